@@ -1,0 +1,194 @@
+"""Every error the library raises on purpose, and how its message is written.
+
+A message names the op, the types and shapes, and the user's own line. Each class also derives from the
+built-in exception a caller would expect (`TypeError`, `ValueError`), so generic handlers keep working.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterable
+from typing import Any
+
+
+class RewriteEngineError(Exception):
+    """Base of all errors of this library."""
+
+
+class MethodNotDefined(RewriteEngineError, NotImplementedError):
+    """A method that a subclass of `Type` or `Op` has to define is missing."""
+
+
+# --- building a graph ------------------------------------------------------------------------------------
+
+
+class DTypeError(RewriteEngineError, TypeError):
+    """A value or variable has a dtype that the op or type does not accept."""
+
+
+class NDimError(RewriteEngineError, TypeError):
+    """A value or variable has the wrong number of dimensions."""
+
+
+class ForeignObjectError(RewriteEngineError, TypeError):
+    """Something that is neither a variable nor convertible to one was given as an input."""
+
+
+class TypeMismatchError(RewriteEngineError, TypeError):
+    """A variable cannot take the place of one of another type."""
+
+
+class ShapeError(RewriteEngineError, ValueError):
+    """Shapes do not fit the op."""
+
+
+class BroadcastError(ShapeError):
+    """Shapes that cannot be broadcast together."""
+
+
+class AxisError(ShapeError, IndexError):
+    """An axis or index is out of range."""
+
+
+class NotConstantError(RewriteEngineError, TypeError):
+    """A value known while the graph is built was needed, and the variable is not a constant."""
+
+
+# --- the FunctionGraph -----------------------------------------------------------------------------------
+
+
+class InconsistencyError(RewriteEngineError):
+    """A graph would become (or is) inconsistent: two destroyers, a destroyed value read later, …"""
+
+
+class CycleError(InconsistencyError, ValueError):
+    """A replacement would make a variable depend on itself."""
+
+
+class ImmutableGraphError(InconsistencyError):
+    """A graph was changed by another way than `FunctionGraph.replace`."""
+
+
+# --- gradients -------------------------------------------------------------------------------------------
+
+
+class GradientError(RewriteEngineError):
+    """A gradient cannot be built."""
+
+
+class NullTypeGradError(GradientError, TypeError):
+    """The gradient goes through a place where it is undefined or not implemented."""
+
+
+class DisconnectedInputError(GradientError, ValueError):
+    """The cost does not depend on the variable."""
+
+
+# --- functions -------------------------------------------------------------------------------------------
+
+
+class InputError(RewriteEngineError, ValueError):
+    """The inputs of a function are wrong."""
+
+
+class MissingInputError(InputError):
+    """A root variable of the graph was not given as an input, or an argument is missing in a call."""
+
+
+class DuplicateInputError(InputError):
+    """The same variable was given twice as an input, or an argument twice in a call."""
+
+
+class UnusedInputError(InputError):
+    """An input is not used by the graph (see `on_unused_input`)."""
+
+
+class ConstantInputError(InputError, TypeError):
+    """A constant was given as an input."""
+
+
+class UpdateTypeError(RewriteEngineError, TypeError):
+    """An update has not the type of its shared variable."""
+
+
+# --- rules -----------------------------------------------------------------------------------------------
+
+
+class RuleError(RewriteEngineError):
+    """A rule is wrong; the message starts with its name and file:line."""
+
+
+class UnboundVariableError(RuleError, NameError):
+    """The right side, or a guard, uses a variable that the left side does not bind."""
+
+
+class DuplicateRuleError(RuleError, ValueError):
+    """Two rules of one set have the same name."""
+
+
+class PatternError(RuleError, TypeError):
+    """A pattern that is not one, or that can never match."""
+
+
+class RuleTypeError(RuleError, TypeError):
+    """A rule returned a term whose type cannot stand for the type of the term it replaces."""
+
+
+class RuleRaisedError(RuleError):
+    """A rule raised an exception while it was applied (the exception is the `__cause__`)."""
+
+
+class RuleLoopError(RuleError):
+    """Rules that do not come to an end; the message names them."""
+
+
+class UnknownNameError(RewriteEngineError, KeyError):
+    """A name that no rule, phase, tag or mode has."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+# --- extras ----------------------------------------------------------------------------------------------
+
+
+class MissingExtraError(RewriteEngineError, ImportError):
+    """An optional package is needed; the message says how to install it."""
+
+
+def source_line(filename: str, lineno: int) -> str:
+    """`file:line: the code there`, as messages show it."""
+    text = linecache.getline(filename, lineno).strip()
+    return f"{filename}:{lineno}" + (f": {text}" if text else "")
+
+
+def message(
+    what: str,
+    *,
+    op: Any = None,
+    inputs: Iterable[Any] = (),
+    where: tuple[str, int] | None = None,
+    hint: str | None = None,
+) -> str:
+    """Write an error message: what is wrong, in which op, on which types, from which line of the user.
+
+    `inputs` are variables (their types are shown) or values (their dtype and shape are).
+    """
+    lines = [f"{op}: {what}" if op is not None else what]
+    lines += [f"    input {i}: {describe(x)}" for i, x in enumerate(inputs)]
+    if where is not None:
+        lines.append("    built at " + source_line(*where))
+    if hint:
+        lines.append("    " + hint)
+    return "\n".join(lines)
+
+
+def describe(x: Any) -> str:
+    """Name a variable with its type, or a value with its dtype and shape, in a few words."""
+    type_ = getattr(x, "type", None)
+    if type_ is not None:
+        return f"{x!r} of type {type_}"
+    if hasattr(x, "dtype") and hasattr(x, "shape"):
+        return f"{type(x).__name__} of dtype {x.dtype} and shape {x.shape}"
+    text = repr(x)
+    return f"{type(x).__name__} {text if len(text) < 80 else text[:77] + '...'}"

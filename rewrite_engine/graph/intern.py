@@ -1,0 +1,84 @@
+"""Values of one kind exist once: the metaclass that types and ops share.
+
+A class that lists its defining attributes in `__props__` gets equality by value for the price of identity:
+constructing an equal instance returns the one that exists. `==`, `hash` and `is` then agree and cost nothing,
+which is what matchers, hash-consing and type comparison rely on. A class without `__props__` compares by
+identity; one that defines `__eq__` itself is left alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+from weakref import WeakValueDictionary
+
+_interned: WeakValueDictionary[Any, Any] = WeakValueDictionary()
+_lock = threading.Lock()
+
+
+class Interned(type):
+    """Metaclass: an instance with `__props__` equal to an existing one *is* that one."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return intern(super().__call__(*args, **kwargs))
+
+
+def intern(instance: Any) -> Any:
+    """Return the instance that stands for all with this class and these `__props__`.
+
+    An instance whose props cannot be hashed, or whose class has its own `__eq__`, stands for itself.
+    """
+    cls = type(instance)
+    names = cls.__props__
+    if names is None or cls.__eq__ is not object.__eq__:
+        return instance
+    try:
+        key = (cls, tuple([prop_key(getattr(instance, name)) for name in names]))
+        with _lock:
+            return _interned.setdefault(key, instance)
+    except TypeError:
+        return instance
+
+
+def prop_key(value: Any) -> Any:
+    """A key under which 1, 1.0, True and -0.0 differ (plain equality would merge them)."""
+    if isinstance(value, float):
+        return (float, value.hex())
+    if isinstance(value, tuple):
+        return tuple([prop_key(v) for v in value])
+    return (type(value), value)
+
+
+def rebuild(cls: type, state: dict[str, Any]) -> Any:
+    """Unpickle or copy an interned instance: equal ones are one object again."""
+    instance = cls.__new__(cls)
+    instance.__dict__.update(state)
+    return intern(instance)
+
+
+class Record(metaclass=Interned):
+    """What `Type` and `Op` share: interning, a printed form from `__props__`, copying and pickling."""
+
+    __props__: tuple[str, ...] | None = None
+
+    def __str__(self) -> str:
+        if not self.__props__:
+            return type(self).__name__
+        parts = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__props__)
+        return f"{type(self).__name__}{{{parts}}}"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __state__(self) -> dict[str, Any]:
+        """The attributes worth keeping when pickled (caches, whose names start with `_`, are not)."""
+        return {k: v for k, v in self.__dict__.items() if not k.startswith("_")}
+
+    def __reduce__(self) -> Any:
+        return rebuild, (type(self), self.__state__())
+
+    def __copy__(self) -> Any:
+        return self if self.__props__ is not None else rebuild(type(self), self.__state__())
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.__copy__()

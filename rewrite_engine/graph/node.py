@@ -1,0 +1,377 @@
+"""`Variable`, `Constant` and `Apply`: the nodes of a graph, and the one place that allocates them.
+
+A graph is bipartite: an `Apply` is an op applied to input variables, and owns its output variables. Nothing here
+knows of clients or order; that belongs to a `FunctionGraph`. Traversals are in `graph/traverse.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from types import CodeType, SimpleNamespace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rewrite_engine.errors import ForeignObjectError, describe, message
+
+if TYPE_CHECKING:
+    from rewrite_engine.graph.op import Op
+    from rewrite_engine.graph.type import Type
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+Origin = tuple[CodeType, int]  # where a node was built: code object and instruction, resolved to a line on demand
+
+
+def user_origin() -> Origin | None:
+    """Where in the user's code we are: the innermost frame outside this package."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith(PACKAGE):
+        back = frame.f_back
+        if back is None:
+            return None
+        frame = back
+    return frame.f_code, frame.f_lasti
+
+
+def origin_line(origin: Origin | None) -> tuple[str, int] | None:
+    """Resolve an origin to (file name, line)."""
+    if origin is None:
+        return None
+    code, lasti = origin
+    for start, stop, line in code.co_lines():
+        if start <= lasti < stop and line is not None:
+            return code.co_filename, line
+    return code.co_filename, code.co_firstlineno
+
+
+class Leaf:
+    """What `Variable.head` is for a variable that no op computes: `CONSTANT`, or `None` for an input."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+CONSTANT = Leaf("CONSTANT")
+
+
+class Variable:
+    """A value in a graph that will be known when the graph runs.
+
+    type: a `Type`. owner: the `Apply` that computes it, or None for a root. index: its place in
+    `owner.outputs`. name: for printing. head: the op of its owner if that has a single output, else None; it
+    is what matchers look at first. tag: a scratch pad for anything a user wants to attach.
+    """
+
+    __slots__ = ("type", "owner", "index", "name", "head", "_tag", "__weakref__")
+
+    type: Any
+    owner: Apply | None
+    index: int | None
+    name: str | None
+    head: Any
+    _tag: SimpleNamespace | None
+
+    #: set by `compile/`: evaluates a variable (`Variable.eval`)
+    eval_hook: ClassVar[Callable[..., Any] | None] = None
+
+    def __init__(
+        self,
+        type: Type,
+        owner: Apply | None = None,
+        index: int | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.type = type
+        self.owner = owner
+        self.index = index
+        self.name = name
+        self.head = owner.op if owner is not None and len(owner.outputs) <= 1 else None
+        self._tag = None
+
+    @property
+    def tag(self) -> SimpleNamespace:
+        """A namespace for anything (made on first use)."""
+        if self._tag is None:
+            self._tag = SimpleNamespace()
+        return self._tag
+
+    @tag.setter
+    def tag(self, value: SimpleNamespace) -> None:
+        self._tag = value
+
+    def clone(self, name: str | None = None) -> Any:
+        """Return a root variable like this one (type, name and a copy of the tag), without an owner."""
+        copy = self.__class__.__new__(self.__class__)
+        Variable.__init__(copy, self.type, None, None, self.name if name is None else name)
+        if self._tag is not None:
+            copy._tag = SimpleNamespace(**vars(self._tag))
+        return copy
+
+    def eval(self, inputs_to_values: dict[Variable | str, Any] | None = None, **options: Any) -> Any:
+        """Compute the value of this variable, given the values of the inputs it depends on.
+
+        Raises `MissingInputError` if one is missing. For repeated calls use `function`.
+        """
+        hook = Variable.eval_hook
+        if hook is None:
+            import rewrite_engine.compile as _  # noqa: F401  (fills the hook)
+
+            hook = Variable.eval_hook
+        assert hook is not None
+        return hook(self, inputs_to_values or {}, **options)
+
+    def get_parents(self) -> list[Apply]:
+        """Return the node this variable comes from, as a list."""
+        return [] if self.owner is None else [self.owner]
+
+    def __str__(self) -> str:
+        if self.name is not None:
+            return self.name
+        if self.owner is not None:
+            return f"{self.owner.op}.{self.index}"
+        return f"<{self.type}>"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __getstate__(self) -> Any:
+        return {s: getattr(self, s) for s in ("type", "owner", "index", "name", "_tag")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for key, value in state.items():
+            setattr(self, key, value)
+        owner = self.owner
+        self.head = owner.op if owner is not None and len(owner.outputs) <= 1 else None
+
+
+class Constant(Variable):
+    """A variable with a value that never changes. `value` (also `data`) must not be written to.
+
+    Types may make the value physically read-only. Two constants are the same for merging iff their
+    `signature()` are equal.
+    """
+
+    __slots__ = ("data", "_signature")
+
+    head = CONSTANT
+    data: Any
+    _signature: Any
+
+    def __init__(self, type: Type, data: Any, name: str | None = None) -> None:
+        self.type = type
+        self.owner = None
+        self.index = None
+        self.name = name
+        self._tag = None
+        self.data = data
+        self._signature = None
+
+    @property
+    def value(self) -> Any:
+        """The value (read only)."""
+        return self.data
+
+    def signature(self) -> Any:
+        """A hashable key: equal iff type and content are equal. Types refine it for their values."""
+        if self._signature is None:
+            try:
+                hash(self.data)
+                content: Any = (self.data.__class__, self.data)
+            except TypeError:
+                content = id(self)
+            self._signature = (self.type, content)
+        return self._signature
+
+    def equals(self, other: Any) -> bool:
+        """Whether another variable is a constant with the same type and content."""
+        return isinstance(other, Constant) and self.signature() == other.signature()
+
+    def clone(self, name: str | None = None) -> Any:
+        """Return a constant of the same type that shares this one's value."""
+        copy = self.__class__.__new__(self.__class__)
+        Constant.__init__(copy, self.type, self.data, self.name if name is None else name)
+        if self._tag is not None:
+            copy._tag = SimpleNamespace(**vars(self._tag))
+        return copy
+
+    def __str__(self) -> str:
+        if self.name is not None:
+            return self.name
+        text = str(self.data)
+        return f"{type(self).__name__}{{{text if len(text) < 30 else text[:27] + '...'}}}"
+
+    def __getstate__(self) -> Any:
+        return {s: getattr(self, s) for s in ("type", "name", "_tag", "data")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Constant.__init__(self, state["type"], state["data"], state["name"])
+        self._tag = state["_tag"]
+
+
+class Apply:
+    """An op applied to inputs: `outputs = op(*inputs)`.
+
+    inputs, outputs: sequences of variables (kept as tuples). An output that has no owner yet becomes this
+    node's. Raises `ForeignObjectError` if something else than a variable is among them.
+    """
+
+    __slots__ = ("op", "inputs", "outputs", "origin", "_tag", "__weakref__")
+
+    op: Any
+    inputs: tuple[Any, ...]
+    outputs: tuple[Any, ...]
+    origin: Origin | None
+    _tag: SimpleNamespace | None
+
+    def __init__(self, op: Op, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
+        for i, x in enumerate(inputs):
+            if not isinstance(x, Variable):
+                raise ForeignObjectError(message(f"input {i} is not a variable: {describe(x)}", op=op))
+        self.op = op
+        self.inputs = tuple(inputs)
+        self.outputs = tuple(outputs)
+        self.origin = user_origin()
+        self._tag = None
+        for i, out in enumerate(self.outputs):
+            self._adopt(i, out)
+
+    def _adopt(self, i: int, out: Variable) -> None:
+        if not isinstance(out, Variable):
+            raise ForeignObjectError(
+                message(f"output {i} is not a variable: {describe(out)}", op=self.op, inputs=self.inputs)
+            )
+        if out.owner is not None and (out.owner is not self or out.index != i):
+            raise ForeignObjectError(
+                message(f"output {i} already belongs to another node", op=self.op, inputs=self.inputs)
+            )
+        out.owner = self
+        out.index = i
+        out.head = self.op if len(self.outputs) == 1 else None
+
+    @property
+    def tag(self) -> SimpleNamespace:
+        """A namespace for anything (made on first use)."""
+        if self._tag is None:
+            self._tag = SimpleNamespace()
+        return self._tag
+
+    @tag.setter
+    def tag(self, value: SimpleNamespace) -> None:
+        self._tag = value
+
+    @property
+    def nin(self) -> int:
+        return len(self.inputs)
+
+    @property
+    def nout(self) -> int:
+        return len(self.outputs)
+
+    @property
+    def out(self) -> Variable:
+        """The only output; raises `AttributeError` if there are several."""
+        if len(self.outputs) != 1:
+            raise AttributeError(f"{self.op} has {len(self.outputs)} outputs: use `outputs`")
+        return self.outputs[0]  # type: ignore[no-any-return]
+
+    def default_output(self) -> Any:
+        """The output that `op(...)` returns when it returns one."""
+        if len(self.outputs) == 1:
+            return self.outputs[0]
+        if self.op.default_output is None:
+            raise ValueError(f"{self.op} has {len(self.outputs)} outputs and no default_output")
+        return self.outputs[self.op.default_output]
+
+    def where(self) -> tuple[str, int] | None:
+        """The user's (file, line) that built this node."""
+        return origin_line(self.origin)
+
+    def clone(self, clone_inner_graph: bool = False) -> Apply:
+        """Return a node with the same op and inputs, and new outputs."""
+        return self.clone_with_new_inputs(self.inputs, strict=True)
+
+    def clone_with_new_inputs(
+        self, inputs: Sequence[Variable], strict: bool = True, clone_inner_graph: bool = False
+    ) -> Apply:
+        """Return a node like this one on other inputs.
+
+        If the types of the inputs differ, the outputs are typed anew by `op.make_node` (strict=False also
+        converts inputs with `filter_variable` first).
+        """
+        inputs = list(inputs)
+        remake = False
+        for i, (old, new) in enumerate(zip(self.inputs, inputs, strict=True)):
+            if old.type is new.type or old.type == new.type:
+                continue
+            if strict and not old.type.is_super(new.type):
+                inputs[i] = old.type.filter_variable(new)
+            remake = True
+        if remake:
+            node: Apply = self.op.make_node(*inputs)
+        else:
+            node = build_node(self.op, tuple(inputs), tuple([v.type for v in self.outputs]), self.origin)
+        node.origin = self.origin
+        for old, new in zip(self.outputs, node.outputs, strict=True):
+            new.name = old.name if new.name is None else new.name
+            new._tag = old._tag
+        node._tag = self._tag
+        return node
+
+    def __str__(self) -> str:
+        return f"{self.op}({', '.join(map(str, self.inputs))})"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __getstate__(self) -> Any:
+        return {"op": self.op, "inputs": self.inputs, "outputs": self.outputs, "_tag": self._tag}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.origin = None
+        for key, value in state.items():
+            setattr(self, key, value)
+
+
+_new = object.__new__
+
+
+def build_variable(op: Op, inputs: tuple[Any, ...], out_type: Any, origin: Origin | None = None) -> Any:
+    """Allocate a node with one output and return that output. Checks nothing: callers know their types."""
+    node = _new(Apply)
+    out = _new(out_type.variable_type)
+    node.op = op
+    node.inputs = inputs
+    node.outputs = (out,)
+    node.origin = origin
+    node._tag = None
+    out.type = out_type
+    out.owner = node
+    out.index = 0
+    out.name = None
+    out.head = op
+    out._tag = None
+    return out
+
+
+def build_node(
+    op: Op, inputs: tuple[Any, ...], out_types: tuple[Any, ...], origin: Origin | None = None
+) -> Apply:
+    """Allocate a node with any number of outputs. Checks nothing."""
+    if len(out_types) == 1:
+        return build_variable(op, inputs, out_types[0], origin).owner  # type: ignore[no-any-return]
+    node = _new(Apply)
+    node.op = op
+    node.inputs = inputs
+    node.origin = origin
+    node._tag = None
+    outputs = []
+    for i, out_type in enumerate(out_types):
+        out = _new(out_type.variable_type)
+        out.type, out.owner, out.index, out.name, out.head, out._tag = out_type, node, i, None, None, None
+        outputs.append(out)
+    node.outputs = tuple(outputs)
+    return node

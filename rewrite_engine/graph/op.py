@@ -1,0 +1,188 @@
+"""`Op`: what a node does. An op describes itself (types, gradient, shapes, aliasing); `link/` decides how to run it.
+
+All attributes of the op contract exist here with their defaults, also those that only later features read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from rewrite_engine.errors import DTypeError, ForeignObjectError, MethodNotDefined, describe, message
+from rewrite_engine.graph.intern import Record
+from rewrite_engine.graph.node import Apply, Variable, build_node, user_origin
+
+Thunk = Callable[[], Any]
+
+
+class Op(Record):
+    """Base of all ops.
+
+    A subclass lists its parameters in `__props__` (equal ops are then one object), says which types its outputs
+    have, and how values are computed (`perform`, or `make_thunk`). Typing has three levels; define one:
+
+    * `itypes` / `otypes`: fixed lists of types;
+    * `infer_types(types) -> output types`: a pure function of the input types (memoised per op);
+    * `make_node(*inputs) -> Apply`: anything.
+    """
+
+    #: which output `op(...)` returns; None: all of them
+    default_output: int | None = None
+    #: {output index: [inputs it overwrites]}; the key None: overwritten, but no output lives there
+    destroy_map: dict[int | None, list[int]] = {}
+    #: {output index: [the input it may share memory with]}
+    view_map: dict[int, list[int]] = {}
+    itypes: Sequence[Any] | None = None
+    otypes: Sequence[Any] | None = None
+    #: whether f(f(x, y), z) = f(x, f(y, z)); f(x, y) = f(y, x); …: what matchers may use
+    associative: ClassVar[bool] | bool = False
+    commutative: ClassVar[bool] | bool = False
+    identity: Any = None
+    absorbing: Any = None
+    idempotent: ClassVar[bool] | bool = False
+
+    # --- building nodes ----------------------------------------------------------------------------------
+
+    def convert_input(self, x: Any) -> Variable:
+        """Turn one argument into a variable. The default accepts variables only."""
+        if isinstance(x, Variable):
+            return x
+        raise ForeignObjectError(message(f"not a variable: {describe(x)}", op=self))
+
+    def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
+        """Turn all arguments into variables; ops that look at several at once override this."""
+        return tuple([x if isinstance(x, Variable) else self.convert_input(x) for x in inputs])
+
+    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
+        """Return the output types for these input types (raising a typed error where there are none)."""
+        if self.itypes is None or self.otypes is None:
+            raise MethodNotDefined(f"{self} defines neither make_node, infer_types nor itypes and otypes")
+        if len(types) != len(self.itypes):
+            raise TypeError(message(f"takes {len(self.itypes)} inputs, not {len(types)}", op=self))
+        for i, (want, got) in enumerate(zip(self.itypes, types, strict=True)):
+            if not want.is_super(got):
+                raise DTypeError(message(f"input {i} must be of type {want}, not {got}", op=self))
+        return self.otypes
+
+    def output_types(self, types: tuple[Any, ...]) -> tuple[Any, ...]:
+        """`infer_types`, remembered per op."""
+        try:
+            memo: dict[tuple[Any, ...], tuple[Any, ...]] = self._memo
+        except AttributeError:
+            memo = self._memo = {}
+        found = memo.get(types)
+        if found is None:
+            found = memo[types] = tuple(self.infer_types(types))
+        return found
+
+    _memo: dict[tuple[Any, ...], tuple[Any, ...]]
+
+    def make_node(self, *inputs: Any) -> Apply:
+        """Return an `Apply` of this op on the inputs, or raise an error that says why there is none.
+
+        `make_node(*node.inputs)` gives an equivalent node again. Only types may be looked at, never owners.
+        """
+        variables = self.convert_inputs(inputs)
+        types = self.output_types(tuple([v.type for v in variables]))
+        return build_node(self, variables, types, user_origin())
+
+    def __call__(self, *inputs: Any, name: str | None = None, return_list: bool = False, **kwargs: Any) -> Any:
+        """Apply the op: the output variable, or the list of them (see `default_output`).
+
+        An argument of a class that defines `__apply_op__(op, inputs, kwargs)` takes over: this is how ops
+        build patterns from logic variables.
+        """
+        for x in inputs:
+            if not isinstance(x, Variable):
+                hook = getattr(type(x), "__apply_op__", None)
+                if hook is not None:
+                    return hook(self, inputs, kwargs)
+        node = self.make_node(*inputs, **kwargs)
+        if name is not None:
+            node.outputs[self.default_output or 0].name = name
+        if self.default_output is not None:
+            out = node.outputs[self.default_output]
+            return [out] if return_list else out
+        if len(node.outputs) == 1 and not return_list:
+            return node.outputs[0]
+        return list(node.outputs)
+
+    # --- running -----------------------------------------------------------------------------------------
+
+    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]) -> None:
+        """Compute values: read `inputs`, write `output_storage[i][0]`.
+
+        A cell may hold None or an old value of the right type that may be reused.
+        """
+        raise MethodNotDefined(f"{self} defines no perform")
+
+    def prepare_node(
+        self, node: Apply, storage_map: Any = None, compute_map: Any = None, impl: str | None = None
+    ) -> None:
+        """Called once before a node is run for the first time; for preparations that `perform` needs."""
+
+    def make_thunk(
+        self,
+        node: Apply,
+        storage_map: dict[Variable, list[Any]],
+        compute_map: dict[Variable, list[bool]] | None,
+        no_recycling: Sequence[Variable] = (),
+        impl: str | None = None,
+    ) -> Thunk:
+        """Return a function of no arguments that reads and writes the cells of `storage_map`.
+
+        An op that defines this needs no `perform`. `no_recycling`: outputs whose old values must not be
+        reused. `compute_map`, if given, is set to [True] for the outputs.
+        """
+        self.prepare_node(node, storage_map, compute_map, impl)
+        ins = [storage_map[v] for v in node.inputs]
+        outs = [storage_map[v] for v in node.outputs]
+        done = [] if compute_map is None else [compute_map[v] for v in node.outputs]
+        drop = [storage_map[v] for v in node.outputs if v in set(no_recycling)]
+        perform = self.perform
+
+        def thunk() -> None:
+            for cell in drop:
+                cell[0] = None
+            perform(node, [cell[0] for cell in ins], outs)
+            for flag in done:
+                flag[0] = True
+
+        return thunk
+
+    def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
+        """Whether the node may be computed while compiling when all its inputs are constants."""
+        return True
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Floating-point operations for inputs and outputs of these shapes; 0 where not known."""
+        return 0
+
+    # --- analysis ----------------------------------------------------------------------------------------
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Return the outputs' shapes, one tuple per output, from the inputs' (one tuple per input)."""
+        raise MethodNotDefined(f"{self} defines no infer_shape")
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> Sequence[Any]:
+        """Return one gradient per input, given those of the outputs (vector-Jacobian product)."""
+        raise MethodNotDefined(f"{self} defines no grad")
+
+    def L_op(
+        self, inputs: Sequence[Variable], outputs: Sequence[Variable], output_gradients: Sequence[Variable]
+    ) -> Sequence[Any]:
+        """Like `grad`, but may use the outputs. The default calls `grad`."""
+        return self.grad(inputs, output_gradients)
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> Sequence[Any]:
+        """Return the Jacobian-vector products, one per output; None where not differentiable."""
+        raise MethodNotDefined(f"{self} defines no R_op")
+
+    #: connection_pattern(node) -> [[does input i affect output j?]]; undefined: everything is connected
+    connection_pattern: Callable[[Apply], list[list[bool]]] | None = None
+    #: debug_perform: runs instead of perform in debugging modes, if defined
+    debug_perform: Callable[..., None] | None = None
+
+    def inplace_on_inputs(self, allowed: Sequence[int]) -> Op | None:
+        """Return a version of this op that overwrites one of the `allowed` inputs, or None if there is none."""
+        return None

@@ -1,0 +1,152 @@
+"""`Type`: the static description of the values a variable may take.
+
+Only the contract is here; `TensorType` and other types live with their ops. A type decides which values are
+valid (`filter`), compares itself with others (`is_super`, `in_same_class`) and makes variables.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from rewrite_engine.errors import MethodNotDefined, TypeMismatchError
+from rewrite_engine.graph.intern import Record
+from rewrite_engine.graph.node import Constant, Variable
+
+
+class Type(Record):
+    """Base of all types. A subclass has to define `filter`; everything else has a sensible default.
+
+    List the defining attributes in `__props__` and equal types are one object (see `graph/intern.py`);
+    without it every instance is a type of its own.
+    """
+
+    variable_type: ClassVar[type[Variable]] = Variable
+    constant_type: ClassVar[type[Constant]] = Constant
+
+    # --- values ------------------------------------------------------------------------------------------
+
+    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+        """Return `value`, or a version of it that conforms to this type.
+
+        strict: the very object must be valid; nothing is converted. allow_downcast: True permits loss of
+        precision, False never, None leaves it to the type. Raises `TypeError` for a value of another kind.
+        """
+        raise MethodNotDefined(f"{type(self).__name__} does not define filter")
+
+    def filter_inplace(
+        self, value: Any, storage: Any, strict: bool = False, allow_downcast: bool | None = None
+    ) -> Any:
+        """Like `filter`, but may write into `storage`, the old value. Optional: the default is `filter`."""
+        return self.filter(value, strict, allow_downcast)
+
+    def is_valid_value(self, value: Any, strict: bool = True) -> bool:
+        """True iff `filter(value, strict=strict)` accepts the value."""
+        try:
+            self.filter(value, strict=strict)
+        except (TypeError, ValueError):
+            return False
+        return True
+
+    def value_validity_msg(self, value: Any) -> str:
+        """Say why `is_valid_value(value)` is what it is."""
+        try:
+            self.filter(value, strict=True)
+        except (TypeError, ValueError) as error:
+            return str(error)
+        return "value is valid"
+
+    def values_eq(self, a: Any, b: Any) -> bool:
+        """Whether two valid values are equal."""
+        return bool(a == b)
+
+    def values_eq_approx(self, a: Any, b: Any) -> bool:
+        """Whether two valid values are equal up to rounding, as this type understands it."""
+        return self.values_eq(a, b)
+
+    def may_share_memory(self, a: Any, b: Any) -> bool:
+        """Whether two values may share memory. The default knows nothing but identity."""
+        return a is b
+
+    def get_shape_info(self, obj: Any) -> Any:
+        """What `get_size` needs to know of a value; called while a function runs, so it is cheap."""
+        return obj
+
+    def get_size(self, shape_info: Any) -> int:
+        """Bytes of data behind a `get_shape_info` result; 0 where the type does not know."""
+        return 0
+
+    # --- other types -------------------------------------------------------------------------------------
+
+    def in_same_class(self, otype: Type) -> bool | None:
+        """Whether `otype` is a subset of the same class of types. By default a class has one element."""
+        return self == otype
+
+    def is_super(self, otype: Type) -> bool | None:
+        """Whether every value of `otype` is one of `self` (so `self` can be replaced by `otype`).
+
+        None when it cannot be told.
+        """
+        if self == otype:
+            return True
+        return None
+
+    def convert_variable(self, var: Variable) -> Variable | None:
+        """Return a variable with `var`'s values and a type that both fit, or None where there is none."""
+        if self.is_super(var.type):
+            return var
+        return None
+
+    def filter_variable(self, other: Any, allow_convert: bool = True) -> Variable:
+        """Return `other` as a variable that can stand where one of this type is expected.
+
+        A value becomes a constant. Raises `TypeMismatchError` where the types are not compatible.
+        """
+        if not isinstance(other, Variable):
+            other = self.make_constant(other)
+        if other.type is self or other.type == self:
+            return other
+        result: Variable | None = None
+        if allow_convert:
+            result = self.convert_variable(other)
+        elif self.is_super(other.type):
+            result = other
+        if result is None:
+            raise TypeMismatchError(
+                f"cannot use {other!r} of type {other.type} as a variable of type {self}"
+            )
+        return result
+
+    # --- variables ---------------------------------------------------------------------------------------
+
+    def make_variable(self, name: str | None = None) -> Any:
+        """Return a new root variable of this type."""
+        return self.variable_type(self, None, None, name)
+
+    def make_constant(self, value: Any, name: str | None = None) -> Any:
+        """Return a constant of this type; the value is filtered."""
+        return self.constant_type(self, self.filter(value), name)
+
+    def __call__(self, name: str | None = None) -> Any:
+        """Shortcut for `make_variable`."""
+        return self.make_variable(name)
+
+    def clone(self, **changes: Any) -> Type:
+        """Return a type with some of its `__props__` changed."""
+        if self.__props__ is None:
+            raise MethodNotDefined(f"{type(self).__name__} has no __props__ and does not define clone")
+        return type(self)(**({name: getattr(self, name) for name in self.__props__} | changes))
+
+
+class Generic(Type):
+    """Any Python object."""
+
+    __props__ = ()
+
+    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+        return value
+
+    def is_super(self, otype: Type) -> bool | None:
+        return True
+
+
+generic = Generic()
