@@ -1,0 +1,105 @@
+"""Graphs with some of their variables replaced, and comparison of graphs. The originals are never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.traverse import ancestors, toposort
+
+Pairs = Mapping[Variable, Any] | Iterable[tuple[Variable, Any]]
+
+
+def as_pairs(replace: Pairs | None) -> dict[Variable, Any]:
+    """Read replacements given as a mapping, as pairs, or not at all."""
+    if replace is None:
+        return {}
+    return dict(replace.items() if isinstance(replace, Mapping) else replace)
+
+
+def clone_replace(output: Any, replace: Pairs | None = None, *, rebuild_strict: bool = True) -> Any:
+    """Copy the graph of `output` (a variable, or a list or dict of them) with subgraphs replaced.
+
+    replace: {variable: what to put in its place}. The new variables are converted to the type of the old ones
+    (`TypeMismatchError` if that cannot be); rebuild_strict=False takes them as they are and types the nodes
+    above anew. All replacements happen at once: what is put in is not searched again.
+    """
+    pairs = as_pairs(replace)
+    if rebuild_strict:
+        pairs = {old: old.type.filter_variable(new) for old, new in pairs.items()}
+    if isinstance(output, Mapping):
+        return dict(zip(output, graph_replace(list(output.values()), pairs, strict=False), strict=True))
+    if isinstance(output, Variable):
+        return graph_replace([output], pairs, strict=False)[0]
+    return graph_replace(list(output), pairs, strict=False)
+
+
+def graph_replace(
+    outputs: Variable | Sequence[Variable], replace: Pairs | None = None, *, strict: bool = True
+) -> Any:
+    """Return `outputs` with variables replaced; only nodes above a replaced variable are copied.
+
+    strict: raise `ValueError` if a variable to be replaced is not in the graph.
+    """
+    pairs = as_pairs(replace)
+    single = isinstance(outputs, Variable)
+    roots: list[Variable] = [outputs] if isinstance(outputs, Variable) else list(outputs)
+    if strict:
+        found = set(ancestors(roots))
+        missing = [v for v in pairs if v not in found]
+        if missing:
+            raise ValueError(f"{missing[0]!r} is not in the graph, so it cannot be replaced")
+    memo: dict[Variable, Variable] = dict(pairs)
+    for node in toposort(roots, pairs):
+        inputs = [memo.get(v, v) for v in node.inputs]
+        if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
+            continue
+        copy = node.clone_with_new_inputs(inputs)
+        for old, new in zip(node.outputs, copy.outputs, strict=True):
+            memo.setdefault(old, new)
+    result = [memo.get(v, v) for v in roots]
+    return result[0] if single else result
+
+
+def equal_computations(
+    xs: Sequence[Any],
+    ys: Sequence[Any],
+    in_xs: Sequence[Variable] = (),
+    in_ys: Sequence[Variable] = (),
+) -> bool:
+    """Whether two lists of graphs compute the same: equal ops on equal inputs, down to the roots.
+
+    in_xs and in_ys are matched with each other by position; any other root must be the very same variable, or
+    an equal constant. Linear in the graphs' sizes: equal terms get the same number.
+    """
+    if len(xs) != len(ys) or len(in_xs) != len(in_ys):
+        return False
+    if any(a.type != b.type for a, b in zip(in_xs, in_ys, strict=True)):
+        return False
+    table: dict[Any, int] = {}
+    number: dict[Variable, int] = {}
+    for i, pair in enumerate(zip(in_xs, in_ys, strict=True)):
+        for v in pair:
+            number[v] = table.setdefault(("input", i), len(table))
+    left = [_number(x, number, table) for x in xs]
+    return left == [_number(y, number, table) for y in ys]
+
+
+def _number(x: Any, number: dict[Variable, int], table: dict[Any, int]) -> int:
+    """Number a graph bottom-up, so that two variables get the same number iff they are equal terms."""
+    if not isinstance(x, Variable):
+        return table.setdefault(("value", repr(x)), len(table))
+    for node in toposort([x], number):
+        inputs = tuple([_root_number(v, number, table) for v in node.inputs])
+        for i, out in enumerate(node.outputs):
+            number.setdefault(out, table.setdefault((node.op, i, inputs), len(table)))
+    return _root_number(x, number, table)
+
+
+def _root_number(v: Variable, number: dict[Variable, int], table: dict[Any, int]) -> int:
+    found = number.get(v)
+    if found is None:
+        key = v.signature() if isinstance(v, Constant) else v
+        found = number[v] = table.setdefault(("root", key), len(table))
+    return found

@@ -1,0 +1,139 @@
+"""Walks over a graph from its outputs towards its inputs. All iterative; all linear in the part they visit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
+
+from rewrite_engine.errors import CycleError
+from rewrite_engine.graph.node import Apply, Constant, Variable
+
+
+def ancestors(
+    variables: Iterable[Variable], blockers: Collection[Variable] | None = None
+) -> Iterator[Variable]:
+    """Yield the variables and everything they are computed from, each once, outputs first.
+
+    The walk does not go past a variable in `blockers` (it is yielded).
+    """
+    stop = frozenset(blockers or ())
+    seen: set[Variable] = set()
+    stack = list(variables)[::-1]
+    while stack:
+        v = stack.pop()
+        if v in seen:
+            continue
+        seen.add(v)
+        yield v
+        if v.owner is not None and v not in stop:
+            stack.extend(reversed(v.owner.inputs))
+
+
+def graph_inputs(
+    variables: Iterable[Variable], blockers: Collection[Variable] | None = None
+) -> Iterator[Variable]:
+    """Yield the roots (inputs and constants) that the variables depend on."""
+    return (v for v in ancestors(variables, blockers) if v.owner is None)
+
+
+def explicit_graph_inputs(variables: Iterable[Variable]) -> Iterator[Variable]:
+    """Yield the roots that are not constants: what a user has to give (shared variables included)."""
+    return (v for v in graph_inputs(variables) if not isinstance(v, Constant))
+
+
+def toposort(outputs: Iterable[Variable], inputs: Collection[Variable] = ()) -> list[Apply]:
+    """Return the nodes that compute `outputs` from `inputs`, each after those it needs.
+
+    The walk stops at `inputs`. The order depends only on the graph's structure. Raises `CycleError`.
+    """
+    stop = frozenset(inputs)
+    done: set[Apply] = set()
+    open_: set[Apply] = set()
+    order: list[Apply] = []
+    for output in outputs:
+        if output.owner is None or output in stop or output.owner in done:
+            continue
+        stack = [output.owner]
+        while stack:
+            node = stack[-1]
+            if node in done:
+                stack.pop()
+            elif node in open_:
+                stack.pop()
+                open_.discard(node)
+                done.add(node)
+                order.append(node)
+            else:
+                open_.add(node)
+                for v in reversed(node.inputs):
+                    below = v.owner
+                    if below is None or below in done or v in stop:
+                        continue
+                    if below in open_:
+                        raise CycleError(f"{below.op}: the graph has a cycle through {v!r}")
+                    stack.append(below)
+    return order
+
+
+def io_toposort(inputs: Collection[Variable], outputs: Iterable[Variable]) -> list[Apply]:
+    """`toposort(outputs, inputs)`, with the arguments in the order the field knows."""
+    return toposort(outputs, inputs)
+
+
+def applys_between(inputs: Collection[Variable], outputs: Iterable[Variable]) -> Iterator[Apply]:
+    """Yield the nodes between inputs and outputs."""
+    return iter(toposort(outputs, inputs))
+
+
+def vars_between(inputs: Collection[Variable], outputs: Iterable[Variable]) -> Iterator[Variable]:
+    """Yield the variables between inputs and outputs, both ends included."""
+    return ancestors(outputs, inputs)
+
+
+def depends_on(variable: Variable, on: Collection[Variable]) -> bool:
+    """Whether the variable is computed from (or is) one of `on`."""
+    wanted = frozenset(on)
+    return any(v in wanted for v in ancestors([variable]))
+
+
+def clone_get_equiv(
+    inputs: Sequence[Variable],
+    outputs: Sequence[Variable],
+    copy_inputs: bool = True,
+    copy_orphans: bool = False,
+    memo: dict[Any, Any] | None = None,
+) -> dict[Any, Any]:
+    """Copy the graph between inputs and outputs; return {original: copy} for variables and nodes.
+
+    copy_inputs, copy_orphans: whether inputs, and roots that are not inputs, are copied or kept. `memo` gives
+    copies that exist already.
+    """
+    memo = {} if memo is None else memo
+    for v in inputs:
+        memo.setdefault(v, v.clone() if copy_inputs else v)
+    nodes = toposort(outputs, memo)
+    for node in nodes:
+        if node in memo:
+            continue
+        for v in node.inputs:
+            if v not in memo:
+                memo[v] = v.clone() if copy_orphans else v
+        copy = node.clone_with_new_inputs([memo[v] for v in node.inputs])
+        memo[node] = copy
+        for old, new in zip(node.outputs, copy.outputs, strict=True):
+            memo.setdefault(old, new)
+    for v in outputs:
+        if v not in memo:
+            memo[v] = v.clone() if copy_orphans else v
+    return memo
+
+
+def clone(
+    inputs: Sequence[Variable],
+    outputs: Sequence[Variable],
+    copy_inputs: bool = True,
+    copy_orphans: bool = False,
+) -> tuple[list[Variable], list[Variable]]:
+    """Copy the graph between inputs and outputs; return the new (inputs, outputs)."""
+    memo = clone_get_equiv(inputs, outputs, copy_inputs, copy_orphans)
+    return [memo[v] for v in inputs], [memo[v] for v in outputs]
