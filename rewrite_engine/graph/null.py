@@ -1,0 +1,101 @@
+"""Types of gradients that do not exist: `NullType` (undefined or not implemented) and `DisconnectedType`.
+
+They stand at layer 0 so that an op's `grad` can return them without knowing `gradient/`, which reads them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.type import Type
+
+
+class NullType(Type):
+    """The type of a gradient that is undefined, or that an op does not implement; `why_null` says which.
+
+    No value has this type: every `filter` raises `TypeError`. Gradients that go through such a variable raise
+    `NullTypeGradError`.
+    """
+
+    __props__ = ("why_null",)
+
+    def __init__(self, why_null: str = "(no reason given)") -> None:
+        self.why_null = why_null
+
+    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+        raise TypeError(f"there are no values of a NullType; it is null because: {self.why_null}")
+
+    def values_eq(self, a: Any, b: Any) -> bool:
+        raise TypeError("values of a NullType cannot be compared: there are none")
+
+    def is_super(self, otype: Type) -> bool | None:
+        return isinstance(otype, NullType)
+
+    def __str__(self) -> str:
+        return "NullType"
+
+
+class DisconnectedType(Type):
+    """The type of the gradient of something that the cost does not depend on.
+
+    An op's `grad` gets it for outputs that the cost does not use, and returns it for inputs whose elements do
+    not influence the outputs. No value has this type.
+    """
+
+    __props__ = ()
+
+    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+        raise TypeError(
+            "there are no values of a DisconnectedType: it stands for the gradient of something that the "
+            "cost does not depend on"
+        )
+
+    def values_eq(self, a: Any, b: Any) -> bool:
+        raise TypeError("values of a DisconnectedType cannot be compared: there are none")
+
+    def is_super(self, otype: Type) -> bool | None:
+        return isinstance(otype, DisconnectedType)
+
+    def __str__(self) -> str:
+        return "DisconnectedType"
+
+
+null_type = NullType()
+disconnected_type = DisconnectedType()
+
+
+def is_null(variable: Any) -> bool:
+    """Whether a gradient is undefined or not implemented."""
+    return isinstance(variable.type, NullType)
+
+
+def is_disconnected(variable: Any) -> bool:
+    """Whether a gradient is that of something the cost does not depend on."""
+    return isinstance(variable.type, DisconnectedType)
+
+
+def disconnected() -> Variable:
+    """Return a new variable of `DisconnectedType`."""
+    return disconnected_type.make_variable()  # type: ignore[no-any-return]
+
+
+def grad_undefined(op: Any, x_pos: int, x: Variable, comment: str = "") -> Variable:
+    """Return the gradient of `op` for its input `x_pos`, which is `x`, where mathematics has none.
+
+    For `Op.grad`. Using it raises `NullTypeGradError` with the comment.
+    """
+    return _null(f"the gradient of {op} for its input {x_pos} ({x} of type {x.type}) is undefined", comment)
+
+
+def grad_not_implemented(op: Any, x_pos: int, x: Variable, comment: str = "") -> Variable:
+    """Return the gradient of `op` for its input `x_pos`, which is `x`, where nobody has written it yet.
+
+    For `Op.grad`. Using it raises `NullTypeGradError` with the comment.
+    """
+    what = f"the gradient of {op} for its input {x_pos} ({x} of type {x.type}) is not implemented"
+    return _null(what, comment)
+
+
+def _null(why: str, comment: str) -> Variable:
+    return NullType(f"{why}: {comment}" if comment else why)()  # type: ignore[no-any-return]
