@@ -1,0 +1,123 @@
+"""Making tensor variables out of values: `constant`, `as_tensor_variable`, and weak Python numbers.
+
+A Python number alone becomes int64, floatX or bool. Beside other tensors it is *weak* (it takes their precision);
+that is decided in `Elemwise.convert_inputs`, which gets its constants from `weak_constant` here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.config import config
+from rewrite_engine.errors import DTypeError, ForeignObjectError, NDimError, describe, message
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.tensor.type import TensorType, dtype_name, read_only
+from rewrite_engine.tensor.variable import TensorConstant
+
+_MAX_WEAK = 4096
+_weak: dict[tuple[type, Any, str], TensorConstant] = {}
+
+
+def constant(x: Any, name: str | None = None, ndim: int | None = None, dtype: Any = None) -> TensorConstant:
+    """Return a constant with the value, dtype and exact static shape of `x`.
+
+    x: a number, (nested) list, array, or another constant. Python floats get dtype floatX. Raises `DTypeError` where
+    `x` is no array of numbers, `NDimError` if it has not `ndim` dimensions (fewer are padded on the left).
+    """
+    if isinstance(x, TensorConstant):
+        x = x.data
+    array = _value(x, None if dtype is None else dtype_name(dtype))
+    if ndim is not None and array.ndim != ndim:
+        if array.ndim > ndim:
+            raise NDimError(f"expected at most {ndim} dimensions, got {array.ndim}: {describe(x)}")
+        array = array.reshape((1,) * (ndim - array.ndim) + array.shape)
+    type_ = TensorType(array.dtype, array.shape)
+    return TensorConstant(type_, read_only(array, x), name)
+
+
+def _value(x: Any, dtype: str | None) -> np.ndarray:
+    """Read a value as an array of numbers."""
+    if isinstance(x, Variable):
+        raise ForeignObjectError(message("a constant cannot be made of a variable", inputs=[x]))
+    try:
+        array = np.asarray(x, dtype=dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DTypeError(f"cannot make a constant of {describe(x)}: {error}") from error
+    if array.dtype.kind not in "biufc":
+        raise DTypeError(f"cannot make a constant of {describe(x)}: it is no array of numbers")
+    if dtype is None and array.dtype.kind == "f" and not isinstance(x, np.ndarray | np.generic):
+        return array.astype(config.floatX, copy=False)
+    return array.astype(dtype_name(array.dtype), copy=False)
+
+
+def weak_constant(value: bool | int | float | complex, dtype: str) -> TensorConstant:
+    """Return *the* 0-d constant for a Python number in a given dtype: asking twice gives one object."""
+    if value == 0 and str(value)[0] == "-":
+        return constant(value, dtype=dtype)
+    key = (value.__class__, value, dtype)
+    found = _weak.get(key)
+    if found is None:
+        if len(_weak) >= _MAX_WEAK:
+            _weak.clear()
+        found = _weak[key] = constant(value, dtype=dtype)
+    return found
+
+
+def as_tensor_variable(x: Any, name: str | None = None, ndim: int | None = None, dtype: Any = None) -> Any:
+    """Return `x` as a tensor variable: itself if it is one, else a constant.
+
+    A list or tuple with variables in it is stacked. dtype: cast to it. ndim: pad with dimensions of length 1 on the
+    left. A pattern (an object with `__apply_op__`) is returned unchanged. Raises `ForeignObjectError` for what cannot
+    become a tensor, `NDimError` if it has more than `ndim` dimensions.
+    """
+    if hasattr(type(x), "__apply_op__"):
+        return x
+    if isinstance(x, Apply):
+        x = x.default_output()
+    if isinstance(x, Variable):
+        return _fit(x, ndim, dtype)
+    if isinstance(x, list | tuple) and _has_symbols(x):
+        from rewrite_engine.tensor.join import stack
+
+        return _fit(stack([as_tensor_variable(item) for item in x]), ndim, dtype)
+    try:
+        return constant(x, name, ndim, dtype)
+    except DTypeError as error:
+        raise ForeignObjectError(str(error)) from error
+
+
+as_tensor = as_tensor_variable
+
+
+def _has_symbols(items: Any) -> bool:
+    """Whether a (nested) list has variables or patterns in it."""
+    todo = list(items)
+    while todo:
+        item = todo.pop()
+        if isinstance(item, Variable | Apply) or hasattr(type(item), "__apply_op__"):
+            return True
+        if isinstance(item, list | tuple):
+            todo.extend(item)
+    return False
+
+
+def _fit(x: Variable, ndim: int | None, dtype: Any) -> Any:
+    """Give a variable the dtype and number of dimensions asked for."""
+    if not isinstance(x.type, TensorType):
+        raise ForeignObjectError(message("not a tensor variable", inputs=[x]))
+    if ndim is not None and x.type.ndim != ndim:
+        x = _pad(x, ndim)
+    if dtype is not None and x.type.dtype != dtype_name(dtype):
+        from rewrite_engine.tensor.math import cast
+
+        return cast(x, dtype)
+    return x
+
+
+def _pad(x: Any, ndim: int) -> Any:
+    missing = ndim - x.type.ndim
+    if missing < 0:
+        raise NDimError(message(f"expected at most {ndim} dimensions", inputs=[x]))
+    return x.dimshuffle(*("x",) * missing, *range(x.type.ndim))

@@ -1,0 +1,306 @@
+"""`TensorType`: the type of arrays with a known dtype and number of dimensions, and a partly known shape.
+
+The rules for accepting a value are in `filter`; those for comparing types in `is_super` and `in_same_class`.
+Constructors such as `vector` are in `tensor/constructors.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rewrite_engine.config import config
+from rewrite_engine.errors import (
+    DTypeError,
+    ForeignObjectError,
+    NDimError,
+    RewriteEngineError,
+    ShapeError,
+    message,
+)
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.type import Type
+from rewrite_engine.tensor.variable import TensorConstant, TensorVariable
+
+Shape = tuple[int | None, ...]
+
+DTYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+)
+
+#: (rtol, atol) of `values_eq_approx`; other dtypes compare exactly
+TOLERANCE = {
+    "float16": (5e-3, 1e-3),
+    "float32": (1e-5, 1e-5),
+    "complex64": (1e-5, 1e-5),
+    "float64": (1e-5, 1e-8),
+    "complex128": (1e-5, 1e-8),
+}
+
+
+def dtype_name(dtype: Any) -> str:
+    """Return the canonical name of a dtype ("floatX" stands for `config.floatX`).
+
+    Raises `DTypeError` for one that tensors cannot have (strings, objects, dates, extended precision).
+    """
+    if isinstance(dtype, str) and dtype == "floatX":
+        return config.floatX
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = str(dtype)
+    if name not in DTYPES:
+        raise DTypeError(f"no tensor can have dtype {dtype!r}; there are {', '.join(DTYPES)}")
+    return name
+
+
+def static_dim(dim: Any) -> int | None:
+    """Read one entry of a static shape: None, an integer >= 0, or a bool ("broadcastable": 1 or unknown)."""
+    if dim is None or dim is False:
+        return None
+    if dim is True:
+        return 1
+    try:
+        size = operator.index(dim)
+    except TypeError:
+        raise ShapeError(f"a static dimension is None or an integer, not {dim!r}") from None
+    if size < 0:
+        raise ShapeError(f"a static dimension cannot be negative: {size}")
+    return size
+
+
+class TensorType(Type):
+    """Arrays of one dtype and number of dimensions.
+
+    dtype: a dtype or its name. shape: one entry per dimension, an integer or None for "not known".
+    broadcastable: the legacy way to give a shape: True for 1, False for not known.
+    Equal types are one object. Raises `DTypeError`, `ShapeError`.
+
+    >>> TensorType("float64", (2, None))
+    TensorType(float64, (2, None))
+    """
+
+    __props__ = ("dtype", "shape")
+    variable_type: ClassVar[type[Variable]] = TensorVariable
+    constant_type: ClassVar[Any] = TensorConstant
+
+    def __init__(
+        self,
+        dtype: Any,
+        shape: Iterable[Any] | None = None,
+        name: str | None = None,
+        broadcastable: Iterable[bool] | None = None,
+    ) -> None:
+        dims = broadcastable if shape is None else shape
+        if dims is None:
+            raise ShapeError("TensorType needs a shape, such as (None, 3), or () for a scalar")
+        self.dtype: str = dtype_name(dtype)
+        self.shape: Shape = tuple([static_dim(d) for d in dims])
+        self.ndim: int = len(self.shape)
+        self.broadcastable: tuple[bool, ...] = tuple([d == 1 for d in self.shape])
+        self.numpy_dtype: np.dtype[Any] = np.dtype(self.dtype)
+        self.kind: str = self.numpy_dtype.kind
+
+    def __str__(self) -> str:
+        return f"TensorType({self.dtype}, {self.shape})"
+
+    def clone(self, dtype: Any = None, shape: Iterable[Any] | None = None, **changes: Any) -> TensorType:
+        """Return a type with another dtype and/or shape."""
+        dims = changes.pop("broadcastable", self.shape) if shape is None else shape
+        if changes:
+            raise TypeError(f"TensorType.clone takes dtype and shape, not {sorted(changes)}")
+        return TensorType(self.dtype if dtype is None else dtype, dims)
+
+    # --- values ------------------------------------------------------------------------------------------
+
+    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> np.ndarray:
+        """Return `value` as an array of this type.
+
+        strict: the object itself must be one. Otherwise a conversion that cannot lose anything is made: an upcast,
+        whole numbers to floats that represent them, and Python numbers and lists when every value survives.
+        allow_downcast=True permits any loss; None (the default) also lets a Python float become a floatX scalar;
+        False does not. Raises `DTypeError`, `NDimError`, `ShapeError` (`ForeignObjectError` for a variable).
+        """
+        if isinstance(value, np.ndarray) and value.dtype is self.numpy_dtype:
+            array = value
+        elif strict:
+            raise DTypeError(f"expected an array of dtype {self.dtype}, got {_name_value(value)}")
+        else:
+            array = self._convert(value, allow_downcast)
+        if array.shape != self.shape:
+            self._check_shape(array.shape)
+        return array
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        if len(shape) != self.ndim:
+            raise NDimError(f"expected {self.ndim} dimensions for {self}, got {len(shape)}: shape {shape}")
+        for i, (want, got) in enumerate(zip(self.shape, shape, strict=True)):
+            if want is not None and want != got:
+                raise ShapeError(f"expected shape {self.shape} for {self}, got {shape}: dimension {i} differs")
+
+    def _convert(self, value: Any, allow_downcast: bool | None) -> np.ndarray:
+        """Convert a value that is not an array of our dtype, as `filter` says."""
+        if isinstance(value, Variable):
+            raise ForeignObjectError(
+                message(f"expected a value for {self}, got a variable", inputs=[value])
+            )
+        array = _as_array(value, self)
+        if array.dtype == self.numpy_dtype:
+            return array.astype(self.numpy_dtype, copy=False)
+        if self._accepts(value, array, allow_downcast):
+            return array.astype(self.numpy_dtype)
+        raise DTypeError(
+            f"expected dtype {self.dtype} for {self}, got {_name_value(value)}, which cannot be converted without "
+            "loss; convert it, or pass allow_downcast=True (allow_input_downcast=True for a function)"
+        )
+
+    def _accepts(self, value: Any, array: np.ndarray, allow_downcast: bool | None) -> bool:
+        """Whether the conversion is permitted."""
+        if array.dtype.kind == "c" and self.kind != "c":
+            return False
+        if allow_downcast or np.can_cast(array.dtype, self.numpy_dtype, "safe"):
+            return True
+        if allow_downcast is None and type(value) is float and self.ndim == 0 and self.dtype == config.floatX:
+            return True
+        whole_to_float = array.dtype.kind in "iub" and self.kind in "fc"
+        return (whole_to_float or not isinstance(value, np.ndarray)) and _survives(array, self)
+
+    def filter_inplace(
+        self, value: Any, storage: Any, strict: bool = False, allow_downcast: bool | None = None
+    ) -> np.ndarray:
+        """Like `filter`, but written into `storage`, the old array, where it has the right shape and dtype."""
+        array = self.filter(value, strict, allow_downcast)
+        fits = isinstance(storage, np.ndarray) and storage.shape == array.shape and storage.flags.writeable
+        if not fits or storage.dtype != array.dtype or storage is array:
+            return array
+        np.copyto(storage, array)
+        return storage  # type: ignore[no-any-return]
+
+    def values_eq(self, a: Any, b: Any) -> bool:
+        """Whether two arrays have the same dtype, shape and elements (NaN equals NaN)."""
+        return _comparable(a, b) and bool(np.array_equal(a, b, equal_nan=self.kind in "fc"))
+
+    def values_eq_approx(
+        self, a: Any, b: Any, rtol: float | None = None, atol: float | None = None
+    ) -> bool:
+        """Whether two arrays agree up to rounding: |a - b| <= atol + rtol |b|, NaN equals NaN.
+
+        The default tolerances depend on the dtype; integers and booleans must be equal.
+        """
+        if self.dtype not in TOLERANCE:
+            return self.values_eq(a, b)
+        default_rtol, default_atol = TOLERANCE[self.dtype]
+        rtol, atol = default_rtol if rtol is None else rtol, default_atol if atol is None else atol
+        return _comparable(a, b) and bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
+
+    def may_share_memory(self, a: Any, b: Any) -> bool:
+        """Whether two arrays could share memory (False is certain, True is not)."""
+        if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+            return False
+        return bool(np.may_share_memory(a, b))
+
+    def get_shape_info(self, obj: Any) -> tuple[int, ...]:
+        """The shape of a value."""
+        return tuple(obj.shape)
+
+    def get_size(self, shape_info: Any) -> int:
+        """Bytes of data in an array of that shape."""
+        return math.prod(shape_info) * self.numpy_dtype.itemsize
+
+    # --- other types -------------------------------------------------------------------------------------
+
+    def in_same_class(self, otype: Type) -> bool:
+        """Whether `otype` has the same dtype and is statically 1 in the same dimensions."""
+        if not isinstance(otype, TensorType):
+            return False
+        return self.dtype == otype.dtype and self.broadcastable == otype.broadcastable
+
+    def is_super(self, otype: Type) -> bool | None:
+        """Whether all arrays of `otype` are of this type: same dtype and ndim, and no known dimension differs."""
+        if otype is self:
+            return True
+        if not isinstance(otype, TensorType):
+            return None
+        if self.dtype != otype.dtype or self.ndim != otype.ndim:
+            return False
+        return all(s is None or s == o for s, o in zip(self.shape, otype.shape, strict=True))
+
+    def convert_variable(self, var: Variable) -> Variable | None:
+        """Return `var` itself if its type is as specific, `specify_shape(var, …)` if its shape may fit, else None.
+
+        The result's static shape joins what both types know.
+        """
+        otype = var.type
+        if self.is_super(otype):
+            return var
+        if not isinstance(otype, TensorType) or self.dtype != otype.dtype or self.ndim != otype.ndim:
+            return None
+        pairs = list(zip(self.shape, otype.shape, strict=True))
+        if any(s is not None and o is not None and s != o for s, o in pairs):
+            return None
+        from rewrite_engine.tensor.shape import specify_shape
+
+        return specify_shape(var, tuple([o if s is None else s for s, o in pairs]))  # type: ignore[no-any-return]
+
+    # --- variables ---------------------------------------------------------------------------------------
+
+    def make_constant(self, value: Any, name: str | None = None) -> TensorConstant:
+        """Return a read-only constant; its type has the value's own shape."""
+        array = self.filter(value)
+        type_ = self if array.shape == self.shape else self.clone(shape=array.shape)
+        return TensorConstant(type_, read_only(array, value), name)
+
+
+def read_only(array: np.ndarray, given: Any = None) -> np.ndarray:
+    """Return an array that nobody can write to: the array itself if nobody else has it, else a copy."""
+    if array.flags.owndata and (array is not given or not array.flags.writeable):
+        array.flags.writeable = False
+        return array
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def common_shape(a: Sequence[int | None], b: Sequence[int | None]) -> Shape:
+    """The most that is true of both static shapes (of one length): what they agree on, None elsewhere."""
+    return tuple([x if x == y else None for x, y in zip(a, b, strict=True)])
+
+
+def _as_array(value: Any, type_: TensorType) -> np.ndarray:
+    """NumPy's own reading of a value; `DTypeError` for what is no array of numbers."""
+    try:
+        array = np.asarray(value)
+    except RewriteEngineError:
+        raise
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DTypeError(f"expected an array for {type_}, got {_name_value(value)}: {error}") from error
+    if array.size == 0 and not isinstance(value, np.ndarray):
+        return array.astype(type_.numpy_dtype)
+    if array.dtype.kind not in "biufc":
+        raise DTypeError(f"expected dtype {type_.dtype} for {type_}, got {_name_value(value)}")
+    return array
+
+
+def _survives(array: np.ndarray, type_: TensorType) -> bool:
+    """Whether every element can be converted there and back."""
+    with np.errstate(all="ignore"):
+        there = array.astype(type_.numpy_dtype)
+        back = there.astype(array.dtype)
+    same_sign = array.dtype.kind not in "iu" or bool(np.all((array < 0) == (there < 0)))
+    return same_sign and bool(np.array_equal(back, array, equal_nan=array.dtype.kind in "fc"))
+
+
+def _comparable(a: Any, b: Any) -> bool:
+    return bool(a.dtype == b.dtype and a.shape == b.shape)
+
+
+def _name_value(value: Any) -> str:
+    if isinstance(value, np.ndarray | np.generic):
+        return f"{type(value).__name__} of dtype {value.dtype} and shape {value.shape}"
+    text = repr(value)
+    return f"{type(value).__name__} {text if len(text) < 60 else text[:57] + '...'}"

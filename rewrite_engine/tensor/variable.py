@@ -1,0 +1,116 @@
+"""`TensorVariable` and `TensorConstant`: the variables whose type is a `TensorType`.
+
+Their operators and methods are in `tensor/operators.py`; making constants from values is in `tensor/constant.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import NotConstantError, describe
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.tensor.operators import TensorOperators
+
+#: constants of more bytes than this are compared by digest
+DIGEST_ABOVE = 64
+
+
+class TensorVariable(TensorOperators, Variable):
+    """A variable that stands for an array. `==` compares identity; use `eq` for elements."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> str:
+        """Name of the dtype."""
+        return self.type.dtype  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return self.type.ndim  # type: ignore[no-any-return]
+
+    @property
+    def broadcastable(self) -> tuple[bool, ...]:
+        """Which dimensions are known to have length 1."""
+        return self.type.broadcastable  # type: ignore[no-any-return]
+
+    def __bool__(self) -> bool:
+        raise NotConstantError(
+            f"{describe(self)} has no truth value before the graph runs; use `switch` for a choice, "
+            "`and_`, `or_` for logic, and `eq`, `neq` to compare (== is identity)"
+        )
+
+    def __len__(self) -> int:
+        if self.type.ndim == 0:
+            raise NotConstantError(f"{describe(self)} has no length: it has 0 dimensions")
+        length: int | None = self.type.shape[0]
+        if length is None:
+            raise NotConstantError(f"the length of {describe(self)} is not known; use `.shape[0]`")
+        return length
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter([self[i] for i in range(len(self))])
+
+    def __index__(self) -> int:
+        raise NotConstantError(f"{describe(self)} is not a constant and cannot be used as a Python integer")
+
+    def __int__(self) -> int:
+        raise NotConstantError(f"{describe(self)} is not a constant and cannot become a Python number")
+
+    def __float__(self) -> float:
+        raise NotConstantError(f"{describe(self)} is not a constant and cannot become a Python number")
+
+
+class TensorConstant(TensorVariable, Constant):
+    """An array that is part of the graph. `data` is read-only."""
+
+    __slots__ = ()
+
+    @property
+    def number(self) -> Any:
+        """The value as a Python number if it has 0 dimensions, else None."""
+        data = self.data
+        return None if data.ndim else data.item()
+
+    def signature(self) -> Any:
+        """Equal iff type and bits are equal: 0.0 and -0.0 differ, all NaNs are one, dtypes differ."""
+        if self._signature is None:
+            self._signature = (self.type, self.data.shape, _content(self.data))
+        return self._signature
+
+    def __index__(self) -> int:
+        if self.data.ndim or self.data.dtype.kind not in "iu":
+            raise NotConstantError(f"{describe(self)} cannot be used as a Python integer")
+        return int(self.data)
+
+    def __int__(self) -> int:
+        return int(self.data)
+
+    def __float__(self) -> float:
+        return float(self.data)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Constant.__setstate__(self, state)
+        self.data.flags.writeable = False
+
+    def __str__(self) -> str:
+        if self.name is not None:
+            return self.name
+        text = str(self.data).replace("\n", " ")
+        return f"{type(self).__name__}{{{text if len(text) < 30 else text[:27] + '...'}}}"
+
+
+def _content(data: np.ndarray) -> bytes:
+    """The bytes of an array with one kind of NaN, or their digest if there are many."""
+    if data.dtype.kind in "fc":
+        nan = np.isnan(data)
+        if nan.any():
+            data = np.where(nan, np.array(np.nan, data.dtype), data)
+    if data.nbytes <= DIGEST_ABOVE:
+        return data.tobytes()
+    return hashlib.blake2b(np.ascontiguousarray(data), digest_size=20).digest()
