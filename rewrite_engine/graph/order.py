@@ -49,8 +49,9 @@ class Order:
     def require(self, edges: Iterable[tuple[Apply, Apply]]) -> None:
         """Make the order honour edges (before, after), raising levels where needed.
 
-        Raises `CycleError`, with nothing changed, if that cannot be. Each affected node is visited once, in
-        the old order, so the cost is that of the affected region.
+        The edges of one call have their `before` or their `after` in common. Raises `CycleError`, with nothing
+        changed, if it cannot be done. Each affected node is visited once, in the old order, so the cost is
+        that of the affected region.
         """
         level = self.level
         heap: list[tuple[int, int, Apply]] = []

@@ -46,7 +46,7 @@ def toposort(outputs: Iterable[Variable], inputs: Collection[Variable] = ()) -> 
 
     The walk stops at `inputs`. The order depends only on the graph's structure. Raises `CycleError`.
     """
-    stop = frozenset(inputs)
+    stop = inputs if isinstance(inputs, dict | set | frozenset) else frozenset(inputs)
     done: set[Apply] = set()
     open_: set[Apply] = set()
     order: list[Apply] = []

@@ -1,0 +1,222 @@
+"""`FunctionGraph`: a graph with inputs and outputs that can be changed, through one door: `replace`.
+
+It knows the clients of every variable, keeps one dynamic topological order, and merges equal nodes at all times
+(hash-consing). `replace` only redirects the clients; each of them is rebuilt, re-typed, re-keyed and merged once, by
+`settle`, however many of its inputs changed. Without a driver, `replace` settles at once.
+
+The mechanism is in `graph/store.py`; watching a graph is the job of features (`graph/feature.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rewrite_engine.errors import DuplicateInputError, ForeignObjectError, describe
+from rewrite_engine.graph.feature import CALLBACKS, AlreadyThere, Feature, overridden
+from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
+from rewrite_engine.graph.order import GAP
+from rewrite_engine.graph.store import NodeStore
+from rewrite_engine.graph.traverse import graph_inputs, toposort
+
+
+class FunctionGraph(NodeStore):
+    """The computation of `outputs` from `inputs`.
+
+    inputs: root variables (None: all roots that are not constants). clone: work on a copy, so that the
+    user's variables are left as they are; `memo` then maps them to the graph's own. Raises
+    `MissingInputError` for a root that is neither an input nor a constant, `DuplicateInputError`,
+    `ForeignObjectError`.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[Variable] | None = None,
+        outputs: Sequence[Variable] = (),
+        features: Iterable[Feature] = (),
+        clone: bool = True,
+        memo: dict[Variable, Variable] | None = None,
+        copy_inputs: bool = True,
+        update_mapping: Mapping[int, int] | None = None,
+    ) -> None:
+        if inputs is None:
+            inputs = [v for v in graph_inputs(outputs) if not isinstance(v, Constant)]
+        _check_io(inputs, outputs)
+        super().__init__()
+        self.features: list[Feature] = []
+        self.on_validate: list[Any] = []
+        self.update_mapping = dict(update_mapping or {})
+        self.memo: dict[Variable, Variable] = {} if memo is None else memo
+        for v in inputs:
+            self.add_input(self.memo.setdefault(v, v.clone() if clone and copy_inputs else v))
+        for node in toposort(outputs, self.memo):
+            self._enter(self._copy(node) if clone else node, self.memo, GAP, None, None, node)
+        for v in outputs:
+            self.add_output(v)
+        for feature in features:
+            self.attach_feature(feature)
+
+    # --- reading -----------------------------------------------------------------------------------------
+
+    @property
+    def apply_nodes(self) -> Any:
+        """All nodes (a set-like view, in no particular order)."""
+        return self.order.level.keys()
+
+    @property
+    def variables(self) -> Any:
+        """All variables (a set-like view)."""
+        return self.clients.keys()
+
+    def get_clients(self, var: Variable) -> list[tuple[Apply | str, int]]:
+        """Where a variable is used: pairs (node, input index), and ("output", i) for outputs."""
+        uses: list[tuple[Apply | str, int]] = [
+            (node, i) for node in self.clients[var] for i, v in enumerate(node.inputs) if v is var
+        ]
+        return uses + [("output", i) for i in self.out_uses.get(var, ())]
+
+    def toposort(self) -> list[Apply]:
+        """All nodes, each after those it needs, with the orderings of features honoured."""
+        self.flush()
+        return sorted(self.order.level, key=self.order.level.__getitem__)
+
+    def orderings(self) -> dict[Apply, list[Apply]]:
+        """Extra constraints from the features: {node: nodes that must run before it}."""
+        result: dict[Apply, list[Apply]] = {}
+        for feature in self.features:
+            for node, before in feature.orderings(self).items():
+                result.setdefault(node, []).extend(before)
+        return result
+
+    def __contains__(self, item: Variable | Apply) -> bool:
+        return item in self.clients or item in self.order.level
+
+    def __len__(self) -> int:
+        return len(self.order.level)
+
+    def __str__(self) -> str:
+        return f"FunctionGraph({', '.join(map(str, self.outputs))})"
+
+    def __repr__(self) -> str:
+        return f"<FunctionGraph with {len(self.inputs)} inputs, {len(self)} nodes>"
+
+    # --- features ----------------------------------------------------------------------------------------
+
+    def attach_feature(self, feature: Feature) -> None:
+        """Let a feature watch this graph. Does nothing if one of its kind says it is there already."""
+        if feature in self.features:
+            return
+        self.flush()
+        try:
+            feature.on_attach(self)
+        except AlreadyThere:
+            return
+        self.features.append(feature)
+        for name in CALLBACKS:
+            if overridden(feature, name):
+                getattr(self, name).append(getattr(feature, name))
+
+    def remove_feature(self, feature: Feature) -> None:
+        """Stop a feature from watching."""
+        if feature not in self.features:
+            return
+        self.flush()
+        self.features.remove(feature)
+        for name in CALLBACKS:
+            if overridden(feature, name):
+                getattr(self, name).remove(getattr(feature, name))
+        feature.on_detach(self)
+
+    def validate(self) -> None:
+        """Ask every feature; raises `InconsistencyError`."""
+        self.flush()
+        for check in self.on_validate:
+            check(self)
+
+    # --- the door ----------------------------------------------------------------------------------------
+
+    def replace(
+        self, old: Variable, new: Variable, reason: Any = None, import_missing: bool = False
+    ) -> Variable:
+        """Use `new` wherever `old` is used; return the graph's own variable for `new`.
+
+        `new` may be built on variables of this graph; what is new is imported, what exists already is found.
+        If it is computed from `old` itself, only the present uses of `old` change. Raises
+        `TypeMismatchError`, `MissingInputError` or `CycleError`; the graph is then as it was before.
+        """
+        if new is old or old not in self.clients:
+            return new
+        if new.type is not old.type:
+            new = old.type.filter_variable(new)
+        uses = len(self.clients[old])
+        own = self._import(new, reason, old.owner, import_missing)
+        if own is not old:
+            self._redirect(old, own, uses, reason)
+            if self.agenda is None:
+                self.flush()
+        return own
+
+    def replace_all(
+        self, pairs: Iterable[tuple[Variable, Variable]] | Mapping[Variable, Variable], reason: Any = None
+    ) -> None:
+        """Replace several variables, one after the other. All types are checked before the first."""
+        todo = list(pairs.items() if isinstance(pairs, Mapping) else pairs)
+        fitted = [(old, old.type.filter_variable(new)) for old, new in todo]
+        for old, new in fitted:
+            self.replace(old, new, reason)
+
+    def add_input(self, var: Variable) -> None:
+        """Make a root variable an input."""
+        if var in self.clients:
+            raise DuplicateInputError(f"{var!r} is an input of this graph already")
+        self.inputs.append(var)
+        self.clients[var] = {}
+
+    def add_output(self, var: Variable, reason: Any = None) -> None:
+        """Add an output; what is missing of its graph is imported."""
+        own = self._import(self.memo.get(var, var), reason, None, False)
+        self.out_uses.setdefault(own, []).append(len(self.outputs))
+        self.outputs.append(own)
+
+    # --- copying -----------------------------------------------------------------------------------------
+
+    def _copy(self, node: Apply) -> Apply:
+        copy = build_node(node.op, node.inputs, tuple([v.type for v in node.outputs]), node.origin)
+        for old, new in zip(node.outputs, copy.outputs, strict=True):
+            new.name, new._tag = old.name, old._tag
+        copy._tag = node._tag
+        return copy
+
+    def clone(self, check_integrity: bool = True) -> FunctionGraph:
+        """Return a copy with clones of the features."""
+        return self.clone_get_equiv(check_integrity)[0]
+
+    def clone_get_equiv(
+        self, check_integrity: bool = True, attach_feature: bool = True
+    ) -> tuple[FunctionGraph, dict[Variable, Variable]]:
+        """Return a copy and {variable: its copy}."""
+        self.flush()
+        memo: dict[Variable, Variable] = {}
+        features = [f.clone() for f in self.features] if attach_feature else []
+        copy = FunctionGraph(
+            self.inputs, self.outputs, features, memo=memo, update_mapping=self.update_mapping
+        )
+        return copy, memo
+
+    def check_integrity(self) -> None:
+        """Raise `InconsistencyError` unless everything that always holds does. For tests and debugging."""
+        from rewrite_engine.graph.integrity import check
+
+        check(self)
+
+
+def _check_io(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
+    for what, variables in (("input", inputs), ("output", outputs)):
+        for i, v in enumerate(variables):
+            if not isinstance(v, Variable):
+                raise ForeignObjectError(f"{what} {i} of the graph is not a variable: {describe(v)}")
+    seen: set[Variable] = set()
+    for v in inputs:
+        if v in seen:
+            raise DuplicateInputError(f"{v!r} is given twice as an input of the graph")
+        seen.add(v)

@@ -1,0 +1,352 @@
+"""The nodes of one `FunctionGraph`: clients, order, hash-consing, and the settling of what a replacement left.
+
+This is the mechanism; the public door is `graph/fgraph.py`. What always holds after `flush`: the table holds the live
+nodes, clients are the edges, levels rise along every edge, and no two nodes are equal terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from heapq import heappush
+from itertools import islice
+from typing import Any
+
+from rewrite_engine.errors import CycleError, MissingInputError, message
+from rewrite_engine.graph.node import Apply, Constant, Origin, Variable
+from rewrite_engine.graph.order import Order
+from rewrite_engine.graph.traverse import toposort
+
+Clients = dict[Apply, None]
+Pending = list[tuple[Variable | None, Variable | None]]
+
+RETYPE = (None, None)  # a pending entry: no input is replaced, but one has a more precise type now
+
+
+class NodeStore:
+    """Nodes that are kept unique, typed and ordered while variables are redirected to others."""
+
+    def __init__(self) -> None:
+        self.inputs: list[Variable] = []
+        self.outputs: list[Variable] = []
+        self.clients: dict[Variable, Clients] = {}
+        self.out_uses: dict[Variable, list[int]] = {}
+        self.table: dict[tuple[Any, tuple[Variable, ...]], Apply] = {}
+        self.constants: dict[Any, Constant] = {}
+        self.order = Order(self._above)
+        self.dirty: dict[Apply, Pending] = {}
+        #: a driver's heap of (level, tie, node) to visit, and what is waiting in it; None without a driver
+        self.agenda: list[tuple[int, int, Apply]] | None = None
+        self.queued: set[Apply] = set()
+        self._tie = 0
+        self.merged = 0
+        self.merging = True
+        self.guard: Any = None  # the DestroyHandler, if there is one
+        self.on_import: list[Any] = []
+        self.on_prune: list[Any] = []
+        self.on_change_input: list[Any] = []
+
+    def _above(self, node: Apply) -> Iterator[Apply]:
+        for out in node.outputs:
+            yield from self.clients[out]
+
+    def flush(self) -> None:
+        """Settle every client that a replacement has left to be rebuilt."""
+        level = self.order.level
+        while self.dirty:
+            for node in sorted(self.dirty, key=level.__getitem__):
+                if node in self.dirty:
+                    self.settle(node)
+
+    # --- importing ---------------------------------------------------------------------------------------
+
+    def _import(self, var: Variable, reason: Any, source: Apply | None, missing: bool) -> Variable:
+        """Return the graph's own variable equal to `var`, importing what is not there yet."""
+        if var in self.clients:
+            return var
+        if var.owner is None:
+            return self._root(var, missing)
+        origin = source.origin if source is not None else None
+        names: dict[Variable, Variable] = {}
+        entered: list[Apply] = []
+        try:
+            for node in toposort([var], self.clients):
+                if missing:
+                    self._adopt_roots(node)
+                self._enter(node, names, 1, reason, origin, node)
+                entered.append(node)
+        except BaseException:
+            for node in reversed(entered):
+                for out in node.outputs:
+                    self._prune(out, "failed import")
+            raise
+        return names.get(var, var)
+
+    def _adopt_roots(self, node: Apply) -> None:
+        for v in node.inputs:
+            if v.owner is None:
+                self._root(v, True)
+
+    def _root(self, v: Variable, missing: bool = False) -> Variable:
+        """Return the graph's own root for `v`: an input, or the one constant with that content."""
+        if v in self.clients:
+            return v
+        if isinstance(v, Constant):
+            own = self.constants.setdefault(v.signature(), v)
+            if own is v:
+                self.clients[v] = {}
+            return own
+        if missing:
+            self.inputs.append(v)
+            self.clients[v] = {}
+            return v
+        raise MissingInputError(
+            message(f"{v!r} of type {v.type} is neither an input of the graph nor a constant")
+        )
+
+    def _enter(
+        self,
+        node: Apply,
+        names: dict[Variable, Variable],
+        gap: int,
+        reason: Any,
+        origin: Origin | None,
+        like: Apply,
+    ) -> None:
+        """Let one node in whose inputs are known, unless an equal one is there; note in `names` (from the
+        outputs of `like`) which variables stand for its outputs."""
+        clients = self.clients
+        own: list[Variable] = []
+        for v in node.inputs:
+            v = names.get(v, v)
+            own.append(v if v in clients else self._root_of(v, node))
+        inputs = tuple(own)
+        twin = self.table.get((node.op, inputs)) if self.merging else None
+        if twin is not None and (self.guard is None or self.guard.may_merge(node, twin)):
+            self.merged += 1
+            for a, b in zip(like.outputs, twin.outputs, strict=True):
+                names[a] = b
+                if b.name is None:
+                    b.name = a.name
+            return
+        node.inputs = inputs
+        if not node.op.destroy_map:
+            self.table.setdefault((node.op, inputs), node)
+        level = self.order.insert(node, gap)
+        for v in inputs:
+            clients[v][node] = None
+        for a, out in zip(like.outputs, node.outputs, strict=True):
+            clients[out] = {}
+            if a is not out:
+                names[a] = out
+        if origin is not None:
+            node.origin = origin
+        if self.agenda is not None:
+            self.queued.add(node)
+            self._tie += 1
+            heappush(self.agenda, (level, self._tie, node))
+        for tell in self.on_import:
+            tell(self, node, reason)
+
+    def _root_of(self, v: Variable, node: Apply) -> Variable:
+        try:
+            return self._root(v)
+        except MissingInputError:
+            raise MissingInputError(
+                message(
+                    f"its input {v!r} of type {v.type} is neither an input of the graph nor a constant",
+                    op=node.op,
+                    inputs=node.inputs,
+                    where=node.where(),
+                )
+            ) from None
+
+    # --- replacing ---------------------------------------------------------------------------------------
+
+    def _redirect(self, old: Variable, new: Variable, uses: int, reason: Any) -> None:
+        """Move the first `uses` clients of `old` to `new`, to be settled later."""
+        olds = self.clients[old]
+        movers = list(olds) if len(olds) == uses else list(islice(olds, uses))
+        maker = new.owner
+        if maker is not None:
+            if maker in olds:
+                movers = [c for c in movers if c is not maker]
+            self._raise_levels(maker, movers, new)
+        news = self.clients[new]
+        for client in movers:
+            del olds[client]
+            news[client] = None
+            self.mark(client, old, new)
+        if old in self.out_uses:
+            self._move_outputs(old, new, reason)
+        if new.name is None:
+            new.name = old.name
+        if not olds:
+            self._prune(old, reason)
+
+    def _raise_levels(self, maker: Apply, movers: list[Apply], new: Variable) -> None:
+        level = self.order.level
+        low = level[maker]
+        late = [(maker, client) for client in movers if level[client] <= low]
+        if not late:
+            return
+        try:
+            self.order.require(late)
+        except CycleError:
+            self._prune(new, "refused replacement")
+            raise CycleError(
+                message(
+                    "the replacement is computed from a node that uses what it replaces: that is a cycle",
+                    op=maker.op,
+                    inputs=maker.inputs,
+                    where=maker.where(),
+                )
+            ) from None
+
+    def _move_outputs(self, old: Variable, new: Variable, reason: Any) -> None:
+        places = self.out_uses.pop(old)
+        self.out_uses.setdefault(new, []).extend(places)
+        for i in places:
+            self.outputs[i] = new
+            for tell in self.on_change_input:
+                tell(self, "output", i, old, new, reason)
+
+    def mark(self, client: Apply, old: Variable | None, new: Variable | None) -> None:
+        """Note that `client` must use `new` for `old`, and let the driver, if any, visit it."""
+        pending = self.dirty.get(client)
+        if pending is None:
+            self.dirty[client] = [(old, new)]
+            self.schedule(client)
+        else:
+            pending.append((old, new))
+
+    def schedule(self, node: Apply) -> None:
+        """Let the driver visit a node (again)."""
+        if self.agenda is not None and node not in self.queued:
+            self.queued.add(node)
+            self._tie += 1
+            heappush(self.agenda, (self.order.level[node], self._tie, node))
+
+    def settle(self, node: Apply) -> bool:
+        """Rebuild a node whose inputs were replaced. False if it was merged into an equal one and is gone."""
+        pending = self.dirty.pop(node, None)
+        if pending is None:
+            return True
+        before = node.inputs
+        after = substitute(before, pending)
+        op = node.op
+        table = self.table
+        if table.get((op, before)) is node:
+            del table[op, before]
+        node.inputs = after
+        if self.on_change_input:
+            self._tell_changes(node, before, after)
+        twin = table.get((op, after)) if self.merging else None
+        if twin is not None and (self.guard is None or self.guard.may_merge(node, twin)):
+            self._merge(node, twin)
+            return False
+        if not op.destroy_map:
+            table.setdefault((op, after), node)
+        for a, b in zip(before, after, strict=True):
+            if a.type is not b.type or pending[0] is RETYPE:
+                self._retype(node)
+                break
+        return True
+
+    def _tell_changes(self, node: Apply, before: Sequence[Variable], after: Sequence[Variable]) -> None:
+        for i, (a, b) in enumerate(zip(before, after, strict=True)):
+            if a is b:
+                continue
+            for tell in self.on_change_input:
+                tell(self, node, i, a, b, "replace")
+
+    def _merge(self, node: Apply, twin: Apply) -> None:
+        self.merged += 1
+        for a, b in zip(node.outputs, twin.outputs, strict=True):
+            if a.type is not b.type and b.type.is_super(a.type):
+                self._refine(b, a.type)
+            self._redirect(a, b, len(self.clients[a]), "merge")
+            if node not in self.order.level:
+                return
+
+    def _retype(self, node: Apply) -> None:
+        """Type a node anew after its inputs became more precise; what is not more precise is kept."""
+        try:
+            fresh = node.op.make_node(*node.inputs)
+        except (TypeError, ValueError):
+            return  # the precise shapes do not fit: running the node will say so, with values
+        if fresh.op is not node.op or len(fresh.outputs) != len(node.outputs):
+            return
+        for out, better in zip(node.outputs, fresh.outputs, strict=True):
+            if out.type is not better.type and out.type.is_super(better.type):
+                self._refine(out, better.type)
+
+    def _refine(self, var: Variable, type_: Any) -> None:
+        var.type = type_
+        for client in self.clients[var]:
+            pending = self.dirty.get(client)
+            if pending is None:
+                self.dirty[client] = [RETYPE]
+                self.schedule(client)
+            elif pending[0] is not RETYPE:
+                pending.insert(0, RETYPE)
+
+    # --- removing ----------------------------------------------------------------------------------------
+
+    def _prune(self, var: Variable, reason: Any) -> None:
+        """Remove a variable that nobody uses, with everything that only it needed."""
+        stack = [var]
+        while stack:
+            v = stack.pop()
+            if self.clients.get(v, True) or v in self.out_uses:
+                continue
+            node = v.owner
+            if node is None:
+                self._drop_constant(v)
+                continue
+            if any(self.clients[out] or out in self.out_uses for out in node.outputs):
+                continue
+            inputs = node.inputs
+            if node in self.dirty:
+                inputs = substitute(inputs, self.dirty.pop(node))
+            if self.table.get((node.op, node.inputs)) is node:
+                del self.table[node.op, node.inputs]
+            self.order.remove(node)
+            self.queued.discard(node)
+            for out in node.outputs:
+                del self.clients[out]
+            for v in inputs:
+                if self.clients[v].pop(node, 0) is None:
+                    stack.append(v)
+            for tell in self.on_prune:
+                tell(self, node, reason)
+
+    def _drop_constant(self, v: Variable) -> None:
+        if isinstance(v, Constant):
+            del self.clients[v]
+            if self.constants.get(v.signature()) is v:
+                del self.constants[v.signature()]
+
+
+def substitute(inputs: tuple[Variable, ...], pending: Pending) -> tuple[Variable, ...]:
+    """Apply replacements, in the order in which they were made."""
+    if len(pending) == 1:
+        old, new = pending[0]
+        return inputs if old is None else tuple([new if v is old else v for v in inputs])  # type: ignore[misc]
+    mapping: dict[Variable, Variable] = {}
+    for old, new in pending:
+        if old is None or new is None:
+            continue
+        if new in mapping:  # an earlier replacement is being undone: finish what came before
+            inputs = _resolve(inputs, mapping)
+            mapping = {}
+        mapping[old] = new
+    return _resolve(inputs, mapping)
+
+
+def _resolve(inputs: tuple[Variable, ...], mapping: dict[Variable, Variable]) -> tuple[Variable, ...]:
+    result = []
+    for v in inputs:
+        while v in mapping:
+            v = mapping[v]
+        result.append(v)
+    return tuple(result)
