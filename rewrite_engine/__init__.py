@@ -1,0 +1,76 @@
+"""Symbolic arrays whose graphs are improved by rules one can read, check, trace and switch off.
+
+The names here are looked up when they are first used (PEP 562): importing the package loads neither
+NumPy nor any op. To see what lives where, open `docs/architecture.md`.
+
+>>> import rewrite_engine as rw
+>>> import rewrite_engine.tensor as pt
+>>> x = pt.vector("x")
+>>> f = rw.function([x], pt.exp(x).sum())
+>>> f([0.0, 0.0])
+array(2.)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+# Eager, because the submodule of the same name would otherwise hide the object; it is tiny.
+from rewrite_engine.config import config
+
+if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_HOMES`
+    from rewrite_engine import gradient, printing, tensor
+    from rewrite_engine.compile import In, Mode, Out, function, shared
+    from rewrite_engine.gradient import grad
+    from rewrite_engine.graph.node import Apply, Constant, Variable
+    from rewrite_engine.graph.op import Op
+    from rewrite_engine.graph.replace import clone_replace, graph_replace
+    from rewrite_engine.graph.type import Type
+    from rewrite_engine.printing import debugprint, dprint, pp
+
+    __version__: str
+
+_PACKAGES = frozenset({"gradient", "printing", "tensor"})
+
+_HOMES = {
+    "Apply": "graph.node",
+    "Constant": "graph.node",
+    "Variable": "graph.node",
+    "Op": "graph.op",
+    "Type": "graph.type",
+    "clone_replace": "graph.replace",
+    "graph_replace": "graph.replace",
+    "grad": "gradient",
+    "In": "compile",
+    "Mode": "compile",
+    "Out": "compile",
+    "function": "compile",
+    "shared": "compile",
+    "debugprint": "printing",
+    "dprint": "printing",
+    "pp": "printing",
+}
+
+__all__ = ["__version__", "config", *sorted(_PACKAGES), *_HOMES]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what `name` needs, once."""
+    from importlib import import_module
+
+    if name in _HOMES:
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    elif name in _PACKAGES:
+        value = import_module(f"{__name__}.{name}")
+    elif name == "__version__":
+        from importlib.metadata import version
+
+        value = version("rewrite-engine")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,50 @@
+"""Run the programs of this folder and print their rows: `python -m benchmarks [NAME...]`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.measure import Row, machine
+
+HERE = Path(__file__).parent
+NOT_PROGRAMS = {"__init__", "__main__", "measure"}
+
+
+def programs() -> list[str]:
+    """The names of all programs."""
+    return sorted(p.stem for p in HERE.glob("*.py") if p.stem not in NOT_PROGRAMS)
+
+
+def table(title: str, rows: Iterable[Row]) -> Table:
+    """Rows as a table; a figure that missed its target stands out."""
+    result = Table("figure", "measured", "target", "", title=title, title_justify="left")
+    for row in rows:
+        verdict = {True: "[green]met", False: "[red]missed", None: ""}[row.met]
+        result.add_row(row.name, row.figure, row.target, verdict)
+    return result
+
+
+def main(names: list[str]) -> int:
+    unknown = set(names) - set(programs())
+    if unknown:
+        print(f"no program {', '.join(sorted(unknown))}; there are {', '.join(programs())}")
+        return 2
+    console = Console()
+    console.print(machine())
+    missed = 0
+    for name in names or programs():
+        rows = list(import_module(f"benchmarks.{name}").main())
+        console.print(table(name, rows))
+        missed += sum(row.met is False for row in rows)
+    console.print(f"{missed} figures missed" if missed else "all figures met")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
