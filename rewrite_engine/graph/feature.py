@@ -47,6 +47,9 @@ class Feature:
     def on_validate(self, fgraph: FunctionGraph) -> None:
         """Raise `InconsistencyError` if the graph is not what this feature guards."""
 
+    def on_restore(self, fgraph: FunctionGraph) -> None:
+        """Called after the graph was put back into an earlier state as a whole (see `History`)."""
+
     def orderings(self, fgraph: FunctionGraph) -> dict[Apply, list[Apply]]:
         """Extra constraints on the order: {node: nodes that must run before it}."""
         return {}

@@ -14,6 +14,7 @@ from typing import Any
 
 from rewrite_engine.errors import DuplicateInputError, ForeignObjectError, describe
 from rewrite_engine.graph.feature import CALLBACKS, AlreadyThere, Feature, overridden
+from rewrite_engine.graph.history import replace_validate
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.order import GAP
 from rewrite_engine.graph.store import NodeStore
@@ -164,6 +165,46 @@ class FunctionGraph(NodeStore):
         fitted = [(old, old.type.filter_variable(new)) for old, new in todo]
         for old, new in fitted:
             self.replace(old, new, reason)
+
+    def replace_validate(self, old: Variable, new: Variable, reason: Any = None) -> None:
+        """`replace`, then `validate`; on any error the graph is as it was before, and the error is raised."""
+        replace_validate(self, [(old, new)], reason)
+
+    def replace_all_validate(
+        self, pairs: Iterable[tuple[Variable, Variable]] | Mapping[Variable, Variable], reason: Any = None
+    ) -> None:
+        """`replace_validate` for several at once: all of them, or none."""
+        replace_validate(self, pairs, reason)
+
+    def replace_all_validate_remove(
+        self,
+        pairs: Iterable[tuple[Variable, Variable]],
+        remove: Iterable[Variable],
+        reason: Any = None,
+    ) -> None:
+        """Like `replace_all_validate`, and `remove` must have left the graph, or nothing is changed."""
+        replace_validate(self, pairs, reason, gone=remove)
+
+    def restore(self, inputs: Mapping[Apply, tuple[Variable, ...]], outputs: Sequence[Variable]) -> None:
+        """Put nodes' inputs and the outputs back to what they were. For `History`; linear in the graph."""
+        before = set(self.order.level)
+        for node, old in inputs.items():
+            node.inputs = old
+        self._reset()
+        for node in toposort(outputs, self.clients):
+            self._enter(node, {}, GAP, None, None, node)
+        for i, v in enumerate(outputs):
+            self.outputs[i] = v
+            self.out_uses.setdefault(self._root(v) if v.owner is None else v, []).append(i)
+        after = self.order.level
+        for node in [n for n in before if n not in after]:
+            for tell in self.on_prune:
+                tell(self, node, "restore")
+        for node in [n for n in after if n not in before]:
+            for tell in self.on_import:
+                tell(self, node, "restore")
+        for feature in self.features:
+            feature.on_restore(self)
 
     def add_input(self, var: Variable) -> None:
         """Make a root variable an input."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Set
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import InconsistencyError
 from rewrite_engine.graph.node import Apply, Constant, Variable
@@ -53,7 +54,7 @@ def _check_levels(fgraph: FunctionGraph, live: list[Apply]) -> None:
                 raise InconsistencyError(f"{after} must run after {before}, but is not above it")
 
 
-def _same(what: str, expected: set[object], found: set[object]) -> None:
+def _same(what: str, expected: Set[Any], found: Set[Any]) -> None:
     if expected != found:
         extra, missing = found - expected, expected - found
         raise InconsistencyError(f"{what}: too many {sorted(map(str, extra))}, missing {sorted(map(str, missing))}")

@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 
 _interned: WeakValueDictionary[Any, Any] = WeakValueDictionary()
 _lock = threading.Lock()
+_identity_eq: Any = object.__eq__
 
 
 class Interned(type):
@@ -30,7 +31,7 @@ def intern(instance: Any) -> Any:
     """
     cls = type(instance)
     names = cls.__props__
-    if names is None or cls.__eq__ is not object.__eq__:
+    if names is None or cls.__eq__ is not _identity_eq:
         return instance
     try:
         key = (cls, tuple([prop_key(getattr(instance, name)) for name in names]))
@@ -51,7 +52,7 @@ def prop_key(value: Any) -> Any:
 
 def rebuild(cls: type, state: dict[str, Any]) -> Any:
     """Unpickle or copy an interned instance: equal ones are one object again."""
-    instance = cls.__new__(cls)
+    instance: Any = object.__new__(cls)
     instance.__dict__.update(state)
     return intern(instance)
 

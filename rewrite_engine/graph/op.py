@@ -6,7 +6,7 @@ All attributes of the op contract exist here with their defaults, also those tha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from rewrite_engine.errors import DTypeError, ForeignObjectError, MethodNotDefined, describe, message
 from rewrite_engine.graph.intern import Record
@@ -35,11 +35,11 @@ class Op(Record):
     itypes: Sequence[Any] | None = None
     otypes: Sequence[Any] | None = None
     #: whether f(f(x, y), z) = f(x, f(y, z)); f(x, y) = f(y, x); …: what matchers may use
-    associative: ClassVar[bool] | bool = False
-    commutative: ClassVar[bool] | bool = False
+    associative: bool = False
+    commutative: bool = False
     identity: Any = None
     absorbing: Any = None
-    idempotent: ClassVar[bool] | bool = False
+    idempotent: bool = False
 
     # --- building nodes ----------------------------------------------------------------------------------
 

@@ -28,12 +28,6 @@ class NodeStore:
     def __init__(self) -> None:
         self.inputs: list[Variable] = []
         self.outputs: list[Variable] = []
-        self.clients: dict[Variable, Clients] = {}
-        self.out_uses: dict[Variable, list[int]] = {}
-        self.table: dict[tuple[Any, tuple[Variable, ...]], Apply] = {}
-        self.constants: dict[Any, Constant] = {}
-        self.order = Order(self._above)
-        self.dirty: dict[Apply, Pending] = {}
         #: a driver's heap of (level, tie, node) to visit, and what is waiting in it; None without a driver
         self.agenda: list[tuple[int, int, Apply]] | None = None
         self.queued: set[Apply] = set()
@@ -44,6 +38,15 @@ class NodeStore:
         self.on_import: list[Any] = []
         self.on_prune: list[Any] = []
         self.on_change_input: list[Any] = []
+        self._reset()
+
+    def _reset(self) -> None:
+        self.clients: dict[Variable, Clients] = {v: {} for v in self.inputs}
+        self.out_uses: dict[Variable, list[int]] = {}
+        self.table: dict[tuple[Any, tuple[Variable, ...]], Apply] = {}
+        self.constants: dict[Any, Constant] = {}
+        self.order = Order(self._above)
+        self.dirty: dict[Apply, Pending] = {}
 
     def _above(self, node: Apply) -> Iterator[Apply]:
         for out in node.outputs:

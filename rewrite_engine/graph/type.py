@@ -103,13 +103,14 @@ class Type(Record):
         """
         if not isinstance(other, Variable):
             other = self.make_constant(other)
-        if other.type is self or other.type == self:
-            return other
+        variable: Variable = other
+        if variable.type is self or variable.type == self:
+            return variable
         result: Variable | None = None
         if allow_convert:
-            result = self.convert_variable(other)
-        elif self.is_super(other.type):
-            result = other
+            result = self.convert_variable(variable)
+        elif self.is_super(variable.type):
+            result = variable
         if result is None:
             raise TypeMismatchError(
                 f"cannot use {other!r} of type {other.type} as a variable of type {self}"

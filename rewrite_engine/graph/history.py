@@ -1,0 +1,123 @@
+"""`History` (undo), and `ReplaceValidate` (replace, or leave the graph as it was).
+
+A history notes which inputs changed, so noting costs one tuple per changed edge. Going back puts the noted inputs in
+place and lets the graph take in its nodes anew: linear in the graph, which is fine for what should be rare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from rewrite_engine.errors import InconsistencyError
+from rewrite_engine.graph.feature import AlreadyThere, Feature
+from rewrite_engine.graph.node import Apply, Variable
+
+if TYPE_CHECKING:
+    from rewrite_engine.graph.fgraph import FunctionGraph
+
+Change = tuple[Any, int, Variable]  # (node or "output", input index, what was there)
+
+
+class History(Feature):
+    """Remembers every changed edge: `checkpoint()` names the present state, `revert(...)` goes back to it."""
+
+    def __init__(self) -> None:
+        self.log: list[Change] = []
+        self.types: list[tuple[int, Variable, Any]] = []
+
+    def on_change_input(
+        self,
+        fgraph: FunctionGraph,
+        node: Apply | str,
+        i: int,
+        old: Variable,
+        new: Variable,
+        reason: Any,
+    ) -> None:
+        self.log.append((node, i, old))
+
+    def checkpoint(self) -> int:
+        """Name the present state (settle the graph first: `fgraph.flush()`)."""
+        return len(self.log)
+
+    def revert(self, fgraph: FunctionGraph, checkpoint: int = 0) -> None:
+        """Put the graph back into the state of the checkpoint."""
+        fgraph.flush()
+        inputs: dict[Apply, list[Variable]] = {}
+        outputs = list(fgraph.outputs)
+        for node, i, old in reversed(self.log[checkpoint:]):
+            if isinstance(node, Apply):
+                inputs.setdefault(node, list(node.inputs))[i] = old
+            else:
+                outputs[i] = old
+        del self.log[checkpoint:]
+        noted, self.log = self.log, []
+        fgraph.restore({node: tuple(vs) for node, vs in inputs.items()}, outputs)
+        self.log = noted
+
+
+class ReplaceValidate(Feature):
+    """Adds `checkpoint()`, `revert(n)` and `consistent()` to a graph and keeps a `History` for them.
+
+    `FunctionGraph.replace_validate` works without it (it then keeps a history for that one call).
+    """
+
+    def __init__(self) -> None:
+        self.history = History()
+
+    def on_attach(self, fgraph: FunctionGraph) -> None:
+        if any(isinstance(f, ReplaceValidate) for f in fgraph.features):
+            raise AlreadyThere
+        fgraph.attach_feature(self.history)
+
+    def on_detach(self, fgraph: FunctionGraph) -> None:
+        fgraph.remove_feature(self.history)
+
+    def checkpoint(self, fgraph: FunctionGraph) -> int:
+        """Settle the graph and name its state."""
+        fgraph.flush()
+        return self.history.checkpoint()
+
+    def revert(self, fgraph: FunctionGraph, checkpoint: int) -> None:
+        """Go back to a state."""
+        self.history.revert(fgraph, checkpoint)
+
+    def consistent(self, fgraph: FunctionGraph) -> bool:
+        """Whether all features find the graph valid."""
+        try:
+            fgraph.validate()
+        except InconsistencyError:
+            return False
+        return True
+
+
+def replace_validate(
+    fgraph: FunctionGraph,
+    pairs: Iterable[tuple[Variable, Variable]] | Mapping[Variable, Variable],
+    reason: Any = None,
+    gone: Iterable[Variable] = (),
+) -> None:
+    """Replace all pairs and validate; on any error the graph is as it was before, and the error is raised.
+
+    gone: variables that must not be in the graph afterwards (else `InconsistencyError`).
+    """
+    history = next((f.history for f in fgraph.features if isinstance(f, ReplaceValidate)), None)
+    keep = history is not None
+    history = history or History()
+    fgraph.flush()
+    if not keep:
+        fgraph.attach_feature(history)
+    start = history.checkpoint()
+    try:
+        fgraph.replace_all(pairs, reason)
+        fgraph.validate()
+        for v in gone:
+            if v in fgraph.clients:
+                raise InconsistencyError(f"{v!r} should have left the graph ({reason})")
+    except BaseException:
+        history.revert(fgraph, start)
+        raise
+    finally:
+        if not keep:
+            fgraph.remove_feature(history)
