@@ -1,0 +1,31 @@
+"""What all tests share: Hypothesis profiles, and settings put back after each test."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import fields
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from rewrite_engine.config import config
+
+# A slow machine is no bug, and a failure in CI must be the same one the next time.
+settings.register_profile(
+    "default", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=2_000)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")
+)
+
+
+@pytest.fixture(autouse=True)
+def _settings_are_put_back() -> Iterator[None]:
+    """A test may change `config`; the next one does not see it."""
+    before = {f.name: getattr(config, f.name) for f in fields(config)}
+    yield
+    for name, value in before.items():
+        setattr(config, name, value)
