@@ -86,7 +86,7 @@ def test_every_public_name_is_there(name: str) -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no_such_name"):
-        rw.no_such_name  # noqa: B018
+        rw.no_such_name
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
