@@ -1,0 +1,261 @@
+"""Graphs to terms and back: `etuplize(x).evaled_obj is x`.
+
+A term is `e(op, *operands)`, operands being terms, leaves (roots, constants: themselves) or plain
+values. Sharing is kept both ways, and nothing recurses. By default the op itself stands in
+operator position, so its parameters are not in the way of a pattern; `ops=True` opens ops that
+have parameters: `e(e(Scale, 2.0), x)`. One output of a node with several is `e(nth, i, e(op,
+*operands))`, except that the op's `default_output` is `e(op, *operands)` itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from weakref import WeakValueDictionary
+
+from etuples.core import ExpressionTuple, InvalidExpression, KwdPair
+from unification import Var
+
+from rewrite_engine.errors import ForeignObjectError, describe, message
+from rewrite_engine.graph.intern import Record
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.terms.expression import GraphTuple, make, nth, null, unkeyed
+from rewrite_engine.terms.logic import PatternTerm, Term
+
+#: the term of a variable, as long as somebody holds it
+_known: WeakValueDictionary[Variable, GraphTuple] = WeakValueDictionary()
+
+Replace = Callable[[Any], Any]
+
+
+def etuplize(
+    x: Any, shallow: bool = False, ops: bool = False, holes: Mapping[Variable, Any] | None = None
+) -> Any:
+    """Return the term of a variable, a node, an op or a type.
+
+    A variable without an owner is returned itself, and so is a constant, an etuple or a logic
+    variable; a pattern gives the etuple it holds. shallow: the operands stay variables. ops: ops
+    with parameters become terms of their class and parameters. holes: what stands in place of some
+    variables: logic variables make a pattern of an example. The same variable gives the same term,
+    as long as that exists. Raises `ForeignObjectError` (a `TypeError`) for anything else.
+
+    >>> from tests.toy import num, log, add
+    >>> x = num("x")
+    >>> etuplize(log(add(1, x)))
+    e(log, e(add, 1.0, x))
+    >>> etuplize(num)
+    e(Num, False)
+    """
+    if isinstance(x, Record):
+        return record_term(x)
+    if isinstance(x, PatternTerm):
+        return x.etuple
+    if isinstance(x, (ExpressionTuple, Var)):
+        return x
+    if not isinstance(x, (Variable, Apply)):
+        raise ForeignObjectError(message(f"{describe(x)} has no term"))
+    converter = Converter(shallow, ops, (lambda v: holes.get(v, v)) if holes else None)
+    return converter.root(x) if shallow or isinstance(x, Apply) else converter.term(x)
+
+
+def etuplize_all(variables: Iterable[Variable], ops: bool = False) -> list[Any]:
+    """Return the terms of the outputs of a graph; what they share is shared by the terms."""
+    converter = Converter(False, ops, None)
+    return [converter.term(v) for v in variables]
+
+
+def record_term(record: Record) -> GraphTuple:
+    """Return `e(class, *parameters)` for an op or a type; parameters that have parameters are
+    opened too.
+
+    Raises `ForeignObjectError` for one without `__props__`. The depth of parameters is that of
+    classes, not of graphs: a few levels.
+    """
+    names = record.__props__
+    if names is None:
+        raise ForeignObjectError(message(f"{record!r} declares no __props__, so it has no term"))
+    return make((type(record), *[_open(getattr(record, name)) for name in names]), record)
+
+
+def _open(op: Any) -> Any:
+    return record_term(op) if isinstance(op, Record) and op.__props__ else op
+
+
+class Converter:
+    """Turns variables into terms, each once.
+
+    `replace` may put something else in the place of a variable, `rator` in that of an op (then,
+    unless `ops` is what opens them, the terms do not remember what they came from, as they no
+    longer evaluate to it).
+    """
+
+    def __init__(
+        self, shallow: bool, ops: bool, replace: Replace | None, rator: Replace | None = None
+    ) -> None:
+        self.shallow = shallow
+        self.replace = replace
+        self.exact = rator is None
+        self.rator = rator or (_open if ops else None)
+        self.done: dict[Any, Any] = {}
+        self.plain = not (shallow or replace or self.rator)
+
+    def root(self, x: Any) -> Any:
+        """Return the term of a variable or node; not even `replace` puts something else in its
+        place."""
+        node = x if isinstance(x, Apply) else x.owner
+        if node is None:
+            return x
+        if not self.shallow:
+            for v in node.inputs:
+                self.term(v)
+        return (
+            make(self.items(node), x if self.faithful(node) else null)
+            if x is node
+            else self.build(x)
+        )
+
+    def term(self, x: Any) -> Any:
+        """Return the term of a variable, after those of all it depends on."""
+        done = self.done
+        stack = [x]
+        while stack:
+            v = stack[-1]
+            if v in done or self.leaf(v):
+                stack.pop()
+                continue
+            todo = [i for i in v.owner.inputs if i not in done and not self.leaf(i)]
+            if todo:
+                stack.extend(todo)
+                continue
+            done[v] = self.build(v)
+            stack.pop()
+        return done[x]
+
+    def leaf(self, v: Any) -> bool:
+        """Enter the term of a variable that needs no others, if it is one."""
+        new = v if self.replace is None else self.replace(v)
+        if new is v:
+            new = v if v.owner is None else _known.get(v) if self.plain else None
+        if new is None:
+            return False
+        self.done[v] = new.etuple if isinstance(new, PatternTerm) else new
+        return True
+
+    def items(self, node: Apply) -> tuple[Any, ...]:
+        """The elements of a node's term."""
+        op = node.op if self.rator is None else self.rator(node.op)
+        if self.shallow:
+            return (op, *[v if self.replace is None else self.replace(v) for v in node.inputs])
+        return (op, *[self.done[v] for v in node.inputs])
+
+    def faithful(self, node: Apply) -> bool:
+        """Whether the term of the node evaluates to it: nothing below was replaced."""
+        if not self.exact:
+            return False
+        if self.replace is None:
+            return True
+        if self.shallow:
+            return all(self.replace(v) is v for v in node.inputs)
+        return all(
+            self.done[v] is v or getattr(self.done[v], "_evaled_obj", None) is v
+            for v in node.inputs
+        )
+
+    def build(self, v: Any) -> GraphTuple:
+        """Make the term of a variable from those of its node's inputs."""
+        node = v.owner
+        faithful = self.faithful(node)
+        if len(node.outputs) == 1:
+            term = make(self.items(node), v if faithful else null)
+        else:
+            term = self.output(node, v.index, faithful)
+        if self.plain:
+            _known[v] = term
+        return term
+
+    def output(self, node: Apply, i: int, faithful: bool) -> GraphTuple:
+        """The term of one of several outputs. They share the term of the node."""
+        default = node.op.default_output
+        inner = self.done.get(node)
+        if inner is None:
+            inner = self.done[node] = self.whole(node, default, faithful)
+        if i == default:
+            return inner
+        return make((nth, i, inner), node.outputs[i] if faithful else null)
+
+    def whole(self, node: Apply, default: int | None, faithful: bool) -> GraphTuple:
+        """The term of a node with several outputs, which is also that of its default output."""
+        value: Any = list(node.outputs) if default is None else node.outputs[default]
+        if not self.plain or default is None:
+            return make(self.items(node), value if faithful else null)
+        term = _known.get(value)
+        if term is None:
+            term = _known[value] = make(self.items(node), value)
+        return term
+
+
+def from_term(term: Any) -> Any:
+    """Return what a term evaluates to: of the term of a graph, the graph; ops are called on the
+    operands' values.
+
+    Equal objects in the term are evaluated once, so sharing is kept. A term with logic variables
+    in it evaluates to a `PatternTerm`. Anything that is not a term is returned as it is. Raises
+    what the ops raise, and `InvalidExpression` if an operator cannot be called.
+
+    >>> from etuples import etuple as e
+    >>> from tests.toy import num, log
+    >>> from_term(e(log, num("x")))
+    log.0
+    """
+    if isinstance(term, PatternTerm):
+        term = term.etuple
+    if not isinstance(term, ExpressionTuple):
+        return term
+    values: dict[int, Any] = {}
+    stack = [term]
+    while stack:
+        t = stack[-1]
+        if id(t) in values:
+            stack.pop()
+            continue
+        if t._evaled_obj is not null:
+            values[id(t)] = t._evaled_obj
+            continue
+        todo = [
+            x for x in map(unkeyed, t) if isinstance(x, ExpressionTuple) and id(x) not in values
+        ]
+        if todo:
+            stack.extend(todo)
+            continue
+        values[id(t)] = _evaluate(t, values)
+    return values[id(term)]
+
+
+def from_terms(terms: Iterable[Any]) -> list[Any]:
+    """`from_term` of each."""
+    return [from_term(term) for term in terms]
+
+
+def _evaluate(term: Any, values: dict[int, Any]) -> Any:
+    """Evaluate a term whose sub-terms are evaluated."""
+    if len(term) == 0:
+        raise InvalidExpression("Empty expression.")
+    items = [
+        values.get(id(x), x) if isinstance(x, ExpressionTuple) else x for x in map(unkeyed, term)
+    ]
+    inside = [type(x) for x in items if issubclass(type(x), (Var, Term))]
+    if inside:  # open: not remembered, so that `_evaled_obj` means closed
+        return getattr(inside[0], "pattern_type", PatternTerm)(term)
+    op, args = items[0], items[1:]
+    if not callable(op):
+        raise InvalidExpression(f"{op!r} cannot be called, so it is no operator ({term})")
+    names = [x.arg if type(x) is KwdPair else None for x in term][1:]
+    kwargs = {name: value for name, value in zip(names, args, strict=True) if name is not None}
+    args = [value for name, value in zip(names, args, strict=True) if name is None]
+    if isinstance(op, type) and issubclass(op, Record) and op.__props__ and not kwargs:
+        args, kwargs = [], dict(zip(op.__props__, args, strict=True))
+    term._evaled_obj = op(*args, **kwargs)
+    return term._evaled_obj
+
+
+GraphTuple.evaluate = staticmethod(from_term)

@@ -1,0 +1,109 @@
+"""Teaches `etuples`, `cons`, `unification` and `kanren` what graphs and patterns are.
+
+Importing this makes their functions (`etuplize`, `rator`, `rands`, `apply`, `car`, `cdr`, `unify`,
+`reify`) and with them relations such as `eq`, `conso`, `applyo`, `walko`, `reduceo` work on
+variables directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from numbers import Number
+from typing import Any
+
+import cons.core
+import etuples.dispatch
+import unification.core
+from cons.core import ConsError, ConsPair
+from etuples.core import ExpressionTuple
+from unification import Var
+
+from rewrite_engine.graph.intern import Record
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.op import Op
+from rewrite_engine.terms.convert import Converter, etuplize
+from rewrite_engine.terms.expression import GraphTuple, make, null, parts
+from rewrite_engine.terms.logic import LogicVariable, PatternTerm
+from rewrite_engine.terms.unify import Reifier, logic_variables, solve
+
+
+def _shallow(x: Any) -> GraphTuple:
+    """The term of a variable, node or pattern, whose operands are what they are there."""
+    if isinstance(x, PatternTerm):
+        return x.etuple
+    items = parts(x)
+    if items is None:
+        raise ConsError("Not a cons pair")
+    return make(items, x)
+
+
+def _head(x: Any) -> Any:
+    return _shallow(x)._tuple[0]
+
+
+def _tail(x: Any) -> Any:
+    return _shallow(x)[1:]  # the slice knows its parent: consing head and tail gives that back
+
+
+def _apply(op: Op, operands: Sequence[Any]) -> Any:
+    """`op(*operands)`, or the term of it if a logic variable is in it."""
+    keeps = isinstance(operands, GraphTuple)  # the operands of a term know that term
+    term: Any = (op,) + operands if keeps else make((op, *operands))  # type: ignore[operator]
+    return term if term._evaled_obj is null and logic_variables(term) else term.evaled_obj
+
+
+def _etuplize(
+    x: Any,
+    shallow: bool = False,
+    return_bad_args: bool = False,
+    convert_ConsPairs: bool = True,
+    rator_transform_fn: Any = None,
+    rands_transform_fn: Any = None,
+) -> Any:
+    """`etuples.etuplize` for graphs. (A transformed operand is taken as it is, not converted
+    again.)"""
+    if not isinstance(x, (Variable, Apply)) or not (rator_transform_fn or rands_transform_fn):
+        return etuplize(x, shallow)
+    return Converter(shallow, False, rands_transform_fn, rator_transform_fn).root(x)
+
+
+def _reify(x: Any, s: Mapping[Any, Any]) -> Iterator[Any]:
+    """`reify`, in the protocol of `unification`: what is open, a mark, the result."""
+    reifier = Reifier(s)
+    new = reifier.result(x)
+    for variable in reifier.open:  # noqa: UP028  (values are sent in, which a dict does not take)
+        yield variable
+    yield unification.core.construction_sentinel
+    yield reifier.finish(x, new)
+
+
+def _register_unify() -> None:
+    graphs = (Variable, Apply, GraphTuple, PatternTerm)
+    pairs: set[tuple[Any, Any]] = {(a, b) for a in graphs for b in (*graphs, ExpressionTuple)}
+    pairs |= {(PatternTerm, b) for b in (tuple, Var, ConsPair)}
+    pairs |= {(Record, b) for b in (ExpressionTuple, GraphTuple, PatternTerm)}
+    pairs |= {(Constant, Number), (LogicVariable, object), (LogicVariable, LogicVariable)}
+    pairs |= {(LogicVariable, Var), (LogicVariable, PatternTerm), (LogicVariable, ConsPair)}
+    for a, b in pairs:
+        unification.core._unify.add((a, b, Mapping), solve)
+        unification.core._unify.add((b, a, Mapping), solve)
+
+
+KINDS: tuple[Any, ...] = (Variable, Apply, PatternTerm)
+
+
+def register() -> None:
+    """Enter everything into the dispatchers."""
+    for kind in KINDS:
+        cons.core._car.add((kind,), _head)
+        cons.core._cdr.add((kind,), _tail)
+        etuples.dispatch.etuplize.add((kind,), _etuplize)
+    etuples.dispatch.etuplize.add((Record,), _etuplize)
+    etuples.dispatch.apply.add((Op, Sequence), _apply)
+    etuples.dispatch.apply.add((Op, ExpressionTuple), _apply)
+    _register_unify()
+    unification.core._reify.add((GraphTuple, Mapping), _reify)
+    unification.core._reify.add((PatternTerm, Mapping), _reify)
+
+
+register()

@@ -1,0 +1,208 @@
+"""Logic variables and the patterns made of them.
+
+An op called on a logic variable gives a `PatternTerm`, which holds an etuple (it is not one:
+adding etuples concatenates them). Which operators patterns have is not known here:
+`pattern_classes(mixin)` makes the pair of classes with the operators of a mixin, such as that of
+tensors. What `>>` makes is set by `match/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, NoReturn
+
+from etuples.core import ExpressionTuple, KwdPair
+from unification import Var
+
+from rewrite_engine.errors import PatternError
+from rewrite_engine.terms.expression import GraphTuple, make
+from rewrite_engine.terms.print import term_text
+
+TRUTH = """a pattern is neither true nor false: {}
+    Chained comparisons (a < b < c), `and`, `or`, `not`, `if` ask for it. Write and_(a < b, b < c),
+    and put parentheses around a comparison to the left of `>>`."""
+
+
+class Term:
+    """What logic variables and patterns share.
+
+    `make_rule(left, right)`: what `left >> right` returns. An operand whose class has
+    `__not_a_term__`, a text, is refused with that text (a rule, for instance: it says which
+    parentheses are missing).
+    """
+
+    __slots__ = ()
+
+    #: set by `match/`
+    make_rule: ClassVar[Callable[[Any, Any], Any] | None] = None
+    #: the class of patterns made by ops called on this class
+    pattern_type: ClassVar[type[PatternTerm]]
+
+    @classmethod
+    def __apply_op__(cls, op: Any, inputs: Sequence[Any], kwargs: dict[str, Any]) -> PatternTerm:
+        """Called by an op that got a term among its inputs."""
+        items = [op, *map(operand, inputs)]
+        items += [KwdPair(name, operand(value)) for name, value in kwargs.items()]
+        return cls.pattern_type(make(tuple(items)))
+
+    def __rshift__(self, other: Any) -> Any:
+        hook = Term.make_rule
+        if hook is None:
+            raise PatternError(
+                f"{self} >> …: rules are made by rewrite_engine.match, which is not loaded"
+            )
+        return hook(self, other)
+
+    def __rrshift__(self, other: Any) -> NoReturn:
+        raise PatternError(f"{other!r} >> {self}: the left side of a rule has to be a pattern")
+
+    def __bool__(self) -> NoReturn:
+        raise PatternError(TRUTH.format(self))
+
+    def __iter__(self) -> Iterator[Any]:
+        raise PatternError(
+            f"{self} cannot be unpacked: only a variable for several operands can (sort Rest)"
+        )
+
+
+def operand(x: Any) -> Any:
+    """What stands in an etuple for an operand of a pattern."""
+    if issubclass(type(x), PatternTerm):
+        return x.etuple
+    refusal = getattr(type(x), "__not_a_term__", None)
+    if refusal is not None:
+        raise PatternError(refusal)
+    return x
+
+
+class LogicType(type(Var)):  # type: ignore[misc]
+    """Its instances are told by their class. (That of `Var` takes any `Var` for an instance of
+    each subclass.)"""
+
+    def __instancecheck__(cls, x: object) -> bool:
+        return issubclass(type(x), cls)
+
+
+NO_DEFAULT = object()
+
+
+class LogicVariable(Var, Term, metaclass=LogicType):  # type: ignore[misc]
+    """A logic variable: new at each call, whatever its name (`unification.var("x")` is the same
+    one each time).
+
+    type: it unifies only with variables of that type. sort, default: for the rule language. rest:
+    it stands for any number of operands, and `*x` in a pattern is allowed.
+    """
+
+    __slots__ = ("name", "type", "sort", "default", "rest")
+
+    name: str
+    type: Any
+    sort: Any
+    default: Any
+    rest: bool
+
+    def __new__(
+        cls,
+        name: str,
+        type: Any = None,
+        *,
+        sort: Any = None,
+        default: Any = NO_DEFAULT,
+        rest: bool = False,
+    ) -> LogicVariable:
+        """Make a variable that is equal to itself only."""
+        self: LogicVariable = object.__new__(cls)
+        self.token = (name, id(self))
+        self.name, self.type, self.sort, self.default, self.rest = name, type, sort, default, rest
+        return self
+
+    def fresh(self) -> LogicVariable:
+        """Another variable like this one."""
+        return type(self)(
+            self.name, self.type, sort=self.sort, default=self.default, rest=self.rest
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self,)) if self.rest else super().__iter__()
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __copy__(self) -> LogicVariable:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> LogicVariable:
+        return self
+
+    __bool__ = Term.__bool__
+
+
+class PatternTerm(Term):
+    """An op applied to operands with logic variables among them. Equal to one that holds an equal
+    etuple.
+
+    etuple: the `GraphTuple` of it.
+    """
+
+    __slots__ = ("etuple",)
+
+    etuple: GraphTuple
+
+    def __init__(self, etuple: ExpressionTuple) -> None:
+        self.etuple = etuple if isinstance(etuple, GraphTuple) else make(etuple._tuple)
+
+    @property
+    def op(self) -> Any:
+        """The operator."""
+        return self.etuple._tuple[0]
+
+    @property
+    def args(self) -> tuple[Any, ...]:
+        """The operands, as they stand in the etuple."""
+        return self.etuple._tuple[1:]  # type: ignore[no-any-return]
+
+    @property
+    def evaled_obj(self) -> Any:
+        """The variable this pattern makes when no logic variable is left in it; otherwise a
+        pattern."""
+        return self.etuple.evaled_obj
+
+    def __eq__(self, other: object) -> bool:
+        other = other.etuple if isinstance(other, PatternTerm) else other
+        return self.etuple == other if isinstance(other, ExpressionTuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.etuple)
+
+    def __str__(self) -> str:
+        return term_text(self)
+
+    def __repr__(self) -> str:
+        return term_text(self)
+
+
+Term.pattern_type = PatternTerm
+
+
+def pattern_classes(operators: type) -> tuple[type[LogicVariable], type[PatternTerm]]:
+    """Make the classes of logic variables and patterns that have the methods of `operators`.
+
+    `operators` is a mixin whose methods only call ops (`def __add__(self, other): return add(self,
+    other)`). The methods of `Term` (`>>`, `==`, `bool`, iteration, hashing) come before those of
+    the mixin.
+    """
+    body = {"__slots__": (), "__module__": __name__}
+    pattern = type("PatternTerm", (PatternTerm, operators), body)
+    variable = LogicType("LogicVariable", (LogicVariable, operators), dict(body))
+    pattern.pattern_type = variable.pattern_type = pattern  # type: ignore[attr-defined]
+    return variable, pattern

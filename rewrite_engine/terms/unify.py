@@ -1,0 +1,375 @@
+"""Unification and reification of terms, patterns and graphs.
+
+`unify` and `reify` here do what `unification.unify` and `reify` do, and are what those call when a
+graph or pattern is among their arguments (`terms/dispatch.py`). They are linear in the size of
+graphs, however much is shared, and do not recurse. A variable of a graph is compared with a
+pattern by its owner; a pattern literal and constants are compared by content. Searching is
+miniKanren's business.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from numbers import Number
+from typing import Any
+
+from cons.core import ConsError, ConsPair, car, cdr
+from etuples.core import ExpressionTuple, KwdPair
+from unification import Var
+from unification.core import _reify as reify_other
+from unification.core import _unify as unify_other
+from unification.core import isvar, stream_eval
+from unification.variable import _global_logic_variables as _declared
+
+from rewrite_engine.errors import PatternError
+from rewrite_engine.graph.intern import Record
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.terms.convert import from_term, record_term
+from rewrite_engine.terms.expression import Merged, make, null, parts
+from rewrite_engine.terms.logic import LogicVariable, PatternTerm
+
+Pair = tuple[Any, Any]
+
+
+def unify(u: Any, v: Any, s: Any = None, *, occurs_check: bool = False) -> Any:
+    """Return the substitution (a mapping; `s` extended) under which two terms are equal, or False.
+
+    Terms: etuples, patterns, logic variables, the variables and nodes of graphs, ops, and plain
+    values. Variables of graphs are equal when they are the same, or have equal owners, or are
+    constants with equal content. A number is equal to a constant of that value. With
+    `occurs_check` no variable is bound to a term that contains it (otherwise `unify(x, f(x))`
+    succeeds, as in `unification`).
+
+    >>> from tests.toy import num, log, add
+    >>> y, x = LogicVariable("y"), num("x")
+    >>> unify(log(add(1, y)), log(add(1, x)))
+    {y: x}
+    """
+    given = {} if s is None else s
+    if hasattr(given, "constraints"):
+        import unification
+
+        found = unification.unify(u, v, given)
+    else:
+        found = solve(u, v, given)
+    if found is not False and occurs_check and _circular(found):
+        return False
+    return found
+
+
+def solve(u: Any, v: Any, s: Mapping[Any, Any]) -> Any:
+    """Unify under a plain substitution, which is copied when it grows."""
+    merged = Merged()
+    todo: list[Pair] = [(u, v)]
+    bound: dict[Any, Any] | None = None
+    while todo:
+        a, b = todo.pop()
+        a, b = walk(a, s), walk(b, s)
+        if a is b:
+            continue
+        if is_free(b) and not is_free(a):
+            a, b = b, a
+        if is_free(a):
+            if not admits(a, b):
+                return False
+            if bound is None:
+                s = bound = dict(s)
+            bound[a] = b
+            continue
+        pairs = decompose(a, b, merged)
+        if pairs is not None:
+            todo.extend(reversed(pairs))
+            continue
+        found = _unify_values(a, b, s)
+        if found is False:
+            return False
+        s = found
+        bound = None
+    return s
+
+
+def is_free(x: Any) -> bool:
+    """Whether this is a logic variable."""
+    return issubclass(type(x), Var) or (bool(_declared) and isvar(x))
+
+
+def walk(x: Any, s: Mapping[Any, Any]) -> Any:
+    """Follow a logic variable to what it stands for."""
+    while is_free(x) and x in s:
+        x = s[x]
+    return x
+
+
+def admits(variable: Any, value: Any) -> bool:
+    """Whether the type of a logic variable, if it has one, is that of the value, as far as that is
+    known."""
+    wanted = getattr(variable, "type", None)
+    if wanted is None or not issubclass(type(variable), LogicVariable):
+        return True
+    if isinstance(value, ExpressionTuple):
+        value = value._evaled_obj
+    if isinstance(value, Variable):
+        return bool(wanted.is_super(value.type))
+    return not isinstance(value, (Apply, Record))
+
+
+def decompose(a: Any, b: Any, merged: Merged) -> list[Pair] | None:
+    """The pairs that have to be equal for two compound terms to be; None if they are not (both)
+    such terms."""
+    a, b = _unwrap(a), _unwrap(b)
+    if isinstance(a, ConsPair) and isinstance(b, ConsPair) and ConsPair in (type(a), type(b)):
+        return _cons_pairs(a, b)
+    left, right = _children(a, b), _children(b, a)
+    if left is None or right is None or len(left) != len(right):
+        return None
+    if not merged.union(a, b):
+        return []
+    return list(zip(left, right, strict=True))
+
+
+def _unwrap(x: Any) -> Any:
+    return x.etuple if issubclass(type(x), PatternTerm) else x
+
+
+def _cons_pairs(a: Any, b: Any) -> list[Pair] | None:
+    try:
+        return [(car(a), car(b)), (cdr(a), cdr(b))]
+    except ConsError:
+        return None
+
+
+def _children(x: Any, other: Any) -> tuple[Any, ...] | None:
+    """What `x` consists of when it is compared with `other`."""
+    found = parts(x)
+    if found is not None:
+        return found
+    if isinstance(x, Record):
+        opens = isinstance(other, ExpressionTuple) and x.__props__ is not None
+        return record_term(x)._tuple if opens else None
+    if type(x) in (tuple, list):
+        same = type(other) is type(x) or (type(x) is tuple and isinstance(other, ExpressionTuple))
+        return tuple(x) if same else None
+    if type(x) is slice is type(other):
+        return (x.start, x.stop, x.step)
+    if type(x) is KwdPair is type(other) and x.arg == other.arg:
+        return (x.value,)
+    return None
+
+
+def _unify_values(a: Any, b: Any, s: Any) -> Any:
+    """Unify what is not compound: values, and objects of classes that only `unification` knows."""
+    if isinstance(a, Constant):
+        return s if literal_matches(b, a) else False
+    if isinstance(b, Constant):
+        return s if literal_matches(a, b) else False
+    graph = (Variable, Apply, ExpressionTuple, PatternTerm, KwdPair)
+    if isinstance(a, graph) or isinstance(b, graph):
+        return False
+    if isinstance(a, Record) or isinstance(b, Record):
+        return s if a == b else False
+    return stream_eval(unify_other(a, b, s))
+
+
+def literal_matches(literal: Any, constant: Constant) -> bool:
+    """Whether a value in a pattern, or another constant, is equal to a constant in content.
+
+    A Python number is equal to a constant that is that one number, whatever its dtype (but True is
+    not 1, and 0 not -0.0; nan is equal to nan). Another value is equal if the constant's type
+    makes an equal constant of it.
+    """
+    if isinstance(literal, Constant):
+        return constant.equals(literal)
+    if isinstance(literal, Variable):
+        return False
+    number = getattr(constant, "number", None)
+    if number is None and isinstance(constant.data, Number):
+        number = constant.data
+    if isinstance(literal, Number) and isinstance(number, Number):
+        return _same_number(literal, number)
+    if isinstance(literal, Number):
+        return False
+    try:
+        return bool(constant.type.make_constant(literal).equals(constant))
+    except (TypeError, ValueError):
+        return False
+
+
+def _same_number(a: Any, b: Any) -> bool:
+    if isinstance(a, bool) != isinstance(b, bool):
+        return False
+    if a != b:
+        return bool(a != a and b != b)
+    if a == 0 and not isinstance(a, complex) and not isinstance(b, complex):
+        return math.copysign(1, a) == math.copysign(1, b)
+    return True
+
+
+# --- what is in a term ---------------------------------------------------------------------------
+
+
+def is_closed(x: Any) -> bool:
+    """Whether a term was evaluated, so that no logic variable can be in it (`_evaluate` sees to
+    that)."""
+    return isinstance(x, ExpressionTuple) and x._evaled_obj is not null
+
+
+def _inside(x: Any) -> tuple[Any, ...]:
+    """The elements of a compound in which logic variables may be."""
+    if isinstance(x, ExpressionTuple):
+        return () if is_closed(x) else tuple(x._tuple)
+    if issubclass(type(x), PatternTerm):
+        return (x.etuple,)
+    if type(x) in (tuple, list):
+        return tuple(x)
+    if type(x) is ConsPair:
+        return (x.car, x.cdr)
+    if type(x) is slice:
+        return (x.start, x.stop, x.step)
+    return (x.value,) if type(x) is KwdPair else ()
+
+
+def logic_variables(term: Any) -> list[Any]:
+    """Return the logic variables in a term, in the order in which they are met from the left."""
+    found: dict[Any, None] = {}
+    seen: set[int] = set()
+    stack = [term]
+    while stack:
+        x = stack.pop()
+        if is_free(x):
+            found[x] = None
+        elif id(x) not in seen:
+            seen.add(id(x))
+            stack.extend(reversed(_inside(x)))
+    return list(found)
+
+
+def rename_apart(*terms: Any) -> tuple[Any, ...]:
+    """Return the terms with each logic variable replaced by a fresh one (the same in all of
+    them)."""
+    found = [v for t in terms for v in logic_variables(t) if isinstance(v, LogicVariable)]
+    names = {v: v.fresh() for v in found}
+    return tuple([substitute(t, names) for t in terms])
+
+
+def _circular(s: Mapping[Any, Any]) -> bool:
+    """Whether a logic variable of a substitution is bound to a term that contains it."""
+    try:
+        list(Reifier(s).all(s))
+    except PatternError:
+        return True
+    return False
+
+
+# --- replacing -----------------------------------------------------------------------------------
+
+
+def reify(term: Any, s: Mapping[Any, Any]) -> Any:
+    """Replace the logic variables in a term by what they stand for.
+
+    A pattern in which none is left is evaluated, and gives a variable of a graph; an etuple stays
+    one (its `evaled_obj` is that variable). Shared sub-terms stay shared, and those in which
+    nothing changes the same objects. Raises `PatternError` if a variable stands for a term that
+    contains it.
+    """
+    reifier = Reifier(s)
+    return reifier.finish(term, reifier.result(term))
+
+
+def substitute(term: Any, s: Mapping[Any, Any]) -> Any:
+    """Like `reify`, but a pattern stays a pattern."""
+    return rewrap(walk(term, s), Reifier(s).result(term))
+
+
+def rewrap(old: Any, new: Any) -> Any:
+    """Put an etuple into a pattern of the class that the old one had."""
+    if issubclass(type(old), PatternTerm) and isinstance(new, ExpressionTuple):
+        return old if new is old.etuple else type(old)(new)
+    return new
+
+
+class Reifier:
+    """Replaces logic variables in terms, each object once. `open`: the variables that were
+    left."""
+
+    def __init__(self, s: Mapping[Any, Any]) -> None:
+        self.s = s
+        self.done: dict[int, Any] = {}
+        self.open: dict[Any, None] = {}
+
+    def all(self, terms: Any) -> Iterator[Any]:
+        """The results for several terms."""
+        return map(self.result, terms)
+
+    def children(self, x: Any) -> tuple[Any, ...]:
+        if not is_free(x):
+            return _inside(x)
+        return (self.s[x],) if x in self.s else ()
+
+    def result(self, root: Any) -> Any:
+        """Return the new term, with etuples in place of patterns."""
+        done, busy = self.done, set()
+        stack = [root]
+        while stack:
+            x = stack[-1]
+            if id(x) in done:
+                stack.pop()
+                continue
+            children = self.children(x)
+            todo = [c for c in children if id(c) not in done]
+            if not todo:
+                done[id(x)] = self.rebuild(x, [done[id(c)] for c in children])
+                continue
+            busy.add(id(x))
+            if any(id(c) in busy for c in todo):
+                raise PatternError(f"{_first_variable(stack)} stands for a term that contains it")
+            stack.extend(todo)
+        return done[id(root)]
+
+    def rebuild(self, x: Any, new: list[Any]) -> Any:
+        """The new object for one whose elements are replaced."""
+        if is_free(x):
+            if new:
+                return new[0]
+            self.open[x] = None
+            return x if type(self.s) is dict else stream_eval(reify_other(x, self.s))
+        if not new:
+            return x if _atomic(x) else stream_eval(reify_other(x, self.s))
+        if issubclass(type(x), PatternTerm):
+            return new[0]
+        if all(a is b for a, b in zip(_inside(x), new, strict=True)):
+            return x
+        return _like(x, new)
+
+    def finish(self, old: Any, new: Any) -> Any:
+        """Evaluate the result for a pattern, or for a variable that stands for one."""
+        old = walk(old, self.s)
+        if not issubclass(type(old), PatternTerm):
+            return new
+        return rewrap(old, new) if self.open else from_term(new)
+
+
+def _like(x: Any, new: list[Any]) -> Any:
+    """A compound of the kind of `x` with new elements."""
+    if isinstance(x, ExpressionTuple):
+        return make(tuple(new))
+    if type(x) is ConsPair:
+        return ConsPair(*new)
+    if type(x) is slice:
+        return slice(*new)
+    return KwdPair(x.arg, new[0]) if type(x) is KwdPair else type(x)(new)
+
+
+def _atomic(x: Any) -> bool:
+    """Whether nothing can be inside, as far as this module can see."""
+    return isinstance(x, (Variable, Record, Apply, ExpressionTuple, str, Number, type, tuple, list))
+
+
+def _first_variable(stack: list[Any]) -> Any:
+    return next((x for x in stack if is_free(x)), "a variable")
+
+
+__all__ = [
+    "Reifier", "is_free", "literal_matches", "logic_variables", "reify", "rename_apart", "solve",
+    "substitute", "unify", "walk",
+]  # fmt: skip

@@ -1,0 +1,124 @@
+"""miniKanren on graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cons
+import etuples
+import pytest
+from cons.core import ConsError
+from etuples import etuple as e
+from kanren import conde, conso, eq, lall, membero, run, var
+from kanren.constraints import isinstanceo, neq
+from kanren.graph import reduceo, walko
+from kanren.term import applyo
+
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.op import Op
+from rewrite_engine.terms import GraphTuple, LogicVariable, PatternTerm, etuplize
+from tests.toy import add, const, divmod_, exp, log, mul, num, sin
+
+x, y = num("x"), num("y")
+
+
+def log_exp(before: Any, after: Any) -> Any:
+    """The relation of log(exp(k)) and k."""
+    k = LogicVariable("k")
+    return lall(eq(before, log(exp(k))), eq(after, k))
+
+
+def double(before: Any, after: Any) -> Any:
+    k = LogicVariable("k")
+    return lall(eq(before, add(k, k)), eq(after, mul(2.0, k)))
+
+
+def test_eq_on_variables() -> None:
+    q = LogicVariable("q")
+    assert run(0, q, eq(log(add(1, q)), log(add(1, x)))) == (x,)
+    assert run(0, q, eq(log(add(1, q)), log(x))) == ()
+    (made,) = run(1, mul(q, q), eq(log(q), log(x)))
+    assert made.owner.inputs == (x, x)
+    v = var()
+    assert run(1, v, eq(e(log, v), log(x))) == (x,)
+    assert run(1, v, eq(v, log(q)), eq(q, x))[0].owner.inputs == (x,)
+
+
+def test_backwards() -> None:
+    q = var()
+    (before,) = run(1, q, double(q, mul(2.0, x)))
+    assert isinstance(before, Variable)
+    assert before.owner.op is add
+    assert before.owner.inputs == (x, x)
+
+
+def test_car_and_cdr() -> None:
+    z = log(add(x, y))
+    assert cons.car(z) is log
+    assert cons.cdr(z)._tuple == z.owner.inputs
+    assert etuples.rator(z) is log
+    assert etuples.rands(z) == e(z.owner.inputs[0])
+    assert etuples.apply(cons.car(z), cons.cdr(z)) is z
+    assert etuples.apply(log, [x]).owner.op is log
+    assert cons.cons(cons.car(z), cons.cdr(z)).evaled_obj is z
+    assert cons.car(divmod_(x, y)[0]).__name__ == "nth"
+    assert cons.car(z.owner) is log
+    q = LogicVariable("q")
+    assert cons.car(log(q)) is log
+    assert isinstance(etuples.apply(log, e(q)), GraphTuple)
+    for leaf in (x, const(1.0)):
+        with pytest.raises(ConsError):
+            cons.car(leaf)
+        with pytest.raises(ConsError):
+            cons.cdr(leaf)
+
+
+def test_conso() -> None:
+    head, tail, whole = var(), var(), var()
+    z = log(add(x, y))
+    ((h, t),) = run(0, (head, tail), conso(head, tail, z))
+    assert (h, t._tuple) == (log, z.owner.inputs)
+    assert run(0, whole, conso(head, tail, z), conso(head, tail, whole))[0].evaled_obj is z
+    assert run(0, head, conso(head, tail, x)) == ()
+    assert run(0, head, conso(head, tail, PatternTerm(e(log, x)))) == (log,)
+
+
+def test_applyo_and_membero() -> None:
+    op, operands, made = var(), var(), var()
+    z = add(x, y)
+    assert run(0, (op, operands), applyo(op, operands, z)) == ((add, e(x, y)),)
+    assert run(0, made, applyo(log, e(x), made))[0].owner.inputs == (x,)
+    assert set(run(0, op, membero(op, etuplize(z)[1:]))) == {x, y}
+
+
+def test_reduceo_finds_the_fixed_point_first() -> None:
+    q = var()
+    z = log(exp(log(exp(x))))
+    assert run(1, q, reduceo(log_exp, z, q)) == (x,)
+    assert run(1, q, reduceo(log_exp, etuplize(z), q)) == (x,)
+
+
+def test_walko() -> None:
+    q = var()
+    found = [t.evaled_obj for t in run(0, q, walko(log_exp, sin(log(exp(x))), q))]
+    assert any(v.owner.op is sin and v.owner.inputs == (x,) for v in found)
+
+
+def test_walko_with_operators() -> None:
+    """A search below ops, which the operators do not take part in."""
+
+    def either(before: Any, after: Any) -> Any:
+        return conde([log_exp(before, after)], [double(before, after)])
+
+    q = var()
+    z = sin(add(log(exp(x)), log(exp(x))))
+    results = run(20, q, reduceo(lambda a, b: walko(either, a, b, rator_goal=eq), z, q))
+    texts = {repr(PatternTerm(etuplize(t))) for t in results}
+    assert "sin(2.0 * x)" in texts
+
+
+def test_constraints() -> None:
+    q = LogicVariable("q")
+    assert run(0, q, neq(q, x), eq(log(q), log(x))) == ()
+    assert run(0, q, neq(q, y), eq(log(q), log(x))) == (x,)
+    assert run(0, q, isinstanceo(q, Op), eq(e(q, x), log(x))) == (log,)
