@@ -1,6 +1,8 @@
-"""Types of gradients that do not exist: `NullType` (undefined or not implemented) and `DisconnectedType`.
+"""Types of gradients that do not exist: `NullType` (undefined or not implemented) and
+`DisconnectedType`.
 
-They stand at layer 0 so that an op's `grad` can return them without knowing `gradient/`, which reads them.
+They stand at layer 0 so that an op's `grad` can return them without knowing `gradient/`, which
+reads them.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ from rewrite_engine.graph.type import Type
 
 
 class NullType(Type):
-    """The type of a gradient that is undefined, or that an op does not implement; `why_null` says which.
+    """The type of a gradient that is undefined, or that an op does not implement; `why_null` says
+    which.
 
-    No value has this type: every `filter` raises `TypeError`. Gradients that go through such a variable raise
-    `NullTypeGradError`.
+    No value has this type: every `filter` raises `TypeError`. Gradients that go through such a
+    variable raise `NullTypeGradError`.
     """
 
     __props__ = ("why_null",)
@@ -39,16 +42,16 @@ class NullType(Type):
 class DisconnectedType(Type):
     """The type of the gradient of something that the cost does not depend on.
 
-    An op's `grad` gets it for outputs that the cost does not use, and returns it for inputs whose elements do
-    not influence the outputs. No value has this type.
+    An op's `grad` gets it for outputs that the cost does not use, and returns it for inputs whose
+    elements do not influence the outputs. No value has this type.
     """
 
     __props__ = ()
 
     def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         raise TypeError(
-            "there are no values of a DisconnectedType: it stands for the gradient of something that the "
-            "cost does not depend on"
+            "there are no values of a DisconnectedType: it stands for the gradient of something "
+            "that the cost does not depend on"
         )
 
     def values_eq(self, a: Any, b: Any) -> bool:
@@ -85,11 +88,13 @@ def grad_undefined(op: Any, x_pos: int, x: Variable, comment: str = "") -> Varia
 
     For `Op.grad`. Using it raises `NullTypeGradError` with the comment.
     """
-    return _null(f"the gradient of {op} for its input {x_pos} ({x} of type {x.type}) is undefined", comment)
+    what = f"the gradient of {op} for its input {x_pos} ({x} of type {x.type}) is undefined"
+    return _null(what, comment)
 
 
 def grad_not_implemented(op: Any, x_pos: int, x: Variable, comment: str = "") -> Variable:
-    """Return the gradient of `op` for its input `x_pos`, which is `x`, where nobody has written it yet.
+    """Return the gradient of `op` for its input `x_pos`, which is `x`, where nobody has written
+    it yet.
 
     For `Op.grad`. Using it raises `NullTypeGradError` with the comment.
     """

@@ -1,0 +1,303 @@
+"""`DimShuffle` and what is made of it: transposing, and adding or dropping dimensions of length 1.
+
+No elements are moved or copied here. Changing shapes otherwise is `tensor/reshape.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import AxisError, NDimError, ShapeError, message
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import Op
+from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = [
+    "DimShuffle",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "atleast_Nd",
+    "broadcast_to",
+    "dimshuffle",
+    "expand_dims",
+    "matrix_transpose",
+    "moveaxis",
+    "normalize_axes",
+    "normalize_axis",
+    "shape_padaxis",
+    "shape_padleft",
+    "shape_padright",
+    "squeeze",
+    "swapaxes",
+    "transpose",
+]
+
+
+class DimShuffle(Op):
+    """Reorder the dimensions of an array; a view.
+
+    new_order: for each dimension of the result, the dimension of the input it is, or "x" for a
+    new one of length 1. A dimension of the input that does not occur is dropped; it must have
+    length 1 (`ShapeError`, when the graph is built if the length is known, else when it runs).
+    """
+
+    __props__ = ("input_ndim", "new_order")
+    view_map = {0: [0]}
+
+    def __init__(self, input_ndim: int, new_order: Sequence[int | str]) -> None:
+        order = tuple([o if isinstance(o, str) else int(o) for o in new_order])
+        kept = [o for o in order if o != "x"]
+        if any(isinstance(o, str) or not 0 <= o < input_ndim for o in kept):
+            what = f"new_order {order} must be made of 'x' and integers from 0 to {input_ndim - 1}"
+            raise AxisError(message(f"DimShuffle: {what}", where=build_site()))
+        if len(set(kept)) != len(kept):
+            raise AxisError(
+                message(f"DimShuffle: a dimension occurs twice in {order}", where=build_site())
+            )
+        self.input_ndim = input_ndim
+        self.new_order = order
+
+    @property
+    def shuffle(self) -> tuple[int, ...]:
+        """The dimensions of the input that are kept, in their new order."""
+        return tuple([o for o in self.new_order if not isinstance(o, str)])
+
+    @property
+    def drop(self) -> tuple[int, ...]:
+        """The dimensions of the input that are dropped."""
+        return tuple([i for i in range(self.input_ndim) if i not in self.new_order])
+
+    @property
+    def augment(self) -> tuple[int, ...]:
+        """The dimensions of the result that are new."""
+        return tuple([i for i, o in enumerate(self.new_order) if o == "x"])
+
+    def convert_input(self, x: Any) -> Variable:
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+        (type_,) = types
+        if type_.ndim != self.input_ndim:
+            what = f"the input must have {self.input_ndim} dimensions; it is a {type_}"
+            raise NDimError(message(what, op=self, where=build_site()))
+        for i in self.drop:
+            if type_.shape[i] not in (1, None):
+                what = f"dimension {i} of a {type_} is dropped, but its length is not 1"
+                raise ShapeError(message(what, op=self, where=build_site()))
+        return [
+            TensorType(type_.dtype, [1 if o == "x" else type_.shape[o] for o in self.new_order])
+        ]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        output_storage[0][0] = self.apply(np.asarray(inputs[0]), node)
+
+    def apply(self, x: np.ndarray, node: Apply | None = None) -> np.ndarray:
+        """Return the view of an array."""
+        drop = self.drop
+        for i in drop:
+            if x.shape[i] != 1:
+                what = f"dimension {i} is dropped, but its length is {x.shape[i]}, not 1"
+                where = None if node is None else node.where()
+                raise ShapeError(message(what, op=self, inputs=[x], where=where))
+        index = [None if o == "x" else slice(None) for o in self.new_order]
+        return x.transpose(self.shuffle + drop)[(*index, ..., *[0] * len(drop))]
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        one = weak_constant(1, "int64")
+        return [tuple([one if o == "x" else shapes[0][int(o)] for o in self.new_order])]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        back = [
+            self.new_order.index(i) if i in self.new_order else "x" for i in range(self.input_ndim)
+        ]
+        return [DimShuffle(len(self.new_order), back)(output_gradients[0])]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [None if eval_points[0] is None else self(eval_points[0])]
+
+    def __str__(self) -> str:
+        order, n = self.new_order, self.input_ndim
+        if not self.augment and not self.drop:
+            return f"Transpose{{axes={list(order)}}}"
+        if self.shuffle == tuple(range(n)):
+            return f"ExpandDims{{axes={list(self.augment)}}}"
+        if not self.augment and list(self.shuffle) == sorted(self.shuffle):
+            return f"DropDims{{axes={list(self.drop)}}}"
+        return f"DimShuffle{{order=[{','.join(map(str, order))}]}}"
+
+
+def normalize_axis(axis: Any, ndim: int, what: str = "axis") -> int:
+    """Return an axis as an integer from 0 to ndim - 1; `AxisError` if it is out of range."""
+    number = int(axis.__index__())
+    if not -ndim <= number < ndim:
+        raise AxisError(
+            message(f"{what} {number} is out of range for {ndim} dimensions", where=build_site())
+        )
+    return number % ndim
+
+
+def normalize_axes(axes: Any, ndim: int, what: str = "axis") -> tuple[int, ...]:
+    """Return an axis, or several, as integers from 0 to ndim - 1. `AxisError` if out of range or
+    repeated.
+    """
+    many = list(axes) if isinstance(axes, (tuple, list, range)) else [axes]
+    result = tuple([normalize_axis(a, ndim, what) for a in many])
+    if len(set(result)) != len(result):
+        raise AxisError(message(f"{what} {axes} occurs twice", where=build_site()))
+    return result
+
+
+def dimshuffle(x: Any, *pattern: Any) -> Any:
+    """Reorder dimensions, drop ones of length 1 and add new ones ("x"). `x` itself where nothing
+    changes.
+
+    >>> from rewrite_engine.tensor import matrix
+    >>> dimshuffle(matrix("x"), 1, "x", 0).type
+    TensorType(float64, (None, 1, None))
+    """
+    x = as_tensor_variable(x)
+    order = pattern[0] if len(pattern) == 1 and isinstance(pattern[0], (tuple, list)) else pattern
+    ndim = x.type.ndim
+    order = [o if isinstance(o, str) else normalize_axis(o, ndim, "dimension") for o in order]
+    return x if order == list(range(ndim)) else DimShuffle(ndim, order)(x)
+
+
+def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
+    """Reorder the dimensions; reverse them if no axes are given. Raises `AxisError` if axes are
+    no permutation.
+    """
+    x = as_tensor_variable(x)
+    ndim = x.type.ndim
+    if axes is None:
+        return dimshuffle(x, *range(ndim)[::-1])
+    order = normalize_axes(axes, ndim, "axes")
+    if len(order) != ndim:
+        raise AxisError(
+            message(
+                f"axes {axes} is no permutation of {ndim} dimensions",
+                inputs=[x],
+                where=build_site(),
+            )
+        )
+    return dimshuffle(x, *order)
+
+
+def matrix_transpose(x: Any) -> Any:
+    """Swap the last two dimensions (`x.mT`)."""
+    return swapaxes(x, -1, -2)
+
+
+def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
+    """Exchange two dimensions."""
+    x = as_tensor_variable(x)
+    order = list(range(x.type.ndim))
+    a, b = normalize_axis(axis1, len(order)), normalize_axis(axis2, len(order))
+    order[a], order[b] = order[b], order[a]
+    return dimshuffle(x, *order)
+
+
+def moveaxis(x: Any, source: Any, destination: Any) -> Any:
+    """Move dimensions to other places; the rest stays in order. `AxisError` if the two differ in
+    number.
+    """
+    x = as_tensor_variable(x)
+    ndim = x.type.ndim
+    src, dst = (
+        normalize_axes(source, ndim, "source"),
+        normalize_axes(destination, ndim, "destination"),
+    )
+    if len(src) != len(dst):
+        raise AxisError(
+            message(f"moveaxis: {len(src)} sources and {len(dst)} destinations", where=build_site())
+        )
+    order = [i for i in range(ndim) if i not in src]
+    for to, axis in sorted(zip(dst, src, strict=True)):
+        order.insert(to, axis)
+    return dimshuffle(x, *order)
+
+
+def expand_dims(x: Any, axis: Any) -> Any:
+    """Insert dimensions of length 1; `axis` (one or several) counts in the result.
+
+    >>> from rewrite_engine.tensor import matrix
+    >>> expand_dims(matrix("x"), (0, -1)).type
+    TensorType(float64, (1, None, None, 1))
+    """
+    x = as_tensor_variable(x)
+    many = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    new = normalize_axes(many, x.type.ndim + len(many))
+    old = iter(range(x.type.ndim))
+    return dimshuffle(x, *["x" if i in new else next(old) for i in range(x.type.ndim + len(many))])
+
+
+def squeeze(x: Any, axis: Any = None) -> Any:
+    """Drop dimensions of length 1: those given, or all that are known to be 1.
+
+    Raises `ShapeError` if one of the given has another length.
+    """
+    x = as_tensor_variable(x)
+    ndim = x.type.ndim
+    if axis is None:
+        drop = tuple([i for i, s in enumerate(x.type.shape) if s == 1])
+    else:
+        drop = normalize_axes(axis, ndim)
+    return dimshuffle(x, *[i for i in range(ndim) if i not in drop])
+
+
+def shape_padleft(t: Any, n_ones: int = 1) -> Any:
+    """Add `n_ones` dimensions of length 1 on the left."""
+    t = as_tensor_variable(t)
+    return dimshuffle(t, *["x"] * n_ones, *range(t.type.ndim))
+
+
+def shape_padright(t: Any, n_ones: int = 1) -> Any:
+    """Add `n_ones` dimensions of length 1 on the right."""
+    t = as_tensor_variable(t)
+    return dimshuffle(t, *range(t.type.ndim), *["x"] * n_ones)
+
+
+def shape_padaxis(t: Any, axis: int) -> Any:
+    """Add one dimension of length 1."""
+    return expand_dims(t, axis)
+
+
+def atleast_Nd(*arrays: Any, n: int = 1, left: bool = True) -> Any:
+    """Add dimensions of length 1, on the left or the right, until there are `n`. Several arrays
+    give a list.
+    """
+    results = []
+    for x in map(as_tensor_variable, arrays):
+        missing = max(0, n - x.type.ndim)
+        results.append(shape_padleft(x, missing) if left else shape_padright(x, missing))
+    return results[0] if len(results) == 1 else results
+
+
+def atleast_1d(*arrays: Any) -> Any:
+    """Make scalars vectors of length 1."""
+    return atleast_Nd(*arrays, n=1)
+
+
+def atleast_2d(*arrays: Any, left: bool = True) -> Any:
+    """Add dimensions of length 1 until there are two."""
+    return atleast_Nd(*arrays, n=2, left=left)
+
+
+def atleast_3d(*arrays: Any, left: bool = True) -> Any:
+    """Add dimensions of length 1 until there are three."""
+    return atleast_Nd(*arrays, n=3, left=left)
+
+
+def broadcast_to(x: Any, shape: Any) -> Any:
+    """Repeat the elements of `x` so that the result has the given shape (NumPy's broadcasting)."""
+    from rewrite_engine.tensor.creation import alloc
+    from rewrite_engine.tensor.shape import shape_dims
+
+    return alloc(x, *shape_dims(shape))

@@ -1,0 +1,297 @@
+"""Products of vectors and matrices: `Dot`, the batched `MatMul`, and `dot`, `matmul`, `outer`,
+`tensordot`.
+
+Solving and decomposing belong to linear algebra, which is not here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import BroadcastError, NDimError, ShapeError, message
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import Op
+from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.dimshuffle import (
+    dimshuffle,
+    expand_dims,
+    matrix_transpose,
+    normalize_axes,
+    squeeze,
+    transpose,
+)
+from rewrite_engine.tensor.join import has_pattern, upcast
+from rewrite_engine.tensor.reduce import sum_to
+from rewrite_engine.tensor.reshape import flatten, product, reshape
+from rewrite_engine.tensor.shape import shape_tuple
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["Dot", "MatMul", "dot", "inner", "matmul", "outer", "tensordot", "vdot"]
+
+
+class Dot(Op):
+    """The product of two vectors or matrices: sum of a[..., k] * b[k, ...] over k, dtypes promoted.
+
+    Raises `NDimError` for other numbers of dimensions, and `ShapeError` where the lengths of the
+    dimensions that are summed over differ: when the graph is built if they are known, else when
+    it runs.
+    """
+
+    __props__ = ()
+
+    def convert_input(self, x: Any) -> Variable:
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+        if len(types) != 2 or any(t.ndim not in (1, 2) for t in types):
+            what = f"takes two vectors or matrices, not {', '.join(map(str, types))}"
+            raise NDimError(message(what, op=self, where=build_site()))
+        a, b = types
+        if None not in (a.shape[-1], b.shape[0]) and a.shape[-1] != b.shape[0]:
+            what = (
+                f"shapes {a.shape} and {b.shape} do not fit: dimension {a.ndim - 1} of a {a} has "
+                f"length {a.shape[-1]}, dimension 0 of a {b} has {b.shape[0]}"
+            )
+            raise ShapeError(message(what, op=self, where=build_site()))
+        return [TensorType(upcast(types), a.shape[:-1] + b.shape[1:])]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        a, b = inputs
+        try:
+            output_storage[0][0] = np.asarray(np.dot(a, b))
+        except ValueError as error:
+            what = f"shapes {np.shape(a)} and {np.shape(b)} do not fit"
+            raise ShapeError(
+                message(what, op=self, inputs=node.inputs, where=node.where())
+            ) from error
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        return [(*shapes[0][:-1], *shapes[1][1:])]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Any]) -> list[Any]:
+        a, b = inputs
+        g = output_gradients[0]
+        if a.type.ndim == 1 and b.type.ndim == 1:
+            return [g * b, g * a]
+        if b.type.ndim == 1:
+            return [outer(g, b), self(transpose(a), g)]
+        if a.type.ndim == 1:
+            return [self(b, g), outer(a, g)]
+        return [self(g, transpose(b)), self(transpose(a), g)]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [_product_rule(self, inputs, eval_points)]
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        return 2 * inputs[0][-1] * math.prod(outputs[0])
+
+    def __str__(self) -> str:
+        return "dot"
+
+
+class MatMul(Op):
+    """`numpy.matmul` of two arrays of two dimensions or more: products of matrices, the other
+    dimensions broadcast.
+
+    As in elementwise ops, only a dimension that is known to be 1 is broadcast (`BroadcastError`).
+    """
+
+    __props__ = ()
+
+    def convert_input(self, x: Any) -> Variable:
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+        if len(types) != 2 or any(t.ndim < 2 for t in types):
+            what = f"takes two arrays with two dimensions or more, not {', '.join(map(str, types))}"
+            raise NDimError(message(what, op=self, where=build_site()))
+        a, b = types
+        if None not in (a.shape[-1], b.shape[-2]) and a.shape[-1] != b.shape[-2]:
+            what = f"shapes {a.shape} and {b.shape} of a {a} and a {b} do not fit"
+            raise ShapeError(message(what, op=self, where=build_site()))
+        batch = self._batch(a, b)
+        return [TensorType(upcast(types), (*batch, a.shape[-2], b.shape[-1]))]
+
+    def _batch(self, a: TensorType, b: TensorType) -> list[int | None]:
+        n = max(a.ndim, b.ndim) - 2
+        left, right = [(1,) * (n + 2 - t.ndim) + t.shape[:-2] for t in (a, b)]
+        result: list[int | None] = []
+        for s, t in zip(left, right, strict=True):
+            if None not in (s, t) and s != t and 1 not in (s, t):
+                what = f"a {a} and a {b} cannot be broadcast together"
+                raise BroadcastError(message(what, op=self, where=build_site()))
+            if s is None or t is None:
+                known = t if s is None else s
+                result.append(None if known == 1 else known)
+            else:
+                result.append(t if s == 1 else s)
+        return result
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        a, b = inputs
+        try:
+            self._check_batch(node, a.shape[:-2], b.shape[:-2])
+            output_storage[0][0] = np.matmul(a, b)
+        except ValueError as error:
+            if isinstance(error, BroadcastError):
+                raise
+            what = f"shapes {a.shape} and {b.shape} do not fit"
+            raise ShapeError(
+                message(what, op=self, inputs=node.inputs, where=node.where())
+            ) from error
+
+    def _check_batch(self, node: Apply, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+        """A dimension that is 1 only at run time must not be broadcast."""
+        left, right = [v.type.shape[:-2] for v in node.inputs]
+        pairs = zip(reversed(a), reversed(b), reversed(left), reversed(right), strict=False)
+        for m, n, s, t in pairs:
+            if m != n and not (m == 1 and s == 1) and not (n == 1 and t == 1):
+                what = f"batches of shapes {a} and {b} cannot be broadcast together"
+                raise BroadcastError(message(what, op=self, inputs=node.inputs, where=node.where()))
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        left, right = shapes
+        a, b = node.inputs
+        n = max(a.type.ndim, b.type.ndim) - 2
+        batch = []
+        for k in range(-n, 0):
+            use_left = a.type.ndim - 2 >= -k and (a.type.shape[k - 2] != 1 or b.type.ndim - 2 < -k)
+            batch.append(left[k - 2] if use_left else right[k - 2])
+        return [(*batch, left[-2], right[-1])]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Any]) -> list[Any]:
+        a, b = inputs
+        g = output_gradients[0]
+        return [
+            sum_to(self(g, matrix_transpose(b)), a.type),
+            sum_to(self(matrix_transpose(a), g), b.type),
+        ]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [_product_rule(self, inputs, eval_points)]
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        return 2 * inputs[0][-1] * math.prod(outputs[0])
+
+
+def _product_rule(op: Op, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> Any:
+    """d(ab) = da b + a db, where None stands for zero."""
+    (a, b), (da, db) = inputs, eval_points
+    terms = [op(da, b)] if da is not None else []
+    terms += [op(a, db)] if db is not None else []
+    if not terms:
+        return None
+    return terms[0] if len(terms) == 1 else terms[0] + terms[1]
+
+
+_dot = Dot()
+_matmul = MatMul()
+
+
+def dot(a: Any, b: Any) -> Any:
+    """Return the product of `a` and `b` as `numpy.dot` does: a 0-d factor multiplies, else the
+    last dimension of `a` is summed with the second to last (or only) one of `b`.
+
+    Raises `ShapeError` where the lengths differ (when the graph is built if they are known, else
+    when it runs).
+
+    >>> from rewrite_engine.tensor import tensor
+    >>> dot(tensor(shape=(2, 3)), tensor(shape=(3,))).type
+    TensorType(float64, (2,))
+    """
+    a, b = as_tensor_variable(a), as_tensor_variable(b)
+    if has_pattern([a, b]):
+        return _dot(a, b)
+    if a.type.ndim == 0 or b.type.ndim == 0:
+        return a * b
+    if a.type.ndim > 2 or b.type.ndim > 2:
+        return tensordot(a, b, [[a.type.ndim - 1], [max(0, b.type.ndim - 2)]])
+    return _dot(a, b)
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """Return `a @ b`: `dot` for vectors and matrices, products of the matrices in the last two
+    dimensions for more.
+
+    Raises `NDimError` for a 0-d factor, `ShapeError`, `BroadcastError`.
+    """
+    a, b = as_tensor_variable(a), as_tensor_variable(b)
+    if has_pattern([a, b]):
+        return _dot(a, b)
+    if a.type.ndim == 0 or b.type.ndim == 0:
+        what = "matmul takes arrays with one dimension or more"
+        raise NDimError(message(what, inputs=[a, b], where=build_site(), hint="use * for scalars"))
+    if a.type.ndim <= 2 and b.type.ndim <= 2:
+        return _dot(a, b)
+    if a.type.ndim == 1:
+        return squeeze(_matmul(expand_dims(a, 0), b), -2)
+    if b.type.ndim == 1:
+        return squeeze(_matmul(a, expand_dims(b, 1)), -1)
+    return _matmul(a, b)
+
+
+def outer(x: Any, y: Any) -> Any:
+    """Return the matrix of products x[i] * y[j]; arrays are flattened first."""
+    x, y = flatten(as_tensor_variable(x)), flatten(as_tensor_variable(y))
+    return dimshuffle(x, 0, "x") * dimshuffle(y, "x", 0)
+
+
+def vdot(a: Any, b: Any) -> Any:
+    """Return the 0-d product of two arrays seen as vectors (without conjugation of complex
+    numbers).
+    """
+    return _dot(flatten(as_tensor_variable(a)), flatten(as_tensor_variable(b)))
+
+
+def inner(a: Any, b: Any) -> Any:
+    """Return the sum of products over the last dimension of both."""
+    a, b = as_tensor_variable(a), as_tensor_variable(b)
+    if a.type.ndim == 0 or b.type.ndim == 0:
+        return a * b
+    return tensordot(a, b, [[a.type.ndim - 1], [b.type.ndim - 1]])
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """Return the sum of products over pairs of dimensions, as `numpy.tensordot`.
+
+    axes: how many of the last of `a` and first of `b`, or two sequences of dimensions. Raises
+    `ShapeError`, `AxisError`.
+    """
+    a, b = as_tensor_variable(a), as_tensor_variable(b)
+    n, m = a.type.ndim, b.type.ndim
+    if isinstance(axes, int):
+        left, right = tuple(range(n - axes, n)), tuple(range(axes))
+    else:
+        left, right = normalize_axes(axes[0], n), normalize_axes(axes[1], m)
+    if len(left) != len(right) or len(left) > min(n, m):
+        what = f"tensordot: axes {axes} do not fit"
+        raise ShapeError(message(what, inputs=[a, b], where=build_site()))
+    for i, j in zip(left, right, strict=True):
+        s, t = a.type.shape[i], b.type.shape[j]
+        if None not in (s, t) and s != t:
+            what = f"tensordot: dimensions {i} and {j} have lengths {s} and {t}"
+            raise ShapeError(message(what, inputs=[a, b], where=build_site()))
+    free_a = [i for i in range(n) if i not in left]
+    free_b = [j for j in range(m) if j not in right]
+    sizes_a, sizes_b = shape_tuple(a), shape_tuple(b)
+    rows = _matrix(transpose(a, [*free_a, *left]), len(free_a))
+    columns = _matrix(transpose(b, [*right, *free_b]), len(right))
+    product = _dot(rows, columns)
+    return reshape(product, [sizes_a[i] for i in free_a] + [sizes_b[j] for j in free_b])
+
+
+def _matrix(x: Any, split: int) -> Any:
+    """Join the first `split` dimensions to rows, and the others to columns."""
+    if x.type.ndim == 2 and split == 1:
+        return x
+    sizes = shape_tuple(x)
+    return reshape(x, [product(sizes[:split]), product(sizes[split:])])

@@ -1,0 +1,302 @@
+"""Index templates: what stands between the brackets of `x[...]`, as an immutable part of an op.
+
+A template has one entry per index: an integer, a `Slice`, `NEWAXIS`, or `INPUT` where the index
+is the next input of the op. Ellipsis is written out, and whole slices at the end are left off, so
+equal indexings have equal templates. The ops are in `tensor/index.py` and `tensor/gather.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rewrite_engine.errors import AxisError, DTypeError, message
+from rewrite_engine.graph.node import Apply, Constant, Variable, origin_line, user_origin
+from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.tensor.constant import weak_constant
+from rewrite_engine.tensor.math import int_div, lt, maximum, minimum, switch
+from rewrite_engine.tensor.type import TensorType
+
+INPUT = "i"
+NEWAXIS = "x"
+
+
+class Slice(NamedTuple):
+    """`slice(start, stop, step)`, hashable; its members are integers, None or `INPUT`."""
+
+    start: Any = None
+    stop: Any = None
+    step: Any = None
+
+    @property
+    def is_static(self) -> bool:
+        """Whether no member is an input."""
+        return INPUT not in self
+
+    def __str__(self) -> str:
+        parts = ["" if part is None else str(part) for part in self]
+        return ":".join(parts if parts[2] else parts[:2])
+
+
+WHOLE = Slice()
+Entry = Any  # int | Slice | INPUT | NEWAXIS
+Template = tuple[Entry, ...]
+
+
+def show(template: Template) -> str:
+    """A template in the notation of Python, `i` for an input: `i, :3, x, ::-1`."""
+    names = {NEWAXIS: "newaxis"}
+    return ", ".join(names.get(e, str(e)) if isinstance(e, str) else str(e) for e in template)
+
+
+def consumed(template: Template) -> int:
+    """How many dimensions the entries stand for."""
+    return sum(e != NEWAXIS for e in template)
+
+
+def inputs_of(template: Template) -> int:
+    """How many inputs the template takes."""
+    return sum(list(e).count(INPUT) if isinstance(e, Slice) else e == INPUT for e in template)
+
+
+def fill(template: Template, inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the index for NumPy, with values for the inputs."""
+    values = iter(inputs)
+    return tuple([_fill_entry(e, values) for e in template])
+
+
+def pair(template: Template, inputs: Iterable[Any]) -> list[tuple[Entry, Any]]:
+    """Return each entry with the input that stands for it (None if there is none; the list of
+    them for a slice).
+    """
+    values = iter(inputs)
+    result: list[tuple[Entry, Any]] = []
+    for e in template:
+        if isinstance(e, Slice):
+            result.append((e, [next(values) for part in e if part == INPUT]))
+        else:
+            result.append((e, next(values) if e == INPUT else None))
+    return result
+
+
+def _fill_entry(e: Entry, values: Iterator[Any]) -> Any:
+    if isinstance(e, Slice):
+        return slice(*[int(next(values)) if part == INPUT else part for part in e])
+    if e == NEWAXIS:
+        return None
+    if e != INPUT:
+        return e
+    value = next(values)
+    return (
+        value if getattr(value, "ndim", 0) else int(value)
+    )  # NumPy copies where an index is a 0-d array
+
+
+# --- reading an index -----------------------------------------------------------------------
+
+
+def parse(index: Any, ndim: int | None) -> tuple[Template, list[Any]]:
+    """Split what stands between the brackets into a template and the inputs it takes.
+
+    ndim: dimensions of the array; None if not known (a pattern: then an Ellipsis may only be the
+    last entry). Raises `AxisError` for too many indices or a second Ellipsis, `DTypeError` for an
+    index that is no integer.
+    """
+    items = list(index) if isinstance(index, tuple) else [index]
+    if sum(item is Ellipsis for item in items) > 1:
+        raise AxisError(message("an index can have only one Ellipsis (...)", where=build_site()))
+    used = sum(_width(item) for item in items)
+    if ndim is not None and used > ndim:
+        raise AxisError(
+            message(f"too many indices: {used} for {ndim} dimensions", where=build_site())
+        )
+    template: list[Entry] = []
+    inputs: list[Any] = []
+    for k, item in enumerate(items):
+        if item is not Ellipsis:
+            template.append(_parse_item(item, inputs))
+        elif k < len(items) - 1:
+            if ndim is None:
+                raise AxisError("in a pattern an Ellipsis can only be the last index")
+            template += [WHOLE] * (ndim - used)
+    while template and template[-1] == WHOLE:
+        template.pop()
+    return tuple(template), inputs
+
+
+def _width(item: Any) -> int:
+    """How many dimensions an index stands for."""
+    if item is None or item is Ellipsis:
+        return 0
+    dtype = getattr(item, "dtype", None)
+    if dtype is not None and str(dtype) == "bool":
+        return int(item.ndim)
+    return 1
+
+
+def _parse_item(item: Any, inputs: list[Any]) -> Entry:
+    if item is None:
+        return NEWAXIS
+    if isinstance(item, slice):
+        return _parse_slice(item, inputs)
+    number = static_integer(item)
+    if number is not None:
+        return number
+    inputs.append(item)
+    return INPUT
+
+
+def _parse_slice(item: slice, inputs: list[Any]) -> Slice:
+    parts: list[Any] = []
+    for part in (item.start, item.stop, item.step):
+        if part is None or (isinstance(part, Constant) and part.data is None):
+            parts.append(None)
+            continue
+        number = static_integer(part)
+        if number is None:
+            inputs.append(part)
+        parts.append(INPUT if number is None else number)
+    start, stop, step = parts
+    if step == 0 and step is not None:
+        raise AxisError(message("the step of a slice cannot be 0", where=build_site()))
+    if step == 1:
+        step = None
+    if start == 0 and start is not INPUT and step != INPUT and (step is None or step > 0):
+        start = None
+    return Slice(start, stop, step)
+
+
+def static_integer(item: Any) -> int | None:
+    """An index as a Python integer, if it is known now; None for a variable, an array or a pattern.
+
+    Raises `DTypeError` for anything else (floats, booleans, strings).
+    """
+    if hasattr(type(item), "__apply_op__"):
+        return None
+    if isinstance(item, Constant):
+        item = item.data
+    if isinstance(item, Variable):
+        _check_index_variable(item)
+        return None
+    if isinstance(item, np.ndarray) and item.ndim == 0 and item.dtype.kind in "iu":
+        return int(item)
+    if isinstance(item, (np.ndarray, list)):
+        return None
+    if isinstance(item, (bool, np.bool_)) or not hasattr(item, "__index__"):
+        what = f"an index must be an integer, a slice, None, ... or an array, not {item!r}"
+        raise DTypeError(message(what, where=build_site()))
+    return int(item.__index__())
+
+
+def _check_index_variable(item: Variable) -> None:
+    type_ = item.type
+    if (
+        not isinstance(type_, TensorType)
+        or type_.kind not in "iub"
+        or (type_.kind == "b" and not type_.ndim)
+    ):
+        what = f"an index must be an integer or an array of integers or booleans, not a {type_}"
+        raise DTypeError(message(what, inputs=[item], where=build_site()))
+
+
+# --- static shapes --------------------------------------------------------------------------
+
+
+def static_shape(template: Template, type_: TensorType, op: Any = None) -> list[int | None]:
+    """The static shape of an array of `type_` indexed by integers, slices and newaxis.
+
+    Raises `AxisError` for too many indices, and for an integer that is out of range.
+    """
+    if consumed(template) > type_.ndim:
+        what = f"too many indices: {consumed(template)} for {type_.ndim} dimensions of a {type_}"
+        raise AxisError(message(what, op=op, where=build_site()))
+    result: list[int | None] = []
+    axis = 0
+    for e in template:
+        if e == NEWAXIS:
+            result.append(1)
+            continue
+        length = type_.shape[axis]
+        if isinstance(e, Slice):
+            result.append(_static_length(e, length))
+        elif e != INPUT:
+            check_range(e, length, axis, op)
+        axis += 1
+    return result + list(type_.shape[axis:])
+
+
+def check_range(i: int, length: int | None, axis: int, op: Any = None) -> None:
+    """Raise `AxisError` if an integer index is out of range of a known length."""
+    if length is not None and not -length <= i < length:
+        what = f"index {i} is out of range for dimension {axis} of length {length}"
+        raise AxisError(message(what, op=op, where=build_site()))
+
+
+def _static_length(e: Slice, length: int | None) -> int | None:
+    if e == WHOLE:
+        return length
+    if not e.is_static or length is None:
+        return None
+    return len(range(*slice(*e).indices(length)))
+
+
+def _here() -> tuple[str, int] | None:
+    return origin_line(user_origin())
+
+
+# --- symbolic shapes ------------------------------------------------------------------------
+
+
+def symbolic_shape(
+    template: Template, node: Apply, lengths: Sequence[Any], first: int
+) -> tuple[Any, ...] | None:
+    """The shape of the result as variables, from the lengths of the array; inputs of the template
+    start at `first`.
+
+    None where a step is symbolic.
+    """
+    values = iter(node.inputs[first:])
+    result: list[Any] = []
+    axis = 0
+    for e in template:
+        if e == NEWAXIS:
+            result.append(weak_constant(1, "int64"))
+            continue
+        if isinstance(e, Slice):
+            filled = [next(values) if part == INPUT else part for part in e]
+            if isinstance(filled[2], Variable):
+                return None
+            result.append(_slice_length(filled, lengths[axis]))
+        elif e == INPUT:
+            next(values)
+        axis += 1
+    return (*result, *lengths[axis:])
+
+
+def _slice_length(parts: Sequence[Any], n: Any) -> Any:
+    """How many elements `start:stop:step` takes of `n`: max(0, ceil((stop - start) / step)) after
+    clipping.
+    """
+    start, stop, step = parts
+    step = 1 if step is None else step
+    if start is None and stop is None:
+        return n if abs(step) == 1 else int_div(n + (abs(step) - 1), abs(step))
+    a, b = _clip(start, n, step, is_stop=False), _clip(stop, n, step, is_stop=True)
+    span = (b if isinstance(a, int) and a == 0 else b - a) if step > 0 else a - b
+    if abs(step) != 1:
+        span = int_div(span + (abs(step) - 1), abs(step))
+    if start is None and step > 0:
+        return span
+    return maximum(span, 0)
+
+
+def _clip(i: Any, n: Any, step: int, is_stop: bool) -> Any:
+    """A start or stop as NumPy clips it."""
+    low, high = (0, n) if step > 0 else (-1, n - 1)
+    if i is None:
+        return high if is_stop == (step > 0) else low
+    if isinstance(i, Variable):
+        return switch(lt(i, 0), maximum(i + n, low), minimum(i, high))
+    return maximum(i + n, low) if i < 0 else minimum(i, high)

@@ -1,0 +1,362 @@
+"""`Join` and `MakeVector`, which put arrays together, and `Split`, which takes one apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import DTypeError, NDimError, ShapeError, message
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.graph.op import Op
+from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+from rewrite_engine.tensor.dimshuffle import (
+    atleast_1d,
+    atleast_2d,
+    expand_dims,
+    normalize_axis,
+)
+from rewrite_engine.tensor.index import gradient_zeros
+from rewrite_engine.tensor.math import add
+from rewrite_engine.tensor.reshape import flatten
+from rewrite_engine.tensor.shape import check_dim_types, dim_template, shape_dims, shape_tuple
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = [
+    "Join",
+    "MakeVector",
+    "Split",
+    "concatenate",
+    "horizontal_stack",
+    "hstack",
+    "join",
+    "make_vector",
+    "split",
+    "stack",
+    "vertical_stack",
+    "vstack",
+]
+
+
+def upcast(types: Sequence[TensorType]) -> str:
+    """The dtype that holds the values of all types (NumPy's promotion)."""
+    return np.result_type(*[t.numpy_dtype for t in types]).name
+
+
+class Join(Op):
+    """Arrays put one after the other along an existing dimension.
+
+    axis: the dimension, counted from 0. The inputs have the same number of dimensions
+    (`NDimError`) and the same lengths but in `axis` (`ShapeError`); the dtype is promoted.
+    """
+
+    __props__ = ("axis",)
+
+    def __init__(self, axis: int) -> None:
+        self.axis = axis
+
+    def convert_input(self, x: Any) -> Variable:
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+        if not types:
+            raise ShapeError(message("there is nothing to join", op=self, where=build_site()))
+        ndim, axis = types[0].ndim, self.axis
+        if any(t.ndim != ndim for t in types) or not 0 <= axis < ndim:
+            what = f"cannot join {_list(types)} along dimension {axis}: wrong numbers of dimensions"
+            raise NDimError(message(what, op=self, where=build_site()))
+        shape: list[int | None] = []
+        for i, sizes in enumerate(zip(*[t.shape for t in types], strict=True)):
+            known = {s for s in sizes if s is not None}
+            if i == axis:
+                shape.append(None if None in sizes else sum(sizes))
+                continue
+            if len(known) > 1:
+                what = f"cannot join {_list(types)} along dimension {axis}: dimension {i} differs"
+                raise ShapeError(message(what, op=self, where=build_site()))
+            shape.append(known.pop() if known else None)
+        return [TensorType(upcast(types), shape)]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        try:
+            output_storage[0][0] = np.concatenate(inputs, axis=self.axis)
+        except ValueError as error:
+            raise ShapeError(
+                message(str(error), op=self, inputs=inputs, where=node.where())
+            ) from error
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        total = shapes[0][self.axis] if len(shapes) == 1 else add(*[s[self.axis] for s in shapes])
+        best = list(shapes[0])
+        for v, s in zip(node.inputs, shapes, strict=True):
+            best = [b if k is None else n for b, k, n in zip(best, v.type.shape, s, strict=True)]
+        best[self.axis] = total
+        return [tuple(best)]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        sizes = [shape_tuple(x)[self.axis] for x in inputs]
+        template, dims = dim_template(sizes)
+        return Split(self.axis, template)(output_gradients[0], *dims, return_list=True)  # type: ignore[no-any-return]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        if all(t is None for t in eval_points):
+            return [None]
+        pairs = zip(inputs, eval_points, strict=True)
+        return [self(*[gradient_zeros(x) if t is None else t for x, t in pairs])]
+
+
+def _list(types: Sequence[Any]) -> str:
+    shown = ", ".join(map(str, types[:6]))
+    return shown if len(types) <= 6 else f"{shown}, … ({len(types)} in all)"
+
+
+class Split(Op):
+    """An array cut into pieces along a dimension; the pieces are views.
+
+    axis: the dimension, counted from 0. sizes: the length of each piece, or "i" where it is the
+    next input after the array. Raises `ShapeError` unless the lengths add up to that of the
+    dimension.
+    """
+
+    __props__ = ("axis", "sizes")
+
+    def __init__(self, axis: int, sizes: Sequence[int | str]) -> None:
+        self.axis = axis
+        self.sizes = tuple(sizes)
+        self.view_map = {i: [0] for i in range(len(self.sizes))}
+        if any(not isinstance(s, str) and s < 0 for s in self.sizes):
+            raise ShapeError(
+                message(f"Split: a size in {self.sizes} is negative", where=build_site())
+            )
+
+    def convert_input(self, x: Any) -> Variable:
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+        type_, *dims = types
+        check_dim_types(self, dims, self.sizes.count("i"))
+        if not 0 <= self.axis < type_.ndim:
+            what = f"a {type_} has no dimension {self.axis}"
+            raise NDimError(message(what, op=self, where=build_site()))
+        length = type_.shape[self.axis]
+        known = sum([s for s in self.sizes if isinstance(s, int)])
+        if length is not None and (known > length or (known != length and not dims)):
+            what = (
+                f"pieces of lengths {self.sizes} do not add up to dimension {self.axis} of {type_}"
+            )
+            raise ShapeError(message(what, op=self, where=build_site()))
+        before, after = type_.shape[: self.axis], type_.shape[self.axis + 1 :]
+        return [type_.clone(shape=(*before, None if s == "i" else s, *after)) for s in self.sizes]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        x, dims = inputs[0], iter(inputs[1:])
+        sizes = [int(next(dims)) if s == "i" else int(s) for s in self.sizes]
+        if min(sizes, default=0) < 0 or sum(sizes) != x.shape[self.axis]:
+            what = f"pieces of lengths {sizes} do not fit dimension {self.axis} of shape {x.shape}"
+            raise ShapeError(message(what, op=self, inputs=node.inputs[:1], where=node.where()))
+        start, before = 0, (slice(None),) * self.axis
+        for cell, size in zip(output_storage, sizes, strict=True):
+            cell[0] = x[(*before, slice(start, start + size))]
+            start += size
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        dims = iter(node.inputs[1:])
+        sizes = [next(dims) if s == "i" else weak_constant(int(s), "int64") for s in self.sizes]
+        before, after = shapes[0][: self.axis], shapes[0][self.axis + 1 :]
+        return [(*before, s, *after) for s in sizes]
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:
+        n = len(self.sizes)
+        return [[True] * n, *[[False] * n] * (len(node.inputs) - 1)]
+
+    def L_op(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        output_gradients: Sequence[Variable],
+    ) -> list[Any]:
+        pairs = zip(outputs, output_gradients, strict=True)
+        pieces = [gradient_zeros(out) if is_disconnected(g) else g for out, g in pairs]
+        return [Join(self.axis)(*pieces), *[disconnected() for _ in inputs[1:]]]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        if eval_points[0] is None:
+            return [None] * len(self.sizes)
+        return self(eval_points[0], *inputs[1:], return_list=True)  # type: ignore[no-any-return]
+
+
+class MakeVector(Op):
+    """A vector of 0-d inputs, all converted to `dtype`."""
+
+    __props__ = ("dtype",)
+
+    def __init__(self, dtype: str = "int64") -> None:
+        self.dtype = dtype
+
+    def convert_input(self, x: Any) -> Variable:
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+        out = TensorType(self.dtype, (len(types),))
+        for t in types:
+            if t.ndim != 0:
+                raise NDimError(
+                    message(f"takes 0-d inputs, not a {t}", op=self, where=build_site())
+                )
+            if np.result_type(t.numpy_dtype, out.numpy_dtype) != out.numpy_dtype:
+                what = f"a {t} does not fit into a vector of {self.dtype}"
+                raise DTypeError(message(what, op=self, where=build_site()))
+        return [out]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        output_storage[0][0] = np.array(inputs, dtype=self.dtype)
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        return [(weak_constant(len(shapes), "int64"),)]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Any]) -> list[Any]:
+        g = output_gradients[0]
+        return [g[i] for i in range(len(inputs))]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        if all(t is None for t in eval_points):
+            return [None]
+        pairs = zip(inputs, eval_points, strict=True)
+        return [make_vector(*[gradient_zeros(x) if t is None else t for x, t in pairs])]
+
+    def __str__(self) -> str:
+        return "MakeVector" if self.dtype == "int64" else f"MakeVector{{{self.dtype}}}"
+
+
+# --- functions ------------------------------------------------------------------------------
+
+
+def has_pattern(items: Sequence[Any]) -> bool:
+    """Whether one of the items is a pattern (an object with `__apply_op__`)."""
+    return any(hasattr(type(x), "__apply_op__") for x in items)
+
+
+def make_vector(*scalars: Any) -> Any:
+    """Return the vector of 0-d variables or numbers; the dtype is promoted.
+
+    >>> from rewrite_engine.tensor import dscalar
+    >>> x = dscalar("x")
+    >>> make_vector(x, 2 * x).eval({x: 1.0})
+    array([1., 2.])
+    """
+    variables = [as_tensor_variable(s) for s in scalars]
+    if has_pattern(variables):
+        return MakeVector("float64")(*variables)
+    dtype = upcast([v.type for v in variables]) if variables else "int64"
+    return MakeVector(dtype)(*variables)
+
+
+def join(axis: Any, *tensors: Any) -> Any:
+    """Put arrays one after the other along dimension `axis`, which exists. One array is returned
+    as it is.
+
+    axis: an integer (or a constant); negative ones count from the end. Raises `NDimError` where
+    the numbers of dimensions differ, `ShapeError` where other lengths do (when the graph is built
+    if they are known, else when it runs), `AxisError`.
+
+    >>> from rewrite_engine.tensor import tensor
+    >>> join(1, tensor(shape=(2, 3)), tensor(shape=(None, 4))).type
+    TensorType(float64, (2, 7))
+    """
+    xs = (
+        list(tensors[0])
+        if len(tensors) == 1 and isinstance(tensors[0], (list, tuple))
+        else list(tensors)
+    )
+    xs = [as_tensor_variable(x) for x in xs]
+    if has_pattern([axis, *xs]):
+        return Join(axis)(*xs)
+    if not xs:
+        raise ShapeError(message("join: there is nothing to join", where=build_site()))
+    ndim = xs[0].type.ndim
+    if ndim == 0:
+        what = "0-d arrays cannot be joined"
+        raise NDimError(message(what, inputs=xs[:4], where=build_site(), hint="use stack"))
+    number = normalize_axis(axis, ndim)
+    return xs[0] if len(xs) == 1 else Join(number)(*xs)
+
+
+def concatenate(tensor_list: Sequence[Any], axis: int | None = 0) -> Any:
+    """Put arrays one after the other, as `numpy.concatenate`; axis=None flattens them first."""
+    if axis is None:
+        return join(0, *[flatten(x) for x in tensor_list])
+    return join(axis, *tensor_list)
+
+
+def stack(tensors: Sequence[Any], axis: int = 0) -> Any:
+    """Put arrays of one shape together along a new dimension. Raises `NDimError`, `ShapeError`,
+    `AxisError`.
+
+    >>> from rewrite_engine.tensor import tensor
+    >>> stack([tensor(shape=(3,)), tensor(shape=(3,))], axis=1).type
+    TensorType(float64, (3, 2))
+    """
+    xs = [as_tensor_variable(x) for x in tensors]
+    if not xs:
+        raise ShapeError(message("stack: there is nothing to stack", where=build_site()))
+    ndim = xs[0].type.ndim
+    if any(x.type.ndim != ndim for x in xs):
+        what = f"stack: the numbers of dimensions differ: {_list([x.type for x in xs])}"
+        raise NDimError(message(what, where=build_site()))
+    number = normalize_axis(axis, ndim + 1)
+    if ndim == 0:
+        return make_vector(*xs)
+    return join(number, *[expand_dims(x, number) for x in xs])
+
+
+def split(x: Any, splits_size: Any, n_splits: int | None = None, axis: int = 0) -> list[Any]:
+    """Cut `x` along a dimension into pieces of the given lengths; return the list of them.
+
+    splits_size: integers and 0-d integer variables, or a vector variable (of length `n_splits` if
+    that is not known). Raises `ShapeError` unless they add up to the length of the dimension.
+    """
+    x = as_tensor_variable(x)
+    number = normalize_axis(axis, x.type.ndim)
+    if (
+        n_splits is not None
+        and isinstance(splits_size, Variable)
+        and splits_size.type.shape == (None,)
+    ):
+        splits_size = [splits_size[i] for i in range(n_splits)]  # type: ignore[index]
+    sizes = shape_dims(splits_size)
+    if n_splits is not None and len(sizes) != n_splits:
+        raise ShapeError(
+            message(f"split: {len(sizes)} lengths for {n_splits} pieces", where=build_site())
+        )
+    template, dims = dim_template(sizes)
+    return Split(number, template)(x, *dims, return_list=True)  # type: ignore[no-any-return]
+
+
+def vstack(tensors: Sequence[Any]) -> Any:
+    """Stack arrays by rows; vectors are rows."""
+    return join(0, *[atleast_2d(x) for x in tensors])
+
+
+def hstack(tensors: Sequence[Any]) -> Any:
+    """Stack arrays by columns; vectors are put one after the other."""
+    xs = [atleast_1d(x) for x in tensors]
+    return join(0 if xs[0].type.ndim == 1 else 1, *xs)
+
+
+def vertical_stack(*args: Any) -> Any:
+    """Stack matrices by rows."""
+    return vstack(args)
+
+
+def horizontal_stack(*args: Any) -> Any:
+    """Stack matrices by columns."""
+    return hstack(args)

@@ -1,0 +1,191 @@
+"""`Reshape`: the same elements in another shape; `flatten` and `ravel`.
+
+Dimensions of length 1 are added and dropped by `tensor/dimshuffle.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import DTypeError, ShapeError, message
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.null import disconnected
+from rewrite_engine.graph.op import Op
+from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+from rewrite_engine.tensor.math import int_div, mul
+from rewrite_engine.tensor.shape import (
+    check_dim_types,
+    dim_template,
+    shape_dims,
+    shape_i,
+    shape_tuple,
+)
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["Reshape", "flatten", "ravel", "reshape"]
+
+
+class Reshape(Op):
+    """The elements of an array, in C order, in another shape; a view where that is possible.
+
+    shape: per dimension of the result its length, -1 (at most once) for what is left over, or "i"
+    where the length is the next input after the array. Raises `ShapeError` where the numbers of
+    elements differ: when the graph is built if that can be seen, else when it runs.
+    """
+
+    __props__ = ("shape",)
+    view_map = {0: [0]}
+
+    def __init__(self, shape: Sequence[int | str]) -> None:
+        self.shape = tuple(shape)
+        if self.shape.count(-1) > 1:
+            raise ShapeError(
+                message(f"Reshape: only one -1 is possible in {self.shape}", where=build_site())
+            )
+        if any(not isinstance(s, str) and s < -1 for s in self.shape):
+            raise ShapeError(
+                message(f"Reshape: a length in {self.shape} is negative", where=build_site())
+            )
+
+    def convert_input(self, x: Any) -> Variable:
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+        type_, *dims = types
+        check_dim_types(self, dims, self.shape.count("i"))
+        known = [s for s in self.shape if isinstance(s, int) and s >= 0]
+        holes = len(self.shape) - len(known)
+        have = math.prod([s for s in type_.shape if s is not None])
+        open_ = None in type_.shape and 0 not in type_.shape
+        want = math.prod(known)
+        if not _possible(have, open_, want, holes):
+            what = f"a {type_} cannot take the shape {self.shape}: the numbers of elements differ"
+            raise ShapeError(message(what, op=self, where=build_site()))
+        rest = have // want if holes == 1 and want and not open_ else None
+        return [
+            type_.clone(shape=[s if isinstance(s, int) and s >= 0 else rest for s in self.shape])
+        ]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        x, dims = inputs[0], iter(inputs[1:])
+        want = tuple([int(next(dims)) if s == "i" else int(s) for s in self.shape])
+        try:
+            if any(w < 0 for w, s in zip(want, self.shape, strict=True) if s == "i"):
+                raise ValueError("a length given by a variable is negative")
+            output_storage[0][0] = np.reshape(x, want)
+        except ValueError as error:
+            what = f"an array of shape {np.shape(x)} cannot take the shape {want}: {error}"
+            raise ShapeError(
+                message(what, op=self, inputs=node.inputs[:1], where=node.where())
+            ) from error
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        dims = iter(node.inputs[1:])
+        result: list[Any] = []
+        for s, t in zip(self.shape, node.outputs[0].type.shape, strict=True):
+            given = next(dims) if s == "i" else None
+            result.append(given if t is None else weak_constant(t, "int64"))
+        if None in result:
+            hole = result.index(None)
+            others = [r for r in result if r is not None]
+            result[hole] = (
+                int_div(product(shapes[0]), product(others)) if others else product(shapes[0])
+            )
+        return [tuple(result)]
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:
+        return [[True], *[[False]] * (len(node.inputs) - 1)]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        return [reshape_like(output_gradients[0], inputs[0]), *[disconnected() for _ in inputs[1:]]]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [None if eval_points[0] is None else self(eval_points[0], *inputs[1:])]
+
+    def __str__(self) -> str:
+        return f"Reshape{{{', '.join(map(str, self.shape))}}}"
+
+
+def _possible(have: int, open_: bool, want: int, holes: int) -> bool:
+    """Whether the numbers of elements can agree.
+
+    have: the product of what is known of the input, open_: whether there is more. want: the
+    product of what is known of the result, holes: how many of its lengths are not.
+    """
+    if not open_ and not holes:
+        return have == want
+    if not open_:
+        return have % want == 0 if want else have == 0 and holes > 0
+    if not holes:
+        return want % have == 0 if have else want == 0
+    return True
+
+
+def product(factors: Sequence[Any]) -> Any:
+    """The product of lengths, as one variadic `mul`."""
+    if all(isinstance(f, Constant) for f in factors):
+        return weak_constant(math.prod([int(f.data) for f in factors]), "int64")
+    return factors[0] if len(factors) == 1 else mul(*factors)
+
+
+def reshape(x: Any, newshape: Any, ndim: int | None = None) -> Any:
+    """Return the elements of `x`, in C order, in another shape.
+
+    newshape: integers, at most one of them -1 (what is left over), and 0-d integer variables; or
+    a vector variable of known length (or of length `ndim`). Raises `ShapeError` where the numbers
+    of elements differ.
+
+    >>> from rewrite_engine.tensor import tensor
+    >>> reshape(tensor(shape=(4, 3)), (2, -1)).type
+    TensorType(float64, (2, 6))
+    """
+    x = as_tensor_variable(x)
+    if ndim is not None and isinstance(newshape, Variable) and newshape.type.shape == (None,):
+        newshape = [newshape[i] for i in range(ndim)]  # type: ignore[index]
+    template, dims = dim_template(shape_dims(newshape))
+    if ndim is not None and len(template) != ndim:
+        raise ShapeError(
+            message(f"reshape: {len(template)} lengths, but ndim={ndim}", where=build_site())
+        )
+    return Reshape(template)(x, *dims)
+
+
+def reshape_like(x: Any, like: Any) -> Any:
+    """Give `x` the shape of `like`, which has as many elements."""
+    known = like.type.shape
+    if known.count(None) == 1 and 0 not in known:
+        return Reshape([-1 if s is None else s for s in known])(x)
+    return reshape(x, shape_tuple(like))
+
+
+def flatten(x: Any, ndim: int = 1) -> Any:
+    """Return `x` with its last dimensions joined to one, so that there are `ndim`. Raises
+    `ShapeError`.
+    """
+    x = as_tensor_variable(x)
+    if not isinstance(ndim, int):
+        raise DTypeError(
+            message(f"flatten: ndim must be an integer, not {ndim!r}", where=build_site())
+        )
+    if not 1 <= ndim <= max(x.type.ndim, 1):
+        raise ShapeError(
+            message(f"flatten: ndim={ndim} is not possible", inputs=[x], where=build_site())
+        )
+    if x.type.ndim == ndim:
+        return x
+    kept = [shape_i(x, i) for i in range(ndim - 1)]
+    static = x.type.shape[: ndim - 1]
+    last = -1 if 0 not in static and None not in static else product(shape_tuple(x)[ndim - 1 :])
+    return reshape(x, [*kept, last])
+
+
+def ravel(x: Any) -> Any:
+    """Return the elements of `x` as a vector."""
+    return flatten(x, 1)

@@ -1,0 +1,286 @@
+"""Shapes as values (`Shape`, `Shape_i`), and claims about them (`SpecifyShape`).
+
+Giving an array another shape is `tensor/reshape.py`; rules on shapes are in the rule packs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import AxisError, DTypeError, NDimError, ShapeError, message
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.null import disconnected
+from rewrite_engine.graph.op import Op
+from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+from rewrite_engine.tensor.dimshuffle import normalize_axis
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = [
+    "Shape",
+    "Shape_i",
+    "SpecifyShape",
+    "shape",
+    "shape_i",
+    "shape_tuple",
+    "specify_broadcastable",
+    "specify_shape",
+]
+
+
+class Shape(Op):
+    """The shape of an array, as an int64 vector."""
+
+    __props__ = ()
+
+    def convert_input(self, x: Any) -> Variable:
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+        return [TensorType("int64", (types[0].ndim,))]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        output_storage[0][0] = np.array(np.shape(inputs[0]), dtype=np.int64)
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        return [(weak_constant(len(shapes[0]), "int64"),)]
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:
+        return [[False]]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        return [disconnected()]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [None]
+
+
+class Shape_i(Op):  # noqa: N801 (the name of the field)
+    """The length of dimension `i` of an array, as a 0-d int64."""
+
+    __props__ = ("i",)
+
+    def __init__(self, i: int) -> None:
+        self.i = i
+
+    def convert_input(self, x: Any) -> Variable:
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+        if not 0 <= self.i < types[0].ndim:
+            raise AxisError(
+                message(f"a {types[0]} has no dimension {self.i}", op=self, where=build_site())
+            )
+        return [TensorType("int64", ())]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        output_storage[0][0] = np.array(np.shape(inputs[0])[self.i], dtype=np.int64)
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        return [()]
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:
+        return [[False]]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        return [disconnected()]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [None]
+
+
+class SpecifyShape(Op):
+    """The same array, with a claim about its shape that is checked when the graph runs; a view.
+
+    shape: per dimension the length, None for no claim, or "i" where the length is the next input
+    after the array. The static shape of the result has what is known of both. Raises `ShapeError`
+    where the claim does not hold.
+    """
+
+    __props__ = ("shape",)
+    view_map = {0: [0]}
+
+    def __init__(self, shape: Sequence[int | str | None]) -> None:
+        self.shape = tuple(shape)
+
+    def convert_input(self, x: Any) -> Variable:
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+        type_, *dims = types
+        if type_.ndim != len(self.shape):
+            what = f"a {type_} cannot have the shape {self.shape}: it has {type_.ndim} dimensions"
+            raise NDimError(message(what, op=self, where=build_site()))
+        check_dim_types(self, dims, self.shape.count("i"))
+        static = [None if s == "i" else s for s in self.shape]
+        for i, (claim, known) in enumerate(zip(static, type_.shape, strict=True)):
+            if claim is not None and known is not None and claim != known:
+                what = f"dimension {i} of a {type_} cannot have length {claim}"
+                raise ShapeError(message(what, op=self, where=build_site()))
+        pairs = zip(static, type_.shape, strict=True)
+        return [type_.clone(shape=[known if claim is None else claim for claim, known in pairs])]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        x, dims = inputs[0], iter(inputs[1:])
+        want = [int(next(dims)) if s == "i" else s for s in self.shape]
+        got = np.shape(x)
+        if len(got) != len(want) or any(
+            w is not None and w != g for w, g in zip(want, got, strict=True)
+        ):
+            what = f"the shape is {got}, where {tuple(want)} was specified"
+            raise ShapeError(message(what, op=self, inputs=node.inputs[:1], where=node.where()))
+        output_storage[0][0] = x
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        dims = iter(node.inputs[1:])
+        result: list[Any] = []
+        for claim, known in zip(self.shape, shapes[0], strict=True):
+            if claim is None:
+                result.append(known)
+            else:
+                result.append(next(dims) if claim == "i" else weak_constant(int(claim), "int64"))
+        return [tuple(result)]
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:
+        return [[True], *[[False]] * (len(node.inputs) - 1)]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        return [self(output_gradients[0], *inputs[1:]), *[disconnected() for _ in inputs[1:]]]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [None if eval_points[0] is None else self(eval_points[0], *inputs[1:])]
+
+    def __str__(self) -> str:
+        return f"SpecifyShape{{{', '.join(map(str, self.shape))}}}"
+
+
+_shape = Shape()
+
+
+def shape(x: Any) -> Any:
+    """Return the shape of `x` as an int64 vector. `shape(x)[i]` reads one length."""
+    return _shape(as_tensor_variable(x))
+
+
+def shape_i(x: Any, i: int) -> Any:
+    """Return the length of dimension `i` as a 0-d int64: a constant where it is known."""
+    x = as_tensor_variable(x)
+    axis = normalize_axis(i, x.type.ndim, "dimension")
+    known = x.type.shape[axis]
+    return Shape_i(axis)(x) if known is None else weak_constant(known, "int64")
+
+
+def shape_tuple(x: Any) -> tuple[Any, ...]:
+    """Return the lengths of all dimensions as 0-d int64 variables, constants where they are
+    known.
+    """
+    x = as_tensor_variable(x)
+    return tuple([shape_i(x, i) for i in range(x.type.ndim)])
+
+
+def specify_shape(x: Any, shape: Any) -> Any:
+    """Return `x` with a claim about its shape, checked when the graph runs.
+
+    shape: integers, None for no claim, or 0-d integer variables; one per dimension (or a vector
+    variable of known length). Returns `x` itself where nothing new is said. Raises `ShapeError`
+    or `NDimError` where the claim contradicts what is known.
+
+    >>> from rewrite_engine.tensor import matrix
+    >>> specify_shape(matrix("x"), (2, None)).type
+    TensorType(float64, (2, None))
+    """
+    x = as_tensor_variable(x)
+    template, dims = dim_template(shape_dims(shape), allow_none=True)
+    if hasattr(type(x), "__apply_op__"):
+        return SpecifyShape(template)(x, *dims)
+    same = [t is None or t == s for t, s in zip(template, x.type.shape, strict=False)]
+    if all(same) and len(template) == x.type.ndim:
+        return x
+    return SpecifyShape(template)(x, *dims)
+
+
+def specify_broadcastable(x: Any, *axes: int) -> Any:
+    """Claim that dimensions of `x` have length 1."""
+    x = as_tensor_variable(x)
+    ones = {a % x.type.ndim for a in axes}
+    return specify_shape(x, tuple([1 if i in ones else None for i in range(x.type.ndim)]))
+
+
+# --- shapes as arguments --------------------------------------------------------------------
+
+
+def shape_dims(shape: Any) -> list[Any]:
+    """Read a shape argument (one length, a sequence, or a vector variable) as a list of lengths."""
+    if isinstance(shape, (tuple, list)):
+        return list(shape)
+    if isinstance(shape, np.ndarray):
+        return [int(n) for n in np.atleast_1d(shape)]
+    if not isinstance(shape, Variable):
+        return [shape]
+    if not isinstance(shape.type, TensorType) or shape.type.ndim > 1 or shape.type.kind not in "iu":
+        raise DTypeError(message("a shape must be integers", inputs=[shape], where=build_site()))
+    if shape.type.ndim == 0:
+        return [shape]
+    if isinstance(shape, Constant):
+        return [int(n) for n in shape.data]
+    length = shape.type.shape[0]
+    if length is None:
+        what = "the number of dimensions is not known: a shape vector needs a known length"
+        raise NDimError(
+            message(what, inputs=[shape], where=build_site(), hint="use specify_shape, or a tuple")
+        )
+    return [shape[i] for i in range(length)]  # type: ignore[index]
+
+
+def dim_template(
+    dims: Sequence[Any], allow_none: bool = False
+) -> tuple[tuple[Any, ...], list[Any]]:
+    """Split lengths into a template (integers known now, None, "i" for an input) and the inputs.
+
+    Raises `DTypeError` for a length that is no integer.
+    """
+    template: list[Any] = []
+    inputs: list[Any] = []
+    for d in dims:
+        if d is None and allow_none:
+            template.append(None)
+            continue
+        if isinstance(d, Variable) and not isinstance(d, Constant):
+            check_dim_types(None, [d.type], 1)
+            template.append("i")
+            inputs.append(d)
+        elif hasattr(type(d), "__apply_op__"):
+            template.append("i")
+            inputs.append(d)
+        else:
+            template.append(_static_length(d))
+    return tuple(template), inputs
+
+
+def _static_length(d: Any) -> int:
+    """A length that is known now, as a Python integer."""
+    value = d.data if isinstance(d, Constant) else d
+    if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
+        raise DTypeError(message(f"a length must be an integer, not {d!r}", where=build_site()))
+    return int(value.__index__())
+
+
+def check_dim_types(op: Any, types: Sequence[Any], number: int) -> None:
+    """Raise `DTypeError` unless there are `number` types, all of 0-d integers."""
+    if len(types) != number:
+        raise DTypeError(
+            message(f"takes {number} lengths, not {len(types)}", op=op, where=build_site())
+        )
+    for t in types:
+        if not isinstance(t, TensorType) or t.ndim != 0 or t.kind not in "iu":
+            what = f"a length must be a 0-d integer, not a {t}"
+            raise DTypeError(message(what, op=op, where=build_site()))
