@@ -175,6 +175,11 @@ class Constant(Variable):
         """The value (read only)."""
         return self.data
 
+    @property
+    def number(self) -> Any:
+        """The value as a Python number, if it is one (types of 0-dimensional values override this)."""
+        return self.data if isinstance(self.data, int | float | complex) else None
+
     def signature(self) -> Any:
         """A hashable key: equal iff type and content are equal. Types refine it for their values."""
         if self._signature is None:

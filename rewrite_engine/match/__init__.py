@@ -1,0 +1,1 @@
+"""The rule language, and matchers compiled from it. `rules/language.py` is what authors import."""

@@ -1,0 +1,46 @@
+"""What a rule promises about values: `exact`, `refines` (the default), `approx(ulps)`, `assumes(condition)`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A promise. `tags` are what queries select it by; a rule whose claim `needs_leave` is off by default."""
+
+    kind: str
+    ulps: int | None = None
+    condition: str | None = None
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """The kind, and for an assumption also the condition."""
+        return frozenset({self.kind}) | ({self.condition} if self.condition else frozenset())
+
+    @property
+    def needs_leave(self) -> str | None:
+        """The tag that has to be included before a rule with this claim is used; None if it always may be."""
+        return self.condition
+
+    def __str__(self) -> str:
+        if self.ulps is not None:
+            return f"{self.kind}(ulps={self.ulps})"
+        return f"{self.kind}({self.condition})" if self.condition else self.kind
+
+
+exact = Claim("exact")  # bitwise the same values, dtype and shape kept
+refines = Claim("refines")  # defined wherever the left side is, and no less accurate
+
+
+def approx(ulps: int) -> Claim:
+    """The values differ by at most so many units in the last place."""
+    return Claim("approx", ulps=ulps)
+
+
+def assumes(condition: str) -> Claim:
+    """True only under a condition, which the user has to grant: `Mode(...).including(condition)`.
+
+    Usual ones: "fastmath" (values are finite), "shape_unsafe" (shapes fit).
+    """
+    return Claim("assumes", condition=condition)

@@ -1,0 +1,84 @@
+"""`@rule`, `@node_rewriter`, `@relation`, `compute`: how authors make rules. No tensors here: `rules/language.py` binds
+these to the operators of tensors."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from rewrite_engine.match.claim import Claim, refines
+from rewrite_engine.match.lower import Compute
+from rewrite_engine.match.relation import RelationRule
+from rewrite_engine.match.rule import DataRule, NodeRewriter
+from rewrite_engine.terms.logic import LogicVariable
+
+
+def rule(
+    fn: Callable[..., Any] | None = None,
+    *,
+    phase: str | None = None,
+    claim: Claim = refines,
+    tags: Iterable[str] = (),
+    variable: type[LogicVariable] = LogicVariable,
+) -> Any:
+    """Make a data rule of a function whose parameters are the variables, and which returns `left >> right`.
+
+    phase: where the default pipeline uses it. claim: what it promises about values. tags: more names for
+    queries. Raises a `RuleError` with the rule's name and file:line if something is wrong with it.
+    """
+
+    def decorate(f: Callable[..., Any]) -> DataRule:
+        return DataRule(f, phase=phase, claim=claim, tags=tags, variable=variable)
+
+    return decorate if fn is None else decorate(fn)
+
+
+def node_rewriter(
+    tracks: Sequence[Any] | None = None,
+    *,
+    phase: str | None = None,
+    claim: Claim = refines,
+    tags: Iterable[str] = (),
+    depth: int = 1,
+    constant_inputs: bool = False,
+) -> Callable[[Callable[..., Any]], NodeRewriter]:
+    """Make a rule of a function `(fgraph, node)` returning replacements for the outputs, or None.
+
+    tracks: ops or classes of ops; None: every node. depth: how many levels below the node it looks.
+    constant_inputs: it is only called where all inputs are constants. Say in the docstring why it is not data.
+    """
+
+    def decorate(f: Callable[..., Any]) -> NodeRewriter:
+        return NodeRewriter(
+            f,
+            phase=phase,
+            tracks=tracks,
+            claim=claim,
+            tags=tags,
+            depth=depth,
+            constant_inputs=constant_inputs,
+        )
+
+    return decorate
+
+
+def relation(
+    *,
+    phase: str | None = None,
+    tracks: Sequence[Any] | None = None,
+    claim: Claim = refines,
+    tags: Iterable[str] = (),
+    depth: int = 2,
+) -> Callable[[Callable[[Any, Any], Any]], RelationRule]:
+    """Make a rule of a miniKanren relation `(term, result) -> goal`."""
+
+    def decorate(f: Callable[[Any, Any], Any]) -> RelationRule:
+        return RelationRule(f, phase=phase, tracks=tracks, claim=claim, tags=tags, depth=depth)
+
+    return decorate
+
+
+def compute(fn: Callable[..., Any]) -> Compute:
+    """A right side made by a function of the rule's variables, by name; it may return None for "does not apply"."""
+    return Compute(fn, tuple(inspect.signature(fn).parameters))

@@ -1,0 +1,79 @@
+"""Which rules of a phase may apply to a node: one dictionary look-up.
+
+The key is the node's op and what computes its first inputs (an op, `CONSTANT`, or None for an input). The candidates for a
+key are found by asking every rule once whether it `fits`, in the order of the set, and remembered; so adding rules
+does not slow a miss, and the order in which rules are tried is the order in which they stand in the set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.match.rule import Rule, tracks
+
+LOOKED_AT = 3  # how many inputs are part of the key
+LIMIT = 20_000  # keys kept; graphs with more different ones (huge op parameters) start anew
+
+Candidates = tuple[Rule, ...]
+
+
+class Dispatch:
+    """Candidates per node for an ordered collection of rules."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = tuple(rules)
+        self.table: dict[tuple[Any, ...], Candidates] = {}
+        self.by_op: dict[Any, Candidates] = {}
+        self._reach: dict[Any, int] = {}
+        self._blind = max([r.depth - 1 for r in self.rules if r.roots() is None or not r.interior()], default=0)
+        self.candidates: Callable[[Apply], Candidates] = self._make()
+
+    def rules_for(self, op: Any) -> Candidates:
+        """The rules that may apply at an op, whatever its inputs."""
+        found = self.by_op.get(op)
+        if found is None:
+            found = self.by_op[op] = tuple([r for r in self.rules if tracks(r.roots(), op)])
+        return found
+
+    def reach(self, op: Any) -> int:
+        """How many levels above a node with this op a rule may look down at it (0: nobody looks past clients)."""
+        found = self._reach.get(op)
+        if found is None:
+            found = self._blind
+            for rule in self.rules:
+                for inner, depth in rule.interior().items():
+                    if depth > found and (op is inner or (isinstance(inner, type) and isinstance(op, inner))):
+                        found = depth
+            self._reach[op] = found
+        return found
+
+    def fill(self, key: tuple[Any, ...], node: Apply) -> Candidates:
+        """Find the candidates for a key that is seen for the first time."""
+        if len(self.table) >= LIMIT:
+            self.table.clear()
+        heads = [v.head for v in node.inputs]
+        whole = len(heads) <= LOOKED_AT
+        found = [r for r in self.rules_for(node.op) if not whole or r.fits(heads)]
+        self.table[key] = result = tuple(found)
+        return result
+
+    def _make(self) -> Callable[[Apply], Candidates]:
+        get = self.table.get
+        fill = self.fill
+
+        def candidates(node: Apply) -> Candidates:
+            """The rules worth trying at a node, in order."""
+            inputs = node.inputs
+            n = len(inputs)
+            if n == 1:
+                key: tuple[Any, ...] = (node.op, inputs[0].head)
+            elif n == 2:
+                key = (node.op, inputs[0].head, inputs[1].head)
+            else:
+                key = (node.op, n, *[v.head for v in inputs[:LOOKED_AT]])
+            found = get(key)
+            return fill(key, node) if found is None else found
+
+        return candidates

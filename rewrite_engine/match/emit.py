@@ -1,0 +1,297 @@
+"""The matcher, compiled: one rule becomes one Python function of nested `if`s.
+
+The function gets `(fgraph, node)`, a node whose op is known to fit the root of the left side, and returns the new
+variable, or None. Every test comes as early as its operands are bound; alternatives (both orders of a commutative
+op, where a rest ends) are loops. The source is entered in `linecache`, so tracebacks and debuggers show it.
+
+Local names are numbered anew for each rule: a function with thousands of locals would be slow to call.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
+
+from rewrite_engine.graph.node import CONSTANT, Apply, build_variable
+from rewrite_engine.graph.op import Op
+from rewrite_engine.match.lower import Compute, Condition, Lowered
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, same_number
+
+Function = Callable[[Any, Any], Any]
+
+
+def compile_rule(rule: Lowered, name: str, text: str) -> Function:
+    """Compile a rule to a function `(fgraph, node) -> variable or None`."""
+    source, names = RuleEmitter(rule, name, text).emit()
+    filename = f"<rule {name}>"
+    code = _compiled(source, filename)
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    exec(code, names)
+    function: Function = names["match"]
+    return function
+
+
+def _compiled(source: str, filename: str) -> CodeType:
+    return compile(source, filename, "exec", dont_inherit=True)
+
+
+def apply_op(op: Any, inputs: tuple[Any, ...]) -> Any:
+    """Build a node of a type-driven op on variables (no conversion of inputs, no provenance)."""
+    types = tuple([v.type for v in inputs])
+    try:
+        out = op._memo[types]
+    except (AttributeError, KeyError):
+        out = op.output_types(types)
+    return build_variable(op, inputs, out[0])
+
+
+def literal_like(node: Apply, value: Any) -> Any:
+    """A number as the whole right side: a constant of the type of what it replaces (None if there is none)."""
+    type_ = node.outputs[0].type
+    if getattr(type_, "ndim", 0) != 0:
+        return None
+    return type_.make_constant(value)
+
+
+class RuleEmitter:
+    """Writes the source of one rule, line by line."""
+
+    def __init__(self, rule: Lowered, name: str, text: str) -> None:
+        self.rule = rule
+        self.names: dict[str, Any] = {
+            "CONSTANT": CONSTANT,
+            "same_number": same_number,
+            "apply_op": apply_op,
+            "literal_like": literal_like,
+        }
+        self.lines = ["def match(fgraph, node):", f"    # {name}: {text}"]
+        self.indent = 1
+        self.counter = 0
+        self.bound: dict[str, str] = {}
+        self.guards = list(rule.guards)
+
+    def emit(self) -> tuple[str, dict[str, Any]]:
+        """Return the source and the globals it needs."""
+        left = self.rule.left
+        self.props(left, "node.op")
+        self.line("inputs = node.inputs")
+        self.operands(left, "inputs", self.finish)
+        self.indent = 1
+        self.line("return None")
+        return "\n".join(self.lines) + "\n", self.names
+
+    # --- writing -----------------------------------------------------------------------------------------
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.indent + text)
+
+    def test(self, condition: str) -> None:
+        """Open an `if`; everything that follows is inside."""
+        if condition != "True":
+            self.line(f"if {condition}:")
+            self.indent += 1
+
+    def local(self, prefix: str = "v") -> str:
+        self.counter += 1
+        return f"{prefix}{self.counter}"
+
+    def constant(self, value: Any, hint: str = "k") -> str:
+        """A global name for a Python object."""
+        for name, known in self.names.items():
+            if known is value:
+                return name
+        base = hint if hint.isidentifier() else "k"
+        name = base
+        while name in self.names:
+            self.counter += 1
+            name = f"{base}_{self.counter}"
+        self.names[name] = value
+        return name
+
+    # --- the left side -----------------------------------------------------------------------------------
+
+    def operands(self, pattern: OpNode, inputs: str, then: Callable[[], None]) -> None:
+        """Match the inputs of a node with an op's operands, and go on with `then`."""
+        args = pattern.args
+        if pattern.rests:
+            self.sequence(list(args), inputs, "", then)
+            return
+        self.test(f"len({inputs}) == {len(args)}")
+        parts = [self.local() for _ in args]
+        if pattern.swaps:
+            self.line(f"for {', '.join(parts)} in ({inputs}, {inputs}[::-1]):")
+            self.indent += 1
+        elif parts:
+            self.line(f"{', '.join(parts)}, = {inputs}")
+        self.all_of(list(zip(args, parts, strict=True)), then)
+
+    def all_of(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
+        """Match pairs of pattern and expression; what is cheap to test comes first."""
+        cheap = [(p, v) for p, v in todo if not isinstance(p, OpNode)]
+        for p, v in cheap:
+            if isinstance(p, Literal):
+                self.literal(p, v)
+            else:
+                self.hole(p, v)
+        self.nested([(p, v) for p, v in todo if isinstance(p, OpNode)], then)
+
+    def nested(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
+        """Match operands that are ops: first what computes each of them, then one after the other in depth."""
+        if todo:
+            self.test(" and ".join(self.head(p, v) for p, v in todo))
+        self.descend(todo, then)
+
+    def head(self, pattern: OpNode, v: str) -> str:
+        if isinstance(pattern.op, OpClass):
+            return f"type({v}.head) is {self.constant(pattern.op.cls, pattern.op.cls.__name__)}"
+        return f"{v}.head is {self.constant(pattern.op, str(pattern.op))}"
+
+    def descend(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
+        if not todo:
+            then()
+            return
+        (pattern, v), others = todo[0], todo[1:]
+        self.props(pattern, f"{v}.head")
+        inputs = self.local("p")
+        self.line(f"{inputs} = {v}.owner.inputs")
+        self.operands(pattern, inputs, lambda: self.descend(others, then))
+
+    def props(self, pattern: OpNode, op: str) -> None:
+        """Match the parameters of an op."""
+        if not isinstance(pattern.op, OpClass):
+            return
+        for name, wanted in pattern.op.props:
+            if not isinstance(wanted, Hole):
+                self.test(f"{op}.{name} == {self.constant(wanted)}")
+            elif wanted.name in self.bound:
+                self.test(f"{op}.{name} == {self.bound[wanted.name]}")
+            else:
+                self.bound[wanted.name] = v = self.local()
+                self.line(f"{v} = {op}.{name}")
+
+    def hole(self, hole: Hole, v: str) -> None:
+        if hole.name in self.bound:
+            self.test(f"{v} is {self.bound[hole.name]}")
+            return
+        self.bound[hole.name] = v
+        sort = hole.sort
+        if sort.inline is not None:
+            self.test(sort.inline.format(v=v))
+        else:
+            self.test(f"{self.constant(sort.test, sort.name)}({v})")
+        self.ready_guards()
+
+    def literal(self, literal: Literal, v: str) -> None:
+        value = literal.value
+        if isinstance(value, int | float) and value == value and value != 0:
+            self.test(f"{v}.head is CONSTANT and {v}.number == {value!r}")
+        else:
+            self.test(f"{v}.head is CONSTANT and same_number({v}.number, {self.constant(value)})")
+
+    def sequence(self, args: list[Any], inputs: str, at: str, then: Callable[[], None]) -> None:
+        """Match operands of which some stand for any number: a loop over where each of those ends."""
+        position = next((i for i, a in enumerate(args) if isinstance(a, Hole) and a.rest), None)
+        if position is None:
+            self.test(f"len({inputs}) == {plus(at, len(args))}")
+            self.all_of(self.named(args, inputs, at), then)
+            return
+        before, rest, after = args[:position], args[position], args[position + 1 :]
+        needed = sum(not (isinstance(a, Hole) and a.rest) for a in after)
+        if before or needed:
+            self.test(f"len({inputs}) >= {plus(at, len(before) + needed)}")
+        start = plus(at, len(before))
+
+        def go_on() -> None:
+            end = self.local("e")
+            if needed == len(after):
+                self.line(f"{end} = len({inputs}) - {needed}")
+            else:
+                self.line(f"for {end} in range({start}, len({inputs}) - {needed} + 1):")
+                self.indent += 1
+            taken = self.local()
+            self.line(f"{taken} = {inputs}[{start}:{end}]")
+            self.rest(rest, taken)
+            self.sequence(after, inputs, end, then)
+
+        self.all_of(self.named(before, inputs, at), go_on)
+
+    def named(self, args: list[Any], inputs: str, at: str) -> list[tuple[Any, str]]:
+        """Give operands that are looked up by index a local name."""
+        result = []
+        for i, pattern in enumerate(args):
+            v = self.local()
+            self.line(f"{v} = {inputs}[{plus(at, i)}]")
+            result.append((pattern, v))
+        return result
+
+    def rest(self, hole: Hole, taken: str) -> None:
+        if hole.name in self.bound:
+            self.test(f"{taken} == {self.bound[hole.name]}")
+        else:
+            self.bound[hole.name] = taken
+            self.ready_guards()
+
+    def ready_guards(self) -> None:
+        """Ask the guards whose variables are all bound by now."""
+        for guard in list(self.guards):
+            if all(not isinstance(a, Hole) or a.name in self.bound for a in guard.args):
+                self.guards.remove(guard)
+                self.test(self.guard(guard))
+
+    def guard(self, guard: Condition) -> str:
+        args = [self.bound[a.name] if isinstance(a, Hole) else self.constant(a) for a in guard.args]
+        return f"{self.constant(guard.fn, 'guard')}({', '.join(args)})"
+
+    # --- the right side ----------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        right = self.rule.right
+        self.ready_guards()
+        if isinstance(right, Compute):
+            args = ", ".join(self.bound[n] for n in right.names)
+            self.line(f"r = {self.constant(right.fn, 'compute')}({args})")
+        elif isinstance(right, Literal):
+            self.line(f"r = literal_like(node, {self.constant(right.value)})")
+        elif isinstance(right, Hole):
+            self.line(f"return {self.bound[right.name]}")
+            return
+        else:
+            self.line(f"return {self.build(right)}")
+            return
+        self.line("if r is not None:")
+        self.line("    return r")
+
+    def build(self, pattern: Any) -> str:
+        """An expression that makes the term."""
+        if isinstance(pattern, Hole):
+            return f"*{self.bound[pattern.name]}" if pattern.rest else self.bound[pattern.name]
+        if isinstance(pattern, Literal):
+            return self.constant(pattern.value)
+        args = [self.build(a) for a in pattern.args]
+        if isinstance(pattern.op, OpClass):
+            props = [
+                f"{n}={self.bound[p.name] if isinstance(p, Hole) else self.constant(p)}"
+                for n, p in pattern.op.props
+            ]
+            op = f"{self.constant(pattern.op.cls, pattern.op.cls.__name__)}({', '.join(props)})"
+            return f"{op}({', '.join(args)})"
+        op = self.constant(pattern.op, str(pattern.op))
+        if type_driven(pattern.op) and not any(isinstance(a, Literal) for a in pattern.args):
+            return f"apply_op({op}, ({', '.join(args)},))"
+        return f"{op}({', '.join(args)})"
+
+
+def type_driven(op: Op) -> bool:
+    """Whether nodes of an op may be allocated from the input types alone, without `make_node`."""
+    make_node: Any = type(op).make_node
+    plain: Any = Op.make_node
+    return (make_node is plain or getattr(type(op), "type_driven", False)) and op.default_output is None
+
+
+def plus(at: str, n: int) -> str:
+    """The source of `at + n`, where `at` may be empty for zero."""
+    if not at:
+        return str(n)
+    return f"{at} + {n}" if n else at

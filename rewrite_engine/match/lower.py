@@ -1,0 +1,187 @@
+"""From what an author wrote to patterns: `log(1 + x) >> log1p(x)` becomes `OpNode`s, and is checked.
+
+What is refused here, when the rule is built: an unbound variable on the right, a guard or parameter that nothing
+uses, a left side that is not an op, an op with a number of operands it cannot have.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from etuples.core import ExpressionTuple, KwdPair
+
+from rewrite_engine.errors import PatternError, UnboundVariableError
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.op import Op
+from rewrite_engine.match.pattern import Anything, Hole, Literal, OpClass, OpNode, Rest, Sort, holes
+from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable, PatternTerm, Term
+
+PARENTHESES = "a rule cannot be an operand: put parentheses around what stands to the left of `>>`"
+
+
+class RuleBody:
+    """What `left >> right` makes, before the decorator takes it."""
+
+    __not_a_term__ = PARENTHESES
+    __slots__ = ("left", "right")
+
+    def __init__(self, left: Any, right: Any) -> None:
+        self.left = left
+        self.right = right
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise PatternError(PARENTHESES)
+
+    __bool__ = __eq__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse  # type: ignore[assignment]
+    __and__ = __rand__ = __or__ = __ror__ = __rshift__ = __rrshift__ = _refuse
+    __hash__ = None  # type: ignore[assignment]
+
+
+Term.make_rule = RuleBody
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """A right side that needs Python: a function of (some of) the holes, by name. None means: no match."""
+
+    fn: Callable[..., Any]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A guard: a fact or predicate on (some of) the holes. `ask(*values)` is true, or a reason that is false."""
+
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]  # Hole or value
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The guards of a rule, as the author wrote them."""
+
+    conditions: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A rule's two sides and its guards, checked."""
+
+    left: OpNode
+    right: Any
+    guards: tuple[Condition, ...]
+
+
+def lower(fn: Callable[..., Any], variable: type[LogicVariable], default_sort: Sort = Anything) -> Lowered:
+    """Call a rule function on fresh logic variables and lower what it returns. Raises `RuleError`s."""
+    parameters = inspect.signature(fn, eval_str=True).parameters
+    lvars = {name: _lvar(variable, p, default_sort) for name, p in parameters.items()}
+    body = fn(**lvars)
+    conditions: tuple[Any, ...] = ()
+    if isinstance(body, tuple) and len(body) == 2 and isinstance(body[1], Given):
+        body, conditions = body[0], body[1].conditions
+    if not isinstance(body, RuleBody):
+        raise PatternError(f"must return `left >> right` (and `given(...)` after a comma), not {body!r}")
+    left = lower_pattern(body.left)
+    if not isinstance(left, OpNode):
+        raise PatternError(f"the left side {body.left!r} is not an op: it would match everything")
+    right = body.right if isinstance(body.right, Compute) else lower_pattern(body.right)
+    lowered = Lowered(left, right, tuple([lower_condition(c) for c in conditions]))
+    _check_bound(lowered, set(lvars))
+    return lowered
+
+
+def _lvar(variable: type[LogicVariable], p: inspect.Parameter, default_sort: Sort) -> LogicVariable:
+    sort = default_sort if p.annotation is p.empty else as_sort(p.annotation)
+    if p.default is not p.empty and not (sort is Rest and p.default == ()):
+        raise PatternError(
+            f"parameter {p.name}: defaults for missing operands need associative-commutative matching, "
+            "which this version does not have"
+        )
+    return variable(p.name, sort=sort, rest=sort is Rest, default=NO_DEFAULT)
+
+
+def as_sort(annotation: Any) -> Sort:
+    """Read an annotation: a `Sort`, or any predicate on variables."""
+    if isinstance(annotation, Sort):
+        return annotation
+    if callable(annotation):
+        return Sort(getattr(annotation, "__name__", repr(annotation)), annotation)
+    raise PatternError(f"the annotation {annotation!r} is neither a sort nor a predicate")
+
+
+def lower_pattern(x: Any) -> Any:
+    """Lower one side of a rule."""
+    if isinstance(x, LogicVariable):
+        return Hole(x.name, x.sort or Anything)
+    if isinstance(x, PatternTerm):
+        x = x.etuple
+    if isinstance(x, ExpressionTuple):
+        return _lower_op(x._tuple[0], x._tuple[1:])
+    if isinstance(x, Variable):
+        number = getattr(x, "number", None)
+        if number is None:
+            raise PatternError(f"{x!r} is a variable of a graph: patterns are made of parameters and numbers")
+        return Literal(number)
+    if isinstance(x, int | float | complex):
+        return Literal(x)
+    raise PatternError(f"{x!r} cannot be part of a pattern")
+
+
+def _lower_op(operator: Any, operands: tuple[Any, ...]) -> OpNode:
+    if any(isinstance(a, KwdPair) for a in operands):
+        raise PatternError(f"{operator}: name no operands in a pattern; parameters belong to the op")
+    args = tuple([lower_pattern(a) for a in operands])
+    if isinstance(operator, ExpressionTuple):
+        return OpNode(_lower_class(operator._tuple), args)
+    if not isinstance(operator, Op):
+        raise PatternError(f"{operator!r} is not an op")
+    nin = getattr(operator, "nin", None)
+    plain = not any(isinstance(a, Hole) and a.rest for a in args)
+    if plain and isinstance(nin, int) and nin >= 0 and nin != len(args):
+        raise PatternError(f"{operator} takes {nin} operands, not {len(args)}: this can never match")
+    return OpNode(operator, args)
+
+
+def _lower_class(items: tuple[Any, ...]) -> OpClass:
+    cls, *values = items
+    props = []
+    for name, value in zip(cls.__props__, values, strict=True):
+        if isinstance(value, LogicVariable):
+            value = Hole(value.name, value.sort or Anything)
+        props.append((name, value))
+    return OpClass(cls, tuple(props))
+
+
+def lower_condition(c: Any) -> Condition:
+    """Lower a guard: what a fact returned for logic variables, or a function of holes by name."""
+    if isinstance(c, Condition):
+        args = tuple([lower_pattern(a) if isinstance(a, LogicVariable) else a for a in c.args])
+        return Condition(c.fn, args, c.text)
+    if callable(c):
+        names = tuple(inspect.signature(c).parameters)
+        text = getattr(c, "__name__", "condition")
+        return Condition(c, tuple([Hole(n) for n in names]), f"{text}({', '.join(names)})")
+    raise PatternError(f"{c!r} is neither a fact about the rule's variables nor a function of them")
+
+
+def _check_bound(rule: Lowered, parameters: set[str]) -> None:
+    bound = set(holes(rule.left))
+    if isinstance(rule.right, Compute):
+        used = set(rule.right.names)
+    else:
+        used = set(holes(rule.right))
+    for name in sorted(used - bound):
+        raise UnboundVariableError(f"the right side uses {name}, which the left side does not bind")
+    for guard in rule.guards:
+        names = {a.name for a in guard.args if isinstance(a, Hole)}
+        for name in sorted(names - bound):
+            raise UnboundVariableError(f"the guard {guard.text} uses {name}, which the left side does not bind")
+        if not names:
+            raise PatternError(f"the guard {guard.text} speaks of no variable of the rule")
+    for name in sorted(parameters - bound):
+        raise PatternError(f"the parameter {name} does not occur in the left side")

@@ -1,0 +1,154 @@
+"""What a rule's sides are made of once they are lowered: holes, literals, and ops on patterns.
+
+These are plain data. `match/lower.py` makes them from what a rule's author wrote; `interpret.py` and `emit.py`
+give them meaning, forwards; `rule.goal` gives it in miniKanren.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rewrite_engine.graph.node import CONSTANT, Variable
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """A set of variables that a hole may stand for.
+
+    test: whether a variable belongs. inline: the same as Python source, with `{v}` for the variable, for sorts
+    that are too cheap to call. constant: only constants belong (matchers use it to look at fewer nodes).
+    """
+
+    name: str
+    test: Callable[[Any], bool]
+    inline: str | None = None
+    constant: bool = False
+
+    def __call__(self, v: Any) -> bool:
+        return self.test(v)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+Anything = Sort("Anything", lambda v: True, "True")
+Const = Sort("Const", lambda v: v.head is CONSTANT, "{v}.head is CONSTANT", constant=True)
+Rest = Sort("Rest", lambda v: True, "True")
+Prop = Sort("Prop", lambda v: True, "True")
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A logic variable of a rule. Where it occurs again, it stands for the same thing."""
+
+    name: str
+    sort: Sort = Anything
+
+    @property
+    def rest(self) -> bool:
+        """Whether it stands for any number of operands."""
+        return self.sort is Rest
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A number. It matches a constant with that value, of any dtype, if that is 0-dimensional."""
+
+    value: Any
+
+    def holds(self, v: Any) -> bool:
+        """Whether a variable is this number (0.0 and -0.0 differ)."""
+        if v.head is not CONSTANT:
+            return False
+        return same_number(v.number, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class OpClass:
+    """Any op of a class whose parameters match: `Sum(axis=outer)`."""
+
+    cls: type
+    props: tuple[tuple[str, Any], ...]  # (name, Hole or value)
+
+    def fits(self, op: Any) -> bool:
+        """Whether an op is of this class (its parameters are not looked at)."""
+        return type(op) is self.cls
+
+
+@dataclass(frozen=True, slots=True)
+class OpNode:
+    """An op (or an `OpClass`) applied to patterns."""
+
+    op: Any
+    args: tuple[Any, ...]
+
+    @property
+    def rests(self) -> list[int]:
+        """Positions of the operands that stand for any number of operands."""
+        return [i for i, a in enumerate(self.args) if isinstance(a, Hole) and a.rest]
+
+    @property
+    def swaps(self) -> bool:
+        """Whether the two operands are tried in both orders."""
+        return (
+            len(self.args) == 2
+            and not self.rests
+            and not isinstance(self.op, OpClass)
+            and bool(self.op.commutative)
+            and self.args[0] != self.args[1]
+        )
+
+    def fits(self, op: Any) -> bool:
+        """Whether an op may be the one at this place."""
+        return op is self.op or (isinstance(self.op, OpClass) and self.op.fits(op))
+
+
+Pattern = Hole | Literal | OpNode
+
+
+def same_number(found: Any, wanted: Any) -> bool:
+    """Equality of numbers that tells 0.0 from -0.0 (and takes a NaN for equal to a NaN)."""
+    if found is None:
+        return False
+    if wanted != wanted:
+        return bool(found != found)
+    if found != wanted:
+        return False
+    return wanted != 0 or _sign(found) == _sign(wanted)
+
+
+def _sign(x: Any) -> Any:
+    if isinstance(x, complex):
+        return math.copysign(1.0, x.real), math.copysign(1.0, x.imag)
+    return math.copysign(1.0, x)
+
+
+def subpatterns(pattern: Any) -> Iterator[tuple[Any, int]]:
+    """Yield every pattern within, with its depth; the pattern itself first."""
+    stack: list[tuple[Any, int]] = [(pattern, 0)]
+    while stack:
+        p, depth = stack.pop()
+        yield p, depth
+        if isinstance(p, OpNode):
+            stack.extend((a, depth + 1) for a in reversed(p.args))
+
+
+def holes(pattern: Any) -> dict[str, Hole]:
+    """The holes of a pattern by name, those in op parameters included, in order of appearance."""
+    found: dict[str, Hole] = {}
+    for p, _ in subpatterns(pattern):
+        if isinstance(p, Hole):
+            found.setdefault(p.name, p)
+        elif isinstance(p, OpNode) and isinstance(p.op, OpClass):
+            for _, value in p.op.props:
+                if isinstance(value, Hole):
+                    found.setdefault(value.name, value)
+    return found
+
+
+def is_variable(x: Any) -> bool:
+    """Whether a binding is a graph variable (and not a parameter, or a tuple of variables)."""
+    return isinstance(x, Variable)

@@ -1,0 +1,251 @@
+"""Rules as objects: what every rule has, data rules, node rewriters, relations, and the decorators that make them.
+
+A rule has a name, a phase, tags, a claim and a reason (its docstring), and `apply(fgraph, node)`: the replacement for
+the node, or None. How rules are kept in sets is in `match/ruleset.py`, how a phase finds the ones to try in
+`match/dispatch.py`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.match.claim import Claim, refines
+from rewrite_engine.match.emit import Function, compile_rule
+from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.lower import Compute, Lowered, lower
+from rewrite_engine.match.pattern import OpClass, OpNode, subpatterns
+from rewrite_engine.match.text import rule_text
+from rewrite_engine.terms.logic import LogicVariable
+
+Result = Any  # a Variable, a list of them, {old: new}, or None / False
+
+
+class Rule:
+    """What all rules have. `name` is `pack/function`; it is what is printed and what can be excluded.
+
+    depth: how many levels below a node the rule looks; a change that deep makes the node be tried again.
+    """
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        *,
+        phase: str | None,
+        claim: Claim,
+        tags: Iterable[str] = (),
+    ) -> None:
+        self.fn = fn
+        self.short_name: str = fn.__name__
+        self.pack: str = fn.__module__.rpartition(".")[2]
+        self.name = f"{self.pack}/{self.short_name}"
+        code = inspect.unwrap(fn).__code__
+        self.where: tuple[str, int] = (code.co_filename, code.co_firstlineno)
+        self.phase = phase
+        self.claim = claim
+        self.tags = frozenset(tags) | ({phase} if phase else set()) | claim.tags
+        self.doc = inspect.getdoc(fn) or ""
+        if not self.doc:
+            raise self.error(PatternError, "has no docstring: say in one line why the rule is there")
+
+    depth: int = 1
+    text: str = ""
+
+    def error(self, cls: type[RuleError], why: object) -> RuleError:
+        """An error that starts with the rule's name and place."""
+        return cls(f"rule {self.name} ({source_line(*self.where)})\n    {why}")
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Everything a query can select this rule by."""
+        return self.tags | {self.name, self.short_name, self.pack}
+
+    @property
+    def place(self) -> str:
+        """`file.py:line`, short."""
+        return f"{os.path.basename(self.where[0])}:{self.where[1]}"
+
+    def roots(self) -> Sequence[Any] | None:
+        """The ops and classes of ops at which this rule can apply; None: at any."""
+        return None
+
+    def fits(self, heads: Sequence[Any]) -> bool:
+        """Whether the rule can match a node whose first inputs are computed by these ops (`Variable.head`)."""
+        return True
+
+    def interior(self) -> dict[Any, int]:
+        """Ops looked at below the root, with the depth at which they are."""
+        return {}
+
+    @cached_property
+    def apply(self) -> Function:
+        """`apply(fgraph, node)`: the replacement for the node, or None. Made on first use."""
+        raise NotImplementedError
+
+    def transform(self, fgraph: Any, node: Apply) -> Result:
+        """Apply the rule to any node: like `apply`, but checks first that the op is one of the rule's."""
+        return self.apply(fgraph, node) if tracks(self.roots(), node.op) else None
+
+    def accept(self, old: Variable, new: Variable) -> bool:
+        """Whether `new` may replace `old`: False if the rule simply does not apply; `RuleTypeError` if the rule
+        is wrong."""
+        if new.type is old.type or old.type.is_super(new.type):
+            return True
+        raise self.error(
+            RuleTypeError,
+            f"changes the type: {old!r} has type {old.type}, what should replace it, {new!r}, has {new.type}",
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.name}: {self.text}"
+
+
+def tracks(roots: Sequence[Any] | None, op: Any) -> bool:
+    """Whether an op is among the roots (ops, or classes of ops; None means all)."""
+    if roots is None:
+        return True
+    return any(op is root or (isinstance(root, type) and isinstance(op, root)) for root in roots)
+
+
+class DataRule(Rule):
+    """left → right, with guards, as data."""
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        *,
+        phase: str | None = None,
+        claim: Claim = refines,
+        tags: Iterable[str] = (),
+        variable: type[LogicVariable] = LogicVariable,
+    ) -> None:
+        super().__init__(fn, phase=phase, claim=claim, tags=tags)
+        self.variable = variable
+        try:
+            self.lowered: Lowered = lower(fn, variable)
+        except RuleError as error:
+            raise self.error(type(error), error) from None
+        self.left: OpNode = self.lowered.left
+        self.right: Any = self.lowered.right
+        self.guards = self.lowered.guards
+        self.text = rule_text(self.lowered)
+        self.depth = max(d for p, d in subpatterns(self.left) if isinstance(p, OpNode) or d == 0)
+
+    def roots(self) -> Sequence[Any]:
+        op = self.left.op
+        return [op.cls] if isinstance(op, OpClass) else [op]
+
+    def fits(self, heads: Sequence[Any]) -> bool:
+        args = self.left.args
+        if self.left.rests:
+            return True
+        if self.left.swaps and len(heads) == 2:
+            return _heads_fit(args, heads) or _heads_fit(args[::-1], heads)
+        return _heads_fit(args, heads)
+
+    def interior(self) -> dict[Any, int]:
+        found: dict[Any, int] = {}
+        for p, depth in subpatterns(self.left):
+            if depth and isinstance(p, OpNode):
+                key = p.op.cls if isinstance(p.op, OpClass) else p.op
+                found[key] = max(depth, found.get(key, 0))
+        return found
+
+    @cached_property
+    def apply(self) -> Function:
+        return compile_rule(self.lowered, self.name, self.text)
+
+    def interpreted(self, fgraph: Any, node: Apply) -> Any:
+        """The same as `apply`, by the interpreter: slow, and the reference for it."""
+        from rewrite_engine.match.build import guards_hold, instantiate
+
+        if not tracks(self.roots(), node.op):
+            return None
+        for bound in match_root(self.left, node):
+            if not guards_hold(self.guards, bound):
+                continue
+            result = instantiate(self.right, bound, node)
+            if result is not None:
+                return result
+        return None
+
+    @cached_property
+    def goal(self) -> Callable[[Any, Any], Any]:
+        """The rule as a miniKanren relation `goal(in_term, out_term)` over etuples: what the rule means."""
+        from rewrite_engine.match.goal import rule_goal
+
+        return rule_goal(self)
+
+    def accept(self, old: Variable, new: Variable) -> bool:
+        """A side that is built of the variables alone fits only where it keeps the type: an implicit guard."""
+        if new.type is old.type or old.type.is_super(new.type):
+            return True
+        if isinstance(self.right, Compute) or self.right_builds:
+            return super().accept(old, new)
+        return False
+
+    @cached_property
+    def right_builds(self) -> bool:
+        return isinstance(self.right, OpNode)
+
+
+def _heads_fit(args: Sequence[Any], heads: Sequence[Any]) -> bool:
+    from rewrite_engine.match.pattern import CONSTANT, Hole
+
+    for pattern, head in zip(args, heads, strict=False):
+        if isinstance(pattern, OpNode):
+            if head is None or head is CONSTANT or not pattern.fits(head):
+                return False
+        elif not (isinstance(pattern, Hole) and not pattern.sort.constant) and head is not CONSTANT:
+            return False
+    return True
+
+
+class NodeRewriter(Rule):
+    """A function `(fgraph, node)` that returns replacements for the node's outputs, or None.
+
+    tracks: the ops (or classes of ops) it looks at; None: all. reason: why it is not data, required.
+    constant_inputs: it is only tried where all inputs are constants.
+    """
+
+    def __init__(
+        self,
+        fn: Callable[[Any, Apply], Any],
+        *,
+        phase: str | None = None,
+        tracks: Sequence[Any] | None = None,
+        claim: Claim = refines,
+        tags: Iterable[str] = (),
+        depth: int = 1,
+        constant_inputs: bool = False,
+    ) -> None:
+        super().__init__(fn, phase=phase, claim=claim, tags=tags)
+        self.tracks = None if tracks is None else tuple(tracks)
+        self.depth = depth
+        self.constant_inputs = constant_inputs
+        self.text = f"node rewriter on {', '.join(map(_root_name, self.tracks or ('any op',)))}"
+
+    def roots(self) -> Sequence[Any] | None:
+        return self.tracks
+
+    def fits(self, heads: Sequence[Any]) -> bool:
+        from rewrite_engine.graph.node import CONSTANT
+
+        return not self.constant_inputs or all(h is CONSTANT for h in heads)
+
+    @cached_property
+    def apply(self) -> Function:
+        return self.fn
+
+    def __call__(self, fgraph: Any, node: Apply) -> Any:
+        """Call the function."""
+        return self.fn(fgraph, node)
+
+
+def _root_name(root: Any) -> str:
+    return root.__name__ if isinstance(root, type) else str(root)
