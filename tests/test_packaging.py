@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKS = sorted(p.name for p in (ROOT / "rules").glob("*.py"))
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("packaging")]
+pytestmark = pytest.mark.slow
 
 
 def python(*arguments: str, cwd: Path) -> str:
