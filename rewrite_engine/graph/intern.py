@@ -21,6 +21,10 @@ class Interned(type):
     """Metaclass: an instance with `__props__` equal to an existing one *is* that one."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        for x in (*args, *kwargs.values()):
+            hook = getattr(type(x), "__apply_class__", None)
+            if hook is not None:  # a parameter is a logic variable: this is a pattern
+                return hook(cls, args, kwargs)
         return intern(super().__call__(*args, **kwargs))
 
 
@@ -44,7 +48,9 @@ def intern(instance: Any) -> Any:
 def prop_key(value: Any) -> Any:
     """A key under which 1, 1.0, True and -0.0 differ (plain equality would merge them)."""
     if isinstance(value, float):
-        return (float, value.hex())
+        return (type(value), value.hex())
+    if isinstance(value, complex):
+        return (type(value), value.real.hex(), value.imag.hex())
     if isinstance(value, tuple):
         return tuple([prop_key(v) for v in value])
     return (type(value), value)

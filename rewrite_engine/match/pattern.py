@@ -117,7 +117,7 @@ def same_number(found: Any, wanted: Any) -> bool:
         return bool(found != found)
     if found != wanted:
         return False
-    return wanted != 0 or _sign(found) == _sign(wanted)
+    return bool(wanted != 0) or _sign(found) == _sign(wanted)
 
 
 def _sign(x: Any) -> Any:

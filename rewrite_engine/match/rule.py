@@ -14,12 +14,13 @@ from functools import cached_property
 from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
-from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.node import CONSTANT, Apply, Variable
+from rewrite_engine.match.build import guards_hold, instantiate
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Compute, Lowered, lower
-from rewrite_engine.match.pattern import OpClass, OpNode, subpatterns
+from rewrite_engine.match.pattern import Hole, OpClass, OpNode, subpatterns
 from rewrite_engine.match.text import rule_text
 from rewrite_engine.terms.logic import LogicVariable
 
@@ -162,8 +163,6 @@ class DataRule(Rule):
 
     def interpreted(self, fgraph: Any, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""
-        from rewrite_engine.match.build import guards_hold, instantiate
-
         if not tracks(self.roots(), node.op):
             return None
         for bound in match_root(self.left, node):
@@ -195,8 +194,6 @@ class DataRule(Rule):
 
 
 def _heads_fit(args: Sequence[Any], heads: Sequence[Any]) -> bool:
-    from rewrite_engine.match.pattern import CONSTANT, Hole
-
     for pattern, head in zip(args, heads, strict=False):
         if isinstance(pattern, OpNode):
             if head is None or head is CONSTANT or not pattern.fits(head):
@@ -234,8 +231,6 @@ class NodeRewriter(Rule):
         return self.tracks
 
     def fits(self, heads: Sequence[Any]) -> bool:
-        from rewrite_engine.graph.node import CONSTANT
-
         return not self.constant_inputs or all(h is CONSTANT for h in heads)
 
     @cached_property

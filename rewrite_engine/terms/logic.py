@@ -8,6 +8,7 @@ tensors. What `>>` makes is set by `match/`.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, NoReturn
 
@@ -44,6 +45,16 @@ class Term:
         items = [op, *map(operand, inputs)]
         items += [KwdPair(name, operand(value)) for name, value in kwargs.items()]
         return cls.pattern_type(make(tuple(items)))
+
+    @classmethod
+    def __apply_class__(cls, record: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> PatternTerm:
+        """Called by a class of ops that got a term among its parameters; the pattern is called like the op."""
+        bound = inspect.signature(record.__init__).bind(None, *args, **kwargs)
+        bound.apply_defaults()
+        missing = [name for name in record.__props__ if name not in bound.arguments]
+        if missing:
+            raise PatternError(f"{record.__name__}: its parameter {missing[0]} cannot be matched")
+        return cls.pattern_type(make((record, *[bound.arguments[n] for n in record.__props__])))
 
     def __rshift__(self, other: Any) -> Any:
         hook = Term.make_rule
@@ -170,6 +181,10 @@ class PatternTerm(Term):
     def args(self) -> tuple[Any, ...]:
         """The operands, as they stand in the etuple."""
         return self.etuple._tuple[1:]  # type: ignore[no-any-return]
+
+    def __call__(self, *inputs: Any) -> PatternTerm:
+        """Apply a pattern of an op (`Sum(axis=a)`, with `a` a logic variable) to operands."""
+        return self.pattern_type(make((self.etuple, *map(operand, inputs))))
 
     @property
     def evaled_obj(self) -> Any:

@@ -1,0 +1,39 @@
+"""Constant folding: a node whose inputs are all constants is computed once, now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rewrite_engine.config import config
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.match.claim import exact
+from rewrite_engine.match.decorate import node_rewriter
+
+
+@node_rewriter(phase="canonicalize", claim=exact, tags=["fold"], constant_inputs=True)
+def constant_folding(fgraph: Any, node: Apply) -> Any:
+    """Compute what does not depend on any input. Not data: it applies to every op.
+
+    A result that is larger than `config.fold_limit` and than what it is made from stays symbolic. A node that
+    cannot be computed stays, too: running it will raise the error, with the user's line.
+    """
+    op = node.op
+    if op.destroy_map or not op.do_constant_folding(fgraph, node):
+        return None
+    storage: list[list[Any]] = [[None] for _ in node.outputs]
+    try:
+        op.perform(node, [v.data for v in node.inputs], storage)
+    except Exception:  # whatever it is, it belongs to the run of the function
+        return None
+    values = [cell[0] for cell in storage]
+    if _bytes(node.outputs, values) > max(config.fold_limit, _bytes(node.inputs, [v.data for v in node.inputs])):
+        return None
+    return [out.type.make_constant(value) for out, value in zip(node.outputs, values, strict=True)]
+
+
+def _bytes(variables: Any, values: list[Any]) -> int:
+    total = 0
+    for v, value in zip(variables, values, strict=True):
+        size = v.type.get_size(v.type.get_shape_info(value))
+        total += size if isinstance(size, int) else 0
+    return total
