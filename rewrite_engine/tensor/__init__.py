@@ -1,0 +1,66 @@
+"""Tensors: `import rewrite_engine.tensor as pt`. Types, constructors, functions, and the ops as classes.
+
+One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `creation.py`, `shape.py`, `dimshuffle.py`,
+`reshape.py`, `index.py`, `join.py`, `dot.py`; `elemwise.py` and `reduction.py` hold what a family shares.
+"""
+
+from rewrite_engine.scalar.dtype import DTYPES, dtype_name
+from rewrite_engine.tensor.argmax import Argmax, Argmin, argmax, argmin
+from rewrite_engine.tensor.constant import as_tensor, as_tensor_variable, constant
+from rewrite_engine.tensor.constructors import *
+from rewrite_engine.tensor.creation import (
+    Alloc,
+    AllocEmpty,
+    ARange,
+    Eye,
+    alloc,
+    arange,
+    empty,
+    empty_like,
+    eye,
+    full,
+    full_like,
+    identity_like,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
+from rewrite_engine.tensor.cumulative import CumOp, cumprod, cumsum
+from rewrite_engine.tensor.dimshuffle import *
+from rewrite_engine.tensor.dot import *
+from rewrite_engine.tensor.elemwise import Elemwise
+from rewrite_engine.tensor.gather import *
+from rewrite_engine.tensor.index import *
+from rewrite_engine.tensor.join import *
+from rewrite_engine.tensor.math import *
+from rewrite_engine.tensor.reduce import (
+    All,
+    Any_,
+    CAReduce,
+    Max,
+    Min,
+    Prod,
+    Sum,
+    all,
+    amax,
+    amin,
+    any,
+    max,
+    min,
+    prod,
+    sum,
+)
+from rewrite_engine.tensor.reshape import *
+from rewrite_engine.tensor.shape import *
+from rewrite_engine.tensor.statistics import (
+    log_softmax,
+    logsumexp,
+    mean,
+    size,
+    softmax,
+    std,
+    var,
+)
+from rewrite_engine.tensor.type import TensorType  # isort: split  (operators look up names here)
+from rewrite_engine.tensor.variable import TensorConstant, TensorVariable

@@ -13,14 +13,17 @@ import numpy as np
 from rewrite_engine.config import config
 from rewrite_engine.errors import DTypeError, ForeignObjectError, NDimError, describe, message
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.tensor.type import TensorType, dtype_name, read_only
+from rewrite_engine.scalar.dtype import dtype_name
+from rewrite_engine.tensor.type import TensorType, read_only
 from rewrite_engine.tensor.variable import TensorConstant
 
 _MAX_WEAK = 4096
 _weak: dict[tuple[type, Any, str], TensorConstant] = {}
 
 
-def constant(x: Any, name: str | None = None, ndim: int | None = None, dtype: Any = None) -> TensorConstant:
+def constant(
+    x: Any, name: str | None = None, ndim: int | None = None, dtype: Any = None
+) -> TensorConstant:
     """Return a constant with the value, dtype and exact static shape of `x`.
 
     x: a number, (nested) list, array, or another constant. Python floats get dtype floatX. Raises `DTypeError` where
@@ -65,7 +68,9 @@ def weak_constant(value: bool | int | float | complex, dtype: str) -> TensorCons
     return found
 
 
-def as_tensor_variable(x: Any, name: str | None = None, ndim: int | None = None, dtype: Any = None) -> Any:
+def as_tensor_variable(
+    x: Any, name: str | None = None, ndim: int | None = None, dtype: Any = None
+) -> Any:
     """Return `x` as a tensor variable: itself if it is one, else a constant.
 
     A list or tuple with variables in it is stacked. dtype: cast to it. ndim: pad with dimensions of length 1 on the

@@ -1,9 +1,285 @@
-"""placeholder while the ops are written"""
+"""Operators and methods of tensor variables, and of the pattern variables of rules: one text for both.
+
+A method only calls the function of the same meaning in `rewrite_engine.tensor`; that module is looked up when a method
+runs, so nothing is imported in a circle. `==` is not an operator here: it compares identity, `eq` compares elements.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
+import rewrite_engine.tensor as pt
+
 
 class TensorOperators:
-    """Operators."""
+    """Mixin for whatever tensor functions accept."""
 
     __slots__ = ()
+
+    #: NumPy leaves `array + variable` to us
+    __array_ufunc__ = None
+    __array_priority__ = 1000
+
+    # --- arithmetic --------------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        return pt.add(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return pt.add(other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return pt.sub(self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return pt.sub(other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return pt.mul(self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return pt.mul(other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return pt.true_div(self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return pt.true_div(other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return pt.floor_div(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return pt.floor_div(other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return pt.mod(self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return pt.mod(other, self)
+
+    def __divmod__(self, other: Any) -> Any:
+        return pt.floor_div(self, other), pt.mod(self, other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return pt.floor_div(other, self), pt.mod(other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return pt.pow(self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return pt.pow(other, self)
+
+    def __matmul__(self, other: Any) -> Any:
+        return pt.matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return pt.matmul(other, self)
+
+    def __neg__(self) -> Any:
+        return pt.neg(self)
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return pt.abs(self)
+
+    def __ceil__(self) -> Any:
+        return pt.ceil(self)
+
+    def __floor__(self) -> Any:
+        return pt.floor(self)
+
+    def __trunc__(self) -> Any:
+        return pt.trunc(self)
+
+    # --- logic and comparison ----------------------------------------------------------------------------
+
+    def __invert__(self) -> Any:
+        return pt.invert(self)
+
+    def __and__(self, other: Any) -> Any:
+        return pt.and_(self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return pt.and_(other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return pt.or_(self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return pt.or_(other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return pt.xor(self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return pt.xor(other, self)
+
+    def __lt__(self, other: Any) -> Any:
+        return pt.lt(self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return pt.le(self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return pt.gt(self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return pt.ge(self, other)
+
+    # --- shape and indexing ------------------------------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Any:
+        return pt.subtensor(self, index)
+
+    @property
+    def T(self) -> Any:
+        """The transpose."""
+        return pt.transpose(self)
+
+    @property
+    def mT(self) -> Any:
+        """The transpose of the last two dimensions."""
+        return pt.matrix_transpose(self)
+
+    @property
+    def shape(self) -> Any:
+        """The shape, as an int64 vector."""
+        return pt.shape(self)
+
+    @property
+    def size(self) -> Any:
+        """The number of elements, as an int64 scalar."""
+        return pt.size(self)
+
+    def transpose(self, *axes: Any) -> Any:
+        """Permute the dimensions; reverse them if none are given."""
+        if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], list | tuple)):
+            axes = axes[0]
+        return pt.transpose(self, axes or None)
+
+    def swapaxes(self, axis1: int, axis2: int) -> Any:
+        """Exchange two dimensions."""
+        return pt.swapaxes(self, axis1, axis2)
+
+    def dimshuffle(self, *pattern: Any) -> Any:
+        """Permute, drop and add ("x") dimensions."""
+        return pt.dimshuffle(self, *pattern)
+
+    def reshape(self, *shape: Any, ndim: int | None = None) -> Any:
+        """The same elements in another shape; one length may be -1."""
+        return pt.reshape(self, shape[0] if len(shape) == 1 else shape, ndim=ndim)
+
+    def flatten(self, ndim: int = 1) -> Any:
+        """Join the trailing dimensions until `ndim` are left."""
+        return pt.flatten(self, ndim)
+
+    def ravel(self) -> Any:
+        """All elements as a vector."""
+        return pt.flatten(self, 1)
+
+    def squeeze(self, axis: Any = None) -> Any:
+        """Drop dimensions of length 1."""
+        return pt.squeeze(self, axis)
+
+    def set(self, y: Any, **options: Any) -> Any:
+        """For `x[index].set(y)`: `x` with that part replaced."""
+        return pt.set_subtensor(self, y, **options)
+
+    def inc(self, y: Any, **options: Any) -> Any:
+        """For `x[index].inc(y)`: `x` with that part increased."""
+        return pt.inc_subtensor(self, y, **options)
+
+    def dot(self, other: Any) -> Any:
+        """Dot product."""
+        return pt.dot(self, other)
+
+    # --- reductions --------------------------------------------------------------------------------------
+
+    def sum(
+        self, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
+    ) -> Any:
+        """Sum along axes."""
+        return pt.sum(self, axis, dtype, keepdims, acc_dtype)
+
+    def prod(
+        self, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
+    ) -> Any:
+        """Product along axes."""
+        return pt.prod(self, axis, dtype, keepdims, acc_dtype)
+
+    def mean(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+        """Mean along axes."""
+        return pt.mean(self, axis, dtype, keepdims)
+
+    def var(self, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+        """Variance along axes."""
+        return pt.var(self, axis, ddof, keepdims)
+
+    def std(self, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+        """Standard deviation along axes."""
+        return pt.std(self, axis, ddof, keepdims)
+
+    def max(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Maximum along axes."""
+        return pt.max(self, axis, keepdims)
+
+    def min(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Minimum along axes."""
+        return pt.min(self, axis, keepdims)
+
+    def argmax(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Position of the maximum along axes."""
+        return pt.argmax(self, axis, keepdims)
+
+    def argmin(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Position of the minimum along axes."""
+        return pt.argmin(self, axis, keepdims)
+
+    def all(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Whether all elements along axes are true."""
+        return pt.all(self, axis, keepdims)
+
+    def any(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Whether any element along axes is true."""
+        return pt.any(self, axis, keepdims)
+
+    def cumsum(self, axis: Any = None) -> Any:
+        """Running sums."""
+        return pt.cumsum(self, axis)
+
+    def cumprod(self, axis: Any = None) -> Any:
+        """Running products."""
+        return pt.cumprod(self, axis)
+
+    # --- elements ----------------------------------------------------------------------------------------
+
+    def astype(self, dtype: Any) -> Any:
+        """Convert to another dtype."""
+        return pt.cast(self, dtype)
+
+    def clip(self, low: Any, high: Any) -> Any:
+        """Bring all elements into an interval."""
+        return pt.clip(self, low, high)
+
+    def round(self) -> Any:
+        """To the nearest integer, ties to even."""
+        return pt.round(self)
+
+    def copy(self, name: str | None = None) -> Any:
+        """A copy of the value."""
+        return pt.identity(self) if name is None else pt.identity(self, name=name)
+
+    def fill(self, value: Any) -> Any:
+        """An array of this shape filled with `value`."""
+        return pt.second(self, value)
+
+    def zeros_like(self, dtype: Any = None) -> Any:
+        """Zeros in this shape."""
+        return pt.zeros_like(self, dtype)
+
+    def ones_like(self, dtype: Any = None) -> Any:
+        """Ones in this shape."""
+        return pt.ones_like(self, dtype)

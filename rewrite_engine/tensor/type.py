@@ -24,14 +24,10 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.type import Type
+from rewrite_engine.scalar.dtype import dtype_name
 from rewrite_engine.tensor.variable import TensorConstant, TensorVariable
 
 Shape = tuple[int | None, ...]
-
-DTYPES = (
-    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-    *("float16", "float32", "float64", "complex64", "complex128"),
-)
 
 #: (rtol, atol) of `values_eq_approx`; other dtypes compare exactly
 TOLERANCE = {
@@ -41,22 +37,6 @@ TOLERANCE = {
     "float64": (1e-5, 1e-8),
     "complex128": (1e-5, 1e-8),
 }
-
-
-def dtype_name(dtype: Any) -> str:
-    """Return the canonical name of a dtype ("floatX" stands for `config.floatX`).
-
-    Raises `DTypeError` for one that tensors cannot have (strings, objects, dates, extended precision).
-    """
-    if isinstance(dtype, str) and dtype == "floatX":
-        return config.floatX
-    try:
-        name = np.dtype(dtype).name
-    except TypeError:
-        name = str(dtype)
-    if name not in DTYPES:
-        raise DTypeError(f"no tensor can have dtype {dtype!r}; there are {', '.join(DTYPES)}")
-    return name
 
 
 def static_dim(dim: Any) -> int | None:
@@ -109,7 +89,9 @@ class TensorType(Type):
     def __str__(self) -> str:
         return f"TensorType({self.dtype}, {self.shape})"
 
-    def clone(self, dtype: Any = None, shape: Iterable[Any] | None = None, **changes: Any) -> TensorType:
+    def clone(
+        self, dtype: Any = None, shape: Iterable[Any] | None = None, **changes: Any
+    ) -> TensorType:
         """Return a type with another dtype and/or shape."""
         dims = changes.pop("broadcastable", self.shape) if shape is None else shape
         if changes:
@@ -118,7 +100,9 @@ class TensorType(Type):
 
     # --- values ------------------------------------------------------------------------------------------
 
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> np.ndarray:
+    def filter(
+        self, value: Any, strict: bool = False, allow_downcast: bool | None = None
+    ) -> np.ndarray:
         """Return `value` as an array of this type.
 
         strict: the object itself must be one. Otherwise a conversion that cannot lose anything is made: an upcast,
@@ -138,10 +122,14 @@ class TensorType(Type):
 
     def _check_shape(self, shape: tuple[int, ...]) -> None:
         if len(shape) != self.ndim:
-            raise NDimError(f"expected {self.ndim} dimensions for {self}, got {len(shape)}: shape {shape}")
+            raise NDimError(
+                f"expected {self.ndim} dimensions for {self}, got {len(shape)}: shape {shape}"
+            )
         for i, (want, got) in enumerate(zip(self.shape, shape, strict=True)):
             if want is not None and want != got:
-                raise ShapeError(f"expected shape {self.shape} for {self}, got {shape}: dimension {i} differs")
+                raise ShapeError(
+                    f"expected shape {self.shape} for {self}, got {shape}: dimension {i} differs"
+                )
 
     def _convert(self, value: Any, allow_downcast: bool | None) -> np.ndarray:
         """Convert a value that is not an array of our dtype, as `filter` says."""
@@ -165,7 +153,12 @@ class TensorType(Type):
             return False
         if allow_downcast or np.can_cast(array.dtype, self.numpy_dtype, "safe"):
             return True
-        if allow_downcast is None and type(value) is float and self.ndim == 0 and self.dtype == config.floatX:
+        if (
+            allow_downcast is None
+            and type(value) is float
+            and self.ndim == 0
+            and self.dtype == config.floatX
+        ):
             return True
         whole_to_float = array.dtype.kind in "iub" and self.kind in "fc"
         return (whole_to_float or not isinstance(value, np.ndarray)) and _survives(array, self)
@@ -175,7 +168,11 @@ class TensorType(Type):
     ) -> np.ndarray:
         """Like `filter`, but written into `storage`, the old array, where it has the right shape and dtype."""
         array = self.filter(value, strict, allow_downcast)
-        fits = isinstance(storage, np.ndarray) and storage.shape == array.shape and storage.flags.writeable
+        fits = (
+            isinstance(storage, np.ndarray)
+            and storage.shape == array.shape
+            and storage.flags.writeable
+        )
         if not fits or storage.dtype != array.dtype or storage is array:
             return array
         np.copyto(storage, array)
@@ -238,7 +235,11 @@ class TensorType(Type):
         otype = var.type
         if self.is_super(otype):
             return var
-        if not isinstance(otype, TensorType) or self.dtype != otype.dtype or self.ndim != otype.ndim:
+        if (
+            not isinstance(otype, TensorType)
+            or self.dtype != otype.dtype
+            or self.ndim != otype.ndim
+        ):
             return None
         pairs = list(zip(self.shape, otype.shape, strict=True))
         if any(s is not None and o is not None and s != o for s, o in pairs):
@@ -278,7 +279,9 @@ def _as_array(value: Any, type_: TensorType) -> np.ndarray:
     except RewriteEngineError:
         raise
     except (ValueError, TypeError, OverflowError) as error:
-        raise DTypeError(f"expected an array for {type_}, got {_name_value(value)}: {error}") from error
+        raise DTypeError(
+            f"expected an array for {type_}, got {_name_value(value)}: {error}"
+        ) from error
     if array.size == 0 and not isinstance(value, np.ndarray):
         return array.astype(type_.numpy_dtype)
     if array.dtype.kind not in "biufc":

@@ -57,13 +57,19 @@ class TensorVariable(TensorOperators, Variable):
         return iter([self[i] for i in range(len(self))])
 
     def __index__(self) -> int:
-        raise NotConstantError(f"{describe(self)} is not a constant and cannot be used as a Python integer")
+        raise NotConstantError(
+            f"{describe(self)} is not a constant and cannot be used as a Python integer"
+        )
 
     def __int__(self) -> int:
-        raise NotConstantError(f"{describe(self)} is not a constant and cannot become a Python number")
+        raise NotConstantError(
+            f"{describe(self)} is not a constant and cannot become a Python number"
+        )
 
     def __float__(self) -> float:
-        raise NotConstantError(f"{describe(self)} is not a constant and cannot become a Python number")
+        raise NotConstantError(
+            f"{describe(self)} is not a constant and cannot become a Python number"
+        )
 
 
 class TensorConstant(TensorVariable, Constant):

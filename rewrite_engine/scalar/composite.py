@@ -1,0 +1,237 @@
+"""`Composite`: several scalar ops as one, which an `Elemwise` then applies to arrays.
+
+It is kept as a straight-line program, not as a graph: values are numbered (inputs, then constants, then one per
+step), a step is `(op, numbers of its arguments)`. Two composites that do the same steps are one object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import ForeignObjectError, MissingInputError, describe
+from rewrite_engine.graph.intern import rebuild
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.scalar.dtype import DISCRETE
+from rewrite_engine.scalar.op import ScalarOp
+from rewrite_engine.scalar.type import ScalarType
+
+Step = tuple[ScalarOp, tuple[int, ...]]
+
+#: a longer program prints as a summary
+_PRINTED_STEPS = 24
+
+
+class Composite(ScalarOp):
+    """The function from scalar variables `inputs` to `outputs` as one op.
+
+    Attributes: nin; constants, as (dtype, bytes); steps; out_refs, the numbers of the outputs. Composites inside are
+    flattened and equal steps merged. Raises `MissingInputError` if an output depends on another root variable.
+
+    >>> from rewrite_engine.scalar import ScalarType, exp
+    >>> x, y = ScalarType("float64")("x"), ScalarType("float64")("y")
+    >>> Composite([x, y], [exp(x) * y])
+    Composite{mul(exp(i0), i1)}
+    """
+
+    __props__ = ("nin", "constants", "steps", "out_refs")
+    nin: int
+
+    def __init__(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
+        program = _Program(inputs)
+        for node in toposort(outputs, inputs):
+            program.append(node)
+        self._set(len(inputs), *program.finish(outputs))
+
+    @classmethod
+    def from_program(
+        cls,
+        nin: int,
+        constants: Sequence[tuple[str, bytes]],
+        steps: Sequence[Step],
+        out_refs: Sequence[int],
+    ) -> Composite:
+        """Return the composite with this program (steps in an order in which they can be done)."""
+        made = cls.__new__(cls)
+        made._set(nin, tuple(constants), tuple(steps), tuple(out_refs))
+        return rebuild(cls, made.__dict__)  # type: ignore[no-any-return]
+
+    def _set(
+        self,
+        nin: int,
+        constants: tuple[Any, ...],
+        steps: tuple[Step, ...],
+        out_refs: tuple[int, ...],
+    ) -> None:
+        ScalarOp.__init__(self, "Composite", nin, cost=sum(op.cost for op, _ in steps))
+        self.constants = constants
+        self.steps = steps
+        self.out_refs = out_refs
+        self.nout = len(out_refs)
+
+    def __reduce__(self) -> Any:
+        return Composite.from_program, (self.nin, self.constants, self.steps, self.out_refs)
+
+    def constant_values(self) -> list[Any]:
+        """The constants as NumPy scalars."""
+        return [np.frombuffer(data, dtype)[0] for dtype, data in self.constants]
+
+    def result_dtypes(self, dtypes: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the output dtypes for these input dtypes."""
+        self.check_arity(len(dtypes))
+        known = [*dtypes, *(dtype for dtype, _ in self.constants)]
+        for op, refs in self.steps:
+            known.append(op.result_dtypes(tuple([known[r] for r in refs]))[0])
+        return tuple([known[r] for r in self.out_refs])
+
+    def to_graph(self, dtypes: Sequence[str]) -> tuple[list[Variable], list[Variable]]:
+        """Return fresh scalar inputs of these dtypes and the outputs computed from them."""
+        inputs = [ScalarType(d)(f"i{k}") for k, d in enumerate(dtypes)]
+        values = self.replay(inputs)
+        return inputs, [values[r] for r in self.out_refs]
+
+    def replay(self, inputs: Sequence[Any], lift: Any = None, given: Any = None) -> list[Any]:
+        """Apply the steps to variables: `lift(op)` builds a step. Returns all numbered values.
+
+        given: {number: value} for steps whose values exist already.
+        """
+        values: list[Any] = [*inputs, *self.constant_values()]
+        for op, refs in self.steps:
+            known = given.get(len(values)) if given else None
+            if known is None:
+                known = (lift(op) if lift else op)(*[values[r] for r in refs])
+            values.append(known)
+        return values
+
+    def impl(self, *arrays: Any, out: Any = None) -> Any:
+        """Compute the first output."""
+        return self.impl_all(*arrays, outs=[out] + [None] * (self.nout - 1))[0]
+
+    def impl_all(self, *arrays: Any, outs: Sequence[Any] = ()) -> tuple[Any, ...]:
+        """Compute all outputs on arrays; write those into `outs` for which it has an array."""
+        values: list[Any] = [*arrays, *(np.asarray(c) for c in self.constant_values())]
+        last_use = {r: i for i, (_, refs) in enumerate(self.steps) for r in refs}
+        kept = set(self.out_refs)
+        for i, (op, refs) in enumerate(self.steps):
+            values.append(np.asarray(op.impl(*[values[r] for r in refs])))
+            for r in refs:
+                if last_use[r] == i and r not in kept:
+                    values[r] = None
+        return tuple(
+            [_place(values[r], out) for r, out in zip(self.out_refs, outs or [None] * self.nout)]
+        )
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute on NumPy scalars."""
+        for cell, var, value in zip(
+            output_storage, node.outputs, self.impl_all(*inputs), strict=True
+        ):
+            cell[0] = var.type.numpy_dtype.type(value)
+
+    def pullback(
+        self, m: Any, gs: Sequence[Any], zs: Sequence[Any], xs: Sequence[Any], wanted: Sequence[int]
+    ) -> list[Any]:
+        """Differentiate the program backwards, step by step (see `ScalarOp.pullback`)."""
+        values = self.replay(xs, m.lift, dict(zip(self.out_refs, zs)))
+        grads: list[Any] = [None] * len(values)
+        for ref, g in zip(self.out_refs, gs):
+            grads[ref] = _plus(grads[ref], g)
+        first = len(values) - len(self.steps)
+        for number in range(len(values) - 1, first - 1, -1):
+            if grads[number] is None or values[number].type.dtype in DISCRETE:
+                continue
+            op, refs = self.steps[number - first]
+            args = [values[r] for r in refs]
+            parts = op.pullback(m, [grads[number]], [values[number]], args, range(len(refs)))
+            for r, part in zip(refs, parts):
+                grads[r] = _plus(grads[r], part)
+        return [grads[i] for i in wanted]
+
+    def __str__(self) -> str:
+        if len(self.steps) > _PRINTED_STEPS:
+            return f"Composite{{{self.nin} inputs, {len(self.steps)} steps, {self.nout} outputs}}"
+        return f"Composite{{{', '.join(self._texts())}}}"
+
+    def _texts(self) -> list[str]:
+        """The outputs as text; a value used several times is computed once, as in `t0 = exp(i0)`."""
+        uses = [r for _, refs in self.steps for r in refs] + list(self.out_refs)
+        texts = [f"i{k}" for k in range(self.nin)] + [str(c) for c in self.constant_values()]
+        shared: list[str] = []
+        for op, refs in self.steps:
+            text = f"{op}({', '.join(texts[r] for r in refs)})"
+            if uses.count(len(texts)) > 1:
+                name = f"t{len(shared)}"
+                shared.append(f"{name} = {text}")
+                text = name
+            texts.append(text)
+        return shared + [texts[r] for r in self.out_refs]
+
+
+class _Program:
+    """Collects steps: gives every scalar variable a number."""
+
+    def __init__(self, inputs: Sequence[Variable]) -> None:
+        for x in inputs:
+            if not isinstance(x.type, ScalarType):
+                raise ForeignObjectError(
+                    f"the input of a Composite must be a scalar variable: {describe(x)}"
+                )
+        self.refs: dict[Any, Any] = {x: ("input", i) for i, x in enumerate(inputs)}
+        self.nin = len(inputs)
+        self.constants: dict[tuple[str, bytes], Any] = {}
+        self.steps: dict[tuple[ScalarOp, tuple[Any, ...]], Any] = {}
+
+    def ref(self, x: Variable) -> Any:
+        """The provisional number of a variable: (kind, count)."""
+        found = self.refs.get(x)
+        if found is not None:
+            return found
+        if not isinstance(x, Constant):
+            raise MissingInputError(
+                f"a Composite's graph depends on {describe(x)}, which is not among its inputs"
+            )
+        return self.constant(x.type.dtype, x.data.tobytes())
+
+    def constant(self, dtype: str, data: bytes) -> Any:
+        return self.constants.setdefault((dtype, data), ("constant", len(self.constants)))
+
+    def step(self, op: ScalarOp, refs: tuple[Any, ...]) -> Any:
+        return self.steps.setdefault((op, refs), ("step", len(self.steps)))
+
+    def append(self, node: Apply) -> None:
+        """Add a node; a composite is added step by step."""
+        args = [self.ref(x) for x in node.inputs]
+        op = node.op
+        if not isinstance(op, Composite):
+            self.refs[node.outputs[0]] = self.step(op, tuple(args))
+            return
+        values = args + [self.constant(*c) for c in op.constants]
+        for inner, refs in op.steps:
+            values.append(self.step(inner, tuple([values[r] for r in refs])))
+        for out, r in zip(node.outputs, op.out_refs, strict=True):
+            self.refs[out] = values[r]
+
+    def finish(self, outputs: Sequence[Variable]) -> tuple[Any, Any, Any]:
+        """Return constants, steps and outputs with final numbers."""
+        wanted = [self.ref(x) for x in outputs]
+        start = {"input": 0, "constant": self.nin, "step": self.nin + len(self.constants)}
+        steps = [(op, tuple([start[k] + n for k, n in refs])) for op, refs in self.steps]
+        return tuple(self.constants), tuple(steps), tuple([start[k] + n for k, n in wanted])
+
+
+def _plus(a: Any, b: Any) -> Any:
+    if a is None or b is None:
+        return b if a is None else a
+    return a + b
+
+
+def _place(value: Any, out: Any) -> Any:
+    if out is None:
+        return value
+    np.copyto(out, value)
+    return out

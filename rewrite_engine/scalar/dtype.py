@@ -1,0 +1,81 @@
+"""Dtypes: their names, their promotion, and which dtype a Python number takes beside others."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.config import config
+from rewrite_engine.errors import DTypeError
+
+DTYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+)
+KIND = {name: np.dtype(name).kind for name in DTYPES}
+DISCRETE = frozenset(name for name in DTYPES if KIND[name] in "biu")
+_PLAIN_NUMBERS = (bool, int, float, complex)
+
+
+def dtype_name(dtype: Any) -> str:
+    """Return the canonical name of a dtype ("floatX" stands for `config.floatX`).
+
+    Raises `DTypeError` for one that tensors cannot have (strings, objects, dates, extended precision).
+    """
+    if isinstance(dtype, str) and dtype == "floatX":
+        return config.floatX
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = str(dtype)
+    if dtype is None or name not in KIND:
+        raise DTypeError(f"no tensor can have dtype {dtype!r}; there are {', '.join(DTYPES)}")
+    return name
+
+
+@cache
+def promote(*dtypes: str) -> str:
+    """Return the dtype that NumPy promotes these to."""
+    return np.result_type(*dtypes).name
+
+
+def is_number(x: Any) -> bool:
+    """Whether `x` is a plain Python number; NumPy scalars are not (they have a dtype of their own)."""
+    return type(x) in _PLAIN_NUMBERS
+
+
+def weak_dtype(value: bool | int | float | complex, strong: str | None) -> str:
+    """Return the dtype of a Python number beside operands that promote to `strong` (None: there are none).
+
+    NEP 50: the number takes the precision of its neighbours and never raises it, but its kind counts: int8 and 1
+    stay int8, int8 and 0.5 need a float. Raises `DTypeError` for an integer that does not fit.
+    """
+    kind = "b" if strong is None else KIND[strong]
+    if value.__class__ is bool:
+        return "bool"
+    if value.__class__ is int:
+        if kind in "iu":
+            return _checked(value, strong)
+        return "int64" if kind == "b" else _real(strong)
+    if value.__class__ is float:
+        return config.floatX if kind in "biu" else _real(strong)
+    if kind == "c":
+        return str(strong)
+    return "complex64" if strong in ("float16", "float32") else "complex128"
+
+
+def _real(dtype: str | None) -> str:
+    """The dtype of the parts of a complex dtype; a float dtype itself."""
+    return {"complex64": "float32", "complex128": "float64"}.get(str(dtype), str(dtype))
+
+
+def _checked(value: Any, dtype: str | None) -> str:
+    limits = np.iinfo(str(dtype))
+    if not limits.min <= value <= limits.max:
+        raise DTypeError(
+            f"the Python integer {value} does not fit in {dtype}, the dtype it takes beside the other operands; "
+            "cast one of them to a wider dtype"
+        )
+    return str(dtype)

@@ -1,0 +1,278 @@
+"""`ScalarOp`: what one elementwise operation is. The operations themselves are the table in `scalar/ops.py`.
+
+A `ScalarOp` describes: which ufunc computes it, which dtypes it takes and gives, its algebra, its gradient. It knows
+nothing of shapes; `tensor/elemwise.py` applies it to arrays, `scalar/composite.py` makes one of several.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import DTypeError, ForeignObjectError, describe, message
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import Op
+from rewrite_engine.scalar.dtype import is_number, promote, weak_dtype
+from rewrite_engine.scalar.type import ScalarType
+
+#: one input's gradient, or all inputs' at once (see `ScalarOp.pullback`)
+Gradient = Callable[..., Any] | tuple[Callable[..., Any], ...]
+
+_named: dict[str, ScalarOp] = {}
+
+
+def named(name: str) -> ScalarOp:
+    """Return the scalar op of that name (this is how they are unpickled)."""
+    from rewrite_engine.scalar import ops as _  # noqa: F401  (fills the table)
+
+    return _named[name]
+
+
+class ScalarOp(Op):
+    """An operation on single numbers, described by data.
+
+    name: how it prints, and what it is compared by. nin: number of inputs, None for any number >= 1 (the ufunc
+    is then folded over them). function: name of a NumPy ufunc, or "scipy.special.erf"; imported when first needed.
+    grad: see `pullback`; None where nobody has written it. dtypes: result dtype from the inputs' dtypes, where it
+    is not the ufunc's own. compute: `compute(*arrays, out=None)`, where it is no ufunc.
+    free: inputs whose dtype does not influence the result's. shape_only: inputs whose values do not matter.
+    associative, commutative, idempotent, identity, absorbing: its algebra over exact numbers (0 absorbs in a
+    product only if the other factors are finite: what uses that has to know).
+    """
+
+    __props__: tuple[str, ...] = ("name",)
+    nout = 1
+
+    def __init__(
+        self,
+        name: str,
+        nin: int | None,
+        function: str | None = None,
+        grad: Gradient | None = None,
+        *,
+        dtypes: Callable[..., str] | None = None,
+        compute: Callable[..., Any] | None = None,
+        free: tuple[int, ...] = (),
+        shape_only: tuple[int, ...] = (),
+        cost: int = 1,
+        **algebra: Any,
+    ) -> None:
+        self.name = name
+        self.nin = nin
+        self.function = function
+        self.gradient = grad
+        self.dtypes = dtypes
+        self.compute = compute
+        self.free = free
+        self.shape_only = shape_only
+        self.cost = cost
+        for key, value in algebra.items():
+            setattr(self, key, value)
+
+    @classmethod
+    def define(cls, name: str, *args: Any, **kwargs: Any) -> ScalarOp:
+        """Make an op and remember it by its name."""
+        op: ScalarOp = cls(name, *args, **kwargs)
+        return _named.setdefault(name, op)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> Any:
+        if _named.get(self.name) is self:
+            return named, (self.name,)
+        return super().__reduce__()
+
+    # --- dtypes ------------------------------------------------------------------------------------------
+
+    @property
+    def ufunc(self) -> np.ufunc | None:
+        """The ufunc that computes this op, or None where it is not a single one."""
+        try:
+            return self._ufunc
+        except AttributeError:
+            pass
+        module, _, name = ("numpy." + self.function if self.function else "").rpartition(".")
+        module = module.removeprefix("numpy.") if "scipy" in module else module
+        self._ufunc = getattr(importlib.import_module(module), name) if name else None
+        return self._ufunc
+
+    _ufunc: np.ufunc | None
+
+    def check_arity(self, count: int) -> None:
+        """Raise `TypeError` if the op does not take that many inputs."""
+        if count == 0 or (self.nin is not None and count != self.nin):
+            wanted = (
+                "at least 1 input"
+                if self.nin is None
+                else f"{self.nin} input" + "s" * (self.nin != 1)
+            )
+            raise TypeError(message(f"takes {wanted}, not {count}", op=self))
+
+    def result_dtypes(self, dtypes: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the output dtypes for these input dtypes; `DTypeError` where the op is not defined on them."""
+        self.check_arity(len(dtypes))
+        try:
+            return (self._resolve(dtypes),)
+        except TypeError as error:
+            what = f"is not defined for dtype{'s' * (len(dtypes) > 1)} {', '.join(dtypes)}"
+            raise DTypeError(message(what, op=self)) from error
+
+    def _resolve(self, dtypes: tuple[str, ...]) -> str:
+        if self.dtypes is not None:
+            return self.dtypes(*dtypes)
+        ufunc = self.ufunc
+        if ufunc is None:
+            raise TypeError("no dtypes")
+        if len(dtypes) != ufunc.nin:
+            common = promote(*dtypes)
+            if len(dtypes) == 1:
+                return common
+            dtypes = (common,) * ufunc.nin
+        wanted = tuple([np.dtype(d) for d in dtypes])
+        return ufunc.resolve_dtypes((*wanted, None))[-1].name
+
+    def weak_dtypes(self, dtypes: Sequence[str | None], values: Sequence[Any]) -> list[str]:
+        """Complete a list of dtypes: where it has None, the value is a Python number and takes its neighbours'."""
+        strong = [d for i, d in enumerate(dtypes) if d is not None and i not in self.free]
+        common = promote(*strong) if strong else None
+        result = []
+        for i, dtype in enumerate(dtypes):
+            if dtype is None:
+                beside = None if i in self.free else common
+                dtype = self._weak(values[i], beside)
+            result.append(dtype)
+        return result
+
+    def _weak(self, value: Any, beside: str | None) -> str:
+        try:
+            return weak_dtype(value, beside)
+        except DTypeError:
+            if beside is not None and self.result_dtypes((beside,) * (self.nin or 2)) == ("bool",):
+                return "int64"  # a comparison has an answer
+            raise
+
+    # --- scalar graphs -----------------------------------------------------------------------------------
+
+    def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
+        """Turn Python numbers into scalar constants. Raises `ForeignObjectError` for other things."""
+        for x in inputs:
+            if not (is_number(x) or isinstance(x, np.generic) or isinstance(x, Variable)):
+                raise ForeignObjectError(message(f"not a scalar: {describe(x)}", op=self))
+        known = [None if is_number(x) else getattr(x, "type", x).dtype for x in inputs]
+        names = self.weak_dtypes([d if d is None else str(d) for d in known], inputs)
+        return tuple(
+            [
+                x if isinstance(x, Variable) else ScalarType(name).make_constant(x)
+                for x, name in zip(inputs, names, strict=True)
+            ]
+        )
+
+    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
+        """Return the scalar types of the outputs."""
+        for t in types:
+            if not isinstance(t, ScalarType):
+                raise ForeignObjectError(
+                    message(f"takes scalars, not {t}; use the tensor op", op=self)
+                )
+        return [ScalarType(d) for d in self.result_dtypes(tuple([t.dtype for t in types]))]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute on NumPy scalars."""
+        result = self.impl(*inputs)
+        output_storage[0][0] = node.outputs[0].type.numpy_dtype.type(result)
+
+    # --- values ------------------------------------------------------------------------------------------
+
+    def impl(self, *arrays: Any, out: Any = None) -> Any:
+        """Compute on arrays that broadcast; write into `out` (which may be one of them) if given."""
+        if self.compute is not None:
+            return self.compute(*arrays, out=out)
+        ufunc = self.ufunc
+        if ufunc is None:
+            raise NotImplementedError(f"{self} has neither a ufunc nor a compute function")
+        if len(arrays) == ufunc.nin:
+            return ufunc(*arrays, out=out)
+        return _fold(ufunc, arrays, out)
+
+    def impl_all(self, *arrays: Any, outs: Sequence[Any] = (None,)) -> tuple[Any, ...]:
+        """Like `impl`, for ops with any number of outputs."""
+        return (self.impl(*arrays, out=outs[0]),)
+
+    # --- gradient ----------------------------------------------------------------------------------------
+
+    def pullback(
+        self, m: Any, gs: Sequence[Any], zs: Sequence[Any], xs: Sequence[Any], wanted: Sequence[int]
+    ) -> list[Any]:
+        """Return d cost / d xs[i] for each wanted i, elementwise; None stands for zero.
+
+        m: namespace of the functions to build with (`tensor.math` or `scalar.ops`), so that one text serves scalars
+        and tensors. gs, zs: gradients and values of the outputs. A gradient is declared as a function
+        `(m, g, z, *xs)` per input, or as one function that returns them all.
+        Raises `NotImplementedError` where nobody has written it.
+        """
+        rule = self.gradient
+        if rule is None:
+            raise NotImplementedError(f"the gradient of {self} is not written")
+        if isinstance(rule, tuple):
+            return [rule[i](m, gs[0], zs[0], *xs) for i in wanted]
+        result = rule(m, gs[0], zs[0], *xs)
+        if result is None:
+            return [None] * len(wanted)
+        return [result[i] for i in wanted]
+
+
+def _fold(ufunc: np.ufunc, arrays: Sequence[Any], out: Any) -> Any:
+    """a ∘ b ∘ c ∘ …, all of it in the dtype of the result."""
+    if len(arrays) == 1:
+        return _copy(arrays[0], out)
+    first, second, *rest = arrays
+    kinds = {x.dtype for x in arrays}
+    dtype = None if len(kinds) == 1 else np.result_type(*kinds)
+    # writing into an operand that is still to be read would destroy it
+    late = out is not None and any(np.may_share_memory(out, x) for x in rest)
+    into = None if late else out
+    result = ufunc(first, second, out=into, dtype=dtype)
+    for x in rest[:-1]:
+        result = ufunc(result, x, out=into)
+    return ufunc(result, rest[-1], out=out) if rest else result
+
+
+def _copy(x: Any, out: Any) -> Any:
+    if out is None:
+        return np.array(x)
+    np.copyto(out, x)
+    return out
+
+
+class Cast(ScalarOp):
+    """Conversion to another dtype: `Cast("float32")`. Complex numbers cannot become real ones silently."""
+
+    __props__ = ("dtype",)
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = np.dtype(dtype).name
+        super().__init__(f"Cast{{{self.dtype}}}", 1, grad=(_passed_on,), compute=self._convert)
+
+    def _convert(self, x: Any, out: Any = None) -> Any:
+        if out is None:
+            return np.asarray(x).astype(self.dtype)
+        np.copyto(out, x, casting="unsafe")
+        return out
+
+    def _resolve(self, dtypes: tuple[str, ...]) -> str:
+        if dtypes[0].startswith("complex") and not self.dtype.startswith("complex"):
+            raise TypeError("use `real`, `imag` or `abs` for complex numbers")
+        return self.dtype
+
+    def __reduce__(self) -> Any:
+        return Cast, (self.dtype,)
+
+
+def _passed_on(m: Any, g: Any, z: Any, x: Any) -> Any:
+    return g

@@ -1,0 +1,254 @@
+"""The table of scalar ops: one entry says everything about an operation.
+
+`tensor/math.py` lifts every one of them to arrays. A gradient is a function `(m, g, z, *inputs)` per input, where `g` is
+the gradient of the output `z` and `m` the namespace to build with; returning None means zero. At a tie of `maximum`,
+`minimum` every operand that attains the extremum gets the whole gradient.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, promote
+from rewrite_engine.scalar.op import Cast, ScalarOp, _copy
+
+_LN2, _LN10 = math.log(2.0), math.log(10.0)
+_op = ScalarOp.define
+
+
+def _step(m: Any, g: Any, z: Any, *xs: Any) -> None:
+    """The gradient of a step function: zero."""
+
+
+def _unary(name: str, function: str, grad: Any, **options: Any) -> ScalarOp:
+    return _op(name, 1, function, grad if grad is _step else (grad,), **options)
+
+
+# --- sums and products -----------------------------------------------------------------------------------
+
+
+def _mul_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
+    """Each operand's gradient is the product of all others: made of products from the left and from the right."""
+    after = [g]
+    for x in reversed(xs[1:]):
+        after.append(after[-1] * x)
+    result, before = [after.pop()], None
+    for x in xs[:-1]:
+        before = x if before is None else before * x
+        result.append(after.pop() * before)
+    return result
+
+
+_ac = partial(dict, associative=True, commutative=True)
+
+add = _op("add", None, "add", lambda m, g, z, *xs: [g] * len(xs), **_ac(identity=0))
+mul = _op("mul", None, "multiply", _mul_grads, **_ac(identity=1, absorbing=0))
+sub = _op("sub", 2, "subtract", (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -g))
+true_div = _op(
+    "true_div",
+    2,
+    "true_divide",
+    (lambda m, g, z, x, y: g / y, lambda m, g, z, x, y: -(g * z) / y),
+    cost=4,
+)
+floor_div = _op("floor_div", 2, "floor_divide", _step, cost=4)
+mod = _op(
+    "mod",
+    2,
+    "remainder",
+    (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -(g * m.floor_div(x, y))),
+    cost=4,
+)
+neg = _unary("neg", "negative", lambda m, g, z, x: -g)
+abs = _unary("abs", "absolute", lambda m, g, z, x: g * m.sign(x), idempotent=True)
+sign = _unary("sign", "sign", _step)
+sqr = _unary("sqr", "square", lambda m, g, z, x: g * x * 2)
+sqrt = _unary("sqrt", "sqrt", lambda m, g, z, x: g * 0.5 / z, cost=4)
+reciprocal = _unary("reciprocal", "reciprocal", lambda m, g, z, x: -(g * m.sqr(z)), cost=4)
+
+
+def _pow_base(m: Any, g: Any, z: Any, x: Any, y: Any) -> Any:
+    exponent = getattr(y, "number", None)
+    if exponent == 0:
+        return None
+    slope = g * y * m.pow(x, y - 1)
+    return slope if exponent is not None else m.switch(m.eq(y, 0), 0.0, slope)  # 0 * 0**-1
+
+
+def _pow_exponent(m: Any, g: Any, z: Any, x: Any, y: Any) -> Any:
+    return g * m.switch(m.eq(x, 0), 0.0, z * m.log(x))
+
+
+pow = _op("pow", 2, "power", (_pow_base, _pow_exponent), cost=10)
+
+# --- exponentials and logarithms -------------------------------------------------------------------------
+
+exp = _unary("exp", "exp", lambda m, g, z, x: g * z, cost=10)
+exp2 = _unary("exp2", "exp2", lambda m, g, z, x: g * z * _LN2, cost=10)
+expm1 = _unary("expm1", "expm1", lambda m, g, z, x: g * m.exp(x), cost=10)
+log = _unary("log", "log", lambda m, g, z, x: g / x, cost=10)
+log2 = _unary("log2", "log2", lambda m, g, z, x: g / (x * _LN2), cost=10)
+log10 = _unary("log10", "log10", lambda m, g, z, x: g / (x * _LN10), cost=10)
+log1p = _unary("log1p", "log1p", lambda m, g, z, x: g / (x + 1), cost=10)
+logaddexp = _op(
+    "logaddexp", None, "logaddexp", lambda m, g, z, *xs: [g * m.exp(x - z) for x in xs], cost=20,
+    **_ac(identity=-math.inf),
+)  # fmt: skip
+
+
+def _log1mexp(x: Any, out: Any = None) -> Any:
+    """log(1 - exp(x)) for x < 0, by the branch that keeps the digits (Mächler 2012)."""
+    with np.errstate(all="ignore"):
+        result = np.where(x > -_LN2, np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
+    return result if out is None else _copy(result, out)
+
+
+def _softplus(x: Any, out: Any = None) -> Any:
+    return np.logaddexp(x, np.zeros((), x.dtype), out=out)
+
+
+log1mexp = _op(
+    "log1mexp", 1, grad=(lambda m, g, z, x: -g / m.expm1(-x),), compute=_log1mexp, cost=20,
+    dtypes=lambda x: log.result_dtypes((x,))[0],
+)  # fmt: skip
+softplus = _op(
+    "softplus", 1, grad=(lambda m, g, z, x: g * m.sigmoid(x),), compute=_softplus, cost=20,
+    dtypes=lambda x: logaddexp.result_dtypes((x, x))[0],
+)  # fmt: skip
+sigmoid = _unary("sigmoid", "scipy.special.expit", lambda m, g, z, x: g * z * (1 - z), cost=10)
+_TWO_BY_SQRT_PI = 2 / math.sqrt(math.pi)
+erf = _unary(
+    "erf", "scipy.special.erf", lambda m, g, z, x: g * _TWO_BY_SQRT_PI * m.exp(-m.sqr(x)), cost=20
+)
+erfc = _unary(
+    "erfc",
+    "scipy.special.erfc",
+    lambda m, g, z, x: g * -_TWO_BY_SQRT_PI * m.exp(-m.sqr(x)),
+    cost=20,
+)
+gammaln = _unary("gammaln", "scipy.special.gammaln", lambda m, g, z, x: g * m.psi(x), cost=40)
+psi = _op("psi", 1, "scipy.special.psi", cost=40)
+
+# --- trigonometry ----------------------------------------------------------------------------------------
+
+sin = _unary("sin", "sin", lambda m, g, z, x: g * m.cos(x), cost=10)
+cos = _unary("cos", "cos", lambda m, g, z, x: -(g * m.sin(x)), cost=10)
+tan = _unary("tan", "tan", lambda m, g, z, x: g * (m.sqr(z) + 1), cost=10)
+arcsin = _unary("arcsin", "arcsin", lambda m, g, z, x: g / m.sqrt(1 - m.sqr(x)), cost=10)
+arccos = _unary("arccos", "arccos", lambda m, g, z, x: -g / m.sqrt(1 - m.sqr(x)), cost=10)
+arctan = _unary("arctan", "arctan", lambda m, g, z, x: g / (m.sqr(x) + 1), cost=10)
+arctan2 = _op(
+    "arctan2", 2, "arctan2", (
+        lambda m, g, z, y, x: g * x / (m.sqr(x) + m.sqr(y)),
+        lambda m, g, z, y, x: -(g * y) / (m.sqr(x) + m.sqr(y)),
+    ), cost=10,
+)  # fmt: skip
+sinh = _unary("sinh", "sinh", lambda m, g, z, x: g * m.cosh(x), cost=10)
+cosh = _unary("cosh", "cosh", lambda m, g, z, x: g * m.sinh(x), cost=10)
+tanh = _unary("tanh", "tanh", lambda m, g, z, x: g * (1 - m.sqr(z)), cost=10)
+arcsinh = _unary("arcsinh", "arcsinh", lambda m, g, z, x: g / m.sqrt(m.sqr(x) + 1), cost=10)
+arccosh = _unary("arccosh", "arccosh", lambda m, g, z, x: g / m.sqrt(m.sqr(x) - 1), cost=10)
+arctanh = _unary("arctanh", "arctanh", lambda m, g, z, x: g / (1 - m.sqr(x)), cost=10)
+
+# --- order and choice ------------------------------------------------------------------------------------
+
+
+def _extremum_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
+    return [m.switch(m.eq(x, z), g, 0.0) for x in xs]
+
+
+def _clip(x: Any, low: Any, high: Any, out: Any = None) -> Any:
+    return np.minimum(np.maximum(x, low), high, out=out)
+
+
+def _switch(condition: Any, x: Any, y: Any, out: Any = None) -> Any:
+    result = np.where(condition, x, y)
+    return result if out is None else _copy(result, out)
+
+
+def _second(shape_giver: Any, x: Any, out: Any = None) -> Any:
+    shape = np.broadcast_shapes(np.shape(shape_giver), np.shape(x))
+    return _copy(np.broadcast_to(x, shape), out)
+
+
+def _identity(x: Any, out: Any = None) -> Any:
+    return _copy(x, out)
+
+
+maximum = _op(
+    "maximum", None, "maximum", _extremum_grads, **_ac(idempotent=True, identity=-math.inf)
+)
+minimum = _op(
+    "minimum", None, "minimum", _extremum_grads, **_ac(idempotent=True, identity=math.inf)
+)
+clip = _op(
+    "clip", 3, grad=(
+        lambda m, g, z, x, low, high: m.switch(m.and_(m.ge(x, low), m.le(x, high)), g, 0.0),
+        lambda m, g, z, x, low, high: m.switch(m.lt(x, low), g, 0.0),
+        lambda m, g, z, x, low, high: m.switch(m.gt(x, high), g, 0.0),
+    ), compute=_clip, dtypes=lambda *d: maximum.result_dtypes(d)[0],
+)  # fmt: skip
+switch = _op(
+    "switch", 3, grad=(
+        _step,
+        lambda m, g, z, condition, x, y: m.switch(condition, g, 0.0),
+        lambda m, g, z, condition, x, y: m.switch(condition, 0.0, g),
+    ), compute=_switch, dtypes=lambda condition, x, y: promote(x, y), free=(0,),
+)  # fmt: skip
+#: second(x, y): y in the shape of x
+second = _op(
+    "second", 2, grad=(_step, lambda m, g, z, x, y: g), compute=_second, dtypes=lambda x, y: y,
+    free=(0,), shape_only=(0,),
+)  # fmt: skip
+identity = _op("identity", 1, grad=(lambda m, g, z, x: g,), compute=_identity, dtypes=lambda x: x)
+
+eq = _op("eq", 2, "equal", _step, commutative=True)
+neq = _op("neq", 2, "not_equal", _step, commutative=True)
+lt = _op("lt", 2, "less", _step)
+le = _op("le", 2, "less_equal", _step)
+gt = _op("gt", 2, "greater", _step)
+ge = _op("ge", 2, "greater_equal", _step)
+isnan = _unary("isnan", "isnan", _step)
+isinf = _unary("isinf", "isinf", _step)
+
+# --- logic, on bits for integers -------------------------------------------------------------------------
+
+and_ = _op("and_", None, "bitwise_and", _step, **_ac(idempotent=True, absorbing=0))
+or_ = _op("or_", None, "bitwise_or", _step, **_ac(idempotent=True, identity=0))
+xor = _op("xor", None, "bitwise_xor", _step, **_ac(identity=0))
+invert = _unary("invert", "invert", _step)
+
+# --- rounding --------------------------------------------------------------------------------------------
+
+
+def _round(x: Any, out: Any = None) -> Any:
+    return _copy(x, out) if x.dtype.kind in "iu" else np.rint(x, out=out)
+
+
+floor = _unary("floor", "floor", _step)
+ceil = _unary("ceil", "ceil", _step)
+trunc = _unary("trunc", "trunc", _step)
+#: to the nearest integer, ties to even
+round = _op(
+    "round", 1, grad=_step, compute=_round,
+    dtypes=lambda x: x if x in DISCRETE and x != "bool" else np.rint.resolve_dtypes((np.dtype(x), None))[-1].name,
+)  # fmt: skip
+
+
+def cast(x: Any, dtype: Any) -> Any:
+    """Return a scalar variable converted to another dtype (itself if it has it). Raises `DTypeError`."""
+    name = dtype_name(dtype)
+    return x if x.type.dtype == name else Cast(name)(x)
+
+
+def lift(op: ScalarOp) -> ScalarOp:
+    """What builds with `op` in this namespace: the op itself (`tensor.math.lift` makes it an `Elemwise`)."""
+    return op
+
+
+__all__ = ["cast"]
+__all__ += [name for name, value in vars().items() if isinstance(value, ScalarOp)]

@@ -1,0 +1,148 @@
+"""`ScalarType`, and variables and constants of it: single numbers, of which the inner graphs of `Composite` are made.
+
+A user's "scalar" is a 0-dimensional tensor; this type is for describing what happens to one element.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rewrite_engine.errors import DTypeError, NDimError, NotConstantError
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.type import Type
+from rewrite_engine.scalar.dtype import KIND, dtype_name
+
+
+class ScalarVariable(Variable):
+    """A single number. The arithmetic operators work and make scalar ops."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> str:
+        """Name of the dtype."""
+        return self.type.dtype  # type: ignore[no-any-return]
+
+    def __bool__(self) -> bool:
+        raise NotConstantError(
+            f"{self!r} of type {self.type} has no truth value before the graph runs"
+        )
+
+    def __neg__(self) -> Any:
+        return _ops().neg(self)
+
+    def __abs__(self) -> Any:
+        return _ops().abs(self)
+
+    def __add__(self, other: Any) -> Any:
+        return _ops().add(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _ops().add(other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return _ops().sub(self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _ops().sub(other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return _ops().mul(self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _ops().mul(other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _ops().true_div(self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _ops().true_div(other, self)
+
+    def __pow__(self, other: Any) -> Any:
+        return _ops().pow(self, other)
+
+
+class ScalarConstant(ScalarVariable, Constant):
+    """A number that is part of a scalar graph; `data` is a NumPy scalar."""
+
+    __slots__ = ()
+
+    @property
+    def number(self) -> Any:
+        """The value as a Python number."""
+        return self.data.item()
+
+    def signature(self) -> Any:
+        """Equal iff dtype and bits are (0.0 and -0.0 differ, all NaNs are one)."""
+        return self.type, b"nan" if np.isnan(self.data) else self.data.tobytes()
+
+
+def _ops() -> Any:
+    from rewrite_engine.scalar import ops
+
+    return ops
+
+
+class ScalarType(Type):
+    """Single numbers of one dtype. Equal types are one object. Raises `DTypeError`.
+
+    >>> ScalarType("float64")
+    ScalarType(float64)
+    """
+
+    __props__ = ("dtype",)
+    variable_type: ClassVar[type[Variable]] = ScalarVariable
+    constant_type: ClassVar[Any] = ScalarConstant
+    ndim = 0
+    shape = ()
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype_name(dtype)
+        self.numpy_dtype: np.dtype[Any] = np.dtype(self.dtype)
+        self.kind = KIND[self.dtype]
+
+    def __str__(self) -> str:
+        return f"ScalarType({self.dtype})"
+
+    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+        """Return a NumPy scalar of this dtype. A conversion must keep the value unless `allow_downcast`.
+
+        Raises `DTypeError`, `NDimError`.
+        """
+        if isinstance(value, np.generic) and value.dtype == self.numpy_dtype:
+            return value
+        if strict:
+            raise DTypeError(f"expected a NumPy scalar of dtype {self.dtype}, got {value!r}")
+        array = np.asarray(value)
+        if array.ndim:
+            raise NDimError(
+                f"expected a single number for {self}, got an array of shape {array.shape}"
+            )
+        if array.dtype.kind not in "biufc" or (array.dtype.kind == "c" and self.kind != "c"):
+            raise DTypeError(f"expected dtype {self.dtype} for {self}, got {value!r}")
+        result = array.astype(self.numpy_dtype)[()]
+        rounded = type(value) is float and allow_downcast is None and self.kind in "fc"
+        if not (
+            allow_downcast or rounded or result == array or (result != result and array != array)
+        ):
+            raise DTypeError(
+                f"{value!r} cannot become {self.dtype} without loss; pass allow_downcast=True"
+            )
+        return result
+
+    def values_eq(self, a: Any, b: Any) -> bool:
+        """Whether two numbers are equal (NaN equals NaN)."""
+        return bool(a.dtype == b.dtype and (a == b or (a != a and b != b)))
+
+    def values_eq_approx(self, a: Any, b: Any) -> bool:
+        """Whether two numbers agree up to rounding."""
+        if self.kind not in "fc":
+            return self.values_eq(a, b)
+        rtol = max(1e-5, 8 * float(np.finfo(self.numpy_dtype).eps))
+        return bool(np.isclose(a, b, rtol=rtol, equal_nan=True))
+
+    def get_size(self, shape_info: Any) -> int:
+        """Bytes of one number."""
+        return self.numpy_dtype.itemsize

@@ -1,0 +1,389 @@
+"""Arrays from a shape: `alloc`, `zeros`, `ones`, `full`, `empty`, their `*_like`, `arange`, `eye`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.config import config
+from rewrite_engine.errors import (
+    BroadcastError,
+    DTypeError,
+    NDimError,
+    ShapeError,
+    describe,
+    message,
+)
+from rewrite_engine.graph.node import Apply, Constant, Variable, build_node, user_origin
+from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.graph.op import Op
+from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, is_number, promote
+from rewrite_engine.tensor import math as m
+from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.tensor.constant import as_tensor_variable, constant, weak_constant
+from rewrite_engine.tensor.elemwise_grad import zero_gradient
+from rewrite_engine.tensor.reduce import Sum, sum_to
+from rewrite_engine.tensor.shape import shape_dims
+from rewrite_engine.tensor.type import TensorType
+
+#: results of more bytes than this are not computed while compiling: the op is cheaper than the memory
+_FOLD_BYTES = 1024
+
+
+def static_int(x: Variable) -> int | None:
+    """The value of an integer constant with 0 dimensions, else None."""
+    number = getattr(x, "number", None)
+    return number if isinstance(number, int) else None
+
+
+def check_integers(op: Any, dims: Sequence[Any]) -> None:
+    """Raise `DTypeError`, `NDimError` unless all are integers with 0 dimensions."""
+    for d in dims:
+        if d.type.kind not in "iu":
+            raise DTypeError(
+                message(
+                    f"a length must be an integer, not {d.type.dtype}", op=op, where=build_site()
+                )
+            )
+        if d.type.ndim:
+            raise NDimError(
+                message(
+                    f"a length must have 0 dimensions, not {d.type.ndim}", op=op, where=build_site()
+                )
+            )
+
+
+def _static_shape(op: Any, dims: Sequence[Any]) -> tuple[int | None, ...]:
+    shape = tuple([static_int(d) for d in dims])
+    if any(s is not None and s < 0 for s in shape):
+        raise ShapeError(
+            message(f"a length cannot be negative: {shape}", op=op, where=build_site())
+        )
+    return shape
+
+
+class _Allocating(Op):
+    """Ops whose static output shape comes from the values of constant inputs."""
+
+    def convert_input(self, x: Any) -> Variable:
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def out_type(self, inputs: tuple[Any, ...]) -> TensorType:
+        """The type of the output for these inputs."""
+        raise NotImplementedError
+
+    def make_node(self, *inputs: Any) -> Apply:
+        """Apply to tensors and numbers."""
+        variables = self.convert_inputs(inputs)
+        return build_node(self, variables, (self.out_type(variables),), user_origin())
+
+    def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
+        """Small results only: a large one would be kept in memory to save what costs little."""
+        out = node.outputs[0].type
+        return None not in out.shape and out.get_size(out.shape) <= _FOLD_BYTES
+
+
+class Alloc(_Allocating):
+    """An array of a given shape filled with a value that broadcasts: `Alloc()(value, *shape)`.
+
+    Raises `BroadcastError` if the value does not fit (when building if that is known), `DTypeError`, `NDimError`.
+    """
+
+    __props__ = ()
+
+    def out_type(self, inputs: tuple[Any, ...]) -> TensorType:
+        """Constant lengths become static; a length of the value that is not 1 is one of the result."""
+        value, *dims = inputs
+        check_integers(self, dims)
+        asked = _static_shape(self, dims)
+        if value.type.ndim > len(dims):
+            raise NDimError(
+                message(f"the value has more than {len(dims)} dimensions", op=self, inputs=inputs)
+            )
+        pad = (1,) * (len(dims) - value.type.ndim)
+        for have, want in zip(pad + value.type.shape, asked, strict=True):
+            if have is not None and want is not None and have not in (1, want):
+                what = f"a value of shape {value.type.shape} does not broadcast to {asked}"
+                raise BroadcastError(message(what, op=self, inputs=inputs, where=build_site()))
+        shape = [
+            want if want is not None or have == 1 else have
+            for have, want in zip(pad + value.type.shape, asked)
+        ]
+        return TensorType(value.type.dtype, shape)
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Fill a new array."""
+        value, shape = np.asarray(inputs[0]), tuple([int(d) for d in inputs[1:]])
+        static = node.inputs[0].type.broadcastable
+        lengths = shape[len(shape) - value.ndim :]
+        fits = all(one or have == want for one, have, want in zip(static, value.shape, lengths))
+        if not fits or min(shape, default=0) < 0:
+            what = f"a value of shape {value.shape} does not broadcast to {shape}"
+            raise BroadcastError(message(what, op=self, inputs=node.inputs, where=node.where()))
+        out = np.empty(shape, value.dtype)
+        out[...] = value
+        output_storage[0][0] = out
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The lengths themselves."""
+        return [tuple(node.inputs[1:])]
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """Lengths do not influence elements."""
+        return [[i == 0] for i in range(len(node.inputs))]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        """Sum over what was broadcast."""
+        value, (g,) = inputs[0], output_gradients
+        lengths = [disconnected() for _ in inputs[1:]]
+        if is_disconnected(g):
+            return [disconnected(), *lengths]
+        if value.type.dtype in DISCRETE:
+            return [zero_gradient(value), *lengths]
+        return [sum_to(g, value.type), *lengths]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """The direction, spread out the same way."""
+        return [None if eval_points[0] is None else self(eval_points[0], *inputs[1:])]
+
+
+class AllocEmpty(_Allocating):
+    """An array of a given shape whose elements are arbitrary: `AllocEmpty("float64")(*shape)`."""
+
+    __props__ = ("dtype",)
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype_name(dtype)
+
+    def out_type(self, inputs: tuple[Any, ...]) -> TensorType:
+        """Constant lengths become static."""
+        check_integers(self, inputs)
+        return TensorType(self.dtype, _static_shape(self, inputs))
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Allocate."""
+        output_storage[0][0] = np.empty(tuple([int(d) for d in inputs]), self.dtype)
+
+    def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
+        """Never: two calls need not agree."""
+        return False
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The lengths themselves."""
+        return [tuple(node.inputs)]
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """Lengths do not influence elements."""
+        return [[False] for _ in node.inputs]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        """Nothing is connected."""
+        return [disconnected() for _ in inputs]
+
+
+class ARange(_Allocating):
+    """Numbers from start up to (not including) stop in steps: `ARange("int64")(start, stop, step)`."""
+
+    __props__ = ("dtype",)
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype_name(dtype)
+
+    def out_type(self, inputs: tuple[Any, ...]) -> TensorType:
+        """The length is static if all inputs are constants. Raises `NDimError`."""
+        for x in inputs:
+            if x.type.ndim:
+                raise NDimError(
+                    message("start, stop and step have 0 dimensions", op=self, inputs=inputs)
+                )
+        numbers = [getattr(x, "number", None) for x in inputs]
+        length = None if None in numbers else len(self._compute(*[x.data for x in inputs]))
+        return TensorType(self.dtype, (length,))
+
+    def _compute(self, start: Any, stop: Any, step: Any) -> np.ndarray:
+        return np.arange(start.item(), stop.item(), step.item(), dtype=self.dtype)
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute."""
+        output_storage[0][0] = self._compute(*inputs)
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """ceil((stop - start) / step), not below 0."""
+        known = node.outputs[0].type.shape[0]
+        if known is not None:
+            return [(weak_constant(known, "int64"),)]
+        start, stop, step = node.inputs
+        whole = all(x.type.dtype in DISCRETE for x in node.inputs)
+        if whole and static_int(step) == 1:
+            span = (
+                stop
+                if static_int(start) == 0
+                else m.sub(m.cast(stop, "int64"), m.cast(start, "int64"))
+            )
+        else:
+            parts = [m.cast(x, "float64") for x in (start, stop, step)]
+            span = m.ceil(m.true_div(m.sub(parts[1], parts[0]), parts[2]))
+        return [(m.maximum(m.cast(span, "int64"), 0),)]
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """stop determines only the length."""
+        return [[True], [False], [True]]
+
+    def L_op(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        output_gradients: Sequence[Variable],
+    ) -> list[Any]:
+        """Element k is start + k step. Integers get zeros."""
+        (start, _, step), (z,), (g,) = inputs, outputs, output_gradients
+        if is_disconnected(g):
+            return [disconnected() for _ in inputs]
+        if z.type.dtype in DISCRETE:
+            return [zero_gradient(start), disconnected(), zero_gradient(step)]
+        steps = m.cast(arange(z.shape[0]), g.type.dtype)
+        parts = [Sum()(g), Sum()(m.mul(g, steps))]
+        kept = [config.floatX if x.type.dtype in DISCRETE else x.type.dtype for x in (start, step)]
+        return [m.cast(parts[0], kept[0]), disconnected(), m.cast(parts[1], kept[1])]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """Not needed so far."""
+        return [None]
+
+
+class Eye(_Allocating):
+    """A matrix with ones on a diagonal: `Eye("float64")(rows, columns, k)`."""
+
+    __props__ = ("dtype",)
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype_name(dtype)
+
+    def out_type(self, inputs: tuple[Any, ...]) -> TensorType:
+        """Constant lengths become static."""
+        check_integers(self, inputs)
+        return TensorType(self.dtype, _static_shape(self, inputs[:2]))
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute."""
+        rows, columns, k = [int(x) for x in inputs]
+        output_storage[0][0] = np.eye(rows, columns, k, dtype=self.dtype)
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The two lengths."""
+        return [tuple(node.inputs[:2])]
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """Nothing is differentiable."""
+        return [[False]] * 3
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        """Nothing is connected."""
+        return [disconnected() for _ in inputs]
+
+
+# --- for users -------------------------------------------------------------------------------------------
+
+_alloc = Alloc()
+
+
+def alloc(value: Any, *shape: Any) -> Any:
+    """Return an array of that shape filled with `value` (broadcast). Raises `BroadcastError`."""
+    return _alloc(as_tensor_variable(value), *_lengths(shape))
+
+
+def _lengths(shape: Sequence[Any]) -> list[Any]:
+    """Read a shape given as arguments or as one tuple."""
+    only = shape[0] if len(shape) == 1 else shape
+    return [
+        weak_constant(d, "int64") if is_number(d) and type(d) is int else d
+        for d in shape_dims(only)
+    ]
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """Return an array of that shape filled with `fill_value`."""
+    value = as_tensor_variable(fill_value)
+    return alloc(value if dtype is None else _cast_value(value, dtype), *shape_dims(shape))
+
+
+def _cast_value(value: Any, dtype: Any) -> Any:
+    if isinstance(value, Constant):
+        return constant(value.data.astype(dtype_name(dtype)))
+    return m.cast(value, dtype)
+
+
+def zeros(shape: Any, dtype: Any = None) -> Any:
+    """Return an array of zeros (floatX by default)."""
+    return full(shape, weak_constant(0, dtype_name(dtype or config.floatX)))
+
+
+def ones(shape: Any, dtype: Any = None) -> Any:
+    """Return an array of ones (floatX by default)."""
+    return full(shape, weak_constant(1, dtype_name(dtype or config.floatX)))
+
+
+def empty(shape: Any, dtype: Any = None) -> Any:
+    """Return an array whose elements are arbitrary (floatX by default)."""
+    return AllocEmpty(dtype or config.floatX)(*_lengths((shape,)))
+
+
+def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """Return an array in the shape of `x` filled with `fill_value`, in the dtype of `x` by default."""
+    if hasattr(type(x), "__apply_op__"):
+        return m.second(x, fill_value)
+    x = as_tensor_variable(x)
+    return m.second(x, _cast_value(as_tensor_variable(fill_value), dtype or x.type.dtype))
+
+
+def zeros_like(x: Any, dtype: Any = None, opt: bool = False) -> Any:
+    """Return zeros in the shape of `x`, in the dtype of `x` by default."""
+    return full_like(x, 0, dtype)
+
+
+def ones_like(x: Any, dtype: Any = None, opt: bool = False) -> Any:
+    """Return ones in the shape of `x`, in the dtype of `x` by default."""
+    return full_like(x, 1, dtype)
+
+
+def empty_like(x: Any, dtype: Any = None) -> Any:
+    """Return an array in the shape of `x` whose elements are arbitrary."""
+    x = as_tensor_variable(x)
+    return AllocEmpty(dtype or x.type.dtype)(*[x.shape[i] for i in range(x.type.ndim)])
+
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
+    """Return numbers from `start` (0 if only one argument is given) up to `stop`; NumPy's dtype by default.
+
+    Raises `NDimError`, `DTypeError`.
+    """
+    if stop is None:
+        start, stop = 0, start
+    parts = [as_tensor_variable(x) for x in (start, stop, step)]
+    if dtype is None:
+        dtype = promote(*[x.type.dtype for x in parts])
+        dtype = "int64" if dtype in DISCRETE else dtype
+    return ARange(dtype)(*parts)
+
+
+def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = None) -> Any:
+    """Return an n × m matrix (m = n by default) with ones on diagonal k."""
+    return Eye(dtype or config.floatX)(n, n if m is None else m, k)
+
+
+def identity_like(x: Any, dtype: Any = None) -> Any:
+    """Return a matrix of the shape of `x` with ones on the diagonal."""
+    x = as_tensor_variable(x)
+    if x.type.ndim != 2:
+        raise NDimError(f"identity_like takes a matrix, not {describe(x)}")
+    return eye(x.shape[0], x.shape[1], dtype=dtype or x.type.dtype)

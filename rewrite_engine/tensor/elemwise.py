@@ -1,0 +1,236 @@
+"""`Elemwise`: a scalar op applied to every element of arrays that broadcast together.
+
+Inputs may differ in their number of dimensions (missing ones count as 1 on the left, as in NumPy). Gradients are in
+`tensor/elemwise_grad.py`, the instances (`exp`, `add`, …) in `tensor/math.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import DTypeError, ForeignObjectError, ShapeError, describe, message
+from rewrite_engine.graph.node import Apply, Variable, build_variable, user_origin
+from rewrite_engine.graph.op import Op
+from rewrite_engine.scalar.dtype import is_number
+from rewrite_engine.scalar.op import ScalarOp
+from rewrite_engine.tensor.broadcast import broadcast_types, build_site, check_shapes
+from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+from rewrite_engine.tensor.type import TensorType
+
+
+class Elemwise(Op):
+    """`scalar_op` on every element.
+
+    inplace_pattern: pairs (output, input it overwrites), or a dict of them. Python numbers among the inputs are weak:
+    they take the precision of the other operands. Raises `BroadcastError`, `DTypeError`, `ForeignObjectError`.
+    """
+
+    __props__ = ("scalar_op", "inplace_pattern")
+
+    def __init__(self, scalar_op: ScalarOp, inplace_pattern: Any = ()) -> None:
+        if isinstance(inplace_pattern, Mapping):
+            inplace_pattern = inplace_pattern.items()
+        self.scalar_op = scalar_op
+        self.inplace_pattern = tuple(sorted([(int(o), int(i)) for o, i in inplace_pattern]))
+        self.destroy_map = {o: [i] for o, i in self.inplace_pattern}
+        self.nin = scalar_op.nin
+        self.nout = scalar_op.nout
+        self.associative = scalar_op.associative
+        self.commutative = scalar_op.commutative
+        self.idempotent = scalar_op.idempotent
+        self.identity = scalar_op.identity
+        self.absorbing = scalar_op.absorbing
+        self._memo: dict[Any, Any] = {}
+
+    def __str__(self) -> str:
+        name = str(self.scalar_op)
+        return name + "".join(f"{{inplace {o}<-{i}}}" for o, i in self.inplace_pattern)
+
+    def __state__(self) -> dict[str, Any]:
+        return {"scalar_op": self.scalar_op, "inplace_pattern": self.inplace_pattern}
+
+    def __reduce__(self) -> Any:
+        return Elemwise, (self.scalar_op, self.inplace_pattern)
+
+    # --- building ----------------------------------------------------------------------------------------
+
+    def __call__(self, *inputs: Any, **options: Any) -> Any:
+        """Apply to variables, arrays and numbers: the output variable (a list if there are several)."""
+        types = []
+        for x in inputs:
+            if not isinstance(x, Variable):
+                return self._call(inputs, options)
+            types.append(x.type)
+        found = self._memo.get(tuple(types))
+        if found is None or len(found) != 1 or options:
+            return self._call(inputs, options)
+        return build_variable(self, inputs, found[0], user_origin())
+
+    def _call(self, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """The general way: patterns take over, other things are converted, types are worked out."""
+        for x in inputs:
+            if not isinstance(x, Variable) and hasattr(x.__class__, "__apply_op__"):
+                return x.__class__.__apply_op__(x, self, inputs, options)
+        if options or self.nout != 1:
+            return super().__call__(*inputs, **options)
+        variables = self.convert_inputs(inputs)
+        types = self.output_types(tuple([v.type for v in variables]))
+        return build_variable(self, variables, types[0], user_origin())
+
+    def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
+        """Turn numbers and arrays into constants; Python numbers get the precision of their neighbours."""
+        result: list[Any] = []
+        dtypes: list[str | None] = []
+        for x in inputs:
+            if not is_number(x):
+                x = self.convert_input(x)
+            result.append(x)
+            dtypes.append(x.type.dtype if isinstance(x, Variable) else None)
+        if None in dtypes:
+            names = self.scalar_op.weak_dtypes(dtypes, inputs)
+            for i, dtype in enumerate(dtypes):
+                if dtype is None:
+                    result[i] = weak_constant(inputs[i], names[i])
+        return tuple(result)
+
+    def convert_input(self, x: Any) -> Variable:
+        """Turn one argument into a tensor variable. Raises `ForeignObjectError`."""
+        if isinstance(x, Variable) and isinstance(x.type, TensorType):
+            return x
+        try:
+            return as_tensor_variable(x)  # type: ignore[no-any-return]
+        except ForeignObjectError as error:
+            what = f"takes tensors, not {describe(x)}"
+            raise ForeignObjectError(message(what, op=self, where=build_site())) from error
+
+    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
+        """Return the output types: dtypes by the scalar op, static shape by broadcasting."""
+        for t in types:
+            if not isinstance(t, TensorType):
+                raise ForeignObjectError(
+                    message(f"takes tensors, not {t}", op=self, where=build_site())
+                )
+        try:
+            dtypes = self.scalar_op.result_dtypes(tuple([t.dtype for t in types]))
+        except DTypeError as error:
+            what = str(error).removeprefix(f"{self.scalar_op}: ")
+            raise DTypeError(message(what, op=self, inputs=types, where=build_site())) from error
+        shape = broadcast_types(self, types)
+        outputs = [TensorType(d, shape) for d in dtypes]
+        for o, i in self.inplace_pattern:
+            if not _can_hold(types[i], outputs[o]):
+                raise ShapeError(
+                    message(
+                        f"output {o} of type {outputs[o]} does not fit into input {i}",
+                        op=self,
+                        inputs=types,
+                    )
+                )
+        return outputs
+
+    # --- running -----------------------------------------------------------------------------------------
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute on arrays. Raises `BroadcastError` where shapes do not fit (see `tensor/broadcast.py`)."""
+        shape = check_shapes(node, [np.shape(x) for x in inputs])
+        outs: list[Any] = [None] * self.nout
+        for o, i in self.inplace_pattern:
+            outs[o] = inputs[i] if isinstance(inputs[i], np.ndarray) else None
+        results = self.scalar_op.impl_all(*inputs, outs=outs)
+        for cell, var, value in zip(output_storage, node.outputs, results, strict=True):
+            value = np.asarray(value, var.type.numpy_dtype)
+            if value.shape != shape:
+                value = np.broadcast_to(value, shape).copy()
+            cell[0] = value
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Every dimension is that of an input which is not statically 1 there."""
+        out_type = node.outputs[0].type
+        dims = [self._dim(node, shapes, axis, out_type) for axis in range(-out_type.ndim, 0)]
+        return [tuple(dims) for _ in node.outputs]
+
+    def _dim(self, node: Apply, shapes: Sequence[tuple[Any, ...]], axis: int, out_type: Any) -> Any:
+        known = out_type.shape[axis]
+        if known is not None:
+            return weak_constant(known, "int64")
+        for x, shape in zip(node.inputs, shapes, strict=True):
+            if x.type.ndim >= -axis and not x.type.broadcastable[axis]:
+                return shape[axis]
+        raise AssertionError(f"{self}: no input gives dimension {axis}")
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Elements of the result times the cost of the scalar op (n operands take n - 1 steps)."""
+        steps = max(1, len(inputs) - 1) if self.nin is None else 1
+        return math.prod(outputs[0]) * self.scalar_op.cost * steps
+
+    def inplace_on_inputs(
+        self, allowed: Sequence[int], node: Apply | None = None
+    ) -> Elemwise | None:
+        """Return this op overwriting the first of the `allowed` inputs that can hold the output, or None.
+
+        With `node` the types decide; without it the first allowed input is taken, and building a node checks it.
+        """
+        if self.inplace_pattern:
+            return None
+        for i in allowed:
+            if node is None:
+                return Elemwise(self.scalar_op, ((0, i),))
+            for o, out in enumerate(node.outputs):
+                if _can_hold(node.inputs[i].type, out.type):
+                    return Elemwise(self.scalar_op, ((o, i),))
+        return None
+
+    # --- analysis ----------------------------------------------------------------------------------------
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """All inputs matter, except those of which only the shape is used."""
+        unread = self.scalar_op.shape_only
+        return [[i not in unread] * self.nout for i in range(len(node.inputs))]
+
+    def L_op(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        output_gradients: Sequence[Variable],
+    ) -> list[Variable]:
+        """One gradient per input, in the input's own shape and precision."""
+        return self.input_gradients(inputs, outputs, output_gradients, range(len(inputs)))
+
+    def grad(
+        self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]
+    ) -> list[Variable]:
+        """Like `L_op`, with the outputs built anew."""
+        outputs = self.make_node(*inputs).outputs
+        return self.L_op(inputs, outputs, output_gradients)
+
+    def input_gradients(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        output_gradients: Sequence[Variable],
+        wanted: Sequence[int],
+    ) -> list[Variable]:
+        """The gradients of the `wanted` inputs only: `L_op` without the work for the others."""
+        from rewrite_engine.tensor.elemwise_grad import input_gradients
+
+        return input_gradients(self, inputs, outputs, output_gradients, wanted)
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """Jacobian-vector products: the Jacobian is diagonal, so they are made of the same partial derivatives."""
+        from rewrite_engine.tensor.elemwise_grad import forward_gradients
+
+        return forward_gradients(self, inputs, eval_points)
+
+
+def _can_hold(input_type: Any, output_type: Any) -> bool:
+    """Whether an array of the input's type always has the dtype and shape of the output."""
+    return bool(
+        input_type.dtype == output_type.dtype
+        and input_type.broadcastable == output_type.broadcastable
+    )

@@ -1,0 +1,102 @@
+"""Gradients of `Elemwise`: the scalar op's partial derivatives, summed back to the shapes of the inputs.
+
+The gradient of an integer input is the one it would have as a float (in floatX); an integer output passes on nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rewrite_engine.config import config
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.null import disconnected, grad_not_implemented, is_disconnected
+from rewrite_engine.scalar.dtype import DISCRETE
+from rewrite_engine.tensor import math as m
+from rewrite_engine.tensor.constant import weak_constant
+from rewrite_engine.tensor.elemwise import Elemwise
+from rewrite_engine.tensor.reduce import sum_to
+
+
+def gradient_dtype(dtype: str) -> str:
+    """The dtype of the gradient of something with that dtype: never an integer."""
+    return config.floatX if dtype in DISCRETE else dtype
+
+
+def zero_gradient(x: Any) -> Any:
+    """A gradient of zeros for `x`."""
+    return m.second(x, weak_constant(0.0, gradient_dtype(x.type.dtype)))
+
+
+def input_gradients(
+    op: Elemwise,
+    inputs: Sequence[Variable],
+    outputs: Sequence[Variable],
+    gs: Sequence[Variable],
+    wanted: Sequence[int],
+) -> list[Variable]:
+    """The gradients of the wanted inputs (see `Elemwise.input_gradients`)."""
+    unread = op.scalar_op.shape_only
+    if all(is_disconnected(g) for g in gs):
+        return [disconnected() for _ in wanted]
+    parts = _partials(op, inputs, outputs, gs, [i for i in wanted if i not in unread])
+    if parts is None:
+        return [grad_not_implemented(op, i, inputs[i]) for i in wanted]
+    return [disconnected() if i in unread else _fitted(op, i, inputs[i], parts[i]) for i in wanted]
+
+
+def _partials(
+    op: Elemwise,
+    inputs: Sequence[Any],
+    outputs: Sequence[Any],
+    gs: Sequence[Any],
+    wanted: Sequence[int],
+) -> dict[int, Any] | None:
+    """The scalar op's part of each gradient (None: zero); None altogether if nobody has written it."""
+    live = [
+        None if is_disconnected(g) or z.type.dtype in DISCRETE else g
+        for g, z in zip(gs, outputs, strict=True)
+    ]
+    if all(g is None for g in live):
+        return dict.fromkeys(wanted)
+    try:
+        return dict(zip(wanted, op.scalar_op.pullback(m, live, outputs, inputs, wanted)))
+    except NotImplementedError:
+        return None
+
+
+def _fitted(op: Elemwise, i: int, x: Any, part: Any) -> Any:
+    """Give a partial gradient the shape and dtype of its input."""
+    if part is None:
+        return zero_gradient(x)
+    dtype = gradient_dtype(x.type.dtype)
+    if part.type.kind == "c" and not dtype.startswith("complex"):
+        return grad_not_implemented(op, i, x, "of a real input with a complex output")
+    return m.cast(sum_to(part, x.type), dtype)
+
+
+def forward_gradients(op: Elemwise, inputs: Sequence[Variable], points: Sequence[Any]) -> list[Any]:
+    """Jacobian-vector products (see `Elemwise.R_op`); None where no input is perturbed."""
+    outputs = op.make_node(*inputs).outputs
+    moved = [i for i, v in enumerate(points) if v is not None and not is_disconnected(v)]
+    return [
+        _forward(op, inputs, outputs, k, [(i, points[i]) for i in moved]) for k in range(op.nout)
+    ]
+
+
+def _forward(
+    op: Elemwise,
+    inputs: Sequence[Any],
+    outputs: Sequence[Any],
+    k: int,
+    moved: Sequence[tuple[int, Any]],
+) -> Any:
+    total = None
+    for i, v in moved:
+        gs = [v if j == k else None for j in range(op.nout)]
+        (part,) = op.scalar_op.pullback(m, gs, outputs, inputs, [i])
+        if part is not None:
+            total = part if total is None else m.add(total, part)
+    if total is None or total.type.broadcastable == outputs[k].type.broadcastable:
+        return total
+    return m.second(outputs[k], total)

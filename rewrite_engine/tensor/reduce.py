@@ -1,0 +1,266 @@
+"""Reductions: `CAReduce` (a commutative, associative scalar op along axes) and its kinds `Sum`, `Prod`, `Max`, `Min`,
+`All`, `Any_`.
+
+Means, variances and softmax, which are made of these, are in `tensor/statistics.py`; `argmax` is in `tensor/argmax.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rewrite_engine.errors import DTypeError, ShapeError, message
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.scalar import ops as scalar
+from rewrite_engine.scalar.dtype import DISCRETE, dtype_name
+from rewrite_engine.scalar.op import ScalarOp
+from rewrite_engine.tensor import math as m
+from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+from rewrite_engine.tensor.reduction import Reduction, sorted_axes
+from rewrite_engine.tensor.type import TensorType
+
+
+class CAReduce(Reduction):
+    """Reduce along axes with a commutative, associative scalar op.
+
+    axis: None, an integer or several. dtype: of the result; by default NumPy's (sums of small integers and booleans
+    become int64 or uint64). acc_dtype: of the intermediate results. keepdims: keep reduced dimensions as 1.
+    Raises `AxisError`; `ShapeError` for an empty maximum or minimum; `DTypeError`.
+    """
+
+    __props__ = ("scalar_op", "axis", "dtype", "acc_dtype", "keepdims")
+
+    def __init__(
+        self,
+        scalar_op: ScalarOp,
+        axis: Any = None,
+        dtype: Any = None,
+        acc_dtype: Any = None,
+        keepdims: bool = False,
+    ) -> None:
+        self.scalar_op = scalar_op
+        self.axis = sorted_axes(axis)
+        self.dtype = None if dtype is None else dtype_name(dtype)
+        self.acc_dtype = None if acc_dtype is None else dtype_name(acc_dtype)
+        self.keepdims = bool(keepdims)
+
+    def reducer(self) -> np.ufunc:
+        """The ufunc whose `reduce` computes this."""
+        ufunc = self.scalar_op.ufunc
+        if ufunc is None or ufunc.nin != 2 or not self.scalar_op.associative:
+            raise DTypeError(
+                f"{self}: {self.scalar_op} is not an associative ufunc of two operands"
+            )
+        return ufunc
+
+    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
+        """The reduced static shape; the dtype asked for, or NumPy's."""
+        (x,) = types
+        if not isinstance(x, TensorType):
+            raise DTypeError(message(f"takes a tensor, not {x}", op=self, where=build_site()))
+        ufunc = self.reducer()
+        try:
+            found = (
+                self.dtype
+                or ufunc.reduce(np.ones(1, x.numpy_dtype), dtype=self.acc_dtype).dtype.name
+            )
+        except TypeError as error:
+            what = f"is not defined for dtype {x.dtype}"
+            raise DTypeError(message(what, op=self, inputs=types, where=build_site())) from error
+        if ufunc.identity is None and 0 in [x.shape[a] for a in self.axes(x.ndim)]:
+            raise ShapeError(
+                message(
+                    "nothing to reduce: a length is 0", op=self, inputs=types, where=build_site()
+                )
+            )
+        return [TensorType(found, self.reduced(x.shape))]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute. Raises `ShapeError` for the maximum or minimum of nothing."""
+        x, wanted = inputs[0], node.outputs[0].type.numpy_dtype
+        dtype = self.acc_dtype or self.dtype
+        try:
+            value = self.reducer().reduce(
+                x,
+                axis=self.axis,
+                dtype=None if dtype is None else np.dtype(dtype),
+                keepdims=self.keepdims,
+            )
+        except ValueError as error:
+            raise ShapeError(
+                message(str(error), op=self, inputs=[x], where=node.where())
+            ) from error
+        output_storage[0][0] = np.asarray(value, wanted)
+
+    def L_op(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        output_gradients: Sequence[Variable],
+    ) -> list[Any]:
+        """The gradient of the one input, in its shape; zeros where the output is an integer."""
+        from rewrite_engine.tensor.elemwise_grad import gradient_dtype, zero_gradient
+
+        (x,), (z,), (g,) = inputs, outputs, output_gradients
+        if is_disconnected(g):
+            return [disconnected()]
+        if z.type.dtype in DISCRETE:
+            return [zero_gradient(x)]
+        part = self.input_gradient(x, z, g)
+        return [m.cast(part, gradient_dtype(x.type.dtype))]
+
+    def input_gradient(self, x: Any, z: Any, g: Any) -> Any:
+        """The gradient by the scalar op's nature: sum, product, maximum, minimum."""
+        wide = self.spread(x, g)
+        if self.scalar_op is scalar.add:
+            return m.second(x, wide)
+        if self.scalar_op is scalar.mul:
+            return self._product_gradient(x, wide)
+        if self.scalar_op in (scalar.maximum, scalar.minimum):
+            return m.switch(m.eq(x, self.spread(x, z)), wide, 0.0)
+        raise NotImplementedError(f"the gradient of {self} is not written")
+
+    def _product_gradient(self, x: Any, wide: Any) -> Any:
+        """Product of the other factors: z / x, except beside zeros, where one zero leaves only its own gradient."""
+        axes = self.axes(x.type.ndim)
+        is_zero = m.eq(x, 0)
+        filled = m.switch(is_zero, 1, x)
+        others = Prod(axis=axes, dtype=self.dtype, acc_dtype=self.acc_dtype, keepdims=True)(filled)
+        zeros = Sum(axis=axes, keepdims=True)(is_zero)
+        slope = m.switch(
+            m.eq(zeros, 0),
+            m.true_div(others, filled),
+            m.switch(m.and_(is_zero, m.eq(zeros, 1)), others, 0),
+        )
+        return m.mul(wide, slope)
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """Jacobian-vector product: the gradient's weights against the direction, summed."""
+        (x,), (v,) = inputs, eval_points
+        if v is None:
+            return [None]
+        ones = m.second(self(x), weak_constant(1.0, v.type.dtype))
+        return [
+            Sum(axis=self.axis, keepdims=self.keepdims)(
+                m.mul(self.input_gradient(x, self(x), ones), v)
+            )
+        ]
+
+    def _name(self) -> str:
+        name = type(self).__name__
+        return f"CAReduce{{{self.scalar_op}}}" if name == "CAReduce" else name
+
+
+class _Fixed(CAReduce):
+    """A reduction whose scalar op is given by its class."""
+
+    __props__ = ("axis", "dtype", "acc_dtype", "keepdims")
+    op: ClassVar[ScalarOp]
+
+    def __init__(
+        self, axis: Any = None, dtype: Any = None, acc_dtype: Any = None, keepdims: bool = False
+    ) -> None:
+        super().__init__(self.op, axis, dtype, acc_dtype, keepdims)
+
+
+class Sum(_Fixed):
+    """Sum along axes: `Sum(axis=0)(x)`."""
+
+    op = scalar.add
+
+
+class Prod(_Fixed):
+    """Product along axes. Its gradient is right with any number of zeros; second derivatives at a zero are not."""
+
+    op = scalar.mul
+
+
+class Max(_Fixed):
+    """Maximum along axes (NaN wins). All elements that attain it get the whole gradient."""
+
+    op = scalar.maximum
+
+
+class Min(_Fixed):
+    """Minimum along axes (NaN wins). All elements that attain it get the whole gradient."""
+
+    op = scalar.minimum
+
+
+class All(_Fixed):
+    """Whether all elements along axes are true (not zero); the result is bool."""
+
+    op = scalar.and_
+
+    def reducer(self) -> np.ufunc:
+        """Logical, not bitwise."""
+        return np.logical_and
+
+
+class Any_(_Fixed):
+    """Whether any element along axes is true (not zero); the result is bool."""
+
+    op = scalar.or_
+
+    def reducer(self) -> np.ufunc:
+        """Logical, not bitwise."""
+        return np.logical_or
+
+    def _name(self) -> str:
+        return "Any"
+
+
+def sum_to(x: Any, type_: Any) -> Any:
+    """Sum `x` over the dimensions in which it is a broadcast of something of type `type_`."""
+    extra = x.type.ndim - type_.ndim
+    if extra > 0:
+        x = Sum(axis=tuple(range(extra)))(x)
+    pairs = enumerate(zip(x.type.shape, type_.shape, strict=True))
+    ones = tuple([i for i, (have, want) in pairs if want == 1 and have != 1])
+    return Sum(axis=ones, keepdims=True)(x) if ones else x
+
+
+# --- for users -------------------------------------------------------------------------------------------
+
+
+def sum(
+    x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
+) -> Any:
+    """Sum along axes; small integers and booleans are summed as int64 (unsigned: uint64)."""
+    return Sum(axis, dtype, acc_dtype, keepdims)(as_tensor_variable(x))
+
+
+def prod(
+    x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
+) -> Any:
+    """Product along axes."""
+    return Prod(axis, dtype, acc_dtype, keepdims)(as_tensor_variable(x))
+
+
+def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Maximum along axes; NaN if there is one."""
+    return Max(axis, keepdims=keepdims)(as_tensor_variable(x))
+
+
+def min(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Minimum along axes; NaN if there is one."""
+    return Min(axis, keepdims=keepdims)(as_tensor_variable(x))
+
+
+def all(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Whether all elements along axes are true."""
+    return All(axis, keepdims=keepdims)(as_tensor_variable(x))
+
+
+def any(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Whether any element along axes is true."""
+    return Any_(axis, keepdims=keepdims)(as_tensor_variable(x))
+
+
+amax, amin = max, min

@@ -1,0 +1,121 @@
+"""What reductions along axes share: reading `axis`, the shape of the result, the way back for gradients.
+
+`axis` is None (all of them) or a sorted tuple; a node's op never has negative axes, nor lists all axes one by one.
+The reductions are in `tensor/reduce.py`, `tensor/argmax.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import AxisError, message
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import Op
+from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+
+Axes = tuple[int, ...] | None
+
+
+def sorted_axes(axis: Any) -> Axes:
+    """Read an `axis` argument: None, an integer, or several. Raises `AxisError` for a repeated one."""
+    if axis is None:
+        return None
+    if isinstance(axis, np.ndarray):
+        axis = axis.tolist()
+    many = axis if isinstance(axis, tuple | list) else (axis,)
+    try:
+        axes = tuple(sorted([operator.index(a) for a in many]))
+    except TypeError:
+        raise AxisError(f"axis must be None or integers, not {axis!r}") from None
+    if len(set(axes)) != len(axes):
+        raise AxisError(f"an axis is given twice: {axis}")
+    return axes
+
+
+def normalize_axes(axis: Axes, ndim: int, op: Any = None) -> Axes:
+    """Count negative axes from the end; all axes of an array become None. Raises `AxisError`."""
+    if axis is None:
+        return None
+    for a in axis:
+        if not -ndim <= a < ndim:
+            what = f"axis {a} is out of range for {ndim} dimensions"
+            raise AxisError(message(what, op=op, where=build_site()))
+    axes = sorted_axes(tuple([a % ndim for a in axis]))
+    return None if ndim and axes == tuple(range(ndim)) else axes
+
+
+class Reduction(Op):
+    """What reductions along axes share: the axes, the static shape, the shape of the gradient."""
+
+    axis: Axes
+    keepdims: bool
+
+    def canonical(self, ndim: int) -> Reduction:
+        """Return this op with axes as a node has them. Raises `AxisError`."""
+        axis = normalize_axes(self.axis, ndim, self)
+        return self if axis == self.axis else self.clone(axis=axis)
+
+    def clone(self, **changes: Any) -> Any:
+        """Return this op with other parameters."""
+        return type(self)(**({p: getattr(self, p) for p in self.__props__ or ()} | changes))
+
+    def convert_input(self, x: Any) -> Variable:
+        """Turn the argument into a tensor."""
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def make_node(self, *inputs: Any) -> Apply:
+        """Apply to one tensor. Raises `AxisError`, `DTypeError`, `ShapeError`."""
+        if len(inputs) != 1:
+            raise TypeError(message(f"takes 1 input, not {len(inputs)}", op=self))
+        (x,) = self.convert_inputs(inputs)
+        op = self.canonical(x.type.ndim)
+        return Op.make_node(op, x)
+
+    def axes(self, ndim: int) -> tuple[int, ...]:
+        """The axes as a tuple of integers >= 0."""
+        return tuple(range(ndim)) if self.axis is None else tuple([a % ndim for a in self.axis])
+
+    def reduced(self, shape: Sequence[Any], one: Any = 1) -> tuple[Any, ...]:
+        """The shape after reducing."""
+        axes = self.axes(len(shape))
+        if self.keepdims:
+            return tuple([one if i in axes else s for i, s in enumerate(shape)])
+        return tuple([s for i, s in enumerate(shape) if i not in axes])
+
+    def spread(self, x: Variable, reduced: Any) -> Any:
+        """Give a reduced variable the dimensions it lost back, with length 1."""
+        if self.keepdims or not self.axes(x.type.ndim):
+            return reduced
+        kept = iter(range(reduced.type.ndim))
+        axes = self.axes(x.type.ndim)
+        return reduced.dimshuffle(*["x" if i in axes else next(kept) for i in range(x.type.ndim)])
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The input's dimensions without the reduced ones."""
+        return [self.reduced(shapes[0], weak_constant(1, "int64"))]
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """One operation per element."""
+        return math.prod(inputs[0])
+
+    def __str__(self) -> str:
+        parts = (
+            []
+            if self.axis is None
+            else [f"axis={self.axis[0] if len(self.axis) == 1 else self.axis}"]
+        )
+        parts += ["keepdims"] * self.keepdims
+        for name in ("dtype", "acc_dtype"):
+            if getattr(self, name, None) is not None:
+                parts.append(f"{name}={getattr(self, name)}")
+        name = self._name()
+        return f"{name}{{{', '.join(parts)}}}" if parts else name
+
+    def _name(self) -> str:
+        return type(self).__name__
