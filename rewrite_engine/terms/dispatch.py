@@ -14,7 +14,7 @@ from typing import Any
 import cons.core
 import etuples.dispatch
 import unification.core
-from cons.core import ConsError, ConsPair
+from cons.core import ConsError, ConsPair, NonCons
 from etuples.core import ExpressionTuple
 from unification import Var
 
@@ -79,8 +79,9 @@ def _reify(x: Any, s: Mapping[Any, Any]) -> Iterator[Any]:
 
 def _register_unify() -> None:
     graphs = (Variable, Apply, GraphTuple, PatternTerm)
-    pairs: set[tuple[Any, Any]] = {(a, b) for a in graphs for b in (*graphs, ExpressionTuple)}
-    pairs |= {(PatternTerm, b) for b in (tuple, Var, ConsPair)}
+    others = (*graphs, ExpressionTuple, ConsPair)
+    pairs: set[tuple[Any, Any]] = {(a, b) for a in graphs for b in others}
+    pairs |= {(PatternTerm, b) for b in (tuple, Var)}
     pairs |= {(Record, b) for b in (ExpressionTuple, GraphTuple, PatternTerm)}
     pairs |= {(Constant, Number), (LogicVariable, object), (LogicVariable, LogicVariable)}
     pairs |= {(LogicVariable, Var), (LogicVariable, PatternTerm), (LogicVariable, ConsPair)}
@@ -95,6 +96,7 @@ KINDS: tuple[Any, ...] = (Variable, Apply, PatternTerm)
 def register() -> None:
     """Enter everything into the dispatchers."""
     for kind in KINDS:
+        NonCons.register(kind)  # or else `cons` asks a variable for its length
         cons.core._car.add((kind,), _head)
         cons.core._cdr.add((kind,), _tail)
         etuples.dispatch.etuplize.add((kind,), _etuplize)

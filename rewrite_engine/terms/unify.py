@@ -118,7 +118,7 @@ def decompose(a: Any, b: Any, merged: Merged) -> list[Pair] | None:
     """The pairs that have to be equal for two compound terms to be; None if they are not (both)
     such terms."""
     a, b = _unwrap(a), _unwrap(b)
-    if isinstance(a, ConsPair) and isinstance(b, ConsPair) and ConsPair in (type(a), type(b)):
+    if ConsPair in (type(a), type(b)):
         return _cons_pairs(a, b)
     left, right = _children(a, b), _children(b, a)
     if left is None or right is None or len(left) != len(right):

@@ -7,7 +7,7 @@ from typing import Any
 import cons
 import etuples
 import pytest
-from cons.core import ConsError
+from cons.core import ConsError, ConsNull
 from etuples import etuple as e
 from kanren import conde, conso, eq, lall, membero, run, var
 from kanren.constraints import isinstanceo, neq
@@ -16,8 +16,8 @@ from kanren.term import applyo
 
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.op import Op
-from rewrite_engine.terms import GraphTuple, LogicVariable, PatternTerm, etuplize
-from tests.toy import add, const, divmod_, exp, log, mul, num, sin
+from rewrite_engine.terms import GraphTuple, LogicVariable, PatternTerm, etuplize, from_term
+from tests.toy import Num, add, const, divmod_, exp, log, mul, num, sin
 
 x, y = num("x"), num("y")
 
@@ -122,3 +122,31 @@ def test_constraints() -> None:
     assert run(0, q, neq(q, x), eq(log(q), log(x))) == ()
     assert run(0, q, neq(q, y), eq(log(q), log(x))) == (x,)
     assert run(0, q, isinstanceo(q, Op), eq(e(q, x), log(x))) == (log,)
+
+
+class Sized(Variable):
+    """As tensors are: it has a length and no truth value."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return 0
+
+    def __bool__(self) -> bool:
+        raise AssertionError("asked for its truth value")
+
+
+class SizedNum(Num):
+    variable_type = Sized
+
+
+def test_a_variable_with_a_length_is_no_list() -> None:
+    z = SizedNum()("z")
+    v = log(exp(z))
+    q, k = var(), LogicVariable("k")
+    assert not isinstance(z, ConsNull)
+    assert run(1, q, reduceo(log_exp, v, q))[0] is z
+    found = [t.evaled_obj for t in run(0, q, walko(log_exp, sin(v), q))]
+    assert any(f.owner.op is sin and f.owner.inputs[0] is z for f in found)
+    assert run(0, k, eq(log(exp(k)), v))[0] is z
+    assert from_term(etuplize(v, holes={z: k})) == log(exp(k))
