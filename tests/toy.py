@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 from rewrite_engine.graph.node import Constant, Variable
@@ -80,6 +81,14 @@ class ToyOp(Op):
         return self.name
 
 
+def _add(*xs: float) -> float:
+    return math.fsum(xs)
+
+
+def _join(*xs: float) -> float:
+    return max(xs)
+
+
 def _mul(*xs: float) -> float:
     return math.prod(xs)
 
@@ -87,11 +96,11 @@ def _mul(*xs: float) -> float:
 sin = ToyOp("sin", 1, math.sin)
 log = ToyOp("log", 1, math.log)
 exp = ToyOp("exp", 1, math.exp)
-neg = ToyOp("neg", 1, lambda x: -x)
-sub = ToyOp("sub", 2, lambda x, y: x - y)
-add = ToyOp("add", None, lambda *xs: math.fsum(xs), associative=True, commutative=True)
+neg = ToyOp("neg", 1, operator.neg)
+sub = ToyOp("sub", 2, operator.sub)
+add = ToyOp("add", None, _add, associative=True, commutative=True)
 mul = ToyOp("mul", None, _mul, associative=True, commutative=True)
-join = ToyOp("join", None, lambda *xs: max(xs))
+join = ToyOp("join", None, _join)
 
 
 class Scale(Op):

@@ -31,7 +31,7 @@ def view_root(var: Variable) -> Variable:
 class DestroyHandler(Feature):
     """Guards in-place operations; attached, it makes `validate` raise `InconsistencyError` on a conflict.
 
-    mutable: inputs of the graph that may be overwritten (by default none).
+    mutable: inputs of the graph that may be overwritten (by default none), or those they are copies of.
     """
 
     def __init__(self, mutable: Collection[Variable] = ()) -> None:
@@ -42,7 +42,7 @@ class DestroyHandler(Feature):
         self.broken: dict[Apply, str] = {}
 
     def clone(self) -> DestroyHandler:
-        return DestroyHandler()
+        return DestroyHandler(self.mutable)
 
     # --- callbacks ---------------------------------------------------------------------------------------
 
@@ -50,6 +50,7 @@ class DestroyHandler(Feature):
         if fgraph.guard is not None:
             raise AlreadyThere
         fgraph.guard = self
+        self.mutable = {fgraph.memo.get(v, v) for v in self.mutable}
         self.on_restore(fgraph)
 
     def on_detach(self, fgraph: FunctionGraph) -> None:
@@ -66,6 +67,10 @@ class DestroyHandler(Feature):
         for node in fgraph.apply_nodes:
             if node.op.destroy_map:
                 self._register(fgraph, node)
+
+    def on_new_output(self, fgraph: FunctionGraph, var: Variable) -> None:
+        """Look again at who overwrites what an added output shows."""
+        self._recheck(fgraph, [var], None)
 
     def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         if node.op.destroy_map:
@@ -99,7 +104,9 @@ class DestroyHandler(Feature):
             raise InconsistencyError(message(why, op=node.op, inputs=node.inputs, where=node.where()))
 
     def orderings(self, fgraph: FunctionGraph) -> dict[Apply, list[Apply]]:
-        return {node: [reader for reader, _ in edges] for node, edges in self.edges.items() if edges}
+        live = fgraph.order.level
+        found = {node: [r for r, _ in edges if r in live] for node, edges in self.edges.items()}
+        return {node: readers for node, readers in found.items() if readers}
 
     # --- questions ---------------------------------------------------------------------------------------
 

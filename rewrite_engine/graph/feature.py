@@ -44,6 +44,9 @@ class Feature:
     ) -> None:
         """Called after `node.inputs[i]` (or, for the node "output", `fgraph.outputs[i]`) was changed."""
 
+    def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
+        """Called before the type of a variable becomes more precise."""
+
     def on_validate(self, fgraph: FunctionGraph) -> None:
         """Raise `InconsistencyError` if the graph is not what this feature guards."""
 
@@ -55,13 +58,14 @@ class Feature:
         return {}
 
     def clone(self) -> Feature:
-        """A feature for a copy of the graph."""
+        """A feature for a copy of the graph (whose `memo` maps this graph's variables to its own)."""
         return type(self)()
 
 
-CALLBACKS = ("on_import", "on_prune", "on_change_input", "on_validate")
+CALLBACKS = ("on_import", "on_prune", "on_change_input", "on_change_type", "on_validate")
 
 
 def overridden(feature: Feature, name: str) -> bool:
     """Whether a feature does something in this callback."""
-    return getattr(type(feature), name, None) is not getattr(Feature, name)
+    method = getattr(type(feature), name, None)
+    return method is not None and method is not getattr(Feature, name)

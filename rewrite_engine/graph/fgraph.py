@@ -12,10 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rewrite_engine.errors import DuplicateInputError, ForeignObjectError, describe
+from rewrite_engine.errors import (
+    ConstantInputError,
+    DuplicateInputError,
+    ForeignObjectError,
+    InputError,
+    describe,
+)
 from rewrite_engine.graph.feature import CALLBACKS, AlreadyThere, Feature, overridden
 from rewrite_engine.graph.history import replace_validate
-from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
+from rewrite_engine.graph.node import Apply, Constant, Variable, build_node, copy_tag
 from rewrite_engine.graph.order import GAP
 from rewrite_engine.graph.store import NodeStore
 from rewrite_engine.graph.traverse import graph_inputs, toposort
@@ -27,7 +33,9 @@ class FunctionGraph(NodeStore):
     inputs: root variables (None: all roots that are not constants). clone: work on a copy, so that the
     user's variables are left as they are; `memo` then maps them to the graph's own. Raises
     `MissingInputError` for a root that is neither an input nor a constant, `DuplicateInputError`,
-    `ForeignObjectError`.
+    `ConstantInputError`, `ForeignObjectError`, and `InputError` for an input that is computed and not
+    copied. clone=False takes the user's nodes over; merging then changes them. merging=False lets
+    equal nodes stay apart while they are taken in.
     """
 
     def __init__(
@@ -39,11 +47,13 @@ class FunctionGraph(NodeStore):
         memo: dict[Variable, Variable] | None = None,
         copy_inputs: bool = True,
         update_mapping: Mapping[int, int] | None = None,
+        merging: bool = True,
     ) -> None:
         if inputs is None:
             inputs = [v for v in graph_inputs(outputs) if not isinstance(v, Constant)]
         _check_io(inputs, outputs)
         super().__init__()
+        self.merging = merging
         self.features: list[Feature] = []
         self.on_validate: list[Any] = []
         self.update_mapping = dict(update_mapping or {})
@@ -54,6 +64,7 @@ class FunctionGraph(NodeStore):
             self._enter(self._copy(node) if clone else node, self.memo, GAP, None, None, node)
         for v in outputs:
             self.add_output(v)
+        self.merging = True
         for feature in features:
             self.attach_feature(feature)
 
@@ -72,7 +83,10 @@ class FunctionGraph(NodeStore):
     def get_clients(self, var: Variable) -> list[tuple[Apply | str, int]]:
         """Where a variable is used: pairs (node, input index), and ("output", i) for outputs."""
         uses: list[tuple[Apply | str, int]] = [
-            (node, i) for node in self.clients[var] for i, v in enumerate(node.inputs) if v is var
+            (node, i)
+            for node in self.clients[var]
+            for i, v in enumerate(self.present_inputs(node))
+            if v is var
         ]
         return uses + [("output", i) for i in self.out_uses.get(var, ())]
 
@@ -147,9 +161,11 @@ class FunctionGraph(NodeStore):
         """
         if new is old or old not in self.clients:
             return new
-        if new.type is not old.type:
+        if getattr(new, "type", None) is not old.type:
             new = old.type.filter_variable(new)
         uses = len(self.clients[old])
+        if not uses and old not in self.out_uses:
+            return new
         own = self._import(new, reason, old.owner, import_missing)
         if own is not old:
             self._redirect(old, own, uses, reason)
@@ -185,31 +201,63 @@ class FunctionGraph(NodeStore):
         """Like `replace_all_validate`, and `remove` must have left the graph, or nothing is changed."""
         replace_validate(self, pairs, reason, gone=remove)
 
-    def restore(self, inputs: Mapping[Apply, tuple[Variable, ...]], outputs: Sequence[Variable]) -> None:
-        """Put nodes' inputs and the outputs back to what they were. For `History`; linear in the graph."""
-        before = set(self.order.level)
+    def restore(
+        self,
+        inputs: Mapping[Apply, Sequence[Variable]],
+        outputs: Sequence[Variable],
+        types: Mapping[Variable, Any],
+    ) -> None:
+        """Put nodes' inputs, the outputs and types back to what they were. For `History`; linear in the
+        graph. Features are told which nodes left and came, then `on_restore`."""
+        before = dict.fromkeys(self.order.level)
         for node, old in inputs.items():
-            node.inputs = old
-        self._reset()
-        for node in toposort(outputs, self.clients):
-            self._enter(node, {}, GAP, None, None, node)
-        for i, v in enumerate(outputs):
-            self.outputs[i] = v
-            self.out_uses.setdefault(self._root(v) if v.owner is None else v, []).append(i)
-        after = self.order.level
+            node.inputs = tuple(old)
+        for var, type_ in types.items():
+            var.type = type_
+        self._clear()
+        self.outputs[:] = outputs
+        self._enter_all()
+        after = dict.fromkeys(self.order.level)
+        new = [node for node in after if node not in before]
+        self._refill_agenda(new)
         for node in [n for n in before if n not in after]:
             for tell in self.on_prune:
                 tell(self, node, "restore")
-        for node in [n for n in after if n not in before]:
+        for node in new:
             for tell in self.on_import:
                 tell(self, node, "restore")
         for feature in self.features:
             feature.on_restore(self)
 
+    def _enter_all(self) -> None:
+        """Take in everything below the outputs as it is, without telling anybody."""
+        kept = self.on_import, self.agenda, self.merging
+        self.on_import, self.agenda, self.merging = [], None, False
+        for node in toposort(self.outputs, self.clients):
+            self._enter(node, {}, GAP, None, None, node)
+        for i, v in enumerate(self.outputs):
+            self.out_uses.setdefault(self._root(v) if v.owner is None else v, []).append(i)
+        self.on_import, self.agenda, self.merging = kept
+
+    def _refill_agenda(self, new: Iterable[Apply]) -> None:
+        """Let the driver, if any, visit what was waiting before and what is there again."""
+        if self.agenda is None:
+            return
+        level = self.order.level
+        waiting = [node for node in self.queued if node in level]
+        self.queued.clear()
+        self.agenda.clear()
+        for node in sorted({*waiting, *new}, key=level.__getitem__):
+            self.schedule(node)
+
     def add_input(self, var: Variable) -> None:
         """Make a root variable an input."""
         if var in self.clients:
             raise DuplicateInputError(f"{var!r} is an input of this graph already")
+        if isinstance(var, Constant):
+            raise ConstantInputError(f"{var!r} is a constant, so it cannot be an input of the graph")
+        if var.owner is not None:
+            raise InputError(f"{var!r} is computed by a node, so it can be an input only as a copy")
         self.inputs.append(var)
         self.clients[var] = {}
 
@@ -218,14 +266,19 @@ class FunctionGraph(NodeStore):
         own = self._import(self.memo.get(var, var), reason, None, False)
         self.out_uses.setdefault(own, []).append(len(self.outputs))
         self.outputs.append(own)
+        if self.guard is not None:
+            self.guard.on_new_output(self, own)
 
     # --- copying -----------------------------------------------------------------------------------------
 
     def _copy(self, node: Apply) -> Apply:
         copy = build_node(node.op, node.inputs, tuple([v.type for v in node.outputs]), node.origin)
         for old, new in zip(node.outputs, copy.outputs, strict=True):
-            new.name, new._tag = old.name, old._tag
-        copy._tag = node._tag
+            new.name = old.name
+            if old._tag is not None:
+                new._tag = copy_tag(old)
+        if node._tag is not None:
+            copy._tag = copy_tag(node)
         return copy
 
     def clone(self, check_integrity: bool = True) -> FunctionGraph:
@@ -240,9 +293,20 @@ class FunctionGraph(NodeStore):
         memo: dict[Variable, Variable] = {}
         features = [f.clone() for f in self.features] if attach_feature else []
         copy = FunctionGraph(
-            self.inputs, self.outputs, features, memo=memo, update_mapping=self.update_mapping
+            self.inputs,
+            self.outputs,
+            features,
+            memo=memo,
+            update_mapping=self.update_mapping,
+            merging=False,
         )
+        copy.merging = self.merging
         return copy, memo
+
+    def __reduce__(self) -> Any:
+        from rewrite_engine.graph.columns import from_columns, to_columns
+
+        return from_columns, (to_columns(self),)
 
     def check_integrity(self) -> None:
         """Raise `InconsistencyError` unless everything that always holds does. For tests and debugging."""

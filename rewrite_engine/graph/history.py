@@ -1,7 +1,8 @@
 """`History` (undo), and `ReplaceValidate` (replace, or leave the graph as it was).
 
-A history notes which inputs changed, so noting costs one tuple per changed edge. Going back puts the noted inputs in
-place and lets the graph take in its nodes anew: linear in the graph, which is fine for what should be rare.
+A history notes which inputs and types changed, and the inputs of nodes that leave (such a node may be changed when it
+is used again), so noting costs one tuple per change. Going back puts what was noted in place and lets the graph take
+in its nodes anew: linear in the graph, which is fine for what should be rare.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from rewrite_engine.graph.node import Apply, Variable
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
 
-Change = tuple[Any, int, Variable]  # (node or "output", input index, what was there)
+#: (node or "output", input index, what was there), (node that left, None, its inputs) or (variable, None, its type)
+Change = tuple[Any, int | None, Any]
 
 
 class History(Feature):
@@ -24,7 +26,6 @@ class History(Feature):
 
     def __init__(self) -> None:
         self.log: list[Change] = []
-        self.types: list[tuple[int, Variable, Any]] = []
 
     def on_change_input(
         self,
@@ -37,6 +38,12 @@ class History(Feature):
     ) -> None:
         self.log.append((node, i, old))
 
+    def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
+        self.log.append((var, None, old))
+
+    def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
+        self.log.append((node, None, node.inputs))
+
     def checkpoint(self) -> int:
         """Name the present state (settle the graph first: `fgraph.flush()`)."""
         return len(self.log)
@@ -46,15 +53,23 @@ class History(Feature):
         fgraph.flush()
         inputs: dict[Apply, list[Variable]] = {}
         outputs = list(fgraph.outputs)
-        for node, i, old in reversed(self.log[checkpoint:]):
-            if isinstance(node, Apply):
-                inputs.setdefault(node, list(node.inputs))[i] = old
-            else:
+        types: dict[Variable, Any] = {}
+        changed = False
+        for what, i, old in reversed(self.log[checkpoint:]):
+            if isinstance(what, Variable):
+                types[what] = old
+            elif i is None:
+                inputs[what] = list(old)
+                continue
+            elif what == "output":
                 outputs[i] = old
+            else:
+                inputs.setdefault(what, list(what.inputs))[i] = old
+            changed = True
         del self.log[checkpoint:]
-        noted, self.log = self.log, []
-        fgraph.restore({node: tuple(vs) for node, vs in inputs.items()}, outputs)
-        self.log = noted
+        if changed:  # else nodes came and went only
+            fgraph.restore(inputs, outputs, types)
+            del self.log[checkpoint:]
 
 
 class ReplaceValidate(Feature):

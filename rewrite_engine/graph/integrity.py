@@ -18,7 +18,11 @@ def check(fgraph: FunctionGraph) -> None:
     fgraph.flush()
     live = toposort(fgraph.outputs)
     _same("nodes", set(live), set(fgraph.apply_nodes))
-    _same("table", {n for n in live if not n.op.destroy_map}, set(fgraph.table.values()))
+    indexed = {n for n in live if not n.op.destroy_map}
+    if fgraph.guard is None and fgraph.merging:
+        _same("table", indexed, set(fgraph.table.values()))
+    elif not indexed.issuperset(fgraph.table.values()):
+        raise InconsistencyError("a node that has left the graph is in the table")
     for (op, inputs), node in fgraph.table.items():
         if node.op is not op or node.inputs != inputs:
             raise InconsistencyError(f"{node} is in the table under another key")

@@ -18,7 +18,15 @@ _identity_eq: Any = object.__eq__
 
 
 class Interned(type):
-    """Metaclass: an instance with `__props__` equal to an existing one *is* that one."""
+    """Metaclass: an instance with `__props__` equal to an existing one *is* that one.
+
+    A class with its own `__eq__` and no `__hash__` hashes by class, so that its instances may be keys.
+    """
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kw: Any) -> Any:
+        if "__eq__" in namespace:
+            namespace.setdefault("__hash__", lambda self: hash(type(self)))
+        return super().__new__(mcs, name, bases, namespace, **kw)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         for x in (*args, *kwargs.values()):

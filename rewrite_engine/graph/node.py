@@ -13,6 +13,7 @@ from types import CodeType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rewrite_engine.errors import ForeignObjectError, describe, message
+from rewrite_engine.graph.intern import prop_key
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.op import Op
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
-Origin = tuple[CodeType, int]  # where a node was built: code object and instruction, resolved to a line on demand
+# where a node was built: code object and instruction, resolved to a line on demand (or file and line already)
+Origin = tuple[CodeType | str, int]
 
 
 def user_origin() -> Origin | None:
@@ -39,6 +41,8 @@ def origin_line(origin: Origin | None) -> tuple[str, int] | None:
     if origin is None:
         return None
     code, lasti = origin
+    if isinstance(code, str):
+        return code, lasti
     for start, stop, line in code.co_lines():
         if start <= lasti < stop and line is not None:
             return code.co_filename, line
@@ -107,8 +111,7 @@ class Variable:
         """Return a root variable like this one (type, name and a copy of the tag), without an owner."""
         copy = self.__class__.__new__(self.__class__)
         Variable.__init__(copy, self.type, None, None, self.name if name is None else name)
-        if self._tag is not None:
-            copy._tag = SimpleNamespace(**vars(self._tag))
+        copy._tag = copy_tag(self)
         return copy
 
     def eval(self, inputs_to_values: dict[Variable | str, Any] | None = None, **options: Any) -> Any:
@@ -144,8 +147,8 @@ class Variable:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for key, value in state.items():
             setattr(self, key, value)
-        owner = self.owner
-        self.head = owner.op if owner is not None and len(owner.outputs) <= 1 else None
+        outputs = getattr(self.owner, "outputs", None)  # the owner may be under construction still
+        self.head = self.owner.op if self.owner and outputs and len(outputs) == 1 else None
 
 
 class Constant(Variable):
@@ -185,7 +188,7 @@ class Constant(Variable):
         if self._signature is None:
             try:
                 hash(self.data)
-                content: Any = (self.data.__class__, self.data)
+                content: Any = prop_key(self.data)
             except TypeError:
                 content = id(self)
             self._signature = (self.type, content)
@@ -199,8 +202,7 @@ class Constant(Variable):
         """Return a constant of the same type that shares this one's value."""
         copy = self.__class__.__new__(self.__class__)
         Constant.__init__(copy, self.type, self.data, self.name if name is None else name)
-        if self._tag is not None:
-            copy._tag = SimpleNamespace(**vars(self._tag))
+        copy._tag = copy_tag(self)
         return copy
 
     def __str__(self) -> str:
@@ -304,8 +306,8 @@ class Apply:
     ) -> Apply:
         """Return a node like this one on other inputs.
 
-        If the types of the inputs differ, the outputs are typed anew by `op.make_node` (strict=False also
-        converts inputs with `filter_variable` first).
+        If the types of the inputs differ, the outputs are typed anew by `op.make_node`. strict: what is not
+        of the old type is converted with `filter_variable` first (`TypeMismatchError` if it cannot be).
         """
         inputs = list(inputs)
         remake = False
@@ -322,8 +324,8 @@ class Apply:
         node.origin = self.origin
         for old, new in zip(self.outputs, node.outputs, strict=True):
             new.name = old.name if new.name is None else new.name
-            new._tag = old._tag
-        node._tag = self._tag
+            new._tag = copy_tag(old)
+        node._tag = copy_tag(self)
         return node
 
     def __str__(self) -> str:
@@ -333,12 +335,24 @@ class Apply:
         return str(self)
 
     def __getstate__(self) -> Any:
-        return {"op": self.op, "inputs": self.inputs, "outputs": self.outputs, "_tag": self._tag}
+        return {
+            "op": self.op,
+            "inputs": self.inputs,
+            "outputs": self.outputs,
+            "origin": self.where(),
+            "_tag": self._tag,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.origin = None
         for key, value in state.items():
             setattr(self, key, value)
+        for out in self.outputs:
+            out.head = self.op if len(self.outputs) == 1 else None
+
+
+def copy_tag(x: Variable | Apply) -> SimpleNamespace | None:
+    """A copy of the scratch pad of a variable or node, if it has one."""
+    return None if x._tag is None else SimpleNamespace(**vars(x._tag))
 
 
 _new = object.__new__

@@ -46,6 +46,11 @@ class Order:
         del self.level[node]
         self.extra.pop(node, None)
 
+    def clear(self) -> None:
+        """Forget all nodes and edges."""
+        self.level.clear()
+        self.extra.clear()
+
     def require(self, edges: Iterable[tuple[Apply, Apply]]) -> None:
         """Make the order honour edges (before, after), raising levels where needed.
 

@@ -27,12 +27,16 @@ def clone_replace(output: Any, replace: Pairs | None = None, *, rebuild_strict: 
     """
     pairs = as_pairs(replace)
     if rebuild_strict:
-        pairs = {old: old.type.filter_variable(new) for old, new in pairs.items()}
+        pairs = _fitted(pairs)
     if isinstance(output, Mapping):
-        return dict(zip(output, graph_replace(list(output.values()), pairs, strict=False), strict=True))
+        return dict(zip(output, _rebuild(list(output.values()), pairs, rebuild_strict), strict=True))
     if isinstance(output, Variable):
-        return graph_replace([output], pairs, strict=False)[0]
-    return graph_replace(list(output), pairs, strict=False)
+        return _rebuild([output], pairs, rebuild_strict)[0]
+    return _rebuild(list(output), pairs, rebuild_strict)
+
+
+def _fitted(pairs: dict[Variable, Any]) -> dict[Variable, Variable]:
+    return {old: old.type.filter_variable(new) for old, new in pairs.items()}
 
 
 def graph_replace(
@@ -40,7 +44,8 @@ def graph_replace(
 ) -> Any:
     """Return `outputs` with variables replaced; only nodes above a replaced variable are copied.
 
-    strict: raise `ValueError` if a variable to be replaced is not in the graph.
+    strict: raise `ValueError` if a variable to be replaced is not in the graph. Raises `TypeMismatchError` where
+    types do not fit.
     """
     pairs = as_pairs(replace)
     single = isinstance(outputs, Variable)
@@ -50,16 +55,23 @@ def graph_replace(
         missing = [v for v in pairs if v not in found]
         if missing:
             raise ValueError(f"{missing[0]!r} is not in the graph, so it cannot be replaced")
+    result = _rebuild(roots, _fitted(pairs), True)
+    return result[0] if single else result
+
+
+def _rebuild(
+    roots: Sequence[Variable], pairs: Mapping[Variable, Variable], strict: bool
+) -> list[Variable]:
+    """Copy what is above a replaced variable. strict: the nodes' inputs must keep their types."""
     memo: dict[Variable, Variable] = dict(pairs)
-    for node in toposort(roots, pairs):
+    for node in toposort(roots, memo.keys()):
         inputs = [memo.get(v, v) for v in node.inputs]
         if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
             continue
-        copy = node.clone_with_new_inputs(inputs)
+        copy = node.clone_with_new_inputs(inputs, strict)
         for old, new in zip(node.outputs, copy.outputs, strict=True):
             memo.setdefault(old, new)
-    result = [memo.get(v, v) for v in roots]
-    return result[0] if single else result
+    return [memo.get(v, v) for v in roots]
 
 
 def equal_computations(

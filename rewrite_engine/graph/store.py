@@ -7,7 +7,7 @@ nodes, clients are the edges, levels rise along every edge, and no two nodes are
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from heapq import heappush
+from heapq import heappop, heappush
 from itertools import islice
 from typing import Any
 
@@ -38,27 +38,45 @@ class NodeStore:
         self.on_import: list[Any] = []
         self.on_prune: list[Any] = []
         self.on_change_input: list[Any] = []
-        self._reset()
-
-    def _reset(self) -> None:
-        self.clients: dict[Variable, Clients] = {v: {} for v in self.inputs}
+        self.on_change_type: list[Any] = []
+        self.clients: dict[Variable, Clients] = {}
         self.out_uses: dict[Variable, list[int]] = {}
         self.table: dict[tuple[Any, tuple[Variable, ...]], Apply] = {}
         self.constants: dict[Any, Constant] = {}
         self.order = Order(self._above)
         self.dirty: dict[Apply, Pending] = {}
 
+    def _clear(self) -> None:
+        """Forget all nodes. The containers stay the same objects: drivers may hold them."""
+        for container in (self.clients, self.out_uses, self.table, self.constants, self.dirty):
+            container.clear()
+        self.order.clear()
+        self.clients.update((v, {}) for v in self.inputs)
+
     def _above(self, node: Apply) -> Iterator[Apply]:
         for out in node.outputs:
             yield from self.clients[out]
 
     def flush(self) -> None:
-        """Settle every client that a replacement has left to be rebuilt."""
-        level = self.order.level
-        while self.dirty:
-            for node in sorted(self.dirty, key=level.__getitem__):
-                if node in self.dirty:
-                    self.settle(node)
+        """Settle every client that a replacement has left to be rebuilt, lowest first."""
+        dirty, level = self.dirty, self.order.level
+        heap: list[tuple[int, int, Apply]] = []
+        waiting: set[Apply] = set()
+        while dirty:
+            for node in reversed(dirty):  # what was marked since the last turn is at the end
+                if node in waiting:
+                    break
+                waiting.add(node)
+                self._tie += 1
+                heappush(heap, (level[node], self._tie, node))
+            node = heappop(heap)[2]
+            waiting.discard(node)
+            self.settle(node)
+
+    def present_inputs(self, node: Apply) -> tuple[Variable, ...]:
+        """The inputs of a node, also where it is not settled yet."""
+        pending = self.dirty.get(node)
+        return node.inputs if pending is None else substitute(node.inputs, pending)
 
     # --- importing ---------------------------------------------------------------------------------------
 
@@ -70,19 +88,24 @@ class NodeStore:
             return self._root(var, missing)
         origin = source.origin if source is not None else None
         names: dict[Variable, Variable] = {}
-        entered: list[Apply] = []
+        nodes = toposort([var], self.clients)
         try:
-            for node in toposort([var], self.clients):
+            for node in nodes:
                 if missing:
                     self._adopt_roots(node)
                 self._enter(node, names, 1, reason, origin, node)
-                entered.append(node)
         except BaseException:
-            for node in reversed(entered):
-                for out in node.outputs:
-                    self._prune(out, "failed import")
+            self._drop_unused(nodes)
             raise
         return names.get(var, var)
+
+    def _drop_unused(self, nodes: Sequence[Apply]) -> None:
+        """Remove what a failed import has left: nodes and constants without clients."""
+        for node in reversed(nodes):
+            for v in (*node.outputs, *node.inputs):
+                if isinstance(v, Constant):
+                    v = self.constants.get(v.signature(), v)
+                self._prune(v, "failed import")
 
     def _adopt_roots(self, node: Apply) -> None:
         for v in node.inputs:
@@ -181,7 +204,7 @@ class NodeStore:
             self.mark(client, old, new)
         if old in self.out_uses:
             self._move_outputs(old, new, reason)
-        if new.name is None:
+        if new.name is None and maker is not None:  # constants and inputs have names of their own
             new.name = old.name
         if not olds:
             self._prune(old, reason)
@@ -284,6 +307,8 @@ class NodeStore:
                 self._refine(out, better.type)
 
     def _refine(self, var: Variable, type_: Any) -> None:
+        for tell in self.on_change_type:
+            tell(self, var, var.type, type_)
         var.type = type_
         for client in self.clients[var]:
             pending = self.dirty.get(client)
@@ -308,9 +333,8 @@ class NodeStore:
                 continue
             if any(self.clients[out] or out in self.out_uses for out in node.outputs):
                 continue
-            inputs = node.inputs
-            if node in self.dirty:
-                inputs = substitute(inputs, self.dirty.pop(node))
+            inputs = self.present_inputs(node)
+            self.dirty.pop(node, None)
             if self.table.get((node.op, node.inputs)) is node:
                 del self.table[node.op, node.inputs]
             self.order.remove(node)
@@ -336,20 +360,7 @@ def substitute(inputs: tuple[Variable, ...], pending: Pending) -> tuple[Variable
         old, new = pending[0]
         return inputs if old is None else tuple([new if v is old else v for v in inputs])  # type: ignore[misc]
     mapping: dict[Variable, Variable] = {}
-    for old, new in pending:
-        if old is None or new is None:
-            continue
-        if new in mapping:  # an earlier replacement is being undone: finish what came before
-            inputs = _resolve(inputs, mapping)
-            mapping = {}
-        mapping[old] = new
-    return _resolve(inputs, mapping)
-
-
-def _resolve(inputs: tuple[Variable, ...], mapping: dict[Variable, Variable]) -> tuple[Variable, ...]:
-    result = []
-    for v in inputs:
-        while v in mapping:
-            v = mapping[v]
-        result.append(v)
-    return tuple(result)
+    for old, new in reversed(pending):  # the last one first: what `old` becomes is then final
+        if old is not None and new is not None:
+            mapping[old] = mapping.get(new, new)
+    return tuple([mapping.get(v, v) for v in inputs])

@@ -1,0 +1,101 @@
+"""A `FunctionGraph` as flat columns, for pickling and deep copying without recursion over its depth.
+
+`to_columns(fgraph)` writes one row per node in topological order; `from_columns(columns)` builds an equal graph. A
+variable is a number: roots first, then the nodes' outputs in order. `FunctionGraph.__reduce__` uses both, so
+`pickle` and `copy.deepcopy` work on graphs of any depth with the default recursion limit; who pickles a function pickles
+its `FunctionGraph` and finds inputs and outputs by position. Roots (shared variables too) are pickled as the objects
+that they are: the same root elsewhere in the pickle stays the same.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from rewrite_engine.graph.node import Apply, Variable, build_node, origin_line
+
+if TYPE_CHECKING:
+    from rewrite_engine.graph.fgraph import FunctionGraph
+
+Line = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The contents of a graph: everything but its order and indexes, which are made anew."""
+
+    kind: type[FunctionGraph]
+    roots: list[Variable]  # the inputs, then constants
+    ops: list[Any]
+    fan_in: array[int]  # inputs per node
+    operands: array[int]  # all nodes' inputs, as numbers of variables
+    fan_out: array[int]
+    types: list[Any]  # of all nodes' outputs
+    origins: list[Line | None]  # the user's lines, per node
+    names: dict[int, str]  # of the outputs that have one
+    tags: dict[int, Any]  # scratch pads of outputs
+    node_tags: dict[int, Any]
+    inputs: int  # how many of the roots are inputs
+    outputs: list[int]
+    update_mapping: dict[int, int]
+    features: list[Any]
+
+
+def to_columns(fgraph: FunctionGraph) -> Columns:
+    """Write a graph as columns. Linear. The features are cloned."""
+    nodes = fgraph.toposort()
+    roots = [*fgraph.inputs, *fgraph.constants.values()]
+    number: dict[Variable, int] = {v: i for i, v in enumerate(roots)}
+    made = [v for node in nodes for v in node.outputs]
+    number.update((v, i) for i, v in enumerate(made, len(roots)))
+    lines: dict[Line | None, Line | None] = {}
+    origins = [origin_line(node.origin) for node in nodes]
+    return Columns(
+        kind=type(fgraph),
+        roots=roots,
+        ops=[node.op for node in nodes],
+        fan_in=array("l", [len(node.inputs) for node in nodes]),
+        operands=array("l", [number[v] for node in nodes for v in node.inputs]),
+        fan_out=array("l", [len(node.outputs) for node in nodes]),
+        types=[v.type for v in made],
+        origins=[lines.setdefault(line, line) for line in origins],
+        names={number[v]: v.name for v in made if v.name is not None},
+        tags={number[v]: v._tag for v in made if v._tag is not None},
+        node_tags={i: node._tag for i, node in enumerate(nodes) if node._tag is not None},
+        inputs=len(fgraph.inputs),
+        outputs=[number[v] for v in fgraph.outputs],
+        update_mapping=dict(fgraph.update_mapping),
+        features=[feature.clone() for feature in fgraph.features],
+    )
+
+
+def from_columns(columns: Columns) -> FunctionGraph:
+    """Build the graph that `to_columns` wrote. It has no variable in common with any other but the roots."""
+    variables: list[Variable] = list(columns.roots)
+    for i, node in enumerate(_nodes(columns, variables)):
+        node._tag = columns.node_tags.get(i)
+        variables.extend(node.outputs)
+    for i, name in columns.names.items():
+        variables[i].name = name
+    for i, tag in columns.tags.items():
+        variables[i]._tag = tag
+    return columns.kind(
+        columns.roots[: columns.inputs],
+        [variables[i] for i in columns.outputs],
+        columns.features,
+        clone=False,
+        update_mapping=columns.update_mapping,
+        merging=False,
+    )
+
+
+def _nodes(columns: Columns, variables: list[Variable]) -> Iterator[Apply]:
+    """Build the nodes one after the other; `variables` grows meanwhile."""
+    operands, types = iter(columns.operands), iter(columns.types)
+    rows = zip(columns.ops, columns.fan_in, columns.fan_out, columns.origins, strict=True)
+    for op, fan_in, fan_out, origin in rows:
+        inputs = tuple([variables[i] for i in islice(operands, fan_in)])
+        yield build_node(op, inputs, tuple(islice(types, fan_out)), origin)
