@@ -1,0 +1,55 @@
+"""Gradients: `grad`, `Lop`, `Rop`, `jacobian`, `hessian`, ways to stop them, and `verify_grad`.
+
+An op only defines `grad` or `L_op` (and `connection_pattern`, `R_op`); the walks over graphs are
+here.
+"""
+
+from __future__ import annotations
+
+from rewrite_engine.errors import DisconnectedInputError, GradientError, NullTypeGradError
+from rewrite_engine.gradient.forward import Rop
+from rewrite_engine.gradient.jacobian import hessian, hessian_vector_product, jacobian
+from rewrite_engine.gradient.reverse import Lop, grad
+from rewrite_engine.gradient.stops import (
+    disconnected_grad,
+    grad_clip,
+    grad_scale,
+    undefined_grad,
+    zero_grad,
+)
+from rewrite_engine.gradient.verify import verify_grad
+from rewrite_engine.graph.null import (
+    DisconnectedType,
+    NullType,
+    disconnected_type,
+    grad_not_implemented,
+    grad_undefined,
+)
+
+pullback = Lop
+pushforward = Rop
+
+__all__ = [
+    "DisconnectedInputError",
+    "DisconnectedType",
+    "GradientError",
+    "Lop",
+    "NullType",
+    "NullTypeGradError",
+    "Rop",
+    "disconnected_grad",
+    "disconnected_type",
+    "grad",
+    "grad_clip",
+    "grad_not_implemented",
+    "grad_scale",
+    "grad_undefined",
+    "hessian",
+    "hessian_vector_product",
+    "jacobian",
+    "pullback",
+    "pushforward",
+    "undefined_grad",
+    "verify_grad",
+    "zero_grad",
+]

@@ -1,0 +1,147 @@
+"""`Rop`: forward-mode differentiation, by the `R_op` of the ops.
+
+An op that defines none is pushed through by differentiating its reverse mode, which is linear in
+the gradient it is given: d/du <L_op(u), v> is the Jacobian-vector product, whatever u is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rewrite_engine.errors import (
+    DisconnectedInputError,
+    GradientError,
+    MethodNotDefined,
+    NullTypeGradError,
+    TypeMismatchError,
+    message,
+)
+from rewrite_engine.gradient.reverse import _check_choice, _known, _like, _variables
+from rewrite_engine.gradient.walk import (
+    Reverse,
+    connection_pattern,
+    float_zeros,
+    gradient_dtype,
+    is_discrete,
+)
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.null import disconnected, is_disconnected, is_null
+from rewrite_engine.graph.replace import graph_replace
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.tensor.math import cast
+from rewrite_engine.tensor.type import TensorType
+
+
+def Rop(
+    f: Any,
+    wrt: Any,
+    eval_points: Any,
+    disconnected_outputs: str = "raise",
+    return_disconnected: str = "zero",
+) -> Any:
+    """Return the Jacobian-vector products: for each of `f`, the sum over `wrt` of (df/dwrt)
+    eval_point.
+
+    f, wrt: variables of any number of dimensions. eval_points: as many as `wrt`, with their
+    shapes. disconnected_outputs: what happens where an `f` depends on no `wrt`: "raise"
+    (`DisconnectedInputError`) or "ignore"; return_disconnected: "zero", "none" or "disconnected".
+    Raises `TypeMismatchError` if the numbers of `wrt` and `eval_points` differ,
+    `NullTypeGradError` where a derivative is undefined.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> from rewrite_engine.gradient import Rop
+    >>> x, v = pt.dvectors("x", "v")
+    >>> Rop(x**2, x, v).eval({x: [1.0, 3.0], v: [1.0, 0.5]})
+    array([2., 3.])
+    """
+    _check_choice("disconnected_outputs", disconnected_outputs, ("raise", "ignore"))
+    _check_choice("return_disconnected", return_disconnected, ("zero", "none", "disconnected"))
+    outputs, wanted = _variables(f, "f"), _variables(wrt, "wrt")
+    points = list(eval_points) if isinstance(eval_points, list | tuple) else [eval_points]
+    if len(points) != len(wanted):
+        raise TypeMismatchError(f"Rop: there are {len(wanted)} wrt and {len(points)} eval_points")
+    tangents = {v: _known(v, point) for v, point in zip(wanted, points, strict=True)}
+    for node in toposort(outputs, tangents):
+        _push(node, tangents)
+    return _like(
+        f, [_result(v, tangents, disconnected_outputs, return_disconnected) for v in outputs]
+    )
+
+
+def _result(v: Any, tangents: dict[Variable, Any], how: str, stand_in: str) -> Any:
+    found = tangents.get(v)
+    if found is not None:
+        return found
+    if how == "raise":
+        where = v.owner.where() if v.owner is not None else None
+        what = f"{v!r} of type {v.type} does not depend on the elements of the given variables"
+        raise DisconnectedInputError(message(what, where=where))
+    if stand_in == "none":
+        return None
+    return float_zeros(v) if stand_in == "zero" else disconnected()
+
+
+def _push(node: Apply, tangents: dict[Variable, Any]) -> None:
+    """Find the tangents of the outputs of a node, where there are any."""
+    points = [tangents.get(v) for v in node.inputs]
+    moved = [i for i, t in enumerate(points) if t is not None]
+    pattern = connection_pattern(node)
+    live = [
+        j
+        for j in range(len(node.outputs))
+        if any(pattern is None or pattern[i][j] for i in moved)
+    ]  # fmt: skip
+    if not live:
+        return
+    if all(is_discrete(node.outputs[j]) for j in live):
+        results: Sequence[Any] = [None] * len(node.outputs)
+    else:
+        results = _products(node, points)
+    for j in live:
+        out = node.outputs[j]
+        t = results[j]
+        if isinstance(out.type, TensorType):
+            tangents[out] = float_zeros(out) if t is None or is_discrete(out) else _fit(out, t)
+
+
+def _fit(out: Variable, t: Any) -> Any:
+    dtype = gradient_dtype(out)
+    return t if t.type.dtype == dtype or t.type.kind == "c" else cast(t, dtype)
+
+
+def _products(node: Apply, points: Sequence[Any]) -> Sequence[Any]:
+    """The op's own `R_op`, or the derivative of its reverse mode."""
+    try:
+        results = node.op.R_op(node.inputs, points)
+    except MethodNotDefined:
+        return _by_double_reverse(node, points)
+    if not isinstance(results, list | tuple) or len(results) != len(node.outputs):
+        what = f"its R_op must return {len(node.outputs)} variables or None, one per output"
+        raise GradientError(message(what, op=node.op, inputs=node.inputs, where=node.where()))
+    for t in results:
+        if t is not None and is_null(t):
+            text = message(
+                "the derivative is null", op=node.op, where=node.where(), hint=t.type.why_null
+            )
+            raise NullTypeGradError(text)
+    return [None if t is None or is_disconnected(t) else t for t in results]
+
+
+def _by_double_reverse(node: Apply, points: Sequence[Any]) -> list[Any]:
+    """Jacobian-vector products of one node: the gradient, for u, of the sum of <L_op(u), point>."""
+    u = [v.type.clone(dtype=gradient_dtype(v)).make_variable() for v in node.outputs]
+    moved = [v for v, t in zip(node.inputs, points, strict=True) if t is not None]
+    inner = Reverse(list(zip(node.outputs, u, strict=True)), {}, moved, frozenset())
+    pulled = [inner.result(v) for v in moved]
+    for v, g in zip(moved, pulled, strict=True):
+        if is_null(g):
+            raise NullTypeGradError(inner.why_null(v, g))
+    given = [t for t in points if t is not None]
+    pairs = [(g, t) for g, t in zip(pulled, given, strict=True) if not is_disconnected(g)]
+    outer = Reverse(pairs, {}, u, frozenset())
+    results = [outer.result(v) for v in u]
+    stand_ins = {a: cast(b, a.type.dtype) for a, b in zip(u, node.outputs, strict=True)}
+    return [
+        None if is_disconnected(t) else graph_replace(t, stand_ins, strict=False) for t in results
+    ]

@@ -1,0 +1,213 @@
+"""`grad` and `Lop`: reverse-mode differentiation of a graph, one iterative walk, linear in the
+graph's size.
+
+The walk itself is `gradient/walk.py`; here are the public functions: their checks before it and
+the choices (raise, warn, ignore) after it. Forward mode is `gradient/forward.py`, numeric checks
+are `gradient/verify.py`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import (
+    DisconnectedInputError,
+    DTypeError,
+    ForeignObjectError,
+    NDimError,
+    NullTypeGradError,
+    TypeMismatchError,
+    describe,
+    message,
+)
+from rewrite_engine.gradient.walk import Reverse, float_zeros
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.null import disconnected, is_disconnected, is_null
+from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.type import TensorType
+
+
+def grad(
+    cost: Variable | None,
+    wrt: Any,
+    consider_constant: Iterable[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+    add_names: bool = True,
+    known_grads: Mapping[Variable, Any] | None = None,
+    return_disconnected: str = "zero",
+    null_gradients: str = "raise",
+) -> Any:
+    """Return the gradient of `cost` with respect to `wrt`: one variable, or a list or tuple of
+    them.
+
+    cost: a 0-d float variable; None if `known_grads` has all there is. consider_constant:
+    variables through which no gradient flows. disconnected_inputs: what happens where the cost
+    does not depend on a variable: "raise" (`DisconnectedInputError`), "warn" or "ignore"; what
+    then stands for the gradient is chosen by return_disconnected: "zero", "none" or
+    "disconnected". known_grads: {variable: the gradient of the cost for it}, taken instead of
+    what would be computed. null_gradients: "raise" (`NullTypeGradError`) or "return". add_names:
+    name the results `(dcost/dx)`.
+
+    A gradient has the shape of its variable, and its dtype if that is a float (`config.floatX` if
+    it is not). Raises `NDimError` or `DTypeError` for a cost that is not a 0-d float, and errors
+    that name the op if the `grad` of an op returns something wrong.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> from rewrite_engine.gradient import grad
+    >>> x = pt.dvector("x")
+    >>> float(grad((x**3).sum(), x)[0].eval({x: [2.0]}))
+    12.0
+    """
+    _check_choice("disconnected_inputs", disconnected_inputs, ("raise", "warn", "ignore"))
+    _check_choice("return_disconnected", return_disconnected, ("zero", "none", "disconnected"))
+    _check_choice("null_gradients", null_gradients, ("raise", "return"))
+    wanted = _variables(wrt, "wrt")
+    fixed = {v: _known(v, g) for v, g in (known_grads or {}).items()}
+    seeds = [] if cost is None else [(cost, _one(cost))]
+    if not seeds and not fixed:
+        raise ValueError("grad needs a cost or known_grads")
+    walk = Reverse(seeds, fixed, wanted, frozenset(consider_constant or ()))
+    results = []
+    for v in wanted:
+        g = walk.result(v)
+        if is_null(g) and null_gradients == "raise":
+            raise NullTypeGradError(walk.why_null(v, g))
+        if is_disconnected(g):
+            _report_disconnected(v, cost, disconnected_inputs)
+            g = _stand_in(v, g, return_disconnected)
+        results.append(g)
+    if add_names and cost is not None:
+        _name(results, wanted, cost, fixed)
+    return _like(wrt, results)
+
+
+def Lop(
+    f: Any,
+    wrt: Any,
+    eval_points: Any,
+    consider_constant: Iterable[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+    return_disconnected: str = "zero",
+) -> Any:
+    """Return the vector-Jacobian products: for each of `wrt`, the sum over `f` of (df/dwrt)ᵀ
+    eval_point.
+
+    f: variables of any number of dimensions; eval_points: as many, with the shapes of `f`. The
+    options are those of `grad`. Raises `TypeMismatchError` if the numbers of `f` and
+    `eval_points` differ.
+    """
+    _check_choice("disconnected_inputs", disconnected_inputs, ("raise", "warn", "ignore"))
+    _check_choice("return_disconnected", return_disconnected, ("zero", "none", "disconnected"))
+    outputs, wanted = _variables(f, "f"), _variables(wrt, "wrt")
+    points = list(eval_points) if isinstance(eval_points, (list, tuple)) else [eval_points]
+    if len(points) != len(outputs):
+        raise TypeMismatchError(f"Lop: there are {len(outputs)} f and {len(points)} eval_points")
+    seeds = [(v, _known(v, point)) for v, point in zip(outputs, points, strict=True)]
+    walk = Reverse(seeds, {}, wanted, frozenset(consider_constant or ()))
+    results = []
+    for v in wanted:
+        g = walk.result(v)
+        if is_null(g):
+            raise NullTypeGradError(walk.why_null(v, g))
+        if is_disconnected(g):
+            _report_disconnected(v, outputs[0] if outputs else None, disconnected_inputs)
+            g = _stand_in(v, g, return_disconnected)
+        results.append(g)
+    return _like(wrt, results)
+
+
+def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}; it is {value!r}")
+
+
+def _variables(given: Any, what: str) -> list[Variable]:
+    """Read one variable, or a sequence of them, as a list."""
+    many = list(given) if isinstance(given, Sequence) else [given]
+    for v in many:
+        if not isinstance(v, Variable):
+            raise ForeignObjectError(f"{what} must be variables, not {describe(v)}")
+    return many
+
+
+def _like(given: Any, results: list[Any]) -> Any:
+    """Return the results in the form in which the variables were given."""
+    if isinstance(given, tuple):
+        return tuple(results)
+    return results if isinstance(given, Sequence) else results[0]
+
+
+def _one(cost: Any) -> Variable:
+    """Check a cost and return its gradient for itself."""
+    if not isinstance(cost, Variable):
+        raise ForeignObjectError(f"the cost must be a variable, not {describe(cost)}")
+    where = cost.owner.where() if cost.owner is not None else None
+    if is_null(cost):
+        raise NullTypeGradError(
+            message("the cost is of NullType", where=where, hint=cost.type.why_null)
+        )
+    if not isinstance(cost.type, TensorType):
+        raise DTypeError(
+            message(f"the cost must be a 0-d float tensor, not a {cost.type}", where=where)
+        )
+    if cost.type.ndim != 0:
+        hint = "take its sum or its mean, or use Lop or jacobian"
+        what = f"the cost must have no dimensions; this one has {cost.type.ndim}"
+        raise NDimError(message(what, inputs=[cost], where=where, hint=hint))
+    if cost.type.kind != "f":
+        what = f"the cost must be a float; this one is {cost.type.dtype}"
+        raise DTypeError(message(what, inputs=[cost], where=where))
+    return as_tensor_variable(np.ones((), dtype=cost.type.dtype))
+
+
+def _known(v: Variable, g: Any) -> Any:
+    """Check a gradient that the user gives for `v`."""
+    if isinstance(g, Variable) and (is_null(g) or is_disconnected(g)):
+        return g
+    g = as_tensor_variable(g)
+    if not isinstance(v.type, TensorType):
+        return g
+    if g.type.ndim != v.type.ndim:
+        what = f"the gradient given for {v!r} has {g.type.ndim} dimensions, not {v.type.ndim}"
+        raise NDimError(message(what, inputs=[v, g]))
+    if g.type.kind not in "fc":
+        raise DTypeError(message(f"the gradient given for {v!r} is not a float", inputs=[v, g]))
+    return g
+
+
+def _report_disconnected(v: Variable, cost: Variable | None, how: str) -> None:
+    if how == "ignore":
+        return
+    where = cost.owner.where() if cost is not None and cost.owner is not None else None
+    name = "the cost" if cost is None else f"the cost {cost!r}"
+    what = f"{name} does not depend on the elements of {v!r} of type {v.type}"
+    hint = "disconnected_inputs='ignore' gives zeros instead"
+    text = message(what, where=where, hint=hint)
+    if how == "raise":
+        raise DisconnectedInputError(text)
+    warnings.warn(text, stacklevel=4)
+
+
+def _stand_in(v: Variable, g: Variable, how: str) -> Variable | None:
+    """What is returned for a disconnected variable."""
+    if how == "none":
+        return None
+    if how == "disconnected" or not isinstance(v.type, TensorType):
+        return g if is_disconnected(g) else disconnected()
+    return float_zeros(v)
+
+
+def _name(
+    results: list[Any], wanted: list[Variable], cost: Variable, fixed: Mapping[Variable, Variable]
+) -> None:
+    """Name gradients after cost and variable; what belongs to the user keeps its name."""
+    given = set(fixed.values())
+    for v, g in zip(wanted, results, strict=True):
+        if g is None or g.owner is None or g in given or g.name is not None:
+            continue
+        if cost.name is not None and v.name is not None:
+            g.name = f"(d{cost.name}/d{v.name})"

@@ -1,0 +1,126 @@
+"""Functions that leave a value as it is, and change or stop its gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rewrite_engine.gradient.walk import float_zeros
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.null import disconnected, grad_undefined
+from rewrite_engine.graph.op import Op
+from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.math import clip, mul
+
+
+class GradientView(Op):
+    """The input itself; subclasses say what happens to the gradient."""
+
+    __props__: tuple[str, ...] | None = ()
+    view_map = {0: [0]}
+
+    def convert_input(self, x: Any) -> Variable:
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
+        return types
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        output_storage[0][0] = inputs[0]
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        return list(shapes)
+
+
+class DisconnectedGrad(GradientView):
+    """Nothing flows back, as if the output did not depend on the input."""
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:
+        return [[False]]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        return [disconnected()]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [None]
+
+
+class ZeroGrad(GradientView):
+    """Zeros flow back."""
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        return [float_zeros(inputs[0])]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [None]
+
+
+class UndefinedGrad(GradientView):
+    """Using the gradient is an error."""
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        return [grad_undefined(self, 0, inputs[0])]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [grad_undefined(self, 0, inputs[0])]
+
+
+class GradClip(GradientView):
+    """What flows back is clipped to [clip_lower_bound, clip_upper_bound]."""
+
+    __props__ = ("clip_lower_bound", "clip_upper_bound")
+
+    def __init__(self, clip_lower_bound: float, clip_upper_bound: float) -> None:
+        if not clip_lower_bound <= clip_upper_bound:
+            raise ValueError(f"grad_clip: {clip_lower_bound} is not below {clip_upper_bound}")
+        self.clip_lower_bound = clip_lower_bound
+        self.clip_upper_bound = clip_upper_bound
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        return [clip(output_gradients[0], self.clip_lower_bound, self.clip_upper_bound)]
+
+
+class GradScale(GradientView):
+    """What flows back is multiplied."""
+
+    __props__ = ("multiplier",)
+
+    def __init__(self, multiplier: float) -> None:
+        self.multiplier = multiplier
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        return [mul(self.multiplier, output_gradients[0])]
+
+
+disconnected_grad_ = DisconnectedGrad()
+zero_grad_ = ZeroGrad()
+undefined_grad_ = UndefinedGrad()
+
+
+def disconnected_grad(x: Any) -> Any:
+    """Return `x`; gradients treat it as a constant: variables it depends on count as
+    disconnected.
+    """
+    return disconnected_grad_(x)
+
+
+def zero_grad(x: Any) -> Any:
+    """Return `x`; gradients through it are zero (and so not disconnected)."""
+    return zero_grad_(x)
+
+
+def undefined_grad(x: Any) -> Any:
+    """Return `x`; a gradient through it raises `NullTypeGradError`."""
+    return undefined_grad_(x)
+
+
+def grad_clip(x: Any, lower_bound: float, upper_bound: float) -> Any:
+    """Return `x`; gradients through it are clipped to [lower_bound, upper_bound] elementwise."""
+    return GradClip(lower_bound, upper_bound)(x)
+
+
+def grad_scale(x: Any, multiplier: float) -> Any:
+    """Return `x`; gradients through it are multiplied by a number."""
+    return GradScale(multiplier)(x)

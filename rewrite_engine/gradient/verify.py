@@ -1,0 +1,181 @@
+"""`verify_grad`: symbolic gradients against differences of values, at a point.
+
+The output is projected on a random direction, so that one gradient checks a whole Jacobian.
+Values are computed by the ops' own thunks in topological order; with `mode=` by a compiled
+function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import DTypeError, GradientError, MissingInputError, message
+from rewrite_engine.gradient.reverse import grad
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.traverse import explicit_graph_inputs, toposort
+from rewrite_engine.tensor.constant import constant
+from rewrite_engine.tensor.math import mul
+from rewrite_engine.tensor.reduce import sum as sum_
+from rewrite_engine.tensor.type import TensorType
+
+#: dtype: (step of the differences, absolute tolerance, relative tolerance)
+STEPS = {
+    "float64": (6e-6, 1e-6, 1e-5),
+    "float32": (5e-3, 1e-2, 1e-2),
+    "float16": (5e-2, 1e-1, 1e-1),
+}
+
+
+class Evaluator:
+    """Computes variables from the values of inputs, again and again, without compiling them."""
+
+    def __init__(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
+        self.cells: dict[Variable, list[Any]] = {v: [None] for v in inputs}
+        for v in explicit_graph_inputs(outputs):
+            if v not in self.cells:
+                raise MissingInputError(message(f"no value is given for {v!r}", inputs=[v]))
+        nodes = toposort(outputs, inputs)
+        for node in nodes:
+            for v in (*node.inputs, *node.outputs):
+                self.cells.setdefault(v, [v.data] if isinstance(v, Constant) else [None])
+        for v in outputs:
+            self.cells.setdefault(v, [v.data] if isinstance(v, Constant) else [None])
+        self.thunks = [node.op.make_thunk(node, self.cells, None, node.outputs) for node in nodes]
+        self.inputs, self.outputs = list(inputs), list(outputs)
+
+    def __call__(self, *values: Any) -> list[Any]:
+        """Return the values of the outputs."""
+        for v, value in zip(self.inputs, values, strict=True):
+            self.cells[v][0] = value
+        for thunk in self.thunks:
+            thunk()
+        return [np.asarray(self.cells[v][0]) for v in self.outputs]
+
+
+def evaluate(outputs: Sequence[Variable], givens: dict[Variable, Any]) -> list[Any]:
+    """Compute variables once, given values for the inputs that they depend on.
+
+    The values are converted to the types of the inputs. Raises `MissingInputError`.
+    """
+    values = [v.type.filter(value) for v, value in givens.items()]
+    return Evaluator(list(givens), outputs)(*values)
+
+
+def verify_grad(
+    fun: Callable[..., Any],
+    pt: Sequence[Any],
+    n_tests: int = 2,
+    rng: np.random.Generator | None = None,
+    eps: float | None = None,
+    out_type: str | None = None,
+    abs_tol: float | None = None,
+    rel_tol: float | None = None,
+    mode: Any = None,
+    cast_to_output_type: bool = False,
+    no_debug_ref: bool = True,
+) -> None:
+    """Check the gradients of `fun` at the point `pt` against central differences.
+
+    fun: takes as many variables as `pt` has arrays (floats; `DTypeError` if not) and returns one
+    float variable. n_tests: how many random projections of the output. rng: where they come from.
+    eps: the step. abs_tol, rel_tol: an element passes if either error is below its tolerance.
+    mode: compile with it, else the ops' thunks are run. Raises `GradientError`, which says which
+    element of which argument differs, and by how much. `out_type`, `cast_to_output_type` and
+    `no_debug_ref` are accepted for compatibility.
+    """
+    points = [np.array(p) for p in pt]
+    for i, p in enumerate(points):
+        if p.dtype.name not in STEPS:
+            raise DTypeError(f"verify_grad: argument {i} must be a float array, it is {p.dtype}")
+    rng = np.random.default_rng(4711) if rng is None else rng
+    step, atol, rtol = _largest([STEPS[p.dtype.name] for p in points])
+    step = step if eps is None else eps
+    atol = atol if abs_tol is None else abs_tol
+    rtol = rtol if rel_tol is None else rel_tol
+    inputs = [_input(p, i) for i, p in enumerate(points)]
+    output = fun(*inputs)
+    _check_output(output)
+    (value,) = _evaluator(inputs, [output], mode)(*points)
+    for _ in range(n_tests):
+        direction = rng.uniform(0.5, 1.5, value.shape) * rng.choice([-1, 1], value.shape)
+        cost = sum_(mul(output, constant(direction, dtype=output.type.dtype)))
+        gradients = grad(cost, inputs, disconnected_inputs="ignore")
+        run = _evaluator(inputs, [cost], mode)
+        symbolic = _evaluator(inputs, gradients, mode)(*points)
+        for i, analytic in enumerate(symbolic):
+            numeric = _differences(run, points, i, step)
+            _compare(fun, i, analytic, numeric, points[i], atol, rtol)
+
+
+def _largest(steps: list[tuple[float, float, float]]) -> tuple[float, float, float]:
+    """The step and tolerances of the least precise argument."""
+    return max(steps, default=STEPS["float64"])
+
+
+def _input(p: np.ndarray, i: int) -> Any:
+    shape = [1 if n == 1 else None for n in p.shape]
+    return TensorType(p.dtype, shape)(f"input {i}")
+
+
+def _check_output(output: Any) -> None:
+    if not isinstance(output, Variable) or not isinstance(output.type, TensorType):
+        raise DTypeError(
+            f"verify_grad: the function must return one tensor variable, not {output!r}"
+        )
+    if output.type.kind != "f":
+        raise DTypeError(message("verify_grad: the output must be a float", inputs=[output]))
+
+
+def _evaluator(inputs: list[Variable], outputs: list[Variable], mode: Any) -> Callable[..., Any]:
+    if mode is None:
+        return Evaluator(inputs, outputs)
+
+    def run(*values: Any) -> list[Any]:
+        givens: dict[Any, Any] = dict(zip(inputs, values, strict=True))
+        return [v.eval(givens, mode=mode, on_unused_input="ignore") for v in outputs]
+
+    return run
+
+
+def _differences(
+    run: Callable[..., Any], points: list[np.ndarray], i: int, step: float
+) -> np.ndarray:
+    """The gradient of a 0-d function for argument `i`, by central differences."""
+    moved = [p.copy() for p in points]
+    x = moved[i]
+    result = np.empty(x.shape, dtype=np.float64)
+    for index in np.ndindex(x.shape):
+        at = x[index]
+        x[index] = at + step
+        above, high = float(x[index]), float(run(*moved)[0])
+        x[index] = at - step
+        below, low = float(x[index]), float(run(*moved)[0])
+        x[index] = at
+        result[index] = (high - low) / (above - below)
+    return result
+
+
+def _compare(
+    fun: Any, i: int, analytic: Any, numeric: Any, p: np.ndarray, atol: float, rtol: float
+) -> None:
+    """Raise `GradientError` where two gradients differ."""
+    name = getattr(fun, "__name__", str(fun))
+    if analytic.shape != p.shape:
+        what = f"its gradient for argument {i} has shape {analytic.shape}, the argument {p.shape}"
+        raise GradientError(message(what, op=name))
+    absolute = np.abs(analytic - numeric)
+    relative = absolute / np.maximum(np.abs(analytic) + np.abs(numeric), 1e-300)
+    bad = ~((absolute <= atol) | (relative <= rtol))
+    if not bad.any():
+        return
+    worst = np.unravel_index(np.argmax(np.where(bad, absolute, -1)), p.shape)
+    index = tuple(int(k) for k in worst)
+    what = (
+        f"its gradient for argument {i} is wrong at index {index}: symbolic {analytic[index]}, "
+        f"numeric {numeric[index]} (error {absolute[index]:.3g}, allowed {atol:.3g}; "
+        f"relative {relative[index]:.3g}, allowed {rtol:.3g}); {int(bad.sum())} of {bad.size} differ"
+    )
+    raise GradientError(message(what, op=name))

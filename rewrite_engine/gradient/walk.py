@@ -1,0 +1,320 @@
+"""The walk of reverse-mode differentiation, from outputs back to inputs.
+
+Each node that lies between the outputs and the wanted variables is visited once. What arrives at
+a variable from its users is collected, and added up by one variadic `add` when the variable's own
+node is reached. A gradient known to be zero is carried as a mark, not as a graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.config import config
+from rewrite_engine.errors import (
+    DTypeError,
+    GradientError,
+    MethodNotDefined,
+    NDimError,
+    ShapeError,
+    message,
+)
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.null import NullType, disconnected, is_disconnected, is_null
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.tensor.creation import Alloc, zeros_like
+from rewrite_engine.tensor.gather import AdvancedIncSubtensor
+from rewrite_engine.tensor.index import IncSubtensor
+from rewrite_engine.tensor.math import add, cast, second
+from rewrite_engine.tensor.shape import specify_shape
+from rewrite_engine.tensor.type import TensorType
+
+
+def gradient_dtype(v: Variable) -> str:
+    """The dtype of a gradient for `v`: its own if that is continuous, else `config.floatX`."""
+    return v.type.dtype if v.type.kind in "fc" else config.floatX
+
+
+def is_discrete(v: Variable) -> bool:
+    """Whether the values are integers or booleans, so that nothing has a gradient through them
+    but zero.
+    """
+    return isinstance(v.type, TensorType) and v.type.kind not in "fc"
+
+
+def float_zeros(v: Variable) -> Variable:
+    """Zeros with the shape of `v` and the dtype of its gradient."""
+    return zeros_like(v, dtype=gradient_dtype(v))
+
+
+def connection_pattern(node: Apply) -> list[list[bool]] | None:
+    """Which inputs affect which outputs; None: each affects all."""
+    pattern = node.op.connection_pattern
+    return None if pattern is None else pattern(node)
+
+
+class Reverse:
+    """Gradients of `seeds` [(variable, gradient)] for the `wanted` variables.
+
+    fixed: {variable: gradient} that are taken as they are. stops: variables through which nothing
+    flows.
+    """
+
+    def __init__(
+        self,
+        seeds: Sequence[tuple[Variable, Variable]],
+        fixed: Mapping[Variable, Variable],
+        wanted: Iterable[Variable],
+        stops: frozenset[Variable],
+    ) -> None:
+        self.settled: dict[Variable, Variable] = dict(fixed)
+        self.terms: dict[Variable, list[Variable]] = {}
+        self.zeros: set[Variable] = set()
+        self.nulls: dict[Variable, Apply] = {}
+        for v, g in seeds:
+            self._receive(v, g, None)
+        nodes = toposort([v for v, _ in seeds] + list(fixed), stops)
+        self.live = _live(nodes, wanted, stops)
+        for node in reversed(nodes):
+            self._visit(node)
+
+    # --- results -----------------------------------------------------------------------------
+
+    def result(self, v: Variable) -> Variable:
+        """The gradient for `v`; of `NullType` or `DisconnectedType` where there is none."""
+        return self._settle(v) if v in self.live or v in self.settled else disconnected()
+
+    def why_null(self, v: Variable, g: Any) -> str:
+        """The message for a gradient that is null: the op that has none, and the line that built
+        it.
+        """
+        what = f"the gradient for {v!r} of type {v.type} cannot be built"
+        node = self.nulls.get(v)
+        if node is None:
+            return message(what, hint=g.type.why_null)
+        return message(
+            what, op=node.op, inputs=node.inputs, where=node.where(), hint=g.type.why_null
+        )
+
+    # --- one variable ------------------------------------------------------------------------
+
+    def _settle(self, v: Variable) -> Variable:
+        """Add up what has arrived at `v`. Called when all its users have been visited."""
+        found = self.settled.get(v)
+        if found is not None:
+            return found
+        terms = self.terms.pop(v, None)
+        if terms is None:
+            g = disconnected()
+        elif not terms:
+            self.zeros.add(v)
+            g = float_zeros(v)
+        else:
+            g = _fit(v, _total(terms))
+        self.settled[v] = g
+        return g
+
+    def _receive(self, v: Variable, term: Variable, node: Apply | None) -> None:
+        """Note one term for `v`. Once a variable is null it stays so."""
+        if v in self.settled or is_disconnected(term):
+            return
+        if is_null(term):
+            self.settled[v] = term
+            if node is not None:
+                guilty = [self.nulls[o] for o in node.outputs if o in self.nulls]
+                self.nulls[v] = guilty[0] if guilty else node
+            return
+        known = self.terms.setdefault(v, [])
+        if not is_zero(term):
+            known.append(term)
+
+    # --- one node ----------------------------------------------------------------------------
+
+    def _visit(self, node: Apply) -> None:
+        live, terms, settled = self.live, self.terms, self.settled
+        inputs = [i for i, v in enumerate(node.inputs) if v in live]
+        if not inputs or not any(v in live and (v in terms or v in settled) for v in node.outputs):
+            return
+        grads = [self._settle(v) if v in live else disconnected() for v in node.outputs]
+        pattern = connection_pattern(node)
+        if any(map(is_null, grads)):
+            inputs = self._spread_null(node, grads, inputs, pattern)
+        if not inputs or all(map(is_disconnected, grads)):
+            return
+        self._pull(node, grads, inputs, pattern)
+
+    def _pull(
+        self,
+        node: Apply,
+        grads: list[Variable],
+        inputs: list[int],
+        pattern: list[list[bool]] | None,
+    ) -> None:
+        """Ask the op for the gradients of its inputs, and hand them on."""
+        flat = True  # nothing but zeros can come out
+        for j, v in enumerate(node.outputs):
+            if is_disconnected(grads[j]) or v in self.zeros:
+                continue
+            if is_discrete(v):
+                grads[j] = float_zeros(v)
+                continue
+            flat = False
+        if pattern is not None:
+            inputs = [i for i in inputs if any(pattern[i])]
+        for i, term in _call(node, grads, inputs, flat).items():
+            if flat and not is_null(term) and not is_disconnected(term):
+                self.terms.setdefault(node.inputs[i], [])
+                continue
+            self._receive(node.inputs[i], term, node)
+
+    def _spread_null(
+        self,
+        node: Apply,
+        grads: list[Variable],
+        inputs: list[int],
+        pattern: list[list[bool]] | None,
+    ) -> list[int]:
+        """Inputs that affect an output with a null gradient have one too; return the other
+        inputs.
+        """
+        nulls = {j: g for j, g in enumerate(grads) if is_null(g)}
+        rest = []
+        for i in inputs:
+            hit = [g for j, g in nulls.items() if pattern is None or pattern[i][j]]
+            if hit:
+                self._receive(node.inputs[i], hit[0], node)
+            else:
+                rest.append(i)
+        for j in nulls:
+            grads[j] = disconnected()
+        return rest
+
+
+def _live(
+    nodes: Iterable[Apply], wanted: Iterable[Variable], stops: frozenset[Variable]
+) -> set[Variable]:
+    """The variables whose elements depend on those of a wanted one (which are among them)."""
+    live = set(wanted) - stops
+    for node in nodes:
+        touched = [i for i, v in enumerate(node.inputs) if v in live]
+        if not touched:
+            continue
+        pattern = connection_pattern(node)
+        for j, out in enumerate(node.outputs):
+            if out in stops:
+                continue
+            if pattern is None or any(pattern[i][j] for i in touched):
+                live.add(out)
+    return live
+
+
+def is_zero(g: Variable) -> bool:
+    """Whether a gradient is zero by its form: a constant of zeros, or one spread over a shape."""
+    if g.owner is not None:
+        op = g.owner.op
+        if op is second:
+            g = g.owner.inputs[1]
+        elif isinstance(op, Alloc):
+            g = g.owner.inputs[0]
+    return isinstance(g, Constant) and g.data.size <= 1024 and not np.any(g.data)
+
+
+def _total(terms: list[Any]) -> Any:
+    """The sum: one `add`, on top of which scattered terms are written one after the other.
+
+    A term that is zero but for `zeros[index] += y` costs as much as the whole array if it is added,
+    and as much as `y` if it is written.
+    """
+    if len(terms) == 1:
+        return terms[0]
+    scattered = [t for t in terms if _is_scattered(t)]
+    full = [t for t in terms if not _is_scattered(t)]
+    if full:
+        total = full[0] if len(full) == 1 else add(*full)
+    else:
+        total = scattered.pop(0)
+    for t in scattered:
+        fits = t.type.dtype == total.type.dtype
+        total = t.owner.op(total, *t.owner.inputs[1:]) if fits else add(total, t)
+    return total
+
+
+def _is_scattered(t: Any) -> bool:
+    """Whether a term is zeros with something added at an index."""
+    if t.owner is None or not isinstance(t.owner.op, IncSubtensor | AdvancedIncSubtensor):
+        return False
+    return not t.owner.op.set_instead_of_inc and is_zero(t.owner.inputs[0])
+
+
+def _fit(v: Variable, g: Any) -> Any:
+    """Give a gradient the dtype of its variable, and the static 1s of its shape."""
+    if not isinstance(v.type, TensorType):
+        return g
+    dtype = gradient_dtype(v)
+    if g.type.dtype != dtype and not (g.type.kind == "c" and v.type.kind != "c"):
+        g = cast(g, dtype)
+    if any(s == 1 and t is None for s, t in zip(v.type.shape, g.type.shape, strict=True)):
+        g = specify_shape(g, tuple([s if s == 1 else None for s in v.type.shape]))
+    return g
+
+
+def _call(node: Apply, grads: list[Variable], inputs: list[int], flat: bool) -> dict[int, Variable]:
+    """Ask the node's op for the gradients of some inputs.
+
+    flat: the gradients of the outputs are zero, so that an op with discrete outputs need not define
+    any.
+    """
+    op = node.op
+    try:
+        if hasattr(op, "input_gradients"):
+            some = op.input_gradients(node.inputs, node.outputs, grads, inputs)
+            return {i: _checked(node, i, g) for i, g in zip(inputs, some, strict=True)}
+        results = op.L_op(node.inputs, node.outputs, grads)
+    except MethodNotDefined as error:
+        if flat and all(map(is_discrete, node.outputs)):
+            return {i: float_zeros(node.inputs[i]) for i in inputs}
+        hint = "an op that can be differentiated defines grad or L_op"
+        text = message("has no gradient", op=op, inputs=node.inputs, where=node.where(), hint=hint)
+        raise GradientError(text) from error
+    except Exception as error:
+        error.add_note(message("raised while its gradient was built", op=op, where=node.where()))
+        raise
+    if not isinstance(results, list | tuple) or len(results) != len(node.inputs):
+        got = len(results) if isinstance(results, list | tuple) else repr(results)
+        what = f"its grad must return {len(node.inputs)} gradients, one per input, not {got}"
+        raise GradientError(message(what, op=op, inputs=node.inputs, where=node.where()))
+    return {i: _checked(node, i, results[i]) for i in inputs}
+
+
+def _checked(node: Apply, i: int, term: Any) -> Variable:
+    """Return the term if it can be a gradient of input `i`; raise an error that names the op if
+    not.
+    """
+    x = node.inputs[i]
+
+    def text(what: str) -> str:
+        return message(f"its grad for input {i} {what}", op=node.op, inputs=[x], where=node.where())
+
+    if not isinstance(term, Variable):
+        hint = (
+            "" if term is not None else " (return a DisconnectedType variable where there is none)"
+        )
+        raise GradientError(text(f"is not a variable but {term!r}{hint}"))
+    if (
+        isinstance(term.type, NullType)
+        or is_disconnected(term)
+        or not isinstance(x.type, TensorType)
+    ):
+        return term
+    if not isinstance(term.type, TensorType):
+        raise GradientError(text(f"is of type {term.type}"))
+    if term.type.kind not in "fc":
+        raise DTypeError(text(f"has dtype {term.type.dtype}; gradients are never discrete"))
+    if term.type.ndim != x.type.ndim:
+        raise NDimError(text(f"has {term.type.ndim} dimensions, the input has {x.type.ndim}"))
+    for s, t in zip(x.type.shape, term.type.shape, strict=True):
+        if s is not None and t is not None and s != t:
+            raise ShapeError(text(f"has shape {term.type.shape}, the input has {x.type.shape}"))
+    return term
