@@ -1,0 +1,174 @@
+"""`pp`: a graph in the notation of mathematics, `log(1 + exp(x))`.
+
+What is used more than once is written once, as a definition before the formula, so the text is
+linear in the size of the graph. Precedence is in `terms/print.py`; graphs as trees are in
+`tree.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.terms.print import (
+    ATOM,
+    LOWEST,
+    Token,
+    call_tokens,
+    leaf_text,
+    leaf_tokens,
+    tokens,
+    write,
+)
+
+
+def pp(graph_like: Any, limit: int | None = None) -> str:
+    """Return a graph as formulas, one line for each output.
+
+    graph_like: a variable, a `FunctionGraph`, a compiled function, or a list of variables. A node
+    that is used more than once is defined before: by the name of its variable, or `a`, `b`, ….
+    limit: the most characters; what is more is cut off and marked by `…`.
+    Raises `TypeError` for an object that has no graph.
+
+    >>> from tests.toy import num, log, exp, add, mul
+    >>> x = num("x")
+    >>> pp(log(add(1, exp(x))))
+    'log(1.0 + exp(x))'
+    >>> y = add(x, 1)
+    >>> print(pp(mul(y, log(y))))
+    a = x + 1.0
+    a * log(a)
+    """
+    outputs = _outputs(graph_like)
+    formula = Formula(outputs)
+    out: list[str] = []
+    left = limit
+    for line in formula.lines(outputs, limit):
+        out.append(line)
+        if left is not None:
+            left -= len(line) + 1
+            if left < 0:
+                return _cut("\n".join(out), limit)
+    return "\n".join(out)
+
+
+pprint = pp
+
+
+def _cut(text: str, limit: int | None) -> str:
+    return text if limit is None or len(text) <= limit else text[:limit].rstrip("…") + "…"
+
+
+def _outputs(obj: Any) -> list[Any]:
+    if isinstance(obj, Variable):
+        return [obj]
+    if isinstance(obj, Apply):
+        return list(obj.outputs)
+    if isinstance(obj, (list, tuple)):
+        return [v for item in obj for v in _outputs(item)]
+    outputs = getattr(getattr(obj, "fgraph", obj), "outputs", None)
+    if outputs is None:
+        raise TypeError(f"{type(obj).__name__} is no variable, graph, function or list: {obj!r}")
+    return list(outputs)
+
+
+class Formula:
+    """Writes variables; the nodes in `names` are referred to by name."""
+
+    def __init__(self, outputs: Sequence[Any]) -> None:
+        self.order = toposort(outputs)
+        self.names = self._name_shared(outputs)
+
+    def _name_shared(self, outputs: Sequence[Any]) -> dict[Apply, str]:
+        """Name the nodes that are used more than once."""
+        used = [v.owner for node in self.order for v in node.inputs if v.owner is not None]
+        times = Counter(used + [v.owner for v in outputs if v.owner is not None])
+        roots = {v for node in self.order for v in node.inputs if v.owner is None}
+        taken = {v.name for v in roots if v.name is not None}
+        fresh = (name for name in _letters() if name not in taken)
+        names: dict[Apply, str] = {}
+        for node in self.order:
+            if times[node] < 2:
+                continue
+            own = node.outputs[0].name if len(node.outputs) == 1 else None
+            names[node] = own if own is not None and own not in taken else next(fresh)
+            taken.add(names[node])
+        return names
+
+    def lines(self, outputs: Sequence[Any], limit: int | None) -> Iterator[str]:
+        """The definitions, and the outputs."""
+        for node, name in self.names.items():
+            yield f"{name} = " + write(node, self._expand_node, limit)
+        for v in outputs:
+            yield write(v, self.expand, limit)
+
+    def expand(self, v: Any, outer: int) -> Sequence[Token]:
+        """One variable (or a node of which an output is taken)."""
+        if isinstance(v, Apply):
+            return [self.names[v]] if v in self.names else self._expand_node(v, outer)
+        node = v.owner
+        if node is None:
+            return leaf_tokens(leaf_text(v), outer)
+        if len(node.outputs) > 1:
+            return [(node, ATOM), f"[{v.index}]"]
+        return self.expand(node, outer)
+
+    def _expand_node(self, node: Any, outer: int) -> Sequence[Token]:
+        if not isinstance(node, Apply):
+            return self.expand(node, outer)
+        notation = NOTATION.get(type(node.op).__name__)
+        special = notation(node) if notation is not None else None
+        if special is not None:
+            return special
+        name, _, params = str(node.op).partition("{")
+        params = params.removesuffix("}")
+        if params and not params.startswith("inplace"):
+            return [*call_tokens([name], node.inputs)[:-1], f", {params})"]
+        return tokens(name, node.inputs, outer)
+
+
+def _letters() -> Iterator[str]:
+    """a, b, …, z, a1, b1, …"""
+    n = 0
+    while True:
+        yield from (chr(c) + (str(n) if n else "") for c in range(ord("a"), ord("z") + 1))
+        n += 1
+
+
+# --- notations of single ops ------------------------------------------------------------------
+
+Notation = Callable[[Apply], Sequence[Token] | None]
+
+
+def _subtensor(node: Apply) -> Sequence[Token]:
+    """`x[i, 1:, None]`."""
+    from rewrite_engine.tensor.index_template import INPUT, NEWAXIS
+
+    inputs = iter(node.inputs[1:])
+
+    def entry(e: Any) -> Iterable[Token]:
+        if isinstance(e, tuple):
+            parts: list[list[Token]] = [[] if p is None else list(entry(p)) for p in e]
+            shown = parts if parts[2] else parts[:2]
+            return [t for i, p in enumerate(shown) for t in ([":"] if i else []) + p]
+        if e == INPUT:
+            return [(next(inputs), LOWEST)]
+        return ["None" if e == NEWAXIS else str(e)]
+
+    out: list[Token] = [(node.inputs[0], ATOM), "["]
+    for i, e in enumerate(node.op.idx_list):
+        out += [", "] if i else []
+        out += entry(e)
+    return [*out, "]"]
+
+
+def _transpose(node: Apply) -> Sequence[Token] | None:
+    """`x.T` for matrices."""
+    return [(node.inputs[0], ATOM), ".T"] if str(node.op) == "Transpose{axes=[1, 0]}" else None
+
+
+#: name of a class of ops -> how a node of it is written (None: in the ordinary way)
+NOTATION: dict[str, Notation] = {"Subtensor": _subtensor, "DimShuffle": _transpose}

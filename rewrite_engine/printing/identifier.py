@@ -1,0 +1,50 @@
+"""Identifiers of nodes in printed graphs: `A`, `B`, …, `Z`, `BA`, … in the order of printing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+KINDS = ("CHAR", "int", "id", "auto", "")
+
+
+def letters(n: int) -> str:
+    """The number `n` in capital letters: A … Z, AA, AB, …"""
+    out = ""
+    n += 1
+    while n:
+        n, digit = divmod(n - 1, 26)
+        out = chr(ord("A") + digit) + out
+    return out
+
+
+class Identifiers:
+    """Gives each node (or root variable) an identifier, the same one whenever it is asked again.
+
+    kind: "CHAR" (letters), "int", "id" (Python's), "auto" (`auto_0`, …) or "" (none). known: what
+    was given before; new ones are entered there, so several printouts can share it.
+    Raises `ValueError` for another kind.
+    """
+
+    def __init__(self, kind: str, known: dict[Any, str] | None = None) -> None:
+        if kind not in KINDS:
+            raise ValueError(
+                f"there are no identifiers {kind!r}; there are {', '.join(map(repr, KINDS))}"
+            )
+        self.kind = kind
+        self.known = {} if known is None else known
+
+    def of(self, node: Any) -> str:
+        """` [id A]`, or nothing."""
+        if node not in self.known:
+            self.known[node] = self.make(node, len(self.known))
+        return self.known[node]
+
+    def make(self, node: Any, n: int) -> str:
+        """The text of the identifier of the n-th node."""
+        if self.kind == "":
+            return ""
+        if self.kind == "CHAR":
+            return f" [id {letters(n)}]"
+        if self.kind == "int":
+            return f" [id {n}]"
+        return f" [id {id(node)}]" if self.kind == "id" else f" [id auto_{n}]"

@@ -1,0 +1,257 @@
+"""`debugprint`: a graph as a tree of text, each node once.
+
+    log [id A]
+     └─ add [id B]
+        ├─ 1.0 [id C]
+        └─ x [id D]
+
+A node that was printed before is shown with its identifier only (`···` stands for what is below).
+The text is linear in the size of the graph: from depth 40 on, every 40 levels the indentation
+starts anew at the left margin, behind the depth (`40⋮ └─ sin [id AO]`). The notation of formulas
+is in `formula.py`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.printing.identifier import Identifiers
+from rewrite_engine.terms.print import constant_text
+
+BLOCK = 40  # levels after which indentation starts anew
+MORE = "···"
+
+
+@dataclass(slots=True)
+class Options:
+    """What to show (see `debugprint`)."""
+
+    depth: int
+    print_type: bool
+    print_shape: bool
+    stop_on_name: bool
+    print_storage: bool
+    print_op_info: bool
+    print_destroy_map: bool
+    print_view_map: bool
+    print_fgraph_inputs: bool
+    print_topo_order: bool
+
+
+@dataclass(slots=True)
+class Source:
+    """Outputs to print, and what is known of them beside their graph."""
+
+    outputs: list[Any]
+    inputs: list[Any]
+    order: dict[Any, int]
+    notes: dict[int, str]
+    storage: dict[Any, list[Any]]
+
+
+@singledispatch
+def op_debug_information(op: Any, node: Any) -> dict[Any, str]:
+    """What `print_op_info` shows beside a variable: `{variable: text}`. Register it per class of
+    op."""
+    return {}
+
+
+def debugprint(
+    graph_like: Any,
+    depth: int = -1,
+    print_type: bool = False,
+    print_shape: bool = False,
+    file: Any = None,
+    id_type: str = "CHAR",
+    stop_on_name: bool = False,
+    done: dict[Any, str] | None = None,
+    print_storage: bool = False,
+    used_ids: dict[Any, str] | None = None,
+    print_op_info: bool = False,
+    print_destroy_map: bool = False,
+    print_view_map: bool = False,
+    print_memory_map: bool = False,
+    print_fgraph_inputs: bool = False,
+    print_topo_order: bool = True,
+    ids: str | None = None,
+) -> Any:
+    """Print a graph as text, one line per variable, indented by depth.
+
+    graph_like: a variable, a node, a `FunctionGraph`, a compiled function, or a list of these.
+    A line shows the op or name, the identifier, with `print_type` the type, the variable's name
+    in quotes, and for function graphs the place in the order of execution. An output of a node
+    with several has its number after a dot. What was printed already is not repeated.
+
+    depth: how many levels (-1: all). file: where to (None: standard output; "str": return the
+    text). id_type (also `ids`): "CHAR", "int", "id", "auto" or "". stop_on_name: show nothing
+    below a variable that has a name. done, used_ids: the nodes printed and the identifiers given
+    so far; pass the same dicts again to continue. print_shape, print_storage, print_op_info,
+    print_destroy_map, print_view_map (print_memory_map: both), print_fgraph_inputs,
+    print_topo_order: show these too. Returns the text if `file` is "str", else `file`. Raises
+    `TypeError` for an object that has no graph, `ValueError` for an unknown `id_type`.
+
+    >>> from tests.toy import num, log, add
+    >>> debugprint(log(add(num("x"), num("y"))))
+    log [id A]
+     └─ add [id B]
+        ├─ x [id C]
+        └─ y [id D]
+    """
+    options = Options(
+        depth, print_type, print_shape, stop_on_name, print_storage, print_op_info,
+        print_destroy_map or print_memory_map, print_view_map or print_memory_map,
+        print_fgraph_inputs, print_topo_order,
+    )  # fmt: skip
+    tree = Tree(options, Identifiers(id_type if ids is None else ids, used_ids), done)
+    lines = tree.lines(sources(graph_like))
+    if isinstance(file, str) and file == "str":
+        return "\n".join(lines)
+    stream = sys.stdout if file is None else file
+    stream.writelines(line + "\n" for line in lines)
+    stream.flush()
+    return file
+
+
+def sources(obj: Any) -> list[Source]:
+    """Find the outputs to print: of a variable, a node, a graph, a function, or lists of them."""
+    if isinstance(obj, Variable):
+        return [Source([obj], [], {}, {}, {})]
+    if isinstance(obj, Apply):
+        return [Source(list(obj.outputs), [], {}, {}, {})]
+    if isinstance(obj, (list, tuple)):
+        return [source for item in obj for source in sources(item)]
+    fgraph = getattr(obj, "fgraph", obj)
+    if hasattr(fgraph, "toposort") and hasattr(fgraph, "outputs"):
+        return [graph_source(fgraph, getattr(obj, "storage_map", None))]
+    raise TypeError(
+        f"{type(obj).__name__} is no variable, node, graph, function or list of these: {obj!r}"
+    )
+
+
+def graph_source(fgraph: Any, storage: dict[Any, list[Any]] | None) -> Source:
+    """The outputs of a function graph, with the order of execution and what they update."""
+    order = {node: i for i, node in enumerate(fgraph.toposort())}
+    updates = getattr(fgraph, "update_mapping", None) or {}
+    notes = {out: f"  (new value of {fgraph.inputs[i]})" for out, i in updates.items()}
+    return Source(list(fgraph.outputs), list(fgraph.inputs), order, notes, storage or {})
+
+
+class Tree:
+    """Makes the lines. `done`: the nodes whose inputs were shown."""
+
+    def __init__(self, options: Options, ids: Identifiers, done: dict[Any, str] | None) -> None:
+        self.options = options
+        self.ids = ids
+        self.done = {} if done is None else done
+        self.inner: list[Any] = []  # nodes whose op contains a graph
+
+    def lines(self, found: list[Source]) -> Iterator[str]:
+        """All lines: the inputs if asked for, the outputs, the graphs inside ops."""
+        for source in found:
+            if self.options.print_fgraph_inputs and source.inputs:
+                yield "Inputs:"
+                yield from (" " + self.text(v, source) for v in source.inputs)
+                yield ""
+                yield "Outputs:"
+            for i, out in enumerate(source.outputs):
+                yield from self.below(out, source, source.notes.get(i, ""))
+        yield from self.inner_graphs()
+
+    def below(self, root: Any, source: Source, note: str = "", margin: str = "") -> Iterator[str]:
+        """The lines of a variable and all it depends on, depth first."""
+        if self.options.depth == 0:
+            return
+        stack: list[tuple[Any, int, str, str]] = [(root, 0, margin, "")]
+        while stack:
+            v, depth, indent, branch = stack.pop()
+            if v is MORE:
+                yield indent + branch + MORE
+                continue
+            yield indent + branch + self.text(v, source) + note
+            note = ""
+            children = () if depth + 1 == self.options.depth else self.children(v)
+            indent = deeper(indent, branch, depth + 1, margin)
+            last = len(children) - 1
+            for i in range(last, -1, -1):
+                stack.append((children[i], depth + 1, indent, " └─ " if i == last else " ├─ "))
+
+    def children(self, v: Any) -> Sequence[Any]:
+        """What is shown below a variable."""
+        node = v.owner
+        if node is None or not node.inputs or (self.options.stop_on_name and v.name is not None):
+            return ()
+        if node in self.done:
+            return (MORE,)
+        self.done[node] = self.ids.of(node)
+        if inner_graph(node.op) is not None:
+            self.inner.append(node)
+        return tuple(node.inputs)
+
+    def text(self, v: Any, source: Source) -> str:
+        """One variable."""
+        node = v.owner
+        if node is None:
+            constant = isinstance(v, Constant) and v.name is None
+            return (
+                (constant_text(v) if constant else str(v)) + self.ids.of(v) + self.extras(v, source)
+            )
+        text = str(node.op) + (f".{v.index}" if len(node.outputs) > 1 else "") + self.ids.of(node)
+        text += self.extras(v, source)
+        if v.name is not None:
+            text += f" {v.name!r}"
+        if self.options.print_destroy_map and node.op.destroy_map:
+            text += f" d={node.op.destroy_map}"
+        if self.options.print_view_map and node.op.view_map:
+            text += f" v={node.op.view_map}"
+        if self.options.print_topo_order and node in source.order:
+            text += f" {source.order[node]}"
+        info = op_debug_information(node.op, node).get(v) if self.options.print_op_info else None
+        return text if info is None else f"{text} ({info})"
+
+    def extras(self, v: Any, source: Source) -> str:
+        """Type, shape and stored value, where asked for."""
+        text = f" <{v.type}>" if self.options.print_type else ""
+        if self.options.print_shape and hasattr(v.type, "shape"):
+            text += " shape=(" + ", ".join("?" if n is None else str(n) for n in v.type.shape) + ")"
+        if self.options.print_storage and v in source.storage:
+            text += f" {source.storage[v]}"
+        return text
+
+    def inner_graphs(self) -> Iterator[str]:
+        """The graphs inside ops, each op once; those inside of these follow."""
+        shown: set[Any] = set()
+        if self.inner:
+            yield ""
+            yield "Inner graphs:"
+        for node in self.inner:  # grows while we are here
+            if node.op in shown:
+                continue
+            shown.add(node.op)
+            yield ""
+            yield f"{node.op}{self.ids.of(node)}"
+            source = graph_source(inner_graph(node.op), None)
+            for out in source.outputs:
+                first, *rest = self.below(out, source, margin="   ")
+                yield " ← " + first.removeprefix("   ")
+                yield from rest
+
+
+def deeper(indent: str, branch: str, depth: int, margin: str) -> str:
+    """The indentation one level down."""
+    if depth % BLOCK == 0:
+        return f"{margin}{depth}⋮"
+    return indent + {"": "", " ├─ ": " │ ", " └─ ": "   "}[branch]
+
+
+def inner_graph(op: Any) -> Any:
+    """The function graph inside an op (or inside the scalar op of an elementwise one), if any."""
+    fgraph = getattr(op, "fgraph", None)
+    return fgraph if fgraph is not None else getattr(getattr(op, "scalar_op", None), "fgraph", None)
+
+
+dprint = debugprint
