@@ -1,0 +1,131 @@
+"""What a linker is asked for (`Program`) and what it gives back (`Linked`): the same for all ways of running.
+
+A program is a rewritten `FunctionGraph` plus how values come in (arguments and cells) and where they go (results
+and updates). Nothing here runs anything; the linkers are the sibling folders, found by `link.linker(name)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Apply
+
+
+class Missing:
+    """The type of `MISSING`: the value of an argument that was not given."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+    def __reduce__(self) -> str:
+        return "MISSING"
+
+
+MISSING = Missing()
+
+
+class Cell:
+    """A place that keeps a value between calls: the state of a shared variable, or an argument's default.
+
+    A running function reads `value` once, when it starts, and writes it once, when everything is computed.
+    """
+
+    __slots__ = ("type", "value", "name", "__weakref__")
+
+    def __init__(self, type: Any, value: Any, name: str | None = None) -> None:
+        self.type = type
+        self.value = value
+        self.name = name
+
+    @property
+    def data(self) -> Any:
+        """The value itself, not a copy."""
+        return self.value
+
+    @property
+    def storage(self) -> list[Any]:
+        """The value in a list, for code that expects a storage list (writing to it changes nothing)."""
+        return [self.value]
+
+    def __repr__(self) -> str:
+        return f"<{self.name or 'cell'} of type {self.type}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of the function.
+
+    name: keyword and printed name, or None. default: where its value comes from when it is not given.
+    strict, allow_downcast: as in `Type.filter`. mutable: the caller lets us overwrite the value. borrow: results
+    and updates may show the caller's memory.
+    """
+
+    type: Any
+    name: str | None = None
+    default: Cell | None = None
+    strict: bool = False
+    allow_downcast: bool | None = None
+    mutable: bool = False
+    borrow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A graph to run.
+
+    inputs: one per `fgraph.inputs`, an `Argument` or a `Cell` to read. n_results: the first outputs of the
+    graph are results, the others are new states. packing: "none", "single", "list", or the keys of a dict.
+    borrowed: results that may show memory that others see. updates: {output position: cell to store it in}.
+    """
+
+    fgraph: FunctionGraph
+    inputs: tuple[Argument | Cell, ...]
+    name: str = "function"
+    n_results: int = 1
+    packing: str | tuple[Any, ...] = "list"
+    borrowed: frozenset[int] = frozenset()
+    updates: tuple[tuple[int, Cell], ...] = ()
+
+
+@dataclass(slots=True)
+class Linked:
+    """A program that can be called.
+
+    call: the function. source: its text. free: drops the buffers it keeps between calls. nodes: in the order
+    in which they run.
+    """
+
+    call: Callable[..., Any]
+    source: str
+    free: Callable[[], None]
+    nodes: list[Apply] = field(default_factory=list)
+
+
+def schedule(fgraph: FunctionGraph) -> list[Apply]:
+    """Return the nodes in the order to run them: depth first, so that few values are alive at a time.
+
+    Extra constraints (in-place operations run after the other readers) are honoured. Linear.
+    """
+    before = fgraph.orderings()
+    done: set[Apply] = set()
+    order: list[Apply] = []
+    for output in fgraph.outputs:
+        stack: list[tuple[Apply, bool]] = [] if output.owner is None else [(output.owner, False)]
+        while stack:
+            node, ready = stack.pop()
+            if node in done:
+                continue
+            if ready:
+                done.add(node)
+                order.append(node)
+                continue
+            stack.append((node, True))
+            below = [v.owner for v in reversed(node.inputs) if v.owner is not None]
+            stack.extend((n, False) for n in before.get(node, ()) if n not in done)
+            stack.extend((n, False) for n in below if n not in done)
+    return order

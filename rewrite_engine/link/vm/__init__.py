@@ -1,0 +1,13 @@
+"""The VM: a graph becomes one generated Python function that calls NumPy.
+
+`function.py` puts the function together, `plan.py` decides what may be overwritten and kept, `emit.py` writes the body,
+`lower.py` is where ops say how they run; the files named after families of ops do so for the shipped ones.
+"""
+
+from __future__ import annotations
+
+from rewrite_engine.link.vm import dot, elemwise, index, join, reduce, shape
+from rewrite_engine.link.vm.function import link
+from rewrite_engine.link.vm.lower import FRESH, VIEW, Context, Traits, lower, traits
+
+__all__ = ["FRESH", "VIEW", "Context", "Traits", "link", "lower", "traits"]

@@ -1,0 +1,76 @@
+"""How values come into a generated function: a cheap test inline, everything else in a slow function.
+
+The test is a condition under which the value is good as it is. What fails it is converted by the type's `filter`, or is
+an error that names the function, the argument and both types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import (
+    DTypeError,
+    MissingInputError,
+    NDimError,
+    RewriteEngineError,
+    ShapeError,
+    describe,
+)
+from rewrite_engine.graph.type import Type
+from rewrite_engine.link.program import MISSING, Argument
+from rewrite_engine.link.vm.names import Names
+from rewrite_engine.tensor.type import TensorType
+
+
+@singledispatch
+def refusal(type_: Type, name: str, names: Names) -> str | None:
+    """Return the text of a condition under which the slow function has to look at the value; None: always."""
+    return None
+
+
+@refusal.register
+def _(type_: TensorType, name: str, names: Names) -> str:
+    array, dtype = names.add(np.ndarray, "ndarray"), names.add(type_.numpy_dtype, type_.dtype)
+    parts = [f"type({name}) is not {array}", f"{name}.dtype is not {dtype}"]
+    if type_.ndim and None not in type_.shape:
+        parts.append(f"{name}.shape != {type_.shape}")
+    else:
+        parts.append(f"{name}.ndim != {type_.ndim}")
+        known = [(i, n) for i, n in enumerate(type_.shape) if n is not None]
+        parts += [f"{name}.shape[{i}] != {n}" for i, n in known]
+    return " or ".join(parts)
+
+
+def accept(function: str, position: int, argument: Argument) -> Callable[[Any], Any]:
+    """Return the slow function for one argument."""
+    type_, default = argument.type, argument.default
+    what = f"argument {position}" + (f" ({argument.name!r})" if argument.name else "")
+
+    def convert(value: Any) -> Any:
+        if value is MISSING:
+            if default is None:
+                raise MissingInputError(f"{function}: {what} of type {type_} was not given")
+            return deepcopy(default.value) if argument.mutable else default.value
+        try:
+            return type_.filter(value, strict=argument.strict, allow_downcast=argument.allow_downcast)
+        except (TypeError, ValueError) as error:
+            raise _refused(error)(
+                f"{function}: {what} must be of type {type_}, got {describe(value)}\n    {error}"
+            ) from error
+
+    return convert
+
+
+def _refused(error: Exception) -> type[Exception]:
+    """The class under which an error of `filter` is told to the caller."""
+    for cls in (DTypeError, NDimError, ShapeError):
+        if isinstance(error, cls):
+            return cls
+    if isinstance(error, RewriteEngineError):
+        return DTypeError
+    return DTypeError if isinstance(error, TypeError) else ValueError

@@ -1,0 +1,110 @@
+"""Which dimensions of a graph are known to be equal, so that a running function checks each equality once.
+
+Every axis of every variable has an id; a union-find joins ids that are equal, because an op's meaning says so or
+because the generated code has checked it by then. How an op's output axes come from its inputs' is told by
+`axes`, one function per family of ops, registered in the family's file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import singledispatch
+from typing import Any
+
+from rewrite_engine.graph.node import Apply, Variable
+
+Axes = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A dimension that has to be compared when the function runs: axis `axis` of input `i` with axis
+    `other_axis` of input `other`, or (`other` None) with the length `length`."""
+
+    i: int
+    axis: int
+    other: int | None
+    other_axis: int
+    length: int | None = None
+
+
+class Dims:
+    """A union-find of dimension ids, some with a known length."""
+
+    def __init__(self) -> None:
+        self.parent: list[int] = []
+        self.length: list[int | None] = []
+        self.known: dict[int, int] = {}
+        self.axes: dict[Variable, Axes] = {}
+
+    def new(self, length: int | None = None) -> int:
+        """Return a new id, or the one id of a known length."""
+        if length is not None and length in self.known:
+            return self.known[length]
+        self.parent.append(len(self.parent))
+        self.length.append(length)
+        if length is not None:
+            self.known[length] = len(self.parent) - 1
+        return len(self.parent) - 1
+
+    def find(self, a: int) -> int:
+        """The representative of an id."""
+        parent = self.parent
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        return a
+
+    def join(self, a: int, b: int) -> bool:
+        """Note that two ids are equal; return whether that is news.
+
+        Two different known lengths stay apart: the check that the caller then makes will fail.
+        """
+        a, b = self.find(a), self.find(b)
+        if a == b:
+            return False
+        if self.length[a] is None:
+            self.parent[a] = b
+        elif self.length[b] is None:
+            self.parent[b] = a
+        return True
+
+    def length_of(self, a: int) -> int | None:
+        """The length, where it is known."""
+        return self.length[self.find(a)]
+
+    def of(self, v: Variable) -> Axes:
+        """The ids of a variable's axes (made from its type if nobody set them)."""
+        found = self.axes.get(v)
+        if found is None:
+            found = self.axes[v] = self.fresh(v.type)
+        return found
+
+    def fresh(self, type_: Any) -> Axes:
+        """New ids for a type's axes, with the lengths that the type knows."""
+        return tuple([self.new(n) for n in getattr(type_, "shape", ())])
+
+    def same(self, a: Variable, b: Variable) -> bool:
+        """Whether two variables certainly have the same shape."""
+        x, y = self.of(a), self.of(b)
+        return len(x) == len(y) and all(self.find(i) == self.find(j) for i, j in zip(x, y, strict=True))
+
+    def set(self, v: Variable, ids: Sequence[int | None]) -> None:
+        """Give a variable's axes their ids (None: a new one); what its type knows is used as well."""
+        own = self.fresh(v.type)
+        chosen = []
+        for mine, given in zip(own, ids, strict=True):
+            if given is not None and self.length_of(mine) is not None and self.length_of(given) is None:
+                self.join(given, mine)
+            chosen.append(mine if given is None or self.length_of(mine) is not None else given)
+        self.axes[v] = tuple(chosen)
+
+
+@singledispatch
+def axes(op: Any, node: Apply, dims: Dims) -> list[Check]:
+    """Set the axes of the node's outputs in `dims`; return the comparisons to make before it runs.
+
+    By default nothing is known but what the types say, and nothing is checked.
+    """
+    return []

@@ -1,0 +1,42 @@
+"""Products of vectors and matrices on the VM."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rewrite_engine.errors import ShapeError
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.vm.dims import Check, Dims, axes
+from rewrite_engine.link.vm.failure import error_class
+from rewrite_engine.link.vm.lower import Context, Traits, lower, traits
+from rewrite_engine.tensor.dot import Dot
+
+
+@error_class.register
+def _(op: Dot) -> type[ShapeError]:
+    return ShapeError
+
+
+@axes.register
+def _(op: Dot, node: Apply, dims: Dims) -> list[Check]:
+    """NumPy compares the inner dimensions, so they are equal from here on."""
+    a, b = dims.of(node.inputs[0]), dims.of(node.inputs[1])
+    dims.join(a[-1], b[0])
+    dims.set(node.outputs[0], a[:-1] + b[1:])
+    return []
+
+
+@traits.register
+def _(op: Dot, node: Apply) -> Traits:
+    same = all(x.type.dtype == node.outputs[0].type.dtype for x in node.inputs)
+    many = node.outputs[0].type.ndim > 0
+    return Traits(fresh=many, keep=many and same, inline=True)
+
+
+@lower.register
+def _(op: Dot, node: Apply, ctx: Context) -> str:
+    a, b = ctx.array(0), ctx.array(1)
+    ctx.form = "scalar"
+    if ctx.target is None:
+        return f"{a}.dot({b})"
+    return f"{ctx.name(np.dot, 'dot')}({a}, {b}, {ctx.target})"

@@ -1,0 +1,260 @@
+"""Elementwise ops on the VM: one ufunc call each, operators between NumPy scalars, Composites step by step.
+
+Writing into the memory of an input is decided by the plan (`Traits.into`) and is a third argument here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import BroadcastError
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.vm.dims import Check, Dims, axes
+from rewrite_engine.link.vm.failure import error_class
+from rewrite_engine.link.vm.lower import DEFAULT, Context, Traits, call_op, lower, traits
+from rewrite_engine.scalar.composite import Composite
+from rewrite_engine.scalar.op import Cast, ScalarOp
+from rewrite_engine.tensor.elemwise import Elemwise
+
+#: ufuncs that have the same meaning as an operator between NumPy scalars, where operators are three times faster
+OPERATORS = {
+    "add": "+", "subtract": "-", "multiply": "*", "true_divide": "/", "bitwise_and": "&", "bitwise_or": "|",
+    "bitwise_xor": "^", "equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">",
+    "greater_equal": ">=",
+}  # fmt: skip
+QUIET_UFUNCS = frozenset(
+    {"maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan",
+     "isinf", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "negative", "absolute", "sign"}
+)  # fmt: skip
+KEYWORD_OUT = frozenset({"maximum", "minimum"})  # a positional `out` is deprecated there
+
+
+@error_class.register
+def _(op: Elemwise) -> type[BroadcastError]:
+    return BroadcastError
+
+
+@axes.register
+def _(op: Elemwise, node: Apply, dims: Dims) -> list[Check]:
+    """Dimensions that are not statically 1 must be equal: check what is not known to be."""
+    ndim = node.outputs[0].type.ndim
+    shape: list[int] = []
+    checks: list[Check] = []
+    for axis in range(ndim):
+        first: tuple[int, int, int] | None = None
+        for i, x in enumerate(node.inputs):
+            own = axis - ndim + x.type.ndim
+            if own < 0 or x.type.shape[own] == 1:
+                continue
+            id_ = dims.of(x)[own]
+            if first is None:
+                first = (i, own, id_)
+            elif dims.join(first[2], id_):
+                checks.append(Check(first[0], first[1], i, own))
+        shape.append(dims.new(1) if first is None else first[2])
+    for out in node.outputs:
+        dims.set(out, shape)
+    return checks
+
+
+# --- what is known beforehand ----------------------------------------------------------------------------
+
+
+@traits.register
+def _(op: Elemwise, node: Apply) -> Traits:
+    handler = _handler(op.scalar_op)
+    if handler is None or len(node.outputs) > 1:
+        return DEFAULT
+    scalar_op = op.scalar_op
+    warns = scalar_op.ufunc is None or scalar_op.ufunc.__name__ not in QUIET_UFUNCS
+    if node.outputs[0].type.ndim == 0:
+        return Traits(inline=True, warns=warns)
+    into: tuple[int, ...] = ()
+    if handler in (_ufunc, _second):
+        into = tuple(range(len(node.inputs)))
+    elif handler in (_fold, _clip):
+        into = tuple([k for k in (0, 1) if node.inputs[k] not in node.inputs[2:]])
+    keep = handler not in (_switch, _identity)
+    return Traits(True, into, keep, inline=True, warns=warns, elementwise=True)
+
+
+Handler = Callable[[ScalarOp, Apply, Any], str | None]
+
+
+def _handler(op: ScalarOp) -> Handler | None:
+    """How this scalar op is written; None: by `perform`."""
+    special = _SPECIAL.get(op.name)
+    if special is not None:
+        return special
+    if isinstance(op, Cast):
+        return _cast
+    if isinstance(op, Composite):
+        return None
+    if op.ufunc is not None and op.compute is None and op.dtypes is None:
+        return _fold if op.nin is None else _ufunc
+    return None
+
+
+@lower.register
+def _(op: Elemwise, node: Apply, ctx: Context) -> str | None:
+    handler = _handler(op.scalar_op)
+    if handler is None or len(node.outputs) > 1:
+        return call_op(op, node, ctx)
+    if node.outputs[0].type.ndim == 0:
+        return _scalar(op.scalar_op, node, ctx)
+    return handler(op.scalar_op, node, ctx)
+
+
+# --- numbers ---------------------------------------------------------------------------------------------
+
+
+def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str:
+    """An expression between NumPy scalars."""
+    xs = [ctx.scalar(i) for i in range(len(node.inputs))]
+    ufunc, dtype = op.ufunc, node.outputs[0].type.numpy_dtype
+    ctx.form = "scalar"
+    if isinstance(op, Cast):
+        if np.can_cast(node.inputs[0].type.numpy_dtype, dtype):
+            return f"{ctx.name(dtype.type, dtype.name)}({xs[0]})"
+        return f"{xs[0]}.astype({ctx.name(dtype, dtype.name)})"
+    if op.name == "identity":
+        return xs[0]
+    if op.name == "second":
+        return xs[1]
+    same = all(x.type.dtype == node.outputs[0].type.dtype for x in node.inputs)
+    if op.name == "switch":
+        same = node.inputs[1].type.dtype == node.inputs[2].type.dtype
+        choice = f"{xs[1]} if {xs[0]} else {xs[2]}"
+        return choice if same else f"{ctx.name(dtype.type, dtype.name)}({choice})"
+    if op.name == "clip":
+        low, high = ctx.name(np.maximum, "maximum"), ctx.name(np.minimum, "minimum")
+        return f"{high}({low}({xs[0]}, {xs[1]}), {xs[2]})"
+    if ufunc is None or op.compute is not None:
+        ctx.form = "any"
+        return f"{ctx.name(op.compute, op.name)}({', '.join(xs)})"
+    operator = OPERATORS.get(ufunc.__name__)
+    if operator is not None and len(xs) > 1:
+        return f" {operator} ".join(xs)
+    return _nested(ufunc, xs, ctx) if len(xs) > 1 or ufunc.nin == 1 else xs[0]
+
+
+def _nested(ufunc: np.ufunc, xs: Sequence[str], ctx: Context) -> str:
+    """f(f(a, b), c)."""
+    name = ctx.name(ufunc, ufunc.__name__)
+    if ufunc.nin == 1:
+        return f"{name}({xs[0]})"
+    expression = xs[0]
+    for x in xs[1:]:
+        expression = f"{name}({expression}, {x})"
+    return expression
+
+
+# --- arrays ----------------------------------------------------------------------------------------------
+
+
+def call_ufunc(ctx: Context, ufunc: np.ufunc, xs: Sequence[str], out: str | None, dtype: Any = None) -> str:
+    """The text of a call of a ufunc."""
+    parts = list(xs)
+    if out is not None:
+        parts.append(f"out={out}" if ufunc.__name__ in KEYWORD_OUT else out)
+    if dtype is not None:
+        parts.append(f"dtype={ctx.name(dtype, dtype.name)}")
+    return f"{ctx.name(ufunc, ufunc.__name__)}({', '.join(parts)})"
+
+
+def _ufunc(op: ScalarOp, node: Apply, ctx: Context) -> str:
+    xs = [ctx.value(i) for i in range(len(node.inputs))]
+    assert op.ufunc is not None
+    return call_ufunc(ctx, op.ufunc, xs, ctx.target)
+
+
+def _fold(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
+    """a + b + c in steps; each writes into the memory of the one before, once that has the final shape."""
+    ufunc, out = op.ufunc, node.outputs[0]
+    assert ufunc is not None
+    xs = [ctx.value(i) for i in range(len(node.inputs))]
+    if len(xs) == 1:
+        return f"{ctx.name(np.array, 'array')}({xs[0]}, {ctx.name(out.type.numpy_dtype, out.type.dtype)})"
+    kinds = {x.type.dtype for x in node.inputs}
+    dtype = None if len(kinds) == 1 else out.type.numpy_dtype
+    return _steps(node, ctx, [(ufunc, [x], dtype) for x in xs[1:]], xs[0])
+
+
+def _clip(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
+    xs = [ctx.value(i) for i in range(3)]
+    return _steps(node, ctx, [(np.maximum, [xs[1]], None), (np.minimum, [xs[2]], None)], xs[0])
+
+
+def _steps(
+    node: Apply, ctx: Context, calls: Sequence[tuple[np.ufunc, list[str], Any]], first: str
+) -> str | None:
+    """Write a chain of binary calls, each on the result of the one before."""
+    full = _final_from(node, ctx)
+    destroyed = node.op.destroy_map.get(0, [0])[0]
+    target = ctx.target
+    if len(calls) == 1:
+        (ufunc, rest, dtype), = calls
+        return call_ufunc(ctx, ufunc, [first, *rest], target, dtype)
+    result = ctx.out()
+    so_far = first
+    for k, (ufunc, rest, dtype) in enumerate(calls):
+        out = None
+        if k >= full:  # what there is after this step has the final shape
+            out = result if k > full else None
+            if target is not None and k + 1 >= destroyed:
+                out = target if k == max(full, destroyed - 1) else result
+        ctx.line(f"{result} = {call_ufunc(ctx, ufunc, [so_far, *rest], out, dtype)}")
+        so_far = result
+    return None
+
+
+def _final_from(node: Apply, ctx: Context) -> int:
+    """The number of the first step after which the result has its final shape."""
+    for i in range(len(node.inputs)):
+        if ctx.has_result_shape(i):
+            return max(i - 1, 0)
+    return len(node.inputs) - 2
+
+
+def _cast(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
+    x, dtype = ctx.value(0), node.outputs[0].type.numpy_dtype
+    if ctx.target is None:
+        return f"{x}.astype({ctx.name(dtype, dtype.name)})"
+    ctx.line(f"{ctx.out()} = {ctx.target}; {ctx.name(np.copyto, 'copyto')}({ctx.out()}, {x}, 'unsafe')")
+    return None
+
+
+def _switch(op: ScalarOp, node: Apply, ctx: Context) -> str:
+    xs = [ctx.value(i) for i in range(3)]
+    return f"{ctx.name(np.where, 'where')}({', '.join(xs)})"
+
+
+def _identity(op: ScalarOp, node: Apply, ctx: Context) -> str:
+    return f"{ctx.value(0)}.copy()"
+
+
+def _second(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
+    """The value in the shape of the first input."""
+    y, out = ctx.value(1), node.outputs[0].type
+    if ctx.target is None and ctx.has_result_shape(1):
+        return f"{y}.copy()"
+    if ctx.target is None and not ctx.has_result_shape(0):
+        return call_op(node.op, node, ctx)
+    new = f"{ctx.name(np.empty, 'empty')}({ctx.value(0)}.shape, {ctx.name(out.numpy_dtype, out.dtype)})"
+    ctx.line(f"{ctx.out()} = {ctx.target or new}; {ctx.out()}[...] = {y}")
+    return None
+
+
+def _compute(op: ScalarOp, node: Apply, ctx: Context) -> str:
+    xs = [ctx.array(i) for i in range(len(node.inputs))]
+    xs += [f"out={ctx.target}"] if ctx.target is not None else []
+    return f"{ctx.name(op.compute, op.name)}({', '.join(xs)})"
+
+
+_SPECIAL: dict[str, Handler] = {
+    "switch": _switch, "clip": _clip, "second": _second, "identity": _identity, "softplus": _compute,
+    "log1mexp": _compute, "round": _compute,
+}  # fmt: skip

@@ -1,0 +1,241 @@
+"""Writing the body of a generated function: one physical line per node, registers that are used again.
+
+`Body` walks over the steps of a plan and asks `lower` for the code of each. What surrounds the body (parameters,
+checks, state, errors) is `function.py`; what is decided beforehand is `plan.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import BroadcastError
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.link.vm.dims import Check
+from rewrite_engine.link.vm.lower import lower
+from rewrite_engine.link.vm.names import Names
+from rewrite_engine.link.vm.plan import Plan, Step
+from rewrite_engine.link.vm.workspace import fit
+
+CHUNK = 1000  # nodes in one function, when there are many
+
+
+@dataclass(slots=True)
+class Block:
+    """Consecutive lines. about: for each line the node's position and the names its inputs have there.
+    takes, leaves: the registers that are alive before and after."""
+
+    takes: list[str]
+    lines: list[str] = field(default_factory=list)
+    about: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
+    leaves: list[str] = field(default_factory=list)
+
+
+class Mismatch(BroadcastError):
+    """What generated code raises where shapes differ; it is replaced by a `BroadcastError` with all details."""
+
+
+def mismatch() -> None:
+    """Called by generated code where shapes differ."""
+    raise Mismatch
+
+
+class Body:
+    """The lines of all nodes, in blocks.
+
+    place: where the variables alive at this point are. keep: whether large temporaries are kept between calls.
+    """
+
+    def __init__(
+        self, plan: Plan, names: Names, places: dict[Variable, str], prefix: str, keep: bool = False
+    ) -> None:
+        self.plan = plan
+        self.names = names
+        self.place = dict(places)
+        self.prefix = prefix
+        self.keep = keep
+        self.form: dict[Variable, str] = {}  # of 0-d values
+        self.scalars: dict[Variable, str] = {}  # NumPy scalars of variables that are arrays
+        self.numbers: dict[Variable, str] = {}  # NumPy scalars of constants
+        self.free: list[str] = []
+        self.count = 0
+        self.warns = False
+        self.blocks = [Block(sorted(set(self.place.values())))]
+        for i, step in enumerate(plan.steps):
+            if i and i % CHUNK == 0 and len(plan.steps) - i > CHUNK // 2:
+                self._close(self.blocks[-1])
+                self.blocks.append(Block(self.blocks[-1].leaves))
+            self._node(i, step)
+            self.warns = self.warns or step.traits.warns
+        self._close(self.blocks[-1])
+
+    def _close(self, block: Block) -> None:
+        block.leaves = sorted({*self.place.values(), *self.scalars.values()})
+
+    # --- registers ---------------------------------------------------------------------------------------
+
+    def register(self) -> str:
+        """Return a register that nobody uses."""
+        if self.free:
+            return self.free.pop()
+        self.count += 1
+        return f"{self.prefix}{self.count - 1}"
+
+    def refer(self, v: Variable) -> str:
+        """The expression for a variable: a register, a parameter, or a constant's global name."""
+        if isinstance(v, Constant):
+            return self.names.add(v.data, v.name or "c")
+        return self.place[v]
+
+    def number(self, v: Constant) -> str:
+        """The global name of a 0-d constant as a NumPy scalar."""
+        found = self.numbers.get(v)
+        if found is None:
+            found = self.numbers[v] = self.names.add(v.data[()], v.name or "c")
+        return found
+
+    def _release(self, v: Variable) -> list[str]:
+        """Let go of a variable; return its registers (a parameter keeps its name)."""
+        freed = []
+        for table in (self.place, self.scalars):
+            name = table.pop(v, None)
+            if name is not None and self._is_register(name):
+                freed.append(name)
+        self.form.pop(v, None)
+        return freed
+
+    def _is_register(self, name: str) -> bool:
+        return name.startswith(self.prefix) and name[len(self.prefix) :].isdigit()
+
+    # --- nodes -------------------------------------------------------------------------------------------
+
+    def _node(self, i: int, step: Step) -> None:
+        node = step.node
+        ctx = NodeContext(self, step)
+        inputs = tuple([self.refer(v) for v in node.inputs])
+        checks = self._checks(step)
+        expression = lower(node.op, node, ctx)
+        outputs, dead = self._finish(step, ctx)
+        lines = checks + ctx.lines
+        if expression is not None:
+            lines.append(f"{', '.join(outputs)} = {expression}")
+        if dead:
+            lines[-1] += f"; {' = '.join(dead)} = None"
+        block = self.blocks[-1]
+        block.lines += lines
+        block.about += [(i, inputs)] * len(lines)
+
+    def _finish(self, step: Step, ctx: NodeContext) -> tuple[list[str], list[str]]:
+        """Give the outputs their registers and free those of what dies here; return (outputs, to be emptied)."""
+        outputs = step.node.outputs
+        unread = [v for v in step.dies if v in outputs]
+        freed, heavy = list(ctx.temporaries), list(ctx.temporaries)
+        for v in step.dies:
+            if v not in outputs:
+                registers = self._release(v)
+                freed += registers
+                heavy += registers if getattr(v.type, "ndim", 1) else []
+        pool = [] if ctx.own is not None else freed[::-1]
+        names: list[str] = []
+        for k, v in enumerate(outputs):
+            own = ctx.own if k == 0 else None
+            self.place[v] = name = own or (pool.pop() if pool else self.register())
+            names.append(name)
+            if getattr(v.type, "ndim", None) == 0:
+                self.form[v] = ctx.form
+        self.free += [r for r in freed if r not in names]
+        dead = [r for r in heavy if r not in names]
+        for v in unread:
+            registers = self._release(v)
+            self.free += registers
+            dead += registers if len(outputs) > 1 else []
+        return names, dead
+
+    def _checks(self, step: Step) -> list[str]:
+        """Comparisons of dimensions that are not known to be equal yet, as few as can be."""
+        node, lines = step.node, []
+        pairs: dict[tuple[int, int | None], list[Check]] = {}
+        for check in step.checks:
+            pairs.setdefault((check.i, check.other), []).append(check)
+        for (i, other), checks in pairs.items():
+            x, y = node.inputs[i], None if other is None else node.inputs[other]
+            if y is not None and len(checks) > 1 and x.type.broadcastable == y.type.broadcastable:
+                lines.append(f"{self.refer(x)}.shape != {self.refer(y)}.shape")
+                continue
+            for check in checks:
+                right = str(check.length) if y is None else self._length(y, check.other_axis)
+                lines.append(f"{self._length(x, check.axis)} != {right}")
+        return [f"if {line}: {self.names.add(mismatch, 'mismatch')}()" for line in lines]
+
+    def _length(self, v: Variable, axis: int) -> str:
+        """The cheapest expression for the length of an axis."""
+        name = self.refer(v)
+        return f"len({name})" if axis == 0 else f"{name}.shape[{axis}]"
+
+
+class NodeContext:
+    """What `lower` sees of the node it writes code for (see `lower.Context`)."""
+
+    def __init__(self, body: Body, step: Step) -> None:
+        self.body = body
+        self.node: Apply = step.node
+        self.form = "any"
+        self.copies = step.copies
+        self.lines: list[str] = []
+        self.temporaries: list[str] = []
+        self.own: str | None = None
+        self.target: str | None = None
+        if step.into is not None:
+            self.target = self.array(step.into)
+        elif step.slot is not None and step.like is not None and body.keep:
+            self.target = self._buffer(step)
+
+    def _buffer(self, step: Step) -> str:
+        out = self.node.outputs[0]
+        dtype = self.body.names.add(out.type.numpy_dtype, out.type.dtype)
+        function = self.body.names.add(fit, "fit")
+        assert step.like is not None
+        return f"{function}(_workspace, {step.slot}, {self.value(step.like)}, {dtype})"
+
+    def value(self, i: int) -> str:
+        return self.body.refer(self.node.inputs[i])
+
+    def array(self, i: int) -> str:
+        v = self.node.inputs[i]
+        name = self.body.refer(v)
+        if self.body.form.get(v, "array") == "array":
+            return name
+        return f"{self.body.names.add(np.asarray, 'asarray')}({name})"
+
+    def scalar(self, i: int) -> str:
+        v = self.node.inputs[i]
+        if isinstance(v, Constant):
+            return self.body.number(v)
+        if self.body.form.get(v) == "scalar":
+            return self.body.place[v]
+        found = self.body.scalars.get(v)
+        if found is None:
+            found = self.body.scalars[v] = self.body.register()
+            self.lines.append(f"{found} = {self.body.place[v]}[()]")
+        return found
+
+    def name(self, value: Any, hint: str) -> str:
+        return self.body.names.add(value, hint)
+
+    def has_result_shape(self, i: int) -> bool:
+        return self.body.plan.dims.same(self.node.inputs[i], self.node.outputs[0])
+
+    def out(self) -> str:
+        if self.own is None:
+            self.own = self.body.register()
+        return self.own
+
+    def temporary(self) -> str:
+        register = self.body.register()
+        self.temporaries.append(register)
+        return register
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)

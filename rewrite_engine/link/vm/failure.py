@@ -1,0 +1,93 @@
+"""Errors while a generated function runs: which node it was, on what, and where the user wrote it.
+
+One `try` surrounds the body and costs nothing. When it catches, the deepest frame of the traceback that lies in the
+generated file tells the line, and the line tells the node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
+from types import FrameType
+from typing import Any
+
+from rewrite_engine.errors import RewriteEngineError, source_line
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.vm.emit import Mismatch
+
+About = Sequence[tuple[int, tuple[str, ...]] | None]
+
+_HINT = (
+    "Dimensions of unequal length: one of length 1 is stretched only if it is known to be 1 when the graph is "
+    "built (give it a static shape, or use `specify_shape`)."
+)
+
+
+@singledispatch
+def error_class(op: Any) -> type[RewriteEngineError] | None:
+    """The class to raise where NumPy raises `ValueError` in the code of this op; None: leave it."""
+    return None
+
+
+class Report:
+    """Explains the errors of one generated file."""
+
+    def __init__(self, name: str, filename: str, nodes: Sequence[Apply]) -> None:
+        self.name = name
+        self.filename = filename
+        self.nodes = nodes
+        self.about: list[tuple[int, tuple[str, ...]] | None] = []  # by line, from 0
+
+    def __call__(self, error: BaseException) -> None:
+        """Add to an error what is known of its node; may raise a better one in its place."""
+        if not isinstance(error, Exception):
+            return
+        frame, line = self._find(error)
+        about = self.about[line - 1] if frame is not None and line <= len(self.about) else None
+        if frame is None or about is None:
+            return
+        node = self.nodes[about[0]]
+        text = self._describe(node, [lookup(frame, name) for name in about[1]])
+        if isinstance(error, Mismatch):
+            from rewrite_engine.errors import BroadcastError
+
+            raise BroadcastError(f"{node.op}: the shapes do not fit\n{text}\n    {_HINT}") from None
+        better = error_class(node.op)
+        if better is not None and type(error) is ValueError:
+            raise better(f"{node.op}: {error}\n{text}") from error
+        error.add_note(f"{node.op}\n{text}")
+
+    def _find(self, error: BaseException) -> tuple[FrameType | None, int]:
+        found, line = None, 0
+        traceback = error.__traceback__
+        while traceback is not None:
+            if traceback.tb_frame.f_code.co_filename == self.filename:
+                found, line = traceback.tb_frame, traceback.tb_lineno
+            traceback = traceback.tb_next
+        return found, line
+
+    def _describe(self, node: Apply, values: Sequence[Any]) -> str:
+        lines = [
+            f"    input {i}: {v!r} of type {v.type}: {show(value)}"
+            for i, (v, value) in enumerate(zip(node.inputs, values, strict=True))
+        ]
+        where = node.where()
+        if where is not None:
+            lines.append("    built at " + source_line(*where))
+        lines.append(f"    in the function {self.name!r}, {self.filename}")
+        return "\n".join(lines)
+
+
+def lookup(frame: FrameType, name: str) -> Any:
+    """The value of a name in a frame."""
+    if name in frame.f_locals:
+        return frame.f_locals[name]
+    return frame.f_globals.get(name)
+
+
+def show(value: Any) -> str:
+    """A value's dtype, shape and strides, or its beginning."""
+    if hasattr(value, "dtype") and hasattr(value, "strides"):
+        return f"{type(value).__name__} of dtype {value.dtype}, shape {value.shape}, strides {value.strides}"
+    text = repr(value)
+    return text if len(text) < 60 else text[:57] + "..."

@@ -1,0 +1,267 @@
+"""From a `Program` to one generated Python function.
+
+The text is: parts of 1,000 nodes each if there are many; then the function itself, with the user's parameter names,
+inline checks of the arguments, one read of every state, the body in one `try`, and the new states stored by
+consecutive statements without a call in between, so that all of them land or none.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from threading import Lock
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.link.program import MISSING, Argument, Cell, Linked, Program, schedule
+from rewrite_engine.link.vm.arguments import accept, refusal
+from rewrite_engine.link.vm.emit import Block, Body
+from rewrite_engine.link.vm.failure import Report
+from rewrite_engine.link.vm.names import Names, identifier, parameter_names, register_prefix
+from rewrite_engine.link.vm.plan import Plan
+from rewrite_engine.link.vm.quiet import QUIET, enter, leave
+from rewrite_engine.link.vm.source import define, file_name, publish
+from rewrite_engine.link.vm.workspace import LARGE, Shelf
+
+_LOCALS = ("_live", "_workspace", "_token", "_error")
+_FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
+_state_lock = Lock()
+
+
+def link(program: Program, *, trust: bool = False) -> Linked:
+    """Return the function of a program. trust: arguments are of the right types, nothing is checked."""
+    nodes = schedule(program.fgraph)
+    plan = Plan(program.fgraph.inputs, program.fgraph.outputs, nodes)
+    writer = Writer(program, plan, nodes, trust)
+    call, text = writer.write()
+    return Linked(call, text, writer.shelf.clear, nodes)
+
+
+class Text:
+    """Lines with what each is about."""
+
+    def __init__(self, report: Report) -> None:
+        self.lines: list[str] = []
+        self.about = report.about
+
+    def add(self, lines: Sequence[str], depth: int, about: Sequence[Any] | None = None) -> None:
+        space = "    " * depth
+        self.lines += [space + line for line in lines]
+        self.about += [None] * len(lines) if about is None else about
+
+    def since(self, start: int) -> str:
+        return "\n".join(self.lines[start:]) + "\n"
+
+
+class Writer:
+    """Writes the functions of one program. `large`: the variant that keeps buffers between calls."""
+
+    def __init__(
+        self, program: Program, plan: Plan, nodes: list[Apply], trust: bool, large: bool = False,
+        shelf: Shelf | None = None,
+    ) -> None:  # fmt: skip
+        self.program, self.plan, self.nodes = program, plan, nodes
+        self.trust, self.large = trust, large
+        self.shelf = shelf or Shelf(len(plan.slots))
+        self.name = identifier(program.name, "function") + ("_large" if large else "")
+        self.filename = file_name(self.name)
+        self.report = Report(program.name, self.filename, nodes)
+        arguments = [a.name for a in program.inputs if isinstance(a, Argument)]
+        self.parameters = parameter_names(arguments, _LOCALS)
+        self.names = Names([*self.parameters, *_LOCALS], "rewrite_engine.generated")
+        self.places = self._places()
+        self.prefix = register_prefix(self.places.values())
+        self.body = Body(plan, self.names, self.places, self.prefix, keep=large)
+        self.text = Text(self.report)
+
+    def _places(self) -> dict[Variable, str]:
+        parameters = iter(self.parameters)
+        places = {}
+        for v, source in zip(self.plan.inputs, self.program.inputs, strict=True):
+            if isinstance(source, Argument):
+                places[v] = next(parameters)
+            else:
+                places[v] = self.names.local(identifier(source.name, "state"))
+        return places
+
+    def write(self) -> tuple[FunctionType, str]:
+        """Compile everything; return the function and its text."""
+        prologue, epilogue, last = self._results()
+        for k, block in enumerate(self.body.blocks):
+            if len(self.body.blocks) > 1:
+                self._part(k, block)
+        start = len(self.text.lines)
+        self._header()
+        self._main(prologue, epilogue, last)
+        call = define(self.text.since(start), start + 1, self.filename, self.names.globals)
+        call.__defaults__ = None if self.large else (MISSING,) * len(self.parameters)
+        call.__doc__ = f"Generated for the function {self.program.name!r}."
+        text = self.text.since(0)
+        publish(self.filename, text, call)
+        return call, text
+
+    # --- parts -------------------------------------------------------------------------------------------
+
+    def _part(self, k: int, block: Block) -> None:
+        """Write and compile one part: it takes what is alive out of a list, so that nobody else holds it."""
+        text, start = self.text, len(self.text.lines)
+        text.add([f"def {self._part_name(k)}(_live{', _workspace' if self.large else ''}):"], 0)
+        if block.takes:
+            text.add([f"{', '.join(block.takes)}, = _live", "_live.clear()"], 1)
+        text.add(block.lines, 1, block.about)
+        if block.leaves:
+            text.add([f"_live.extend(({', '.join(block.leaves)},))"], 1)
+        text.add(["", ""], 0)
+        part = define(self.text.since(start), start + 1, self.filename, self.names.globals)
+        self.names.globals[self._part_name(k)] = part
+
+    def _part_name(self, k: int) -> str:
+        return f"{self.name}_part_{k}"
+
+    # --- the function ------------------------------------------------------------------------------------
+
+    def _header(self) -> None:
+        """Write the signature, the checks of the arguments and the reads of the state."""
+        text, names = self.text, self.names
+        if self.large:
+            text.add([f"def {self.name}({', '.join(self.places.values())}):"], 0)
+            return
+        missing = names.add(MISSING, "MISSING")
+        text.add([f"def {self.name}({', '.join([f'{p}={missing}' for p in self.parameters])}):"], 0)
+        sources = list(zip(self.plan.inputs, self.program.inputs, strict=True))
+        arguments = [(v, a) for v, a in sources if isinstance(a, Argument)]
+        for i, (v, argument) in enumerate(arguments):
+            text.add(self._check(i, self.places[v], argument), 1)
+        cells = [(v, c) for v, c in sources if isinstance(c, Cell)]
+        reads = [f"{self.places[v]} = {names.add(c, (c.name or 'state') + '_cell')}.value" for v, c in cells]
+        text.add(self._locked(reads), 1)
+        text.add(self._guard(), 1)
+
+    def _check(self, i: int, name: str, argument: Argument) -> list[str]:
+        slow = accept(self.program.name, i, argument)
+        call = f"{name} = {self.names.add(slow, 'accept_' + name)}({name})"
+        if self.trust:
+            return [f"if {name} is {self.names.add(MISSING, 'MISSING')}: {call}"]
+        condition = refusal(argument.type, name, self.names)
+        return [call if condition is None else f"if {condition}: {call}"]
+
+    def _guard(self) -> list[str]:
+        """Large inputs go to the variant that keeps its temporaries, which is written when first needed."""
+        deciders = self.plan.deciders() if self.plan.slots else []
+        deciders = [v for v in deciders if v in self.places]
+        if not deciders:
+            return []
+        tests = [f"{self.places[v]}.size > {LARGE // v.type.numpy_dtype.itemsize}" for v in deciders]
+        name = self.names.local("large")
+        namespace = self.names.globals
+
+        def large(*values: Any) -> Any:
+            writer = Writer(self.program, self.plan, self.nodes, self.trust, True, self.shelf)
+            namespace[name] = writer.write()[0]
+            return namespace[name](*values)
+
+        namespace[name] = large
+        return [f"if {' or '.join(tests)}: return {name}({', '.join(self.places.values())})"]
+
+    def _main(self, prologue: list[str], epilogue: list[str], last: str) -> None:
+        """Write the body, and what comes after it."""
+        text, add = self.text, self.names.add
+        quiet = self.body.warns
+        if self.large:
+            text.add([f"_workspace = {add(self.shelf.take, 'take')}()"], 1)
+        if quiet:
+            text.add([f"_token = {add(enter, 'enter')}({add(QUIET, 'QUIET')})"], 1)
+        if self.plan.steps or prologue:
+            text.add(["try:"], 1)
+            self._steps()
+            text.add(prologue, 2)
+            text.add(["except BaseException as _error:"], 1)
+            text.add([f"{add(leave, 'leave')}(_token)"] if quiet else [], 2)
+            text.add([f"{add(self.report, 'report')}(_error)", "raise"], 2)
+        if quiet:
+            text.add([f"{add(leave, 'leave')}(_token)"], 1)
+        if self.large:
+            text.add([f"{add(self.shelf.free.append, 'give')}(_workspace)"], 1)
+        text.add(self._locked(epilogue), 1)
+        text.add([f"return {last}"], 1)
+
+    def _steps(self) -> None:
+        blocks = self.body.blocks
+        if len(blocks) == 1:
+            self.text.add(blocks[0].lines, 2, blocks[0].about)
+            return
+        self.text.add([f"_live = [{', '.join(blocks[0].takes)}]"], 2)
+        extra = ", _workspace" if self.large else ""
+        self.text.add([f"{self._part_name(k)}(_live{extra})" for k in range(len(blocks))], 2)
+        if blocks[-1].leaves:
+            self.text.add([f"{', '.join(blocks[-1].leaves)}, = _live", "_live.clear()"], 2)
+
+    def _locked(self, lines: list[str]) -> list[str]:
+        """Statements that have to happen together: without a call in between nothing interrupts them, except
+        where there is no global interpreter lock."""
+        if not _FREE_THREADED or not lines:
+            return lines
+        lock = self.names.add(_state_lock, "state_lock")
+        return [f"with {lock}:"] + ["    " + line for line in lines]
+
+    # --- results -----------------------------------------------------------------------------------------
+
+    def _results(self) -> tuple[list[str], list[str], str]:
+        """Return (statements that prepare results and states, the stores, what is returned)."""
+        program, prologue = self.program, list[str]()
+        given: set[int] = set()
+        for v, source in zip(self.plan.inputs, program.inputs, strict=True):
+            if isinstance(source, Argument) and source.borrow:
+                self.plan.storage(v).ours = True
+        epilogue = []
+        for i, cell in program.updates:
+            value = self._ours(self.plan.outputs[i], False, given, prologue)
+            epilogue.append(f"{self.names.add(cell, (cell.name or 'state') + '_cell')}.value = {value}")
+        results = [
+            self._ours(self.plan.outputs[i], i in program.borrowed, given, prologue)
+            for i in range(program.n_results)
+        ]
+        return prologue, epilogue, self._packed(results)
+
+    def _packed(self, results: list[str]) -> str:
+        packing = self.program.packing
+        if packing == "none":
+            return "None"
+        if packing == "single":
+            return results[0]
+        if packing == "list":
+            return f"[{', '.join(results)}]"
+        pairs = [f"{key!r}: {result}" for key, result in zip(packing, results, strict=True)]
+        return f"{{{', '.join(pairs)}}}"
+
+    def _ours(self, v: Variable, borrowed: bool, given: set[int], prologue: list[str]) -> str:
+        """Return a name for a value that is to leave the function, copied if others see its memory."""
+        name = self.body.refer(v)
+        storage = self.plan.storage(v)
+        shared = (not storage.ours or id(storage) in given) and not borrowed
+        given.add(id(storage))
+        expression = self._leaving(v, name, shared)
+        if expression == name:
+            return name
+        register = self.body.register()
+        prologue.append(f"{register} = {expression}")
+        return register
+
+    def _leaving(self, v: Variable, name: str, shared: bool) -> str:
+        ndim = getattr(v.type, "ndim", None)
+        if ndim == 0:
+            form = "array" if isinstance(v, Constant) else self.body.form.get(v, "array")
+            if shared:
+                return f"{self.names.add(np.array, 'array')}({name})"
+            return name if form == "array" else f"{self.names.add(np.asarray, 'asarray')}({name})"
+        if not shared:
+            return name
+        if ndim is not None:
+            return f"{name}.copy()"
+        return f"{self.names.add(deepcopy, 'deepcopy')}({name})"
+
+

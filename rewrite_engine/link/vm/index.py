@@ -1,0 +1,115 @@
+"""Indexing on the VM: `x[...]` as Python writes it, and writing into a part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rewrite_engine.errors import AxisError
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.vm.dims import Check, Dims, axes
+from rewrite_engine.link.vm.emit import mismatch
+from rewrite_engine.link.vm.failure import error_class
+from rewrite_engine.link.vm.lower import FRESH, VIEW, Context, Traits, call_op, lower, traits
+from rewrite_engine.tensor.index import BaseInc, IncSubtensor, IndexOp, Subtensor
+from rewrite_engine.tensor.index_template import INPUT, NEWAXIS, WHOLE, Slice, Template
+
+
+@error_class.register
+def _(op: IndexOp) -> type[AxisError]:
+    return AxisError
+
+
+@axes.register
+def _(op: Subtensor, node: Apply, dims: Dims) -> list[Check]:
+    """Dimensions that are taken whole keep their lengths."""
+    given = list(dims.of(node.inputs[0]))
+    kept: list[int | None] = []
+    for e in op.idx_list:
+        if e == NEWAXIS:
+            kept.append(dims.new(1))
+            continue
+        own = given.pop(0)
+        if isinstance(e, Slice):
+            kept.append(own if e == WHOLE else None)
+    dims.set(node.outputs[0], kept + given)
+    return []
+
+
+@axes.register
+def _(op: BaseInc, node: Apply, dims: Dims) -> list[Check]:
+    dims.set(node.outputs[0], dims.of(node.inputs[0]))
+    return []
+
+
+@traits.register
+def _(op: Subtensor, node: Apply) -> Traits:
+    return VIEW
+
+
+@lower.register
+def _(op: Subtensor, node: Apply, ctx: Context) -> str:
+    ctx.form = "scalar"
+    if not op.idx_list:
+        ctx.form = "any"
+        return ctx.array(0)
+    return f"{ctx.array(0)}[{index_text(op.idx_list, ctx, 1)}]"
+
+
+def index_text(template: Template, ctx: Context, first: int) -> str:
+    """What stands between the brackets; a static index is one constant."""
+    if all(not isinstance(e, str) or e == NEWAXIS for e in template) and all(
+        e.is_static for e in template if isinstance(e, Slice)
+    ):
+        key = tuple([_static(e) for e in template])
+        return ctx.name(key if len(key) > 1 else key[0], "index")
+    number = first
+    parts = []
+    for e in template:
+        if e == NEWAXIS:
+            parts.append("None")
+        elif isinstance(e, Slice):
+            members = []
+            for part in e:
+                members.append(ctx.scalar(number) if part == INPUT else "" if part is None else str(part))
+                number += part == INPUT
+            parts.append(":".join(members if members[2] else members[:2]))
+        elif e == INPUT:
+            parts.append(ctx.scalar(number))
+            number += 1
+        else:
+            parts.append(str(e))
+    return ", ".join(parts)
+
+
+def _static(e: Any) -> Any:
+    if isinstance(e, Slice):
+        return slice(*e)
+    return None if e == NEWAXIS else e
+
+
+@traits.register
+def _(op: IncSubtensor, node: Apply) -> Traits:
+    return FRESH if _is_plain(op, node) else Traits()
+
+
+def _is_plain(op: IncSubtensor, node: Apply) -> bool:
+    """Whether the value has the very shape of the part, or is a number."""
+    y = node.inputs[1].type
+    part = node.inputs[0].type.ndim - sum(not isinstance(e, Slice) and e != NEWAXIS for e in op.idx_list)
+    if any(e == NEWAXIS for e in op.idx_list) or not node.inputs[0].type.ndim:
+        return False
+    return y.ndim == 0 or (y.ndim == part and 1 not in y.shape)
+
+
+@lower.register
+def _(op: IncSubtensor, node: Apply, ctx: Context) -> str | None:
+    if not _is_plain(op, node):
+        return call_op(op, node, ctx)
+    x, y, out = ctx.array(0), ctx.value(1), ctx.out()
+    index = index_text(op.idx_list, ctx, 2) or "()"
+    part = f"{out}[{index}]"
+    ctx.line(f"{out} = {x}" if op.inplace else f"{out} = {x}.copy()")
+    if node.inputs[1].type.ndim:
+        ctx.line(f"if {part}.shape != {y}.shape: {ctx.name(mismatch, 'mismatch')}()")
+    ctx.line(f"{part} {'=' if op.set_instead_of_inc else '+='} {y}")
+    return None

@@ -1,0 +1,48 @@
+"""Putting arrays together on the VM."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rewrite_engine.errors import ShapeError
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.vm.dims import Check, Dims, axes
+from rewrite_engine.link.vm.failure import error_class
+from rewrite_engine.link.vm.lower import FRESH, Context, Traits, lower, traits
+from rewrite_engine.tensor.join import Join, MakeVector
+
+
+@error_class.register
+def _(op: Join) -> type[ShapeError]:
+    return ShapeError
+
+
+@axes.register
+def _(op: Join, node: Apply, dims: Dims) -> list[Check]:
+    """NumPy compares the other dimensions, so they are equal from here on."""
+    first, *rest = [dims.of(x) for x in node.inputs]
+    for other in rest:
+        for i, (a, b) in enumerate(zip(first, other, strict=True)):
+            if i != op.axis:
+                dims.join(a, b)
+    dims.set(node.outputs[0], [None if i == op.axis else a for i, a in enumerate(first)])
+    return []
+
+
+@traits.register(Join)
+@traits.register(MakeVector)
+def _(op: Join, node: Apply) -> Traits:
+    return FRESH
+
+
+@lower.register
+def _(op: Join, node: Apply, ctx: Context) -> str:
+    xs = ", ".join([ctx.array(i) for i in range(len(node.inputs))])
+    return f"{ctx.name(np.concatenate, 'concatenate')}(({xs},), {op.axis})"
+
+
+@lower.register
+def _(op: MakeVector, node: Apply, ctx: Context) -> str:
+    xs = ", ".join([ctx.scalar(i) for i in range(len(node.inputs))])
+    out = node.outputs[0].type
+    return f"{ctx.name(np.array, 'array')}([{xs}], {ctx.name(out.numpy_dtype, out.dtype)})"

@@ -1,0 +1,53 @@
+"""Transposed views that are better copied first.
+
+An elementwise op whose operands lie in memory in unlike orders runs through NumPy's slow iterator (0.8 µs instead of 0.2
+for small arrays, strided reads for large ones). Where a transposed operand meets one that is not, the transposing
+node makes a copy in C order instead of a view, and all that follows runs straight through memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rewrite_engine.graph.node import Variable
+
+if TYPE_CHECKING:
+    from rewrite_engine.link.vm.plan import Step
+
+Order = tuple[int, ...]
+_MOST_ORIGINS = 8
+
+
+def find_copies(steps: Sequence[Step]) -> list[Step]:
+    """Return the transposing steps that should copy."""
+    orders: dict[Variable, tuple[Order, list[Step]]] = {}  # of what is not in C order, and why
+    copies: dict[int, Step] = {}
+    for step in steps:
+        node = step.node
+        if step.traits.permutes is not None:
+            given = orders.get(node.inputs[0])
+            axes = step.traits.permutes
+            order = tuple([given[0][a] for a in axes]) if given else axes
+            if order != tuple(range(len(order))):
+                orders[node.outputs[0]] = (order, [*(given[1] if given else []), step])
+        elif step.traits.elementwise and node.outputs[0].type.ndim > 1:
+            _meet(step, orders, copies)
+    return list(copies.values())
+
+
+def _meet(step: Step, orders: dict[Variable, tuple[Order, list[Step]]], copies: dict[int, Step]) -> None:
+    """Operands of one elementwise step: note the order of the result, or what has to be copied."""
+    out = step.node.outputs[0]
+    full = [x for x in step.node.inputs if x.type.ndim == out.type.ndim and 1 not in x.type.shape]
+    found = [orders.get(x) for x in full]
+    known = [f for f in found if f is not None]
+    if not known:
+        return
+    origins = list({id(s): s for _, many in known for s in many}.values())
+    if len({f[0] if f else None for f in found}) == 1:
+        if len(origins) <= _MOST_ORIGINS:
+            orders[out] = (known[0][0], origins)
+        return
+    for origin in origins:
+        copies[id(origin)] = origin

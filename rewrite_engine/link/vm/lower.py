@@ -1,0 +1,147 @@
+"""How an op runs on the VM: `traits` (what the plan may assume) and `lower` (the code), one function per op class.
+
+Both are `functools.singledispatch` on the op; the families register theirs in files named after them. An op that
+nobody registered runs by its `perform`, or by its `make_thunk` if it defines one.
+
+To give an op code of its own:
+
+    @lower.register
+    def _(op: MyOp, node: Apply, ctx: Context) -> str:
+        return f"{ctx.name(np.cumsum, 'cumsum')}({ctx.array(0)})"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import singledispatch
+from threading import Lock
+from typing import Any, Protocol
+
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.op import Op
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What is known of a node's code. The defaults are right for anything.
+
+    fresh: output 0 is a new whole array that nobody else sees, so it may be overwritten later. into: the inputs
+    whose memory the code can write output 0 into. keep: the code can write it into a given buffer. inline: nothing
+    the code calls keeps a reference to an array. warns: it may set floating-point flags. permutes: the result is
+    a view with the axes in this order, and the code can copy it (`ctx.copies`). elementwise: operands in unlike
+    memory orders make it slow.
+    """
+
+    fresh: bool = False
+    into: tuple[int, ...] = ()
+    keep: bool = False
+    inline: bool = False
+    warns: bool = True
+    permutes: tuple[int, ...] | None = None
+    elementwise: bool = False
+
+
+DEFAULT = Traits()
+VIEW = Traits(inline=True, warns=False)
+FRESH = Traits(fresh=True, inline=True)
+
+
+class Context(Protocol):
+    """What `lower` may use to write the code of one node."""
+
+    #: a register or buffer that output 0 has to be written into; None: allocate
+    target: str | None
+    #: for a 0-d output: "scalar" (a NumPy scalar), "array", or "any"
+    form: str
+    #: whether a transposed view has to be copied (see `Traits.permutes`)
+    copies: bool
+
+    def array(self, i: int) -> str:
+        """Input `i`; if it is 0-d, as an array."""
+
+    def value(self, i: int) -> str:
+        """Input `i`; if it is 0-d, in whatever form it is."""
+
+    def scalar(self, i: int) -> str:
+        """Input `i`, which is 0-d, as a NumPy scalar."""
+
+    def name(self, value: Any, hint: str) -> str:
+        """The name of an object that the code needs."""
+
+    def has_result_shape(self, i: int) -> bool:
+        """Whether input `i` has exactly the shape of output 0."""
+
+    def out(self) -> str:
+        """The register of output 0, for code of several statements; distinct from those of the inputs."""
+
+    def temporary(self) -> str:
+        """A register of its own; emptied after the node."""
+
+    def line(self, text: str) -> None:
+        """Write a statement before the one that assigns the result."""
+
+
+@singledispatch
+def traits(op: Any, node: Apply) -> Traits:
+    """Tell what the plan may assume of the code of this node."""
+    return DEFAULT
+
+
+@singledispatch
+def lower(op: Any, node: Apply, ctx: Context) -> str | None:
+    """Return an expression for the node's output (for a tuple of them, if there are several), or write whole
+    statements that assign `ctx.out()` and return None."""
+    return call_op(op, node, ctx)
+
+
+def call_op(op: Any, node: Apply, ctx: Context) -> str:
+    """Code that calls `perform`, or the thunk of an op that makes its own."""
+    own_thunk = type(op).make_thunk is not Op.make_thunk
+    run = call_thunk(op, node) if own_thunk else call_perform(op, node)
+    inputs = ", ".join([ctx.array(i) for i in range(len(node.inputs))])
+    return f"{ctx.name(run, type(op).__name__)}({inputs})"
+
+
+def call_perform(op: Any, node: Apply) -> Callable[..., Any]:
+    """Return a function of the input values that runs `perform`; every call has storage cells of its own."""
+    op.prepare_node(node, None, None, "py")
+    perform, count = op.perform, len(node.outputs)
+    if count == 1:
+
+        def run(*inputs: Any) -> Any:
+            cell = [None]
+            perform(node, list(inputs), [cell])
+            return cell[0]
+
+    else:
+
+        def run(*inputs: Any) -> Any:
+            cells: list[list[Any]] = [[None] for _ in range(count)]
+            perform(node, list(inputs), cells)
+            return tuple([cell[0] for cell in cells])
+
+    return run
+
+
+def call_thunk(op: Any, node: Apply) -> Callable[..., Any]:
+    """Return a function of the input values that runs the op's own thunk; one call at a time, as cells are shared."""
+    storage: dict[Any, list[Any]] = {v: [None] for v in (*node.inputs, *node.outputs)}
+    done = {v: [False] for v in node.outputs} | {v: [True] for v in node.inputs}
+    thunk = op.make_thunk(node, storage, done, list(node.outputs))
+    ins, outs = [storage[v] for v in node.inputs], [storage[v] for v in node.outputs]
+    lock = Lock()
+
+    def run(*inputs: Any) -> Any:
+        with lock:
+            try:
+                for cell, value in zip(ins, inputs, strict=True):
+                    cell[0] = value
+                thunk()
+                values = tuple([cell[0] for cell in outs])
+            finally:
+                for cell in (*ins, *outs):
+                    cell[0] = None
+        return values[0] if len(values) == 1 else values
+
+    return run

@@ -1,0 +1,73 @@
+"""Names in generated code: readable, unique, and never in the way of the user's parameter names."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from collections.abc import Iterable
+from typing import Any
+
+_NOT_WORD = re.compile(r"\W+")
+_REGISTER = re.compile(r"_*r\d+\Z")
+_USED = frozenset({"type", "len", "BaseException"})  # builtins that generated code calls
+
+
+def identifier(text: str | None, otherwise: str) -> str:
+    """Make a Python identifier of a text: `otherwise` where nothing of it can be used."""
+    name = _NOT_WORD.sub("_", text or "")
+    if not name.strip("_") or name[0].isdigit():
+        name = f"{otherwise}_{name}" if name.strip("_") else otherwise
+    return name + "_" if keyword.iskeyword(name) or name in _USED else name
+
+
+def parameter_names(wanted: Iterable[str | None], avoid: Iterable[str] = ()) -> list[str]:
+    """Return one unique parameter name per argument: the user's own names where they can be used."""
+    names: list[str] = []
+    taken = set(avoid)
+    for i, text in enumerate(wanted):
+        name = base = identifier(text, f"arg{i}")
+        number = 1
+        while name in taken:
+            number += 1
+            name = f"{base}_{number}"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def register_prefix(parameters: Iterable[str]) -> str:
+    """Return how register names begin: "r", or with as many underscores as no parameter looks like one."""
+    prefix = "r"
+    while any(re.match(prefix + r"\d+\Z", name) for name in parameters):
+        prefix = "_" + prefix
+    return prefix
+
+
+class Names:
+    """The global names of one generated module: each object has one."""
+
+    def __init__(self, taken: Iterable[str], module: str) -> None:
+        self.globals: dict[str, Any] = {"__name__": module, "__builtins__": builtins}
+        self.taken = set(taken)
+        self.by_id: dict[int, str] = {}
+
+    def add(self, value: Any, hint: str) -> str:
+        """Return the name of an object, giving it one like `hint` if it has none."""
+        found = self.by_id.get(id(value))
+        if found is not None:
+            return found
+        name = self.local(identifier(hint, "c"))
+        self.globals[name] = value  # keeps it alive, so its id stays its own
+        self.by_id[id(value)] = name
+        return name
+
+    def local(self, wanted: str) -> str:
+        """Reserve a name like the one wanted."""
+        name = base = wanted + "_" if hasattr(builtins, wanted) or _REGISTER.match(wanted) else wanted
+        number = 1
+        while name in self.taken:
+            number += 1
+            name = f"{base}_{number}"
+        self.taken.add(name)
+        return name

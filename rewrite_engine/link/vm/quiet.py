@@ -1,0 +1,36 @@
+"""Floating-point warnings are off while a generated function runs, and the user's settings are left alone.
+
+`np.errstate` costs 1 µs a call. Its effect is the value of one context variable, which two C calls set and put back
+(0.14 µs); the variable is found with public means only. See docs/decisions for what else was measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import copy_context
+from typing import Any
+
+import numpy as np
+
+
+def _find() -> tuple[Callable[[Any], Any], Callable[[Any], Any], Any]:
+    """Return (enter, leave, state): `token = enter(state)` switches warnings off, `leave(token)` undoes it."""
+    with np.errstate(all="ignore"):
+        context = copy_context()
+    for variable, state in context.items():
+        if variable.name == "numpy.ufunc.extobj":
+            return variable.set, variable.reset, state
+    return _enter, _leave, None
+
+
+def _enter(state: Any) -> Any:
+    manager = np.errstate(all="ignore")
+    manager.__enter__()
+    return manager
+
+
+def _leave(manager: Any) -> None:
+    manager.__exit__(None, None, None)
+
+
+enter, leave, QUIET = _find()

@@ -1,0 +1,62 @@
+"""Reductions on the VM: `ufunc.reduce` and `argmax`, called directly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rewrite_engine.errors import ShapeError
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.vm.dims import Check, Dims, axes
+from rewrite_engine.link.vm.failure import error_class
+from rewrite_engine.link.vm.lower import Context, Traits, call_op, lower, traits
+from rewrite_engine.tensor.argmax import Argmax
+from rewrite_engine.tensor.reduce import CAReduce
+from rewrite_engine.tensor.reduction import Reduction
+
+
+@error_class.register
+def _(op: Reduction) -> type[ShapeError]:
+    return ShapeError
+
+
+@axes.register
+def _(op: Reduction, node: Apply, dims: Dims) -> list[Check]:
+    """The input's dimensions without the reduced ones."""
+    dims.set(node.outputs[0], op.reduced(dims.of(node.inputs[0]), dims.new(1)))
+    return []
+
+
+@traits.register
+def _(op: Reduction, node: Apply) -> Traits:
+    fresh = node.outputs[0].type.ndim > 0 and bool(op.axes(node.inputs[0].type.ndim))
+    return Traits(fresh=fresh, inline=True)
+
+
+@lower.register
+def _(op: CAReduce, node: Apply, ctx: Context) -> str:
+    """`add.reduce(x, axis, dtype, None, keepdims)`, with what is not needed left off."""
+    ufunc, out = op.reducer(), node.outputs[0].type
+    given = op.acc_dtype or op.dtype
+    parts = [ctx.array(0), str(op.axis)]
+    if given is not None:
+        parts.append(f"dtype={ctx.name(np.dtype(given), given)}")
+    if op.keepdims:
+        parts.append("keepdims=True")
+    ctx.form = "scalar"
+    text = f"{ctx.name(ufunc.reduce, ufunc.__name__ + '_reduce')}({', '.join(parts)})"
+    if op.acc_dtype not in (None, out.dtype):
+        text += f".astype({ctx.name(out.numpy_dtype, out.dtype)})"
+    return text
+
+
+@lower.register
+def _(op: Argmax, node: Apply, ctx: Context) -> str:
+    """The method of the array, for one axis or all of them."""
+    name = op.find.__name__
+    if op.axis is not None and len(op.axis) != 1 or not node.inputs[0].type.ndim:
+        return call_op(op, node, ctx)
+    axis = None if op.axis is None else op.axis[0]
+    ctx.form = "scalar"
+    return f"{ctx.array(0)}.{name}({axis}{', keepdims=True' if op.keepdims else ''})"
+
+

@@ -1,0 +1,106 @@
+"""Views of another shape on the VM: transposing, adding dimensions, reshaping; and shapes as values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rewrite_engine.errors import ShapeError
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.vm.dims import Check, Dims, axes
+from rewrite_engine.link.vm.failure import error_class
+from rewrite_engine.link.vm.lower import DEFAULT, FRESH, VIEW, Context, Traits, call_op, lower, traits
+from rewrite_engine.tensor.dimshuffle import DimShuffle
+from rewrite_engine.tensor.reshape import Reshape
+from rewrite_engine.tensor.shape import Shape, Shape_i, SpecifyShape
+
+
+@error_class.register
+def _(op: Reshape) -> type[ShapeError]:
+    return ShapeError
+
+
+# --- DimShuffle ------------------------------------------------------------------------------------------
+
+
+@axes.register
+def _(op: DimShuffle, node: Apply, dims: Dims) -> list[Check]:
+    given, one = dims.of(node.inputs[0]), dims.new(1)
+    dims.set(node.outputs[0], [one if isinstance(o, str) else given[o] for o in op.new_order])
+    return []
+
+
+def _drops_unknown(op: DimShuffle, node: Apply) -> bool:
+    """Whether a dropped dimension has to be looked at when the function runs."""
+    return any(node.inputs[0].type.shape[i] != 1 for i in op.drop)
+
+
+@traits.register
+def _(op: DimShuffle, node: Apply) -> Traits:
+    if _drops_unknown(op, node):
+        return DEFAULT
+    reorders = not op.drop and not op.augment
+    return Traits(inline=True, warns=False, permutes=op.shuffle) if reorders else VIEW
+
+
+@lower.register
+def _(op: DimShuffle, node: Apply, ctx: Context) -> str:
+    if _drops_unknown(op, node):
+        return call_op(op, node, ctx)
+    text, order = ctx.array(0), op.shuffle + op.drop
+    if order != tuple(range(len(order))):
+        is_reversed = order == tuple(range(len(order)))[::-1]
+        text += ".T" if is_reversed else f".transpose({', '.join(map(str, order))})"
+    if op.augment or op.drop:
+        index = [None if o == "x" else slice(None) for o in op.new_order]
+        key = (*index, *[0] * len(op.drop))
+        text += f"[{ctx.name(key if len(key) > 1 else key[0], 'view')}]" if key else "[()]"
+    if not op.new_order:
+        ctx.form = "scalar"
+    return text + (".copy()" if ctx.copies else "")
+
+
+# --- Reshape, SpecifyShape -------------------------------------------------------------------------------
+
+
+@traits.register
+def _(op: Reshape, node: Apply) -> Traits:
+    return VIEW if "i" not in op.shape else DEFAULT
+
+
+@lower.register
+def _(op: Reshape, node: Apply, ctx: Context) -> str:
+    if "i" in op.shape:
+        return call_op(op, node, ctx)
+    ctx.form = "array"
+    return f"{ctx.array(0)}.reshape({op.shape[0] if len(op.shape) == 1 else op.shape})"
+
+
+@axes.register
+def _(op: SpecifyShape, node: Apply, dims: Dims) -> list[Check]:
+    """The dimensions are those of the input, of which more is known from here on."""
+    dims.set(node.outputs[0], dims.of(node.inputs[0]))
+    return []
+
+
+# --- shapes as values ------------------------------------------------------------------------------------
+
+
+@traits.register
+def _(op: Shape, node: Apply) -> Traits:
+    return FRESH
+
+
+@lower.register
+def _(op: Shape, node: Apply, ctx: Context) -> str:
+    return f"{ctx.name(np.array, 'array')}({ctx.array(0)}.shape, {ctx.name(np.dtype('int64'), 'int64')})"
+
+
+@traits.register
+def _(op: Shape_i, node: Apply) -> Traits:
+    return Traits(inline=True, warns=False)
+
+
+@lower.register
+def _(op: Shape_i, node: Apply, ctx: Context) -> str:
+    ctx.form = "scalar"
+    return f"{ctx.name(np.int64, 'int64')}({ctx.array(0)}.shape[{op.i}])"

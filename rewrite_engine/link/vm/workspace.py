@@ -1,0 +1,44 @@
+"""Buffers that a function keeps between calls for large temporaries.
+
+A workspace is a list with one place per buffer. A call takes one from the free list and puts it back at its end, so
+two calls at once have two; a call that fails drops its own. Results never come from a workspace.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+#: bytes from which a temporary is worth keeping: below, allocating costs nothing
+LARGE = 128 * 1024
+
+Workspace = list[Any]
+
+
+class Shelf:
+    """The free list of one function's workspaces."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.free: list[Workspace] = []
+
+    def take(self) -> Workspace:
+        """Return a workspace that nobody else has."""
+        try:
+            return self.free.pop()
+        except IndexError:
+            return [None] * self.size
+
+    def clear(self) -> None:
+        """Let go of all buffers that are not in use."""
+        self.free.clear()
+
+
+def fit(workspace: Workspace, place: int, like: Any, dtype: Any) -> Any:
+    """Return the buffer at a place of the workspace, with the shape of the array `like`."""
+    buffer = workspace[place]
+    if buffer is None or buffer.shape != like.shape:
+        workspace[place] = None  # the old one goes before the new one comes
+        buffer = workspace[place] = np.empty(like.shape, dtype)
+    return buffer
