@@ -47,8 +47,12 @@ class Term:
         return cls.pattern_type(make(tuple(items)))
 
     @classmethod
-    def __apply_class__(cls, record: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> PatternTerm:
-        """Called by a class of ops that got a term among its parameters; the pattern is called like the op."""
+    def __apply_class__(
+        cls, record: Any, args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> PatternTerm:
+        """Called by a class of ops that got a term among its parameters: a pattern of such an op,
+        which is called like one.
+        """
         bound = inspect.signature(record.__init__).bind(None, *args, **kwargs)
         bound.apply_defaults()
         missing = [name for name in record.__props__ if name not in bound.arguments]

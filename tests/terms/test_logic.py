@@ -18,8 +18,10 @@ from rewrite_engine.terms import (
     logic_variables,
     nth,
     pattern_classes,
+    reify,
     rename_apart,
     substitute,
+    unify,
 )
 from tests.toy import Scale, add, divmod_, exp, join, log, mul, neg, num, sub
 
@@ -197,3 +199,14 @@ def test_nth_of_a_pattern() -> None:
     p = nth(1, PatternTerm(e(divmod_, x, 2)))
     assert p == e(nth, 1, e(divmod_, x, 2))
     assert repr(p) == "DivMod(x, 2)[1]"
+
+
+def test_a_class_of_ops_with_an_open_parameter() -> None:
+    q, x = Logic("q"), Logic("x")
+    p = Scale(q)(x)
+    assert type(p) is Pattern
+    assert p == e(e(Scale, q), x)
+    assert repr(p) == "Scale(q)(x)"
+    v = num("v")
+    assert unify(p, Scale(2.0)(v)) == {q: 2.0, x: v}
+    assert reify(p, {q: 2.0, x: v}).owner.op is Scale(2.0)
