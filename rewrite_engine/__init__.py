@@ -63,9 +63,12 @@ def __getattr__(name: str) -> Any:
     elif name in _PACKAGES:
         value = import_module(f"{__name__}.{name}")
     elif name == "__version__":
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        value = version("rewrite-engine")
+        try:
+            value = version("rewrite-engine")
+        except PackageNotFoundError:  # run from the sources, not installed
+            value = "0+unknown"
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value
