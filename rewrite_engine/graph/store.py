@@ -147,6 +147,8 @@ class NodeStore:
             own.append(v if v in clients else self._root_of(v, node))
         inputs = tuple(own)
         twin = self.table.get((node.op, inputs)) if self.merging else None
+        if twin in self.dirty:
+            twin = self._if_still(twin, inputs)
         if twin is not None and (self.guard is None or self.guard.may_merge(node, twin)):
             self.merged += 1
             for a, b in zip(like.outputs, twin.outputs, strict=True):
@@ -267,6 +269,8 @@ class NodeStore:
         if self.on_change_input:
             self._tell_changes(node, before, after)
         twin = table.get((op, after)) if self.merging else None
+        if twin in self.dirty:
+            twin = self._if_still(twin, after)
         if twin is not None and (self.guard is None or self.guard.may_merge(node, twin)):
             self._merge(node, twin)
             return False
@@ -317,6 +321,13 @@ class NodeStore:
                 self.schedule(client)
             elif pending[0] is not RETYPE:
                 pending.insert(0, RETYPE)
+
+    def _if_still(self, twin: Apply, inputs: tuple[Variable, ...]) -> Apply | None:
+        """`twin`, unless its inputs are replaced already and only its key in the table is not."""
+        if self.present_inputs(twin) == inputs:
+            return twin
+        del self.table[twin.op, inputs]
+        return None
 
     # --- removing ----------------------------------------------------------------------------------------
 
