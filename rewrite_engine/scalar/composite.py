@@ -1,7 +1,8 @@
 """`Composite`: several scalar ops as one, which an `Elemwise` then applies to arrays.
 
-It is kept as a straight-line program, not as a graph: values are numbered (inputs, then constants, then one per
-step), a step is `(op, numbers of its arguments)`. Two composites that do the same steps are one object.
+It is kept as a straight-line program, not as a graph: values are numbered (inputs, then
+constants, then one per step), a step is `(op, numbers of its arguments)`. Two composites that
+do the same steps are one object.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ _PRINTED_STEPS = 24
 class Composite(ScalarOp):
     """The function from scalar variables `inputs` to `outputs` as one op.
 
-    Attributes: nin; constants, as (dtype, bytes); steps; out_refs, the numbers of the outputs. Composites inside are
-    flattened and equal steps merged. Raises `MissingInputError` if an output depends on another root variable.
+    Attributes: nin; constants, as (dtype, bytes); steps; out_refs, the numbers of the outputs.
+    Composites inside are flattened and equal steps merged. Raises `MissingInputError` if an
+    output depends on another root variable.
 
     >>> from rewrite_engine.scalar import ScalarType, exp
     >>> x, y = ScalarType("float64")("x"), ScalarType("float64")("y")
@@ -158,7 +160,7 @@ class Composite(ScalarOp):
         return f"Composite{{{', '.join(self._texts())}}}"
 
     def _texts(self) -> list[str]:
-        """The outputs as text; a value used several times is computed once, as in `t0 = exp(i0)`."""
+        """The outputs as text; a value used several times gets a name, as in `t0 = exp(i0)`."""
         uses = [r for _, refs in self.steps for r in refs] + list(self.out_refs)
         texts = [f"i{k}" for k in range(self.nin)] + [str(c) for c in self.constant_values()]
         shared: list[str] = []

@@ -22,7 +22,8 @@ _PLAIN_NUMBERS = (bool, int, float, complex)
 def dtype_name(dtype: Any) -> str:
     """Return the canonical name of a dtype ("floatX" stands for `config.floatX`).
 
-    Raises `DTypeError` for one that tensors cannot have (strings, objects, dates, extended precision).
+    Raises `DTypeError` for one that tensors cannot have (strings, objects, dates, extended
+    precision).
     """
     if isinstance(dtype, str) and dtype == "floatX":
         return config.floatX
@@ -42,15 +43,19 @@ def promote(*dtypes: str) -> str:
 
 
 def is_number(x: Any) -> bool:
-    """Whether `x` is a plain Python number; NumPy scalars are not (they have a dtype of their own)."""
+    """Whether `x` is a plain Python number; NumPy scalars are not (they have a dtype of their
+    own).
+    """
     return type(x) in _PLAIN_NUMBERS
 
 
 def weak_dtype(value: bool | int | float | complex, strong: str | None) -> str:
-    """Return the dtype of a Python number beside operands that promote to `strong` (None: there are none).
+    """Return the dtype of a Python number beside operands that promote to `strong` (None: there
+    are none).
 
-    NEP 50: the number takes the precision of its neighbours and never raises it, but its kind counts: int8 and 1
-    stay int8, int8 and 0.5 need a float. Raises `DTypeError` for an integer that does not fit.
+    NEP 50: the number takes the precision of its neighbours and never raises it, but its kind
+    counts: int8 and 1 stay int8, int8 and 0.5 need a float. Raises `DTypeError` for an integer
+    that does not fit.
     """
     kind = "b" if strong is None else KIND[strong]
     if value.__class__ is bool:
@@ -75,7 +80,7 @@ def _checked(value: Any, dtype: str | None) -> str:
     limits = np.iinfo(str(dtype))
     if not limits.min <= value <= limits.max:
         raise DTypeError(
-            f"the Python integer {value} does not fit in {dtype}, the dtype it takes beside the other operands; "
-            "cast one of them to a wider dtype"
+            f"the Python integer {value} does not fit in {dtype}, the dtype it takes beside the "
+            "other operands; cast one of them to a wider dtype"
         )
     return str(dtype)

@@ -1,7 +1,9 @@
-"""`ScalarOp`: what one elementwise operation is. The operations themselves are the table in `scalar/ops.py`.
+"""`ScalarOp`: what one elementwise operation is. The operations themselves are the table in
+`scalar/ops.py`.
 
-A `ScalarOp` describes: which ufunc computes it, which dtypes it takes and gives, its algebra, its gradient. It knows
-nothing of shapes; `tensor/elemwise.py` applies it to arrays, `scalar/composite.py` makes one of several.
+A `ScalarOp` describes: which ufunc computes it, which dtypes it takes and gives, its algebra,
+its gradient. It knows nothing of shapes; `tensor/elemwise.py` applies it to arrays,
+`scalar/composite.py` makes one of several.
 """
 
 from __future__ import annotations
@@ -34,12 +36,13 @@ def named(name: str) -> ScalarOp:
 class ScalarOp(Op):
     """An operation on single numbers, described by data.
 
-    name: how it prints, and what it is compared by. nin: number of inputs, None for any number >= 1 (the ufunc
-    is then folded over them). function: name of a NumPy ufunc, or "scipy.special.erf"; imported when first needed.
-    grad: see `pullback`; None where nobody has written it. dtypes: result dtype from the inputs' dtypes, where it
-    is not the ufunc's own. compute: `compute(*arrays, out=None)`, where it is no ufunc.
-    free: inputs whose dtype does not influence the result's. shape_only: inputs whose values do not matter.
-    associative, commutative, idempotent, identity, absorbing: its algebra over exact numbers (0 absorbs in a
+    name: how it prints, and what it is compared by. nin: number of inputs, None for any number
+    >= 1 (the ufunc is then folded over them). function: name of a NumPy ufunc, or
+    "scipy.special.erf"; imported when first needed. grad: see `pullback`; None where nobody has
+    written it. dtypes: result dtype from the inputs' dtypes, where it is not the ufunc's own.
+    compute: `compute(*arrays, out=None)`, where it is no ufunc. free: inputs whose dtype does
+    not influence the result's. shape_only: inputs whose values do not matter. associative,
+    commutative, idempotent, identity, absorbing: its algebra over exact numbers (0 absorbs in a
     product only if the other factors are finite: what uses that has to know).
     """
 
@@ -86,7 +89,7 @@ class ScalarOp(Op):
             return named, (self.name,)
         return super().__reduce__()
 
-    # --- dtypes ------------------------------------------------------------------------------------------
+    # --- dtypes -----------------------------------------------------------------------------
 
     @property
     def ufunc(self) -> np.ufunc | None:
@@ -113,7 +116,9 @@ class ScalarOp(Op):
             raise TypeError(message(f"takes {wanted}, not {count}", op=self))
 
     def result_dtypes(self, dtypes: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the output dtypes for these input dtypes; `DTypeError` where the op is not defined on them."""
+        """Return the output dtypes for these input dtypes; `DTypeError` where the op is not
+        defined on them.
+        """
         self.check_arity(len(dtypes))
         try:
             return (self._resolve(dtypes),)
@@ -136,7 +141,9 @@ class ScalarOp(Op):
         return ufunc.resolve_dtypes((*wanted, None))[-1].name
 
     def weak_dtypes(self, dtypes: Sequence[str | None], values: Sequence[Any]) -> list[str]:
-        """Complete a list of dtypes: where it has None, the value is a Python number and takes its neighbours'."""
+        """Complete a list of dtypes: where it has None, the value is a Python number and takes
+        its neighbours'.
+        """
         strong = [d for i, d in enumerate(dtypes) if d is not None and i not in self.free]
         common = promote(*strong) if strong else None
         result = []
@@ -155,12 +162,14 @@ class ScalarOp(Op):
                 return "int64"  # a comparison has an answer
             raise
 
-    # --- scalar graphs -----------------------------------------------------------------------------------
+    # --- scalar graphs ----------------------------------------------------------------------
 
     def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
-        """Turn Python numbers into scalar constants. Raises `ForeignObjectError` for other things."""
+        """Turn Python numbers into scalar constants. Raises `ForeignObjectError` for other
+        things.
+        """
         for x in inputs:
-            if not (is_number(x) or isinstance(x, np.generic) or isinstance(x, Variable)):
+            if not (is_number(x) or isinstance(x, np.generic | Variable)):
                 raise ForeignObjectError(message(f"not a scalar: {describe(x)}", op=self))
         known = [None if is_number(x) else getattr(x, "type", x).dtype for x in inputs]
         names = self.weak_dtypes([d if d is None else str(d) for d in known], inputs)
@@ -187,10 +196,10 @@ class ScalarOp(Op):
         result = self.impl(*inputs)
         output_storage[0][0] = node.outputs[0].type.numpy_dtype.type(result)
 
-    # --- values ------------------------------------------------------------------------------------------
+    # --- values -----------------------------------------------------------------------------
 
     def impl(self, *arrays: Any, out: Any = None) -> Any:
-        """Compute on arrays that broadcast; write into `out` (which may be one of them) if given."""
+        """Compute on arrays that broadcast, into `out` (which may be one of them) if given."""
         if self.compute is not None:
             return self.compute(*arrays, out=out)
         ufunc = self.ufunc
@@ -204,17 +213,17 @@ class ScalarOp(Op):
         """Like `impl`, for ops with any number of outputs."""
         return (self.impl(*arrays, out=outs[0]),)
 
-    # --- gradient ----------------------------------------------------------------------------------------
+    # --- gradient ---------------------------------------------------------------------------
 
     def pullback(
         self, m: Any, gs: Sequence[Any], zs: Sequence[Any], xs: Sequence[Any], wanted: Sequence[int]
     ) -> list[Any]:
         """Return d cost / d xs[i] for each wanted i, elementwise; None stands for zero.
 
-        m: namespace of the functions to build with (`tensor.math` or `scalar.ops`), so that one text serves scalars
-        and tensors. gs, zs: gradients and values of the outputs. A gradient is declared as a function
-        `(m, g, z, *xs)` per input, or as one function that returns them all.
-        Raises `NotImplementedError` where nobody has written it.
+        m: namespace of the functions to build with (`tensor.math` or `scalar.ops`), so that one
+        text serves scalars and tensors. gs, zs: gradients and values of the outputs. A gradient
+        is declared as a function `(m, g, z, *xs)` per input, or as one function that returns
+        them all. Raises `NotImplementedError` where nobody has written it.
         """
         rule = self.gradient
         if rule is None:
@@ -251,7 +260,9 @@ def _copy(x: Any, out: Any) -> Any:
 
 
 class Cast(ScalarOp):
-    """Conversion to another dtype: `Cast("float32")`. Complex numbers cannot become real ones silently."""
+    """Conversion to another dtype: `Cast("float32")`. Complex numbers cannot become real ones
+    silently.
+    """
 
     __props__ = ("dtype",)
 

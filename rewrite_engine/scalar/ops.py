@@ -1,8 +1,9 @@
 """The table of scalar ops: one entry says everything about an operation.
 
-`tensor/math.py` lifts every one of them to arrays. A gradient is a function `(m, g, z, *inputs)` per input, where `g` is
-the gradient of the output `z` and `m` the namespace to build with; returning None means zero. At a tie of `maximum`,
-`minimum` every operand that attains the extremum gets the whole gradient.
+`tensor/math.py` lifts every one of them to arrays. A gradient is a function `(m, g, z,
+*inputs)` per input, where `g` is the gradient of the output `z` and `m` the namespace to build
+with; returning None means zero. At a tie of `maximum`, `minimum` every operand that attains the
+extremum gets the whole gradient.
 """
 
 from __future__ import annotations
@@ -28,11 +29,13 @@ def _unary(name: str, function: str, grad: Any, **options: Any) -> ScalarOp:
     return _op(name, 1, function, grad if grad is _step else (grad,), **options)
 
 
-# --- sums and products -----------------------------------------------------------------------------------
+# --- sums and products ----------------------------------------------------------------------
 
 
 def _mul_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
-    """Each operand's gradient is the product of all others: made of products from the left and from the right."""
+    """Each operand's gradient is the product of all others: made of products from the left and
+    from the right.
+    """
     after = [g]
     for x in reversed(xs[1:]):
         after.append(after[-1] * x)
@@ -85,7 +88,7 @@ def _pow_exponent(m: Any, g: Any, z: Any, x: Any, y: Any) -> Any:
 
 pow = _op("pow", 2, "power", (_pow_base, _pow_exponent), cost=10)
 
-# --- exponentials and logarithms -------------------------------------------------------------------------
+# --- exponentials and logarithms ------------------------------------------------------------
 
 exp = _unary("exp", "exp", lambda m, g, z, x: g * z, cost=10)
 exp2 = _unary("exp2", "exp2", lambda m, g, z, x: g * z * _LN2, cost=10)
@@ -133,7 +136,7 @@ erfc = _unary(
 gammaln = _unary("gammaln", "scipy.special.gammaln", lambda m, g, z, x: g * m.psi(x), cost=40)
 psi = _op("psi", 1, "scipy.special.psi", cost=40)
 
-# --- trigonometry ----------------------------------------------------------------------------------------
+# --- trigonometry ---------------------------------------------------------------------------
 
 sin = _unary("sin", "sin", lambda m, g, z, x: g * m.cos(x), cost=10)
 cos = _unary("cos", "cos", lambda m, g, z, x: -(g * m.sin(x)), cost=10)
@@ -154,13 +157,14 @@ arcsinh = _unary("arcsinh", "arcsinh", lambda m, g, z, x: g / m.sqrt(m.sqr(x) + 
 arccosh = _unary("arccosh", "arccosh", lambda m, g, z, x: g / m.sqrt(m.sqr(x) - 1), cost=10)
 arctanh = _unary("arctanh", "arctanh", lambda m, g, z, x: g / (1 - m.sqr(x)), cost=10)
 
-# --- order and choice ------------------------------------------------------------------------------------
+# --- order and choice -----------------------------------------------------------------------
 
 
 def _extremum_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
     return [m.switch(m.eq(x, z), g, 0.0) for x in xs]
 
 
+# The gradients suppose low <= high.
 def _clip(x: Any, low: Any, high: Any, out: Any = None) -> Any:
     return np.minimum(np.maximum(x, low), high, out=out)
 
@@ -215,14 +219,20 @@ ge = _op("ge", 2, "greater_equal", _step)
 isnan = _unary("isnan", "isnan", _step)
 isinf = _unary("isinf", "isinf", _step)
 
-# --- logic, on bits for integers -------------------------------------------------------------------------
+# --- logic, on bits for integers ------------------------------------------------------------
 
 and_ = _op("and_", None, "bitwise_and", _step, **_ac(idempotent=True, absorbing=0))
 or_ = _op("or_", None, "bitwise_or", _step, **_ac(idempotent=True, identity=0))
 xor = _op("xor", None, "bitwise_xor", _step, **_ac(identity=0))
 invert = _unary("invert", "invert", _step)
 
-# --- rounding --------------------------------------------------------------------------------------------
+# --- rounding -------------------------------------------------------------------------------
+
+
+def _round_dtype(x: str) -> str:
+    if x in DISCRETE and x != "bool":
+        return x
+    return np.rint.resolve_dtypes((np.dtype(x), None))[-1].name
 
 
 def _round(x: Any, out: Any = None) -> Any:
@@ -233,20 +243,21 @@ floor = _unary("floor", "floor", _step)
 ceil = _unary("ceil", "ceil", _step)
 trunc = _unary("trunc", "trunc", _step)
 #: to the nearest integer, ties to even
-round = _op(
-    "round", 1, grad=_step, compute=_round,
-    dtypes=lambda x: x if x in DISCRETE and x != "bool" else np.rint.resolve_dtypes((np.dtype(x), None))[-1].name,
-)  # fmt: skip
+round = _op("round", 1, grad=_step, compute=_round, dtypes=_round_dtype)
 
 
 def cast(x: Any, dtype: Any) -> Any:
-    """Return a scalar variable converted to another dtype (itself if it has it). Raises `DTypeError`."""
+    """Return a scalar variable converted to another dtype (itself if it has it). Raises
+    `DTypeError`.
+    """
     name = dtype_name(dtype)
     return x if x.type.dtype == name else Cast(name)(x)
 
 
 def lift(op: ScalarOp) -> ScalarOp:
-    """What builds with `op` in this namespace: the op itself (`tensor.math.lift` makes it an `Elemwise`)."""
+    """What builds with `op` in this namespace: the op itself (`tensor.math.lift` makes it an
+    `Elemwise`).
+    """
     return op
 
 

@@ -1,6 +1,8 @@
-"""`ScalarType`, and variables and constants of it: single numbers, of which the inner graphs of `Composite` are made.
+"""`ScalarType`, and variables and constants of it: single numbers, of which the inner graphs of
+`Composite` are made.
 
-A user's "scalar" is a 0-dimensional tensor; this type is for describing what happens to one element.
+A user's "scalar" is a 0-dimensional tensor; this type is for describing what happens to one
+element.
 """
 
 from __future__ import annotations
@@ -107,7 +109,8 @@ class ScalarType(Type):
         return f"ScalarType({self.dtype})"
 
     def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
-        """Return a NumPy scalar of this dtype. A conversion must keep the value unless `allow_downcast`.
+        """Return a NumPy scalar of this dtype. A conversion must keep the value unless
+        `allow_downcast`.
 
         Raises `DTypeError`, `NDimError`.
         """

@@ -1,13 +1,15 @@
-"""Tensors: `import rewrite_engine.tensor as pt`. Types, constructors, functions, and the ops as classes.
+"""Tensors: `import rewrite_engine.tensor as pt`. Types, constructors, functions, and the ops as
+classes.
 
-One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `creation.py`, `shape.py`, `dimshuffle.py`,
-`reshape.py`, `index.py`, `join.py`, `dot.py`; `elemwise.py` and `reduction.py` hold what a family shares.
+One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `creation.py`,
+`shape.py`, `dimshuffle.py`, `reshape.py`, `index.py`, `join.py`, `dot.py`; `elemwise.py` and
+`reduction.py` hold what a family shares.
 """
 
 from rewrite_engine.scalar.dtype import DTYPES, dtype_name
 from rewrite_engine.tensor.argmax import Argmax, Argmin, argmax, argmin
 from rewrite_engine.tensor.constant import as_tensor, as_tensor_variable, constant
-from rewrite_engine.tensor.constructors import *
+from rewrite_engine.tensor.constructors import *  # noqa: F403
 from rewrite_engine.tensor.creation import (
     Alloc,
     AllocEmpty,
@@ -27,13 +29,13 @@ from rewrite_engine.tensor.creation import (
     zeros_like,
 )
 from rewrite_engine.tensor.cumulative import CumOp, cumprod, cumsum
-from rewrite_engine.tensor.dimshuffle import *
-from rewrite_engine.tensor.dot import *
+from rewrite_engine.tensor.dimshuffle import *  # noqa: F403
+from rewrite_engine.tensor.dot import *  # noqa: F403
 from rewrite_engine.tensor.elemwise import Elemwise
-from rewrite_engine.tensor.gather import *
-from rewrite_engine.tensor.index import *
-from rewrite_engine.tensor.join import *
-from rewrite_engine.tensor.math import *
+from rewrite_engine.tensor.gather import *  # noqa: F403
+from rewrite_engine.tensor.index import *  # noqa: F403
+from rewrite_engine.tensor.join import *  # noqa: F403
+from rewrite_engine.tensor.math import *  # noqa: F403
 from rewrite_engine.tensor.reduce import (
     All,
     Any_,
@@ -51,8 +53,8 @@ from rewrite_engine.tensor.reduce import (
     prod,
     sum,
 )
-from rewrite_engine.tensor.reshape import *
-from rewrite_engine.tensor.shape import *
+from rewrite_engine.tensor.reshape import *  # noqa: F403
+from rewrite_engine.tensor.shape import *  # noqa: F403
 from rewrite_engine.tensor.statistics import (
     log_softmax,
     logsumexp,

@@ -20,7 +20,8 @@ from rewrite_engine.tensor.type import TensorType
 class Argmax(Reduction):
     """Position of the maximum along axes, counted in the reduced dimensions taken together; int64.
 
-    Of several, the first; a NaN counts as the maximum. Raises `AxisError`, `ShapeError` for an empty array.
+    Of several, the first; a NaN counts as the maximum. Raises `AxisError`, `ShapeError` for an
+    empty array.
     """
 
     __props__ = ("axis", "keepdims")

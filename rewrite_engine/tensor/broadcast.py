@@ -1,7 +1,8 @@
 """Broadcasting: what is known of the result's shape while building, and the check while running.
 
-A dimension broadcasts only if it is *statically* 1. One that merely turns out to be 1 when the graph runs is refused
-beside a longer one: the gradient was built in the belief that they are equal.
+A dimension broadcasts only if it is *statically* 1. One that merely turns out to be 1 when the
+graph runs is refused beside a longer one: the gradient was built in the belief that they are
+equal.
 """
 
 from __future__ import annotations
@@ -75,11 +76,12 @@ def check_shapes(node: Any, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...
 
 
 def _run_time_message(node: Any, shapes: Sequence[Any], axis: int, lengths: set[int]) -> str:
-    what = f"cannot broadcast shapes {', '.join(map(str, shapes))}: lengths {sorted(lengths)} in dimension {axis}"
+    what = f"cannot broadcast shapes {', '.join(map(str, shapes))}: "
+    what += f"lengths {sorted(lengths)} in dimension {axis}"
     hint = None
     if 1 in lengths:
         hint = (
             "a dimension broadcasts only if its type says that it is 1: declare it, as in "
             "matrix(shape=(1, None)), or use specify_shape or specify_broadcastable"
         )
-    return message(what, op=node.op, inputs=node.inputs, where=node.wbuild_site(), hint=hint)
+    return message(what, op=node.op, inputs=node.inputs, where=node.where(), hint=hint)

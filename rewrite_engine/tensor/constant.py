@@ -1,7 +1,8 @@
 """Making tensor variables out of values: `constant`, `as_tensor_variable`, and weak Python numbers.
 
-A Python number alone becomes int64, floatX or bool. Beside other tensors it is *weak* (it takes their precision);
-that is decided in `Elemwise.convert_inputs`, which gets its constants from `weak_constant` here.
+A Python number alone becomes int64, floatX or bool. Beside other tensors it is *weak* (it takes
+their precision); that is decided in `Elemwise.convert_inputs`, which gets its constants from
+`weak_constant` here.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ def constant(
 ) -> TensorConstant:
     """Return a constant with the value, dtype and exact static shape of `x`.
 
-    x: a number, (nested) list, array, or another constant. Python floats get dtype floatX. Raises `DTypeError` where
-    `x` is no array of numbers, `NDimError` if it has not `ndim` dimensions (fewer are padded on the left).
+    x: a number, (nested) list, array, or another constant. Python floats get dtype floatX.
+    Raises `DTypeError` where `x` is no array of numbers, `NDimError` if it has not `ndim`
+    dimensions (fewer are padded on the left).
     """
     if isinstance(x, TensorConstant):
         x = x.data
@@ -56,7 +58,9 @@ def _value(x: Any, dtype: str | None) -> np.ndarray:
 
 
 def weak_constant(value: bool | int | float | complex, dtype: str) -> TensorConstant:
-    """Return *the* 0-d constant for a Python number in a given dtype: asking twice gives one object."""
+    """Return *the* 0-d constant for a Python number in a given dtype: asking twice gives one
+    object.
+    """
     if value == 0 and str(value)[0] == "-":
         return constant(value, dtype=dtype)
     key = (value.__class__, value, dtype)
@@ -73,9 +77,10 @@ def as_tensor_variable(
 ) -> Any:
     """Return `x` as a tensor variable: itself if it is one, else a constant.
 
-    A list or tuple with variables in it is stacked. dtype: cast to it. ndim: pad with dimensions of length 1 on the
-    left. A pattern (an object with `__apply_op__`) is returned unchanged. Raises `ForeignObjectError` for what cannot
-    become a tensor, `NDimError` if it has more than `ndim` dimensions.
+    A list or tuple with variables in it is stacked. dtype: cast to it. ndim: pad with
+    dimensions of length 1 on the left. A pattern (an object with `__apply_op__`) is returned
+    unchanged. Raises `ForeignObjectError` for what cannot become a tensor, `NDimError` if it
+    has more than `ndim` dimensions.
     """
     if hasattr(type(x), "__apply_op__"):
         return x

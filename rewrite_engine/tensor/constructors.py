@@ -1,7 +1,9 @@
-"""Making root variables: `vector("x")`, `dmatrix()`, `scalars("a b c")`, `tensor(dtype=…, shape=…)`.
+"""Making root variables: `vector("x")`, `dmatrix()`, `scalars("a b c")`, `tensor(dtype=…,
+shape=…)`.
 
-A prefix fixes the dtype: b int8, w int16, i int32, l int64, f float32, d float64, c complex64, z complex128;
-`bscalar` is an int8. Without prefix the dtype is `config.floatX`, or the argument `dtype`.
+A prefix fixes the dtype: b int8, w int16, i int32, l int64, f float32, d float64, c complex64,
+z complex128; `bscalar` is an int8. Without prefix the dtype is `config.floatX`, or the argument
+`dtype`.
 """
 
 from __future__ import annotations
@@ -37,12 +39,14 @@ _SHAPES: dict[str, tuple[int | None, ...]] = {
 
 
 class Constructor:
-    """Makes variables of one number of dimensions; with a fixed dtype also usable as the type itself."""
+    """Makes variables of one number of dimensions; with a fixed dtype also usable as the type
+    itself.
+    """
 
     def __init__(self, name: str, shape: tuple[int | None, ...], dtype: str | None) -> None:
         self.__name__ = self.__qualname__ = name
         self.__doc__ = (
-            f"Return a new {len(shape)}-dimensional variable of dtype {dtype or 'floatX (or `dtype`)'}. "
+            f"Return a new {len(shape)}-dimensional variable, dtype {dtype or 'floatX'}. "
             "shape: static lengths, None where not known."
         )
         self.base = shape
@@ -75,7 +79,9 @@ def _many(one: Callable[..., TensorVariable]) -> Callable[..., list[TensorVariab
     """Make the plural of a constructor."""
 
     def several(*names: Any, **options: Any) -> list[TensorVariable]:
-        """Return several variables: from names (`"x y z"` or `"x", "y", "z"`), or so many without name."""
+        """Return several variables: from names (`"x y z"` or `"x", "y", "z"`), or so many without
+        name.
+        """
         if len(names) == 1 and isinstance(names[0], int):
             return [one(**options) for _ in range(names[0])]
         flat = [n for text in names for n in ([None] if text is None else text.split())]
@@ -89,8 +95,8 @@ def tensor(
 ) -> TensorVariable:
     """Return a new variable: `tensor("x", dtype="float32", shape=(None, 3))`.
 
-    dtype is floatX by default. The older order `tensor("float64", shape)` and `broadcastable=` are understood.
-    Raises `DTypeError`, `ShapeError`.
+    dtype is floatX by default. The older order `tensor("float64", shape)` and `broadcastable=`
+    are understood. Raises `DTypeError`, `ShapeError`.
     """
     if shape is None and isinstance(dtype, tuple | list):
         name, dtype, shape = None, name, dtype

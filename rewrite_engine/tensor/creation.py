@@ -1,4 +1,6 @@
-"""Arrays from a shape: `alloc`, `zeros`, `ones`, `full`, `empty`, their `*_like`, `arange`, `eye`."""
+"""Arrays from a shape: `alloc`, `zeros`, `ones`, `full`, `empty`, their `*_like`, `arange`,
+`eye`.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ from rewrite_engine.tensor.reduce import Sum, sum_to
 from rewrite_engine.tensor.shape import shape_dims
 from rewrite_engine.tensor.type import TensorType
 
-#: results of more bytes than this are not computed while compiling: the op is cheaper than the memory
+#: results of more bytes than this are not computed while compiling: the op is cheaper than
+#: the memory
 _FOLD_BYTES = 1024
 
 
@@ -88,13 +91,16 @@ class _Allocating(Op):
 class Alloc(_Allocating):
     """An array of a given shape filled with a value that broadcasts: `Alloc()(value, *shape)`.
 
-    Raises `BroadcastError` if the value does not fit (when building if that is known), `DTypeError`, `NDimError`.
+    Raises `BroadcastError` if the value does not fit (when building if that is known),
+    `DTypeError`, `NDimError`.
     """
 
     __props__ = ()
 
     def out_type(self, inputs: tuple[Any, ...]) -> TensorType:
-        """Constant lengths become static; a length of the value that is not 1 is one of the result."""
+        """Constant lengths become static; a length of the value that is not 1 is one of the
+        result.
+        """
         value, *dims = inputs
         check_integers(self, dims)
         asked = _static_shape(self, dims)
@@ -188,7 +194,9 @@ class AllocEmpty(_Allocating):
 
 
 class ARange(_Allocating):
-    """Numbers from start up to (not including) stop in steps: `ARange("int64")(start, stop, step)`."""
+    """Numbers from start up to (not including) stop in steps: `ARange("int64")(start, stop,
+    step)`.
+    """
 
     __props__ = ("dtype",)
 
@@ -292,7 +300,7 @@ class Eye(_Allocating):
         return [disconnected() for _ in inputs]
 
 
-# --- for users -------------------------------------------------------------------------------------------
+# --- for users ------------------------------------------------------------------------------
 
 _alloc = Alloc()
 
@@ -339,7 +347,9 @@ def empty(shape: Any, dtype: Any = None) -> Any:
 
 
 def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
-    """Return an array in the shape of `x` filled with `fill_value`, in the dtype of `x` by default."""
+    """Return an array in the shape of `x` filled with `fill_value`, in the dtype of `x` by
+    default.
+    """
     if hasattr(type(x), "__apply_op__"):
         return m.second(x, fill_value)
     x = as_tensor_variable(x)
@@ -363,7 +373,8 @@ def empty_like(x: Any, dtype: Any = None) -> Any:
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
-    """Return numbers from `start` (0 if only one argument is given) up to `stop`; NumPy's dtype by default.
+    """Return numbers from `start` (0 if only one argument is given) up to `stop`; NumPy's dtype
+    by default.
 
     Raises `NDimError`, `DTypeError`.
     """

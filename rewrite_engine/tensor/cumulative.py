@@ -68,7 +68,9 @@ class CumOp(Op):
         outputs: Sequence[Variable],
         output_gradients: Sequence[Variable],
     ) -> list[Any]:
-        """Sum the gradients from every position on (of a product: times the product, divided by the element)."""
+        """Sum the gradients from every position on (of a product: times the product, divided by
+        the element).
+        """
         (x,), (z,), (g,) = inputs, outputs, output_gradients
         if is_disconnected(g):
             return [disconnected()]

@@ -1,7 +1,8 @@
 """`Elemwise`: a scalar op applied to every element of arrays that broadcast together.
 
-Inputs may differ in their number of dimensions (missing ones count as 1 on the left, as in NumPy). Gradients are in
-`tensor/elemwise_grad.py`, the instances (`exp`, `add`, …) in `tensor/math.py`.
+Inputs may differ in their number of dimensions (missing ones count as 1 on the left, as in
+NumPy). Gradients are in `tensor/elemwise_grad.py`, the instances (`exp`, `add`, …) in
+`tensor/math.py`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine.config import config
 from rewrite_engine.errors import DTypeError, ForeignObjectError, ShapeError, describe, message
 from rewrite_engine.graph.node import Apply, Variable, build_variable, user_origin
 from rewrite_engine.graph.op import Op
@@ -21,12 +23,15 @@ from rewrite_engine.tensor.broadcast import broadcast_types, build_site, check_s
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.type import TensorType
 
+_MAX_REMEMBERED = 512
+
 
 class Elemwise(Op):
     """`scalar_op` on every element.
 
-    inplace_pattern: pairs (output, input it overwrites), or a dict of them. Python numbers among the inputs are weak:
-    they take the precision of the other operands. Raises `BroadcastError`, `DTypeError`, `ForeignObjectError`.
+    inplace_pattern: pairs (output, input it overwrites), or a dict of them. Python numbers
+    among the inputs are weak: they take the precision of the other operands. Raises
+    `BroadcastError`, `DTypeError`, `ForeignObjectError`.
     """
 
     __props__ = ("scalar_op", "inplace_pattern")
@@ -45,6 +50,7 @@ class Elemwise(Op):
         self.identity = scalar_op.identity
         self.absorbing = scalar_op.absorbing
         self._memo: dict[Any, Any] = {}
+        self._weak_memo: dict[Any, Any] = {}
 
     def __str__(self) -> str:
         name = str(self.scalar_op)
@@ -56,25 +62,49 @@ class Elemwise(Op):
     def __reduce__(self) -> Any:
         return Elemwise, (self.scalar_op, self.inplace_pattern)
 
-    # --- building ----------------------------------------------------------------------------------------
+    # --- building ---------------------------------------------------------------------------
 
     def __call__(self, *inputs: Any, **options: Any) -> Any:
-        """Apply to variables, arrays and numbers: the output variable (a list if there are several)."""
+        """Apply to variables, arrays and numbers: the output variable (a list if there are
+        several).
+        """
         types = []
         for x in inputs:
             if not isinstance(x, Variable):
-                return self._call(inputs, options)
+                return self._call_with_numbers(inputs, options)
             types.append(x.type)
         found = self._memo.get(tuple(types))
         if found is None or len(found) != 1 or options:
             return self._call(inputs, options)
         return build_variable(self, inputs, found[0], user_origin())
 
+    def _call_with_numbers(self, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Like `_call`, remembering which constants Python numbers became beside which types."""
+        key: list[Any] = [config.floatX]
+        for x in inputs:
+            if isinstance(x, Variable):
+                key.append(x.type)
+            elif x.__class__ is int or (x.__class__ is float and x != 0.0):  # not -0.0, which equals 0.0
+                key += (x.__class__, x)
+            else:
+                return self._call(inputs, options)
+        found = self._weak_memo.get(tuple(key))
+        if found is None or options:
+            out = self._call(inputs, options)
+            if len(self._weak_memo) < _MAX_REMEMBERED and self.nout == 1 and not options:
+                numbers = zip(inputs, out.owner.inputs, strict=True)
+                constants = tuple([None if isinstance(x, Variable) else c for x, c in numbers])
+                self._weak_memo[tuple(key)] = constants, out.type
+            return out
+        constants, out_type = found
+        variables = tuple([x if c is None else c for x, c in zip(inputs, constants)])
+        return build_variable(self, variables, out_type, user_origin())
+
     def _call(self, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """The general way: patterns take over, other things are converted, types are worked out."""
         for x in inputs:
             if not isinstance(x, Variable) and hasattr(x.__class__, "__apply_op__"):
-                return x.__class__.__apply_op__(x, self, inputs, options)
+                return x.__class__.__apply_op__(self, inputs, options)
         if options or self.nout != 1:
             return super().__call__(*inputs, **options)
         variables = self.convert_inputs(inputs)
@@ -82,7 +112,9 @@ class Elemwise(Op):
         return build_variable(self, variables, types[0], user_origin())
 
     def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
-        """Turn numbers and arrays into constants; Python numbers get the precision of their neighbours."""
+        """Turn numbers and arrays into constants; Python numbers get the precision of their
+        neighbours.
+        """
         result: list[Any] = []
         dtypes: list[str | None] = []
         for x in inputs:
@@ -132,12 +164,14 @@ class Elemwise(Op):
                 )
         return outputs
 
-    # --- running -----------------------------------------------------------------------------------------
+    # --- running ----------------------------------------------------------------------------
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute on arrays. Raises `BroadcastError` where shapes do not fit (see `tensor/broadcast.py`)."""
+        """Compute on arrays. Raises `BroadcastError` where shapes do not fit (see
+        `tensor/broadcast.py`).
+        """
         shape = check_shapes(node, [np.shape(x) for x in inputs])
         outs: list[Any] = [None] * self.nout
         for o, i in self.inplace_pattern:
@@ -172,9 +206,11 @@ class Elemwise(Op):
     def inplace_on_inputs(
         self, allowed: Sequence[int], node: Apply | None = None
     ) -> Elemwise | None:
-        """Return this op overwriting the first of the `allowed` inputs that can hold the output, or None.
+        """Return this op overwriting the first of the `allowed` inputs that can hold the output,
+        or None.
 
-        With `node` the types decide; without it the first allowed input is taken, and building a node checks it.
+        With `node` the types decide; without it the first allowed input is taken, and building
+        a node checks it.
         """
         if self.inplace_pattern:
             return None
@@ -186,7 +222,7 @@ class Elemwise(Op):
                     return Elemwise(self.scalar_op, ((o, i),))
         return None
 
-    # --- analysis ----------------------------------------------------------------------------------------
+    # --- analysis ---------------------------------------------------------------------------
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
         """All inputs matter, except those of which only the shape is used."""
@@ -222,7 +258,9 @@ class Elemwise(Op):
         return input_gradients(self, inputs, outputs, output_gradients, wanted)
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """Jacobian-vector products: the Jacobian is diagonal, so they are made of the same partial derivatives."""
+        """Jacobian-vector products: the Jacobian is diagonal, so they are made of the same
+        partial derivatives.
+        """
         from rewrite_engine.tensor.elemwise_grad import forward_gradients
 
         return forward_gradients(self, inputs, eval_points)

@@ -1,6 +1,8 @@
-"""Gradients of `Elemwise`: the scalar op's partial derivatives, summed back to the shapes of the inputs.
+"""Gradients of `Elemwise`: the scalar op's partial derivatives, summed back to the shapes of the
+inputs.
 
-The gradient of an integer input is the one it would have as a float (in floatX); an integer output passes on nothing.
+The gradient of an integer input is the one it would have as a float (in floatX); an integer
+output passes on nothing.
 """
 
 from __future__ import annotations
@@ -52,7 +54,9 @@ def _partials(
     gs: Sequence[Any],
     wanted: Sequence[int],
 ) -> dict[int, Any] | None:
-    """The scalar op's part of each gradient (None: zero); None altogether if nobody has written it."""
+    """The scalar op's part of each gradient (None: zero); None altogether if nobody has written
+    it.
+    """
     live = [
         None if is_disconnected(g) or z.type.dtype in DISCRETE else g
         for g, z in zip(gs, outputs, strict=True)

@@ -1,6 +1,7 @@
 """The elementwise functions on tensors: every scalar op of `scalar/ops.py`, lifted.
 
-Each is an `Elemwise` instance, so rules can compare and match them. Reductions are in `tensor/reduce.py`.
+Each is an `Elemwise` instance, so rules can compare and match them. Reductions are in
+`tensor/reduce.py`.
 """
 
 from __future__ import annotations
@@ -99,7 +100,9 @@ def cast(x: Any, dtype: Any) -> Any:
 
 
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
-    """Elementwise |a - b| <= atol + rtol |b|; infinities equal themselves, NaN only if `equal_nan`."""
+    """Elementwise |a - b| <= atol + rtol |b|; infinities equal themselves, NaN only if
+    `equal_nan`.
+    """
     close = or_(le(abs(sub(a, b)), add(atol, mul(rtol, abs(b)))), eq(a, b))
     infinite = and_(or_(isinf(a), isinf(b)), neq(a, b))
     close = and_(close, invert(infinite))

@@ -1,7 +1,9 @@
-"""Operators and methods of tensor variables, and of the pattern variables of rules: one text for both.
+"""Operators and methods of tensor variables, and of the pattern variables of rules: one text for
+both.
 
-A method only calls the function of the same meaning in `rewrite_engine.tensor`; that module is looked up when a method
-runs, so nothing is imported in a circle. `==` is not an operator here: it compares identity, `eq` compares elements.
+A method only calls the function of the same meaning in `rewrite_engine.tensor`; that module is
+looked up when a method runs, so nothing is imported in a circle. `==` is not an operator here:
+it compares identity, `eq` compares elements.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ class TensorOperators:
     __array_ufunc__ = None
     __array_priority__ = 1000
 
-    # --- arithmetic --------------------------------------------------------------------------------------
+    # --- arithmetic -------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Any:
         return pt.add(self, other)
@@ -94,7 +96,7 @@ class TensorOperators:
     def __trunc__(self) -> Any:
         return pt.trunc(self)
 
-    # --- logic and comparison ----------------------------------------------------------------------------
+    # --- logic and comparison ---------------------------------------------------------------
 
     def __invert__(self) -> Any:
         return pt.invert(self)
@@ -129,7 +131,7 @@ class TensorOperators:
     def __ge__(self, other: Any) -> Any:
         return pt.ge(self, other)
 
-    # --- shape and indexing ------------------------------------------------------------------------------
+    # --- shape and indexing -----------------------------------------------------------------
 
     def __getitem__(self, index: Any) -> Any:
         return pt.subtensor(self, index)
@@ -196,7 +198,7 @@ class TensorOperators:
         """Dot product."""
         return pt.dot(self, other)
 
-    # --- reductions --------------------------------------------------------------------------------------
+    # --- reductions -------------------------------------------------------------------------
 
     def sum(
         self, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
@@ -254,7 +256,7 @@ class TensorOperators:
         """Running products."""
         return pt.cumprod(self, axis)
 
-    # --- elements ----------------------------------------------------------------------------------------
+    # --- elements ---------------------------------------------------------------------------
 
     def astype(self, dtype: Any) -> Any:
         """Convert to another dtype."""

@@ -1,7 +1,9 @@
-"""Reductions: `CAReduce` (a commutative, associative scalar op along axes) and its kinds `Sum`, `Prod`, `Max`, `Min`,
+"""Reductions: `CAReduce` (a commutative, associative scalar op along axes) and its kinds `Sum`,
+`Prod`, `Max`, `Min`,
 `All`, `Any_`.
 
-Means, variances and softmax, which are made of these, are in `tensor/statistics.py`; `argmax` is in `tensor/argmax.py`.
+Means, variances and softmax, which are made of these, are in `tensor/statistics.py`; `argmax`
+is in `tensor/argmax.py`.
 """
 
 from __future__ import annotations
@@ -27,9 +29,10 @@ from rewrite_engine.tensor.type import TensorType
 class CAReduce(Reduction):
     """Reduce along axes with a commutative, associative scalar op.
 
-    axis: None, an integer or several. dtype: of the result; by default NumPy's (sums of small integers and booleans
-    become int64 or uint64). acc_dtype: of the intermediate results. keepdims: keep reduced dimensions as 1.
-    Raises `AxisError`; `ShapeError` for an empty maximum or minimum; `DTypeError`.
+    axis: None, an integer or several. dtype: of the result; by default NumPy's (sums of small
+    integers and booleans become int64 or uint64). acc_dtype: of the intermediate results.
+    keepdims: keep reduced dimensions as 1. Raises `AxisError`; `ShapeError` for an empty
+    maximum or minimum; `DTypeError`.
     """
 
     __props__ = ("scalar_op", "axis", "dtype", "acc_dtype", "keepdims")
@@ -127,7 +130,9 @@ class CAReduce(Reduction):
         raise NotImplementedError(f"the gradient of {self} is not written")
 
     def _product_gradient(self, x: Any, wide: Any) -> Any:
-        """Product of the other factors: z / x, except beside zeros, where one zero leaves only its own gradient."""
+        """Product of the other factors: z / x, except beside zeros, where one zero leaves only
+        its own gradient.
+        """
         axes = self.axes(x.type.ndim)
         is_zero = m.eq(x, 0)
         filled = m.switch(is_zero, 1, x)
@@ -176,7 +181,9 @@ class Sum(_Fixed):
 
 
 class Prod(_Fixed):
-    """Product along axes. Its gradient is right with any number of zeros; second derivatives at a zero are not."""
+    """Product along axes. Its gradient is right with any number of zeros; second derivatives at a
+    zero are not.
+    """
 
     op = scalar.mul
 
@@ -203,7 +210,7 @@ class All(_Fixed):
         return np.logical_and
 
 
-class Any_(_Fixed):
+class Any_(_Fixed):  # noqa: N801
     """Whether any element along axes is true (not zero); the result is bool."""
 
     op = scalar.or_
@@ -226,7 +233,7 @@ def sum_to(x: Any, type_: Any) -> Any:
     return Sum(axis=ones, keepdims=True)(x) if ones else x
 
 
-# --- for users -------------------------------------------------------------------------------------------
+# --- for users ------------------------------------------------------------------------------
 
 
 def sum(

@@ -1,7 +1,8 @@
-"""What reductions along axes share: reading `axis`, the shape of the result, the way back for gradients.
+"""What reductions along axes share: reading `axis`, the shape of the result, the way back for
+gradients.
 
-`axis` is None (all of them) or a sorted tuple; a node's op never has negative axes, nor lists all axes one by one.
-The reductions are in `tensor/reduce.py`, `tensor/argmax.py`.
+`axis` is None (all of them) or a sorted tuple; a node's op never has negative axes, nor lists
+all axes one by one. The reductions are in `tensor/reduce.py`, `tensor/argmax.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ Axes = tuple[int, ...] | None
 
 
 def sorted_axes(axis: Any) -> Axes:
-    """Read an `axis` argument: None, an integer, or several. Raises `AxisError` for a repeated one."""
+    """Read an `axis` argument: None, an integer, or several. Raises `AxisError` for a repeated
+    one.
+    """
     if axis is None:
         return None
     if isinstance(axis, np.ndarray):

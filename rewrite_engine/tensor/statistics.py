@@ -1,7 +1,7 @@
 """Functions made of reductions: means, variances, softmax and its logarithm.
 
-They are written as in a textbook; the stabilising rules (`rules/stabilize.py`) turn them into forms that neither
-overflow nor lose digits.
+They are written as in a textbook; the stabilising rules (`rules/stabilize.py`) turn them into
+forms that neither overflow nor lose digits.
 """
 
 from __future__ import annotations

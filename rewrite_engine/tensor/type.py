@@ -1,7 +1,8 @@
-"""`TensorType`: the type of arrays with a known dtype and number of dimensions, and a partly known shape.
+"""`TensorType`: the type of arrays with a known dtype and number of dimensions, and a partly
+known shape.
 
-The rules for accepting a value are in `filter`; those for comparing types in `is_super` and `in_same_class`.
-Constructors such as `vector` are in `tensor/constructors.py`.
+The rules for accepting a value are in `filter`; those for comparing types in `is_super` and
+`in_same_class`. Constructors such as `vector` are in `tensor/constructors.py`.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ TOLERANCE = {
 
 
 def static_dim(dim: Any) -> int | None:
-    """Read one entry of a static shape: None, an integer >= 0, or a bool ("broadcastable": 1 or unknown)."""
+    """Read one entry of a static shape: None, an integer >= 0, or a bool ("broadcastable": 1 or
+    unknown).
+    """
     if dim is None or dim is False:
         return None
     if dim is True:
@@ -98,17 +101,18 @@ class TensorType(Type):
             raise TypeError(f"TensorType.clone takes dtype and shape, not {sorted(changes)}")
         return TensorType(self.dtype if dtype is None else dtype, dims)
 
-    # --- values ------------------------------------------------------------------------------------------
+    # --- values -----------------------------------------------------------------------------
 
     def filter(
         self, value: Any, strict: bool = False, allow_downcast: bool | None = None
     ) -> np.ndarray:
         """Return `value` as an array of this type.
 
-        strict: the object itself must be one. Otherwise a conversion that cannot lose anything is made: an upcast,
-        whole numbers to floats that represent them, and Python numbers and lists when every value survives.
-        allow_downcast=True permits any loss; None (the default) also lets a Python float become a floatX scalar;
-        False does not. Raises `DTypeError`, `NDimError`, `ShapeError` (`ForeignObjectError` for a variable).
+        strict: the object itself must be one. Otherwise a conversion that cannot lose anything
+        is made: an upcast, whole numbers to floats that represent them, and Python numbers and
+        lists when every value survives. allow_downcast=True permits any loss; None (the
+        default) also lets a Python float become a floatX scalar; False does not. Raises
+        `DTypeError`, `NDimError`, `ShapeError` (`ForeignObjectError` for a variable).
         """
         if isinstance(value, np.ndarray) and value.dtype is self.numpy_dtype:
             array = value
@@ -143,8 +147,9 @@ class TensorType(Type):
         if self._accepts(value, array, allow_downcast):
             return array.astype(self.numpy_dtype)
         raise DTypeError(
-            f"expected dtype {self.dtype} for {self}, got {_name_value(value)}, which cannot be converted without "
-            "loss; convert it, or pass allow_downcast=True (allow_input_downcast=True for a function)"
+            f"expected dtype {self.dtype} for {self}, got {_name_value(value)}, which cannot be "
+            "converted without loss; convert it, or pass allow_downcast=True "
+            "(allow_input_downcast=True for a function)"
         )
 
     def _accepts(self, value: Any, array: np.ndarray, allow_downcast: bool | None) -> bool:
@@ -166,7 +171,9 @@ class TensorType(Type):
     def filter_inplace(
         self, value: Any, storage: Any, strict: bool = False, allow_downcast: bool | None = None
     ) -> np.ndarray:
-        """Like `filter`, but written into `storage`, the old array, where it has the right shape and dtype."""
+        """Like `filter`, but written into `storage`, the old array, where it has the right shape
+        and dtype.
+        """
         array = self.filter(value, strict, allow_downcast)
         fits = (
             isinstance(storage, np.ndarray)
@@ -209,7 +216,7 @@ class TensorType(Type):
         """Bytes of data in an array of that shape."""
         return math.prod(shape_info) * self.numpy_dtype.itemsize
 
-    # --- other types -------------------------------------------------------------------------------------
+    # --- other types ------------------------------------------------------------------------
 
     def in_same_class(self, otype: Type) -> bool:
         """Whether `otype` has the same dtype and is statically 1 in the same dimensions."""
@@ -218,7 +225,9 @@ class TensorType(Type):
         return self.dtype == otype.dtype and self.broadcastable == otype.broadcastable
 
     def is_super(self, otype: Type) -> bool | None:
-        """Whether all arrays of `otype` are of this type: same dtype and ndim, and no known dimension differs."""
+        """Whether all arrays of `otype` are of this type: same dtype and ndim, and no known
+        dimension differs.
+        """
         if otype is self:
             return True
         if not isinstance(otype, TensorType):
@@ -227,8 +236,15 @@ class TensorType(Type):
             return False
         return all(s is None or s == o for s, o in zip(self.shape, otype.shape, strict=True))
 
+    def kin(self, otype: Type) -> bool:
+        """Same rank, and both booleans, both integers, both real or both complex."""
+        if not isinstance(otype, TensorType) or otype.ndim != self.ndim:
+            return False
+        return otype.kind == self.kind or {otype.kind, self.kind} == {"i", "u"}
+
     def convert_variable(self, var: Variable) -> Variable | None:
-        """Return `var` itself if its type is as specific, `specify_shape(var, …)` if its shape may fit, else None.
+        """Return `var` itself if its type is as specific, `specify_shape(var, …)` if its shape
+        may fit, else None.
 
         The result's static shape joins what both types know.
         """
@@ -248,7 +264,7 @@ class TensorType(Type):
 
         return specify_shape(var, tuple([o if s is None else s for s, o in pairs]))  # type: ignore[no-any-return]
 
-    # --- variables ---------------------------------------------------------------------------------------
+    # --- variables --------------------------------------------------------------------------
 
     def make_constant(self, value: Any, name: str | None = None) -> TensorConstant:
         """Return a read-only constant; its type has the value's own shape."""
@@ -258,7 +274,9 @@ class TensorType(Type):
 
 
 def read_only(array: np.ndarray, given: Any = None) -> np.ndarray:
-    """Return an array that nobody can write to: the array itself if nobody else has it, else a copy."""
+    """Return an array that nobody can write to: the array itself if nobody else has it, else a
+    copy.
+    """
     if array.flags.owndata and (array is not given or not array.flags.writeable):
         array.flags.writeable = False
         return array
@@ -268,7 +286,9 @@ def read_only(array: np.ndarray, given: Any = None) -> np.ndarray:
 
 
 def common_shape(a: Sequence[int | None], b: Sequence[int | None]) -> Shape:
-    """The most that is true of both static shapes (of one length): what they agree on, None elsewhere."""
+    """The most that is true of both static shapes (of one length): what they agree on, None
+    elsewhere.
+    """
     return tuple([x if x == y else None for x, y in zip(a, b, strict=True)])
 
 

@@ -1,6 +1,7 @@
 """`TensorVariable` and `TensorConstant`: the variables whose type is a `TensorType`.
 
-Their operators and methods are in `tensor/operators.py`; making constants from values is in `tensor/constant.py`.
+Their operators and methods are in `tensor/operators.py`; making constants from values is in
+`tensor/constant.py`.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ class TensorVariable(TensorOperators, Variable):
 
     def __bool__(self) -> bool:
         raise NotConstantError(
-            f"{describe(self)} has no truth value before the graph runs; use `switch` for a choice, "
-            "`and_`, `or_` for logic, and `eq`, `neq` to compare (== is identity)"
+            f"{describe(self)} has no truth value before the graph runs; use `switch` for a "
+            "choice, `and_`, `or_` for logic, and `eq`, `neq` to compare (== is identity)"
         )
 
     def __len__(self) -> int:
@@ -84,7 +85,9 @@ class TensorConstant(TensorVariable, Constant):
         return None if data.ndim else data.item()
 
     def signature(self) -> Any:
-        """Equal iff type and bits are equal: 0.0 and -0.0 differ, all NaNs are one, dtypes differ."""
+        """Equal iff type and bits are equal: 0.0 and -0.0 differ, all NaNs are one, dtypes
+        differ.
+        """
         if self._signature is None:
             self._signature = (self.type, self.data.shape, _content(self.data))
         return self._signature

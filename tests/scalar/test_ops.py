@@ -1,0 +1,183 @@
+"""Scalar ops: dtypes, values, numbers among the operands, pickling."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from rewrite_engine.errors import DTypeError, ForeignObjectError, NDimError
+from rewrite_engine.scalar import DTYPES, Cast, ScalarOp, ScalarType, ops
+from rewrite_engine.scalar.dtype import weak_dtype
+
+UFUNCS = [op for op in vars(ops).values() if isinstance(op, ScalarOp) and op.function is not None]
+
+
+def sample(dtype, n=5):
+    return np.array([0.5, 1, 2, 3, 7][:n]).astype(dtype)
+
+
+@pytest.mark.parametrize("op", UFUNCS, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dtypes_are_those_of_the_ufunc(op, dtype):
+    args = [sample(dtype)] * op.ufunc.nin
+    try:
+        with np.errstate(all="ignore"):
+            wanted = op.ufunc(*args).dtype.name
+    except TypeError:
+        with pytest.raises(DTypeError, match=f"{op}: is not defined for dtype"):
+            op.result_dtypes((dtype,) * len(args))
+        return
+    assert op.result_dtypes((dtype,) * len(args)) == (wanted,)
+
+
+def test_importing_needs_no_scipy():
+    code = "import rewrite_engine.scalar, rewrite_engine.tensor, sys; print('scipy' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
+
+
+def test_variadic_ops_compute_in_the_dtype_of_the_result():
+    a, b, c = np.array([100], "int8"), np.array([100], "int8"), np.array([1], "int64")
+    assert ops.add.impl(a, b, c) == 201
+    assert ops.add.result_dtypes(("int8", "int8", "int64")) == ("int64",)
+    assert ops.mul.impl(a) == 100
+    assert ops.maximum.impl(np.array([1.0, np.nan]), np.zeros(2), np.ones(2))[0] == 1.0
+
+
+def test_variadic_ops_may_write_into_any_operand():
+    for k in range(4):
+        args = [np.full(3, float(i + 1)) for i in range(4)]
+        out = args[k]
+        assert ops.add.impl(*args, out=out) is out
+        np.testing.assert_array_equal(out, [10.0] * 3)
+
+
+@pytest.mark.parametrize("op", [ops.switch, ops.clip, ops.second, ops.log1mexp, ops.softplus], ids=str)
+def test_computed_ops_may_write_into_any_operand(op):
+    def args():
+        return [np.array([-1.0, -2.0, -0.5]) * (i + 1) for i in range(op.nin)]
+
+    wanted = op.impl(*args())
+    for k in range(op.nin):
+        given = args()
+        result = op.impl(*given, out=given[k])
+        np.testing.assert_array_equal(result, wanted)
+        assert result is given[k]
+
+
+@pytest.mark.parametrize(
+    ("value", "beside", "dtype"),
+    [
+        (0.1, "float32", "float32"),
+        (1, "int8", "int8"),
+        (1, "float32", "float32"),
+        (1, "bool", "int64"),
+        (1, None, "int64"),
+        (0.5, "int64", "float64"),
+        (0.5, "complex64", "float32"),
+        (True, "float32", "bool"),
+        (1j, "float32", "complex64"),
+        (1j, "int64", "complex128"),
+        (1j, "complex64", "complex64"),
+        (2.0, None, "float64"),
+    ],
+)
+def test_weak_numbers(value, beside, dtype):
+    assert weak_dtype(value, beside) == dtype
+    if beside is not None:
+        result = np.add(np.ones(1, beside), value).dtype
+        assert ops.add.result_dtypes((beside, dtype)) == (result.name,)
+
+
+def test_weak_numbers_that_do_not_fit():
+    with pytest.raises(DTypeError, match="300 does not fit in int8"):
+        weak_dtype(300, "int8")
+    assert ops.lt.weak_dtypes(["int8", None], [None, 300]) == ["int8", "int64"]
+
+
+def test_special_values():
+    x = np.array([-800.0, -1e-10, -1.0])
+    exact = [-math.exp(-800.0), math.log(-math.expm1(-1e-10)), math.log(-math.expm1(-1.0))]
+    np.testing.assert_allclose(ops.log1mexp.impl(x), exact, rtol=1e-12)
+    assert ops.softplus.impl(np.array(1000.0)) == 1000.0
+    assert ops.softplus.impl(np.array(-1000.0)) == 0.0
+    assert ops.sigmoid.impl(np.array(-800.0)) == pytest.approx(0.0)
+    np.testing.assert_array_equal(ops.round.impl(np.array([0.5, 1.5, -2.5])), [0, 2, -2])
+
+
+def test_casts():
+    assert Cast("int8") is Cast(np.int8)
+    assert Cast("int8").impl(np.array([1.9, -1.9])).tolist() == [1, -1]
+    assert Cast("bool").result_dtypes(("float64",)) == ("bool",)
+    assert str(Cast("float32")) == "Cast{float32}"
+    with pytest.raises(DTypeError, match="complex"):
+        Cast("float64").result_dtypes(("complex64",))
+
+
+def test_ops_are_one_object_each():
+    assert pickle.loads(pickle.dumps(ops.exp)) is ops.exp
+    assert copy.deepcopy(ops.exp) is ops.exp
+    assert pickle.loads(pickle.dumps(Cast("int8"))) is Cast("int8")
+    assert str(ops.true_div) == "true_div"
+
+
+def test_algebra_is_declared():
+    assert ops.add.associative
+    assert ops.add.commutative
+    assert ops.add.identity == 0
+    assert ops.mul.absorbing == 0
+    assert ops.maximum.idempotent
+    assert not ops.sub.commutative
+    assert ops.eq.commutative
+
+
+def test_arity_is_checked():
+    for args in [(), ("float64",), ("float64",) * 3]:
+        with pytest.raises(TypeError, match="sub: takes 2 inputs"):
+            ops.sub.result_dtypes(args)
+    with pytest.raises(TypeError, match="at least 1"):
+        ops.add.result_dtypes(())
+
+
+# --- scalar variables -------------------------------------------------------------------------
+
+
+def test_scalar_graphs():
+    x = ScalarType("float32")("x")
+    y = ops.exp(x * 2 + 1) / (1 - x) - abs(-x) ** 2
+    assert y.type is ScalarType("float32")
+    assert ops.lt(x, 1).type.dtype == "bool"
+    assert ops.cast(x, "int8").type.dtype == "int8"
+    assert ops.cast(x, "float32") is x
+    with pytest.raises(ForeignObjectError, match="not a scalar"):
+        ops.add(x, [1, 2])
+    with pytest.raises(TypeError):
+        bool(x)
+
+
+def test_scalar_type_filters():
+    t = ScalarType("float32")
+    assert t is ScalarType("float32")
+    assert t.filter(2).dtype == np.float32
+    assert t.filter(0.1) == np.float32(0.1)
+    for bad in (1j, "a", np.float64(0.1), None):
+        with pytest.raises(DTypeError):
+            t.filter(bad)
+    with pytest.raises(NDimError):
+        t.filter([1.0])
+    with pytest.raises(DTypeError):
+        ScalarType("int8").filter(1.5)
+    assert t.make_constant(1.0).signature() != t.make_constant(-1.0).signature()
+    assert t.values_eq(np.float32("nan"), np.float32("nan"))
+
+
+def test_gradients_work_on_scalars():
+    x = ScalarType("float64")("x")
+    g = ScalarType("float64")("g")
+    (dx,) = ops.sin.pullback(ops, [g], [ops.sin(x)], [x], [0])
+    assert str(dx) == "mul(g, cos(x))" or dx.owner.op is ops.mul
