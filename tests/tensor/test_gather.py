@@ -27,9 +27,13 @@ def indexings(draw):
         kind = draw(st.sampled_from(["array", "array", "slice", "int"]))
         if kind == "array":
             size = draw(arrays)
-            items.append(draw(st.integers(0, 2**16).map(np.random.default_rng)).integers(-n, n, size))
+            items.append(
+                draw(st.integers(0, 2**16).map(np.random.default_rng)).integers(-n, n, size)
+            )
         elif kind == "slice":
-            items.append(draw(st.sampled_from([slice(None), slice(1, None), slice(None, None, -1)])))
+            items.append(
+                draw(st.sampled_from([slice(None), slice(1, None), slice(None, None, -1)]))
+            )
         else:
             items.append(draw(st.integers(-n, n - 1)))
     if draw(st.booleans()):

@@ -1,0 +1,72 @@
+"""Functions that change or stop gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import DisconnectedInputError, NullTypeGradError
+from rewrite_engine.gradient import (
+    Rop,
+    disconnected_grad,
+    grad,
+    grad_clip,
+    grad_scale,
+    undefined_grad,
+    zero_grad,
+)
+from rewrite_engine.gradient.verify import evaluate
+
+
+@pytest.mark.parametrize(
+    "stop",
+    [
+        disconnected_grad,
+        zero_grad,
+        undefined_grad,
+        lambda x: grad_clip(x, -1, 1),
+        lambda x: grad_scale(x, 2),
+    ],
+)
+def test_values_pass(stop):
+    x = pt.dvector("x")
+    array = np.arange(3.0)
+    y = stop(x)
+    assert evaluate([y], {x: array})[0] is array
+    assert y.type is x.type
+    assert stop(x).owner.op is y.owner.op
+    assert y.owner.op.infer_shape(None, y.owner, [("n",)]) == [("n",)]
+
+
+def test_disconnected_grad():
+    x = pt.dscalar("x")
+    with pytest.raises(DisconnectedInputError):
+        grad(disconnected_grad(x) ** 2, x)
+    assert evaluate([grad(disconnected_grad(x) * x, x)], {x: 3.0})[0] == 3
+
+
+def test_zero_grad():
+    x = pt.dscalar("x")
+    assert evaluate([grad(zero_grad(x) ** 2, x)], {x: 3.0})[0] == 0
+    assert evaluate([grad(zero_grad(x) * x, x)], {x: 3.0})[0] == 3
+    v = pt.dscalar("v")
+    assert evaluate([Rop(zero_grad(x) * x, x, v)], {x: 3.0, v: 1.0})[0] == 3
+
+
+def test_undefined_grad():
+    x, v = pt.dscalars("x", "v")
+    with pytest.raises(NullTypeGradError, match="UndefinedGrad"):
+        grad(undefined_grad(x) ** 2, x)
+    with pytest.raises(NullTypeGradError, match="UndefinedGrad"):
+        Rop(undefined_grad(x) ** 2, x, v)
+
+
+def test_grad_clip_and_scale():
+    x = pt.dvector("x")
+    g = grad((grad_clip(x, -1, 2) * np.array([-5.0, 0.5, 5.0])).sum(), x)
+    assert evaluate([g], {x: np.zeros(3)})[0].tolist() == [-1, 0.5, 2]
+    g = grad((grad_scale(x, -3) ** 2).sum(), x)
+    assert evaluate([g], {x: np.ones(3)})[0].tolist() == [-6, -6, -6]
+    with pytest.raises(ValueError, match="not below"):
+        grad_clip(x, 1, 0)
