@@ -1,0 +1,161 @@
+"""`Function`: what `function` returns. Calling it runs generated code directly; it can be copied and pickled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from rewrite_engine.compile.mode import Mode
+from rewrite_engine.errors import InputError, UpdateTypeError
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.link import linker
+from rewrite_engine.link.program import Argument, Cell, Linked, Program
+
+
+class Function(partial):  # type: ignore[type-arg]
+    """A compiled function.
+
+    Arguments are taken by position or by the names of the variables. It may be called from several threads at once. A
+    call that fails leaves the shared variables as they were. It is a `partial`, because that is the cheapest object in
+    Python that can be called and carry attributes.
+
+    fgraph: the rewritten graph. name. mode. program: what was linked.
+    """
+
+    program: Program
+    mode: Mode
+    _linked: Linked
+    _trust: bool
+
+    def __new__(cls, program: Program, mode: Mode, name: str | None = None, trust: bool = False) -> Function:
+        linked = linker(mode.linker)(program, trust=trust)
+        self = super().__new__(cls, linked.call)
+        self.program = program
+        self.mode = mode
+        self.name = name
+        self._linked = linked
+        self._trust = trust
+        return self
+
+    # --- looking -----------------------------------------------------------------------------------------
+
+    @property
+    def fgraph(self) -> FunctionGraph:
+        """The rewritten graph."""
+        return self.program.fgraph
+
+    @property
+    def maker(self) -> Function:
+        """The function itself: `f.maker.fgraph` is how older code writes `f.fgraph`."""
+        return self
+
+    @property
+    def source(self) -> str:
+        """The text of the generated code."""
+        return self._linked.source
+
+    @property
+    def inputs(self) -> list[Argument]:
+        """The arguments: type, name, default, …"""
+        return [a for a in self.program.inputs if isinstance(a, Argument)]
+
+    @property
+    def outputs(self) -> list[Variable]:
+        """The results' variables in the rewritten graph."""
+        return self.fgraph.outputs[: self.program.n_results]
+
+    @property
+    def nodes(self) -> list[Any]:
+        """The nodes in the order in which they run."""
+        return self._linked.nodes
+
+    def get_shared(self) -> list[Cell]:
+        """The containers of the shared variables that the function reads or writes."""
+        return [a for a in self.program.inputs if isinstance(a, Cell)]
+
+    def __repr__(self) -> str:
+        names = ", ".join(a.name or str(a.type) for a in self.inputs)
+        return f"<Function {self.program.name}({names}), {len(self.fgraph)} nodes>"
+
+    # --- changing ----------------------------------------------------------------------------------------
+
+    @property
+    def trust_input(self) -> bool:
+        """Whether arguments are taken as they are. Set it to True only where all are arrays of the right types."""
+        return self._trust
+
+    @trust_input.setter
+    def trust_input(self, value: bool) -> None:
+        if bool(value) == self._trust:
+            return
+        linked = linker(self.mode.linker)(self.program, trust=bool(value))
+        state = dict(self.__dict__, _linked=linked, _trust=bool(value))
+        partial.__setstate__(self, (linked.call, (), {}, state))
+
+    def free(self) -> None:
+        """Drop the buffers that are kept between calls."""
+        self._linked.free()
+
+    # --- copying -----------------------------------------------------------------------------------------
+
+    def copy(
+        self,
+        share_memory: bool = False,
+        swap: Mapping[Any, Any] | None = None,
+        delete_updates: bool = False,
+        name: str | None = None,
+        profile: Any = None,
+    ) -> Function:
+        """Return another function of the same graph.
+
+        swap: {shared variable: shared variable to use instead}, of the same types (`UpdateTypeError`). delete_updates:
+        leave out the updates. Shared variables that are not swapped are the same for both.
+        """
+        program = self.program
+        cells = _swapped(program, swap or {})
+        inputs = tuple([_with_cell(a, cells) for a in program.inputs])
+        updates = () if delete_updates else tuple([(i, cells.get(c, c)) for i, c in program.updates])
+        outputs = list(range(program.n_results)) + [i for i, _ in updates]
+        fgraph = program.fgraph.clone()
+        if delete_updates:
+            fgraph = FunctionGraph(fgraph.inputs, [fgraph.outputs[i] for i in outputs], clone=False)
+        new = replace(program, fgraph=fgraph, inputs=inputs, updates=updates, name=name or program.name)
+        return Function(new, self.mode, name or self.name, self._trust)
+
+    def __copy__(self) -> Function:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        return _restore, (self.program, self.mode, self.name, self._trust)
+
+
+def _restore(program: Program, mode: Mode, name: str | None, trust: bool) -> Function:
+    """Unpickle: the graph was kept, the code is made again."""
+    return Function(program, mode, name, trust)
+
+
+def _with_cell(a: Argument | Cell, cells: dict[Cell, Cell]) -> Argument | Cell:
+    if isinstance(a, Cell):
+        return cells.get(a, a)
+    if a.default is not None and a.default in cells:
+        return replace(a, default=cells[a.default])
+    return a
+
+
+def _swapped(program: Program, swap: Mapping[Any, Any]) -> dict[Cell, Cell]:
+    """Read `swap` as {cell: cell}."""
+    own = {c for c in program.inputs if isinstance(c, Cell)} | {c for _, c in program.updates}
+    cells: dict[Cell, Cell] = {}
+    for old, new in swap.items():
+        if old.container not in own:
+            raise InputError(f"{old!r} is not a shared variable of the function {program.name!r}")
+        if old.type != new.type:
+            raise UpdateTypeError(f"cannot swap {old!r} of type {old.type} for {new!r} of type {new.type}")
+        cells[old.container] = new.container
+    return cells
+
+
+Observer = Callable[[Function, FunctionGraph | None, Any, dict[str, float]], None]

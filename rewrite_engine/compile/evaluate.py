@@ -1,0 +1,45 @@
+"""`Variable.eval`: compute a variable at once; the compiled function is kept as long as the variable lives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from rewrite_engine.compile.callable import Function
+from rewrite_engine.compile.function import function
+from rewrite_engine.errors import ForeignObjectError, InputError, describe
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.traverse import explicit_graph_inputs
+
+_compiled: WeakKeyDictionary[Variable, dict[Any, Function]] = WeakKeyDictionary()
+
+
+def evaluate(variable: Variable, given: Mapping[Variable | str, Any], **options: Any) -> Any:
+    """The value of a variable, from values for the variables (or their names) it depends on.
+
+    options: those of `function`. Raises `MissingInputError`, `InputError` for a name that fits none or several.
+    """
+    if not isinstance(given, Mapping):
+        raise ForeignObjectError(f"eval takes a dict {{variable or name: value}}, not {describe(given)}")
+    values = {_find(variable, key): value for key, value in given.items()}
+    key = (tuple(values), tuple(sorted(options.items(), key=repr)))
+    functions = _compiled.setdefault(variable, {})
+    try:
+        f = functions.get(key)
+    except TypeError:  # an option that cannot be a key
+        return function(list(values), variable, **options)(*values.values())
+    if f is None:
+        f = functions[key] = function(list(values), variable, **options)
+    return f(*values.values())
+
+
+def _find(variable: Variable, key: Variable | str) -> Variable:
+    """The root that a name stands for."""
+    if not isinstance(key, str):
+        return key
+    found = [v for v in explicit_graph_inputs([variable]) if v.name == key]
+    if len(found) != 1:
+        what = "no variable" if not found else "several variables"
+        raise InputError(f"eval: {what} called {key!r} in the graph of {variable!r}")
+    return found[0]

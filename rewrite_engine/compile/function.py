@@ -1,0 +1,130 @@
+"""`function`: from a graph to something that can be called."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from time import perf_counter
+from typing import Any
+
+from rewrite_engine.compile.callable import Function, Observer
+from rewrite_engine.compile.mode import Mode, get_mode
+from rewrite_engine.compile.request import Request, check_unused, read
+from rewrite_engine.errors import InconsistencyError, message
+from rewrite_engine.graph.destroyhandler import DestroyHandler
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.link.program import Argument, Cell, Program
+
+#: Called after each `function` with (function, graph before rewriting or None, trace or None, seconds per phase).
+#: One that has a method `new_trace()` is asked for a trace when the user gave none. Empty, it costs nothing.
+observe: list[Observer] = []
+
+
+def function(
+    inputs: Sequence[Any],
+    outputs: Any = None,
+    mode: Any = None,
+    updates: Any = None,
+    givens: Any = None,
+    no_default_updates: bool | Collection[Any] = False,
+    accept_inplace: bool = False,
+    name: str | None = None,
+    rebuild_strict: bool = True,
+    allow_input_downcast: bool | None = None,
+    profile: Any = None,
+    on_unused_input: str | None = None,
+    trace: Any = None,
+) -> Function:
+    """Return a callable that computes `outputs` from `inputs`.
+
+    inputs: variables, or `In`. outputs: a variable or `Out`, or a list or dict of them, or None; the callable returns
+    the same structure, always new arrays. updates: {shared variable: new value} or pairs; stored together after a call
+    succeeded. givens: {variable: what to use in its place}. no_default_updates: leave out the default updates of all
+    shared variables (True), or of those listed. mode: a `Mode` or its name. accept_inplace: the graph may have ops
+    that overwrite their inputs. allow_input_downcast: arguments may lose precision (True), or not even become floatX
+    (False). on_unused_input: "raise", "warn" or "ignore". trace: records what the rules do.
+
+    Raises `MissingInputError`, `DuplicateInputError`, `ConstantInputError`, `UnusedInputError`, `ForeignObjectError`,
+    `UpdateTypeError`, `TypeMismatchError` (a given of another type), `InconsistencyError` (an op that overwrites).
+
+    >>> from rewrite_engine.tensor import dvector
+    >>> x = dvector("x")
+    >>> f = function([x], 2 * x, mode=Mode(optimizer=None))
+    >>> f([1.0, 2.0])
+    array([2., 4.])
+    """
+    start = perf_counter()
+    mode = get_mode(mode)
+    request = read(inputs, outputs, updates, givens, no_default_updates, rebuild_strict)
+    check_unused(request, on_unused_input)
+    program = build(request, name, allow_input_downcast, accept_inplace)
+    before = None
+    if observe:
+        before = program.fgraph.clone()
+        if trace is None:
+            trace = next((o.new_trace() for o in observe if hasattr(o, "new_trace")), None)
+    built = perf_counter()
+    if mode.optimizer is not None:
+        mode.optimizer.rewrite(program.fgraph, trace=trace)
+    rewritten = perf_counter()
+    result = Function(program, mode, name)
+    if observe:
+        times = {"build": built - start, "rewrite": rewritten - built, "link": perf_counter() - rewritten}
+        for tell in list(observe):
+            tell(result, before, trace, times)
+    return result
+
+
+def build(
+    request: Request, name: str | None, allow_downcast: bool | None = None, accept_inplace: bool = False
+) -> Program:
+    """Copy the graph of a request into a `FunctionGraph` and say where its values come from and go."""
+    states = {v: v.container for v in request.shared}
+    roots: list[Variable] = [spec.variable for spec in request.inputs]
+    position = {v: i for i, v in enumerate([*roots, *states])}
+    count = len(request.results)
+    mapping = {
+        count + i: position[getattr(target, "variable", target)] for i, target in enumerate(request.updates)
+    }
+    memo: dict[Variable, Variable] = {}
+    fgraph = FunctionGraph([*roots, *states], request.expressions, memo=memo, update_mapping=mapping)
+    mutable = {memo[spec.variable] for spec in request.inputs if spec.mutable}
+    _guard(fgraph, mutable, accept_inplace)
+    arguments = [_argument(spec, allow_downcast) for spec in request.inputs]
+    cells = [states[v] if v in states else v.value for v in request.updates]
+    return Program(
+        fgraph=fgraph,
+        inputs=(*arguments, *states.values()),
+        name=name or "function",
+        n_results=count,
+        packing=request.packing,
+        borrowed=frozenset([i for i, out in enumerate(request.outputs) if out.borrow]),
+        updates=tuple(enumerate(cells, count)),
+    )
+
+
+def _argument(spec: Any, allow_downcast: bool | None) -> Argument | Cell:
+    if spec.shared:
+        return spec.value  # type: ignore[no-any-return]
+    downcast = allow_downcast if spec.allow_downcast is None else spec.allow_downcast
+    return Argument(
+        spec.variable.type, spec.name, spec.value, spec.strict, downcast, spec.mutable, spec.borrow
+    )
+
+
+def _guard(fgraph: FunctionGraph, mutable: set[Variable], accept_inplace: bool) -> None:
+    """Watch over what may be overwritten: by the user's own ops, and by those that rules will put in."""
+    destroyers = [node for node in fgraph.apply_nodes if node.op.destroy_map]
+    if destroyers and not accept_inplace:
+        node = destroyers[0]
+        raise InconsistencyError(
+            message(
+                "the graph overwrites an input; function(…, accept_inplace=True) allows it",
+                op=node.op, inputs=node.inputs, where=node.where(),
+            )  # fmt: skip
+        )
+    if destroyers or mutable:
+        fgraph.attach_feature(DestroyHandler(mutable))
+        fgraph.validate()
+
+

@@ -1,0 +1,104 @@
+"""`In` and `Out`: variables with what a function should do with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rewrite_engine.compile.shared import SharedVariable, checked_update
+from rewrite_engine.errors import ConstantInputError, ForeignObjectError, InputError, describe
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.link.program import Cell
+
+
+class In:
+    """An argument of a function.
+
+    variable: what it stands for. name: its keyword; by default the variable's name (autoname). value: the default; a
+    `Cell` is used itself. update: an expression that becomes the new default after each call. mutable: the function may
+    overwrite the value. borrow: results may show its memory. strict, allow_downcast: as in `Type.filter`.
+    shared: the argument is a state: it cannot be given in a call.
+    Raises `ForeignObjectError`, `ConstantInputError`, `UpdateTypeError`, `InputError` for an update without a value.
+    """
+
+    def __init__(
+        self,
+        variable: Variable,
+        name: str | None = None,
+        value: Any = None,
+        update: Any = None,
+        mutable: bool | None = None,
+        strict: bool = False,
+        allow_downcast: bool | None = None,
+        autoname: bool = True,
+        borrow: bool | None = None,
+        implicit: bool | None = None,
+        shared: bool = False,
+    ) -> None:
+        check_argument(variable)
+        self.variable = variable
+        self.name = name or (variable.name if autoname else None)
+        self.update = None if update is None else checked_update(variable, update)
+        self.mutable = bool(mutable)
+        self.strict = strict
+        self.allow_downcast = allow_downcast
+        self.borrow = self.mutable if borrow is None else borrow
+        self.implicit = implicit
+        self.shared = shared
+        self.value = self._default(value)
+        if self.update is not None and self.value is None:
+            raise InputError(f"the input {variable!r} has an update, so it needs a value")
+
+    def _default(self, value: Any) -> Cell | None:
+        if value is None or isinstance(value, Cell):
+            return value
+        if isinstance(value, SharedVariable):
+            return value.container
+        converted = self.variable.type.filter(
+            value, strict=self.strict, allow_downcast=self.allow_downcast
+        )
+        if converted is value and hasattr(value, "copy") and not self.borrow:
+            converted = value.copy()
+        return Cell(self.variable.type, converted, self.name)
+
+    def __repr__(self) -> str:
+        return f"In({self.variable!r})"
+
+
+class Out:
+    """A result of a function. borrow: it may show memory that others see (an argument, a shared variable)."""
+
+    def __init__(self, variable: Variable, borrow: bool = False) -> None:
+        if not isinstance(variable, Variable):
+            raise ForeignObjectError(f"an output must be a variable, not {describe(variable)}")
+        self.variable = variable
+        self.borrow = borrow
+
+    def __repr__(self) -> str:
+        return f"Out({self.variable!r})"
+
+
+def check_argument(variable: Any) -> None:
+    """Raise unless a variable can be an argument: it must be no constant, and not shared."""
+    if not isinstance(variable, Variable):
+        raise ForeignObjectError(f"an input must be a variable, not {describe(variable)}")
+    if isinstance(variable, Constant):
+        raise ConstantInputError(
+            f"a constant cannot be an input: {describe(variable)}; use a variable such as vector('x') in its place"
+        )
+    if isinstance(variable, SharedVariable):
+        raise ForeignObjectError(
+            f"a shared variable cannot be an input: {describe(variable)}; it is one anyway. To give another value "
+            "in its place use givens={shared: input}"
+        )
+
+
+def as_in(x: Any) -> In:
+    """Read one entry of `inputs`: a variable or an `In`."""
+    if isinstance(x, In):
+        return x
+    return In(x)
+
+
+def as_out(x: Any) -> Out:
+    """Read one entry of `outputs`: a variable or an `Out`."""
+    return x if isinstance(x, Out) else Out(x)

@@ -1,0 +1,218 @@
+"""What a user asks of `function`, read and checked: `Request`.
+
+Order of things: outputs and updates are read, givens are put in, shared variables are collected (with their default
+updates), then everything that can be wrong with inputs is looked for, so that messages speak of the user's own graph.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rewrite_engine.compile.inputs import In, Out, as_in, as_out
+from rewrite_engine.compile.shared import SharedVariable, checked_update
+from rewrite_engine.config import config
+from rewrite_engine.errors import (
+    DuplicateInputError,
+    ForeignObjectError,
+    InputError,
+    MissingInputError,
+    UnusedInputError,
+    describe,
+    source_line,
+)
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.replace import as_pairs, clone_replace
+from rewrite_engine.graph.traverse import ancestors, graph_inputs, toposort
+
+_HOW = ("raise", "warn", "ignore")
+
+
+class UnusedInputWarning(UserWarning):
+    """An input is not used, and `on_unused_input` is "warn"."""
+
+
+@dataclass(slots=True)
+class Request:
+    """The graph of a function before it is copied and rewritten.
+
+    results, packing: the outputs and how they are returned. updates: {shared variable or `In`: new value}.
+    shared: all shared variables that are read or updated.
+    """
+
+    inputs: list[In]
+    outputs: list[Out]
+    packing: str | tuple[Any, ...]
+    results: list[Variable] = field(default_factory=list)
+    updates: dict[Any, Variable] = field(default_factory=dict)
+    shared: list[SharedVariable] = field(default_factory=list)
+
+    @property
+    def expressions(self) -> list[Variable]:
+        """Everything that is computed: results, then new states."""
+        return self.results + list(self.updates.values())
+
+
+def read(
+    inputs: Any,
+    outputs: Any,
+    updates: Any,
+    givens: Any,
+    no_default_updates: bool | Collection[Any],
+    rebuild_strict: bool,
+) -> Request:
+    """Read the arguments of `function` and check them. The errors are those of `function`."""
+    request = Request(_read_inputs(inputs), *_read_outputs(outputs))
+    request.results = [out.variable for out in request.outputs]
+    request.updates = _read_updates(updates)
+    for spec in request.inputs:
+        if spec.update is not None:
+            request.updates[spec] = spec.update
+    replaced = as_pairs(givens)
+    for old in replaced:
+        if not isinstance(old, Variable):
+            raise ForeignObjectError(f"givens: only variables can be replaced, not {describe(old)}")
+    _substitute(request, replaced, rebuild_strict)
+    _collect_shared(request, replaced, no_default_updates, rebuild_strict)
+    _check_roots(request)
+    return request
+
+
+def _read_inputs(inputs: Any) -> list[In]:
+    if inputs is None or not isinstance(inputs, list | tuple):
+        raise ForeignObjectError(
+            f"the inputs must be a list of variables, not {describe(inputs)}: function([x], …)"
+        )
+    specs = [as_in(x) for x in inputs]
+    seen: dict[Variable, int] = {}
+    for i, spec in enumerate(specs):
+        if spec.variable in seen:
+            raise DuplicateInputError(
+                f"{describe(spec.variable)} is given twice as an input: at {seen[spec.variable]} and {i}"
+            )
+        seen[spec.variable] = i
+    return specs
+
+
+def _read_outputs(outputs: Any) -> tuple[list[Out], str | tuple[Any, ...]]:
+    """Return the outputs and how they are returned."""
+    if outputs is None:
+        return [], "none"
+    if isinstance(outputs, Mapping):
+        for key in outputs:
+            if not isinstance(key, str):
+                raise ForeignObjectError(f"the keys of a dict of outputs are strings, not {describe(key)}")
+        return [as_out(x) for x in outputs.values()], tuple(outputs)
+    if isinstance(outputs, list | tuple):
+        return [as_out(x) for x in outputs], "list"
+    return [as_out(outputs)], "single"
+
+
+def _read_updates(updates: Any) -> dict[Any, Variable]:
+    """Return {shared variable: its new value}."""
+    result: dict[Any, Variable] = {}
+    pairs: Iterable[Any] = updates.items() if isinstance(updates, Mapping) else updates or ()
+    for pair in pairs:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise ForeignObjectError(f"an update is a pair (shared variable, new value), not {describe(pair)}")
+        variable, new = pair
+        if not isinstance(variable, SharedVariable):
+            raise ForeignObjectError(
+                f"only shared variables can be updated, not {describe(variable)}; make it one with shared(value)"
+            )
+        if variable in result:
+            raise InputError(f"two updates for the shared variable {variable!r}")
+        result[variable] = checked_update(variable, new)
+    return result
+
+
+def _substitute(request: Request, replaced: dict[Variable, Any], strict: bool) -> None:
+    """Put the givens in, in all expressions at once."""
+    if not replaced:
+        return
+    new = clone_replace(request.expressions, replaced, rebuild_strict=strict)
+    count = len(request.results)
+    request.results = new[:count]
+    request.updates = {
+        key: checked_update(getattr(key, "variable", key), value)
+        for key, value in zip(request.updates, new[count:], strict=True)
+    }
+
+
+def _collect_shared(
+    request: Request,
+    replaced: dict[Variable, Any],
+    no_default_updates: bool | Collection[Any],
+    strict: bool,
+) -> None:
+    """Find the shared variables, adding default updates, which may bring new ones."""
+    without = set() if isinstance(no_default_updates, bool) else set(no_default_updates)
+    given = {spec.variable for spec in request.inputs}
+    found: dict[SharedVariable, None] = dict.fromkeys(v for v in request.updates if isinstance(v, SharedVariable))
+    seen: set[Variable] = set(given)
+    todo = request.expressions
+    while todo:
+        fresh = [v for v in graph_inputs(todo, given) if isinstance(v, SharedVariable) and v not in seen]
+        seen.update(fresh)
+        found.update(dict.fromkeys(fresh))
+        todo = []
+        for v in fresh:
+            update = v.default_update
+            if update is None or no_default_updates is True or v in without or v in request.updates:
+                continue
+            if replaced:
+                update = checked_update(v, clone_replace(update, replaced, rebuild_strict=strict))
+            request.updates[v] = update
+            todo.append(update)
+    request.shared = list(found)
+
+
+# --- what can be wrong with the inputs -------------------------------------------------------------------
+
+
+def _check_roots(request: Request) -> None:
+    """Raise `MissingInputError` for the first root that nobody gives."""
+    given = {spec.variable for spec in request.inputs}
+    for v in graph_inputs(request.expressions, given):
+        if v in given or isinstance(v, Constant | SharedVariable):
+            continue
+        raise MissingInputError(
+            f"the variable {describe(v)} is needed but not given: it must be an input, be replaced by givens, "
+            f"or be a shared variable\n{_who_needs(v, request.expressions, given)}"
+        )
+
+
+def _who_needs(v: Variable, outputs: list[Variable], given: set[Variable]) -> str:
+    """The way from a root to an output, as lines."""
+    lines = []
+    for node in toposort(outputs, given):
+        if v not in node.inputs:
+            continue
+        where = node.where()
+        lines.append(f"    needed by {node.op}" + (f", built at {source_line(*where)}" if where else ""))
+        if len(lines) == 4:
+            break
+        v = node.outputs[0]
+    return "\n".join(lines) if lines else "    it is itself an output"
+
+
+def check_unused(request: Request, how: str | None) -> None:
+    """Tell of inputs that nothing depends on, as `on_unused_input` says."""
+    how = config.on_unused_input if how is None else how
+    if how not in _HOW:
+        raise InputError(f"on_unused_input is one of {', '.join(_HOW)}, not {how!r}")
+    if how == "ignore":
+        return
+    used = set(ancestors(request.expressions))
+    for i, spec in enumerate(request.inputs):
+        if spec.variable in used:
+            continue
+        text = (
+            f"input {i}, {describe(spec.variable)}, is not used by the outputs or updates; leave it out, or pass "
+            "on_unused_input='ignore'"
+        )
+        if how == "raise":
+            raise UnusedInputError(text)
+        warnings.warn(text, UnusedInputWarning, stacklevel=3)

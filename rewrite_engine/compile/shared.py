@@ -1,0 +1,244 @@
+"""Shared variables: roots whose value lives between calls, and can be updated by functions.
+
+`shared(value)` makes one. Which class it gets is decided by `shared_constructor`, a `functools.singledispatch` on the
+value, to which other types of values can be added.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.config import config
+from rewrite_engine.errors import (
+    DTypeError,
+    ForeignObjectError,
+    RewriteEngineError,
+    UpdateTypeError,
+    describe,
+)
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.type import Generic, Type
+from rewrite_engine.link.program import Cell
+from rewrite_engine.tensor.type import TensorType
+from rewrite_engine.tensor.variable import TensorVariable
+
+
+class SharedVariable(Variable):
+    """A root variable with a value of its own.
+
+    container: the `Cell` with the value, which functions read and write. strict, allow_downcast: how a new value is
+    converted, as in `Type.filter`. default_update: the update that every function gets which uses the variable and
+    does not update it otherwise.
+    """
+
+    __slots__ = ("container", "strict", "allow_downcast", "_default_update")
+
+    def __init__(
+        self,
+        type: Type,
+        value: Any,
+        strict: bool = False,
+        allow_downcast: bool | None = None,
+        container: Cell | None = None,
+        name: str | None = None,
+    ) -> None:
+        Variable.__init__(self, type, None, None, name)
+        self.strict = strict
+        self.allow_downcast = allow_downcast
+        self._default_update: Variable | None = None
+        if container is None:
+            value = type.filter(value, strict=strict, allow_downcast=allow_downcast)
+            container = Cell(type, value, name)
+        self.container = container
+
+    def get_value(self, borrow: bool = False, return_internal_type: bool = False) -> Any:
+        """Return a copy of the value; borrow=True: the value itself, which must not be changed."""
+        value = self.container.value
+        return value if borrow else self._copy(value)
+
+    def set_value(self, new_value: Any, borrow: bool = False) -> None:
+        """Change the value. borrow=True: the object itself is kept where its type is right.
+
+        Raises `DTypeError`, `NDimError`, `ShapeError` where it is not of the variable's type.
+        """
+        if isinstance(new_value, Variable):
+            raise ForeignObjectError(f"set_value of {self!r}: a value is needed, not {describe(new_value)}")
+        try:
+            value = self.type.filter(new_value, strict=self.strict, allow_downcast=self.allow_downcast)
+        except RewriteEngineError as error:
+            error.add_note(f"in set_value of the shared variable {self!r}")
+            raise
+        self.container.value = self._copy(value) if value is new_value and not borrow else value
+
+    def zero(self, borrow: bool = False) -> None:
+        """Set all elements to 0."""
+        value = self.container.value
+        self.container.value = value * 0 if not hasattr(value, "dtype") else np.zeros_like(value)
+
+    @staticmethod
+    def _copy(value: Any) -> Any:
+        return value.copy() if isinstance(value, np.ndarray) else deepcopy(value)
+
+    @property
+    def value(self) -> Any:
+        """The value itself, not a copy."""
+        return self.container.value
+
+    @property
+    def default_update(self) -> Variable | None:
+        """The update that functions get by default."""
+        return self._default_update
+
+    @default_update.setter
+    def default_update(self, value: Any) -> None:
+        self._default_update = None if value is None else checked_update(self, value)
+
+    def clone(self, name: str | None = None) -> Any:
+        """Return a shared variable with the same value: what is done to one shows in the other."""
+        copy = self.__class__.__new__(self.__class__)
+        SharedVariable.__init__(
+            copy, self.type, None, self.strict, self.allow_downcast, self.container, name or self.name
+        )
+        if self._tag is not None:
+            copy.tag = deepcopy(self._tag)
+        return copy
+
+    def __getstate__(self) -> Any:
+        own = {s: getattr(self, s) for s in SharedVariable.__slots__}
+        return Variable.__getstate__(self) | own
+
+
+class TensorSharedVariable(SharedVariable, TensorVariable):
+    """A shared array."""
+
+    __slots__ = ()
+
+    def zero(self, borrow: bool = False) -> None:
+        """Set all elements to 0; borrow=True: in the memory they are in."""
+        if borrow:
+            self.container.value[...] = 0
+        else:
+            self.container.value = np.zeros_like(self.container.value)
+
+
+def checked_update(variable: Any, new: Any) -> Variable:
+    """Return an update as a variable that fits the shared variable (or input) it is for.
+
+    Raises `UpdateTypeError`, which names the variable and both types.
+    """
+    try:
+        return variable.type.filter_variable(new)  # type: ignore[no-any-return]
+    except TypeError as error:
+        got = f"{new!r} of type {new.type}" if isinstance(new, Variable) else describe(new)
+        hint = ""
+        if isinstance(new, Variable) and getattr(new.type, "dtype", None) != getattr(
+            variable.type, "dtype", None
+        ):
+            hint = f"\n    the dtypes differ; `cast(…, {variable.type.dtype!r})` converts"
+        raise UpdateTypeError(
+            f"the update of {variable!r} has another type: expected {variable.type}, got {got}{hint}"
+        ) from error
+
+
+# --- making them -----------------------------------------------------------------------------------------
+
+
+@singledispatch
+def shared_constructor(
+    value: Any,
+    name: str | None = None,
+    strict: bool = False,
+    allow_downcast: bool | None = None,
+    borrow: bool = False,
+    shape: Any = None,
+    **options: Any,
+) -> SharedVariable:
+    """Make the shared variable for a value; other classes of values are added by `register`."""
+    return SharedVariable(
+        Generic(), value if borrow else deepcopy(value), strict, allow_downcast, name=name
+    )
+
+
+@shared_constructor.register(list)
+@shared_constructor.register(tuple)
+def _(value: Any, name: str | None = None, **options: Any) -> SharedVariable:
+    raise DTypeError(
+        f"a shared variable needs an array or a number, not {describe(value)}: "
+        "use shared(numpy.array(...)), which says what dtype you mean"
+    )
+
+
+@shared_constructor.register(np.ndarray)
+def _(
+    value: np.ndarray,
+    name: str | None = None,
+    strict: bool = False,
+    allow_downcast: bool | None = None,
+    borrow: bool = False,
+    shape: Any = None,
+    broadcastable: Any = None,
+    **options: Any,
+) -> TensorSharedVariable:
+    if broadcastable is not None and shape is None:
+        shape = [1 if b else None for b in broadcastable]
+    type_ = TensorType(value.dtype, (None,) * value.ndim if shape is None else shape)
+    kept = value if borrow else value.copy()
+    return TensorSharedVariable(type_, kept, strict, allow_downcast, name=name)
+
+
+@shared_constructor.register(bool)
+@shared_constructor.register(int)
+@shared_constructor.register(float)
+@shared_constructor.register(complex)
+@shared_constructor.register(np.generic)
+def _(
+    value: Any,
+    name: str | None = None,
+    strict: bool = False,
+    allow_downcast: bool | None = None,
+    borrow: bool = False,
+    shape: Any = (),
+    **options: Any,
+) -> TensorSharedVariable:
+    dtype = config.floatX if type(value) is float else None
+    array = np.array(value, dtype=dtype)
+    return TensorSharedVariable(TensorType(array.dtype, ()), array, strict, allow_downcast, name=name)
+
+
+def shared(
+    value: Any,
+    name: str | None = None,
+    strict: bool = False,
+    allow_downcast: bool | None = None,
+    borrow: bool = False,
+    shape: Any = None,
+    **options: Any,
+) -> Any:
+    """Return a shared variable with this value.
+
+    value: an array (its dimensions may change later, unless `shape` fixes some), a number, or any object for which
+    `shared_constructor` has an entry. borrow: keep the array itself, not a copy. strict, allow_downcast: how new
+    values are converted (see `Type.filter`). Raises `ForeignObjectError` for a variable, `DTypeError` for a list.
+
+    >>> import numpy as np
+    >>> w = shared(np.zeros(2), name="w")
+    >>> w.type
+    TensorType(float64, (None,))
+    >>> w.set_value(np.ones(2))
+    >>> w.get_value()
+    array([1., 1.])
+    """
+    if isinstance(value, Variable):
+        kind = "constant" if isinstance(value, Constant) else "variable"
+        raise ForeignObjectError(
+            f"shared() needs a value, not a {kind}: {describe(value)}; see `Variable.eval` for its value"
+        )
+    if shape is not None:
+        options["shape"] = shape
+    return shared_constructor(
+        value, name=name, strict=strict, allow_downcast=allow_downcast, borrow=borrow, **options
+    )
