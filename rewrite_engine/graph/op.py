@@ -183,6 +183,6 @@ class Op(Record):
     #: debug_perform: runs instead of perform in debugging modes, if defined
     debug_perform: Callable[..., None] | None = None
 
-    def inplace_on_inputs(self, allowed: Sequence[int]) -> Op | None:
+    def inplace_on_inputs(self, allowed: Sequence[int], node: Apply | None = None) -> Op | None:
         """Return a version of this op that overwrites one of the `allowed` inputs, or None if there is none."""
         return None

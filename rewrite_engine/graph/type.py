@@ -90,6 +90,13 @@ class Type(Record):
             return True
         return None
 
+    def kin(self, otype: Type) -> bool:
+        """Whether types differ only in what operands decide (precision, shape), not in the kind of value.
+
+        A rule whose right side is kin to its left side, but does not fit, does not apply; otherwise it is wrong.
+        """
+        return type(self) is type(otype)
+
     def convert_variable(self, var: Variable) -> Variable | None:
         """Return a variable with `var`'s values and a type that both fit, or None where there is none."""
         if self.is_super(var.type):

@@ -185,8 +185,10 @@ class RuleEmitter:
 
     def literal(self, literal: Literal, v: str) -> None:
         value = literal.value
-        if isinstance(value, int | float) and value == value and value != 0:
+        if type(value) in (int, float) and value == value and value not in (0, 1):
             self.test(f"{v}.head is CONSTANT and {v}.number == {value!r}")
+        elif value == 1 and value is not True:
+            self.test(f"{v}.head is CONSTANT and {v}.number == 1 and {v}.number is not True")
         else:
             self.test(f"{v}.head is CONSTANT and same_number({v}.number, {self.constant(value)})")
 

@@ -110,8 +110,8 @@ Pattern = Hole | Literal | OpNode
 
 
 def same_number(found: Any, wanted: Any) -> bool:
-    """Equality of numbers that tells 0.0 from -0.0 (and takes a NaN for equal to a NaN)."""
-    if found is None:
+    """Equality of numbers that tells 0.0 from -0.0 and 1 from True (and takes a NaN for equal to a NaN)."""
+    if found is None or isinstance(found, bool) != isinstance(wanted, bool):
         return False
     if wanted != wanted:
         return bool(found != found)

@@ -181,16 +181,13 @@ class DataRule(Rule):
         return rule_goal(self)
 
     def accept(self, old: Variable, new: Variable) -> bool:
-        """A side that is built of the variables alone fits only where it keeps the type: an implicit guard."""
+        """A right side that has the right kind of type only for some operands applies only to those: an implicit
+        guard. One of another kind is an error."""
         if new.type is old.type or old.type.is_super(new.type):
             return True
-        if isinstance(self.right, Compute) or self.right_builds:
-            return super().accept(old, new)
-        return False
-
-    @cached_property
-    def right_builds(self) -> bool:
-        return isinstance(self.right, OpNode)
+        if isinstance(self.right, Hole) or old.type.kin(new.type):
+            return False
+        return super().accept(old, new)
 
 
 def _heads_fit(args: Sequence[Any], heads: Sequence[Any]) -> bool:

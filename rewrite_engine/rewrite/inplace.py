@@ -41,7 +41,7 @@ class InplaceOptimizer(GraphRewriter):
         if node.op.destroy_map or type(node.op).inplace_on_inputs is _cannot:
             return False
         for i in range(len(node.inputs)):
-            op = node.op.inplace_on_inputs([i]) if node.inputs[i].owner or self.mutable(fgraph, node, i) else None
+            op = node.op.inplace_on_inputs([i], node) if node.inputs[i].owner or self.mutable(fgraph, node, i) else None
             if op is None or not fits(op, node, i) or fgraph.guard.refusal(fgraph, node, i) is not None:
                 continue
             new = op.make_node(*node.inputs)

@@ -1,0 +1,190 @@
+"""Softmax and its relatives as ops, computed in the stable way: shifted by the maximum.
+
+Written out with `exp`, `sum` and `log`, these overflow; rules (`rules/softmax.py`) turn what is written out into these.
+Formulas: Blanchard, Higham & Higham, "Accurately computing the log-sum-exp and softmax functions", IMA J. Numer.
+Anal. 41 (2021), algorithms 3.1 and 4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import DTypeError, message
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.graph.op import Op
+from rewrite_engine.tensor import math as m
+from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.reduce import Sum
+from rewrite_engine.tensor.reduction import normalize_axes, sorted_axes
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["LogSoftmax", "LogSumExp", "Softmax", "log_softmax", "logsumexp", "softmax"]
+
+
+def shifted(x: Any, axis: Any) -> Any:
+    """x minus its maximum along axes, and that maximum (0 where it is infinite): no exponential overflows.
+
+    >>> shifted(np.array([1e300, 0.0]), None)[0]
+    array([ 0.e+000, -1.e+300])
+    """
+    if x.size == 0:
+        return x, x.dtype.type(0)
+    top = np.maximum.reduce(x, axis=axis, keepdims=True)
+    top = np.where(np.isfinite(top), top, x.dtype.type(0))
+    return x - top, top
+
+
+def softmax_array(x: Any, axis: Any) -> Any:
+    """exp(x) / sum(exp(x)) of an array."""
+    e = np.exp(shifted(x, axis)[0])
+    return e / np.add.reduce(e, axis=axis, keepdims=True)
+
+
+def log_softmax_array(x: Any, axis: Any) -> Any:
+    """x - log(sum(exp(x))) of an array."""
+    d = shifted(x, axis)[0]
+    return d - np.log(np.add.reduce(np.exp(d), axis=axis, keepdims=True))
+
+
+def logsumexp_array(x: Any, axis: Any, keepdims: bool) -> Any:
+    """log(sum(exp(x))) of an array."""
+    d, top = shifted(x, axis)
+    total = np.log(np.add.reduce(np.exp(d), axis=axis, keepdims=True)) + top
+    return total if keepdims else np.squeeze(total, axis=axis)
+
+
+class _Exponential(Op):
+    """What the three share: one float tensor in, axes as a sorted tuple (None: all)."""
+
+    axis: Any
+
+    def convert_input(self, x: Any) -> Variable:
+        """Turn the argument into a float tensor."""
+        x = as_tensor_variable(x)
+        return x if x.type.kind in "fc" else m.cast(x, "float64")  # type: ignore[no-any-return]
+
+    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
+        """The type of the input. Raises `DTypeError` if that is no real float."""
+        (x,) = types
+        if x.kind != "f":
+            raise DTypeError(message("takes a real float tensor", op=self, inputs=types, where=build_site()))
+        normalize_axes(self.axis, x.ndim, self)
+        return [x]
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The shape of the input."""
+        return [tuple(shapes[0])]
+
+    def L_op(
+        self, inputs: Sequence[Variable], outputs: Sequence[Variable], output_gradients: Sequence[Variable]
+    ) -> list[Any]:
+        """The gradient of the input, in its shape."""
+        if is_disconnected(output_gradients[0]):
+            return [disconnected()]
+        return [self.pullback(inputs[0], outputs[0], output_gradients[0])]
+
+    def pullback(self, x: Any, y: Any, g: Any) -> Any:
+        raise NotImplementedError
+
+    def total(self, x: Any) -> Any:
+        """Sum along the axes, kept."""
+        return Sum(axis=self.axis, keepdims=True)(x)
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}{{axis={self.axis}}}"
+
+
+class Softmax(_Exponential):
+    """exp(x) / sum(exp(x)) along axes; same shape and dtype as x. Positive, and sums to 1."""
+
+    __props__ = ("axis",)
+
+    def __init__(self, axis: Any = None) -> None:
+        self.axis = sorted_axes(axis)
+
+    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]) -> None:
+        """Compute."""
+        output_storage[0][0] = np.asarray(softmax_array(inputs[0], self.axis))
+
+    def pullback(self, x: Any, y: Any, g: Any) -> Any:
+        """y (g - sum(g y))."""
+        return m.mul(y, m.sub(g, self.total(m.mul(g, y))))
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """The Jacobian is symmetric."""
+        return [None if eval_points[0] is None else self.pullback(inputs[0], self(inputs[0]), eval_points[0])]
+
+
+class LogSoftmax(_Exponential):
+    """x - log(sum(exp(x))) along axes; same shape and dtype as x."""
+
+    __props__ = ("axis",)
+
+    def __init__(self, axis: Any = None) -> None:
+        self.axis = sorted_axes(axis)
+
+    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]) -> None:
+        """Compute."""
+        output_storage[0][0] = np.asarray(log_softmax_array(inputs[0], self.axis))
+
+    def pullback(self, x: Any, y: Any, g: Any) -> Any:
+        """g - softmax(x) sum(g)."""
+        return m.sub(g, m.mul(Softmax(self.axis)(x), self.total(g)))
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """v - sum(softmax(x) v)."""
+        (x,), (v,) = inputs, eval_points
+        return [None if v is None else m.sub(v, self.total(m.mul(Softmax(self.axis)(x), v)))]
+
+
+class LogSumExp(_Exponential):
+    """log(sum(exp(x))) along axes (removed, or kept as 1); dtype of x."""
+
+    __props__ = ("axis", "keepdims")
+
+    def __init__(self, axis: Any = None, keepdims: bool = False) -> None:
+        self.axis = sorted_axes(axis)
+        self.keepdims = bool(keepdims)
+        self._sum = Sum(axis=self.axis, keepdims=self.keepdims)
+
+    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
+        """The reduced static shape."""
+        (x,) = super().infer_types(types)
+        return [TensorType(x.dtype, self._sum.infer_types(types)[0].shape)]
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """As that of a sum."""
+        return self._sum.infer_shape(fgraph, node, shapes)
+
+    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]) -> None:
+        """Compute."""
+        output_storage[0][0] = np.asarray(logsumexp_array(inputs[0], self.axis, self.keepdims))
+
+    def pullback(self, x: Any, y: Any, g: Any) -> Any:
+        """softmax(x) g."""
+        return m.mul(Softmax(self.axis)(x), self._sum.spread(x, g))
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """sum(softmax(x) v)."""
+        (x,), (v,) = inputs, eval_points
+        return [None if v is None else self._sum(m.mul(Softmax(self.axis)(x), v))]
+
+
+def softmax(x: Any, axis: Any = None) -> Any:
+    """exp(x) / sum(exp(x)) along axes (None: all), without overflow. Integers become float64."""
+    return Softmax(axis)(x)
+
+
+def log_softmax(x: Any, axis: Any = None) -> Any:
+    """log(softmax(x)) along axes (None: all), without overflow."""
+    return LogSoftmax(axis)(x)
+
+
+def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """log(sum(exp(x))) along axes (None: all), without overflow."""
+    return LogSumExp(axis, keepdims)(x)

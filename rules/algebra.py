@@ -1,0 +1,297 @@
+"""Sums, products, powers and signs. Associative-commutative collecting comes with AC matching."""
+
+from rewrite_engine.rules.facts import nonneg, positive
+from rewrite_engine.rules.language import *
+from rewrite_engine.tensor import abs, constant, cos, maximum, minimum, neg, reciprocal, second, sqr, sqrt
+
+
+def filled(x, value):
+    """A number in the shape and dtype of x."""
+    return second(x, constant(value, dtype=x.type.dtype))
+
+
+@rule(phase="canonicalize", claim=exact)
+def mul_by_one(x):
+    """1 is neutral.
+
+    >>> rewritten(vector("x") * 1)
+    x
+    """
+    return 1 * x >> x
+
+
+@rule(phase="canonicalize")
+def add_zero(x):
+    """0 is neutral (up to the sign of a zero result).
+
+    >>> rewritten(vector("x") + 0)
+    x
+    """
+    return 0 + x >> x
+
+
+@rule(phase="canonicalize", claim=exact)
+def sub_zero(x):
+    """0 is neutral on the right of a difference.
+
+    >>> rewritten(vector("x") - 0)
+    x
+    """
+    return x - 0 >> x
+
+
+@rule(phase="canonicalize", claim=exact)
+def div_by_one(x):
+    """1 is neutral below.
+
+    >>> rewritten(vector("x") / 1)
+    x
+    """
+    return x / 1 >> x
+
+
+@rule(phase="canonicalize", claim=exact)
+def pow_one(x):
+    """The first power is the number itself.
+
+    >>> rewritten(vector("x") ** 1)
+    x
+    """
+    return x**1 >> x
+
+
+@rule(phase="canonicalize", claim=exact)
+def neg_of_neg(x):
+    """Two signs cancel.
+
+    >>> rewritten(-(-vector("x")))
+    x
+    """
+    return -(-x) >> x
+
+
+@rule(phase="canonicalize", claim=exact)
+def mul_by_minus_one(x: Float):
+    """A sign is cheaper than a product.
+
+    >>> rewritten(vector("x") * -1)
+    -x
+    """
+    return -1 * x >> -x
+
+
+@rule(phase="canonicalize", claim=exact)
+def sub_of_neg(x, y):
+    """Subtracting the opposite adds.
+
+    >>> rewritten(vector("x") - (-vector("y")))
+    x + y
+    """
+    return x - (-y) >> x + y
+
+
+@rule(phase="canonicalize", claim=exact)
+def add_of_neg(x: Float, y: Float):
+    """Adding the opposite subtracts.
+
+    >>> rewritten(-vector("x") + vector("y"))
+    y - x
+    """
+    return (-x) + y >> y - x
+
+
+@rule(phase="canonicalize", claim=exact)
+def mul_of_negs(x: Float, y: Float):
+    """Two signs in a product cancel.
+
+    >>> rewritten((-vector("x")) * (-vector("y")))
+    x * y
+    """
+    return (-x) * (-y) >> x * y
+
+
+@rule(phase="canonicalize", claim=exact)
+def div_of_negs(x: Float, y: Float):
+    """Two signs in a quotient cancel.
+
+    >>> rewritten((-vector("x")) / (-vector("y")))
+    x / y
+    """
+    return (-x) / (-y) >> x / y
+
+
+@rule(phase="canonicalize", claim=exact)
+def abs_of_neg(x: Float):
+    """The sign does not matter to the modulus.
+
+    >>> rewritten(abs(-vector("x")))
+    abs(x)
+    """
+    return abs(-x) >> abs(x)
+
+
+@rule(phase="canonicalize", claim=exact)
+def abs_of_abs(x):
+    """Once is enough.
+
+    >>> rewritten(abs(abs(vector("x"))))
+    abs(x)
+    """
+    return abs(abs(x)) >> abs(x)
+
+
+@rule(phase="canonicalize", claim=exact)
+def sqr_of_neg(x: Float):
+    """The sign does not matter to the square.
+
+    >>> rewritten(sqr(-vector("x")))
+    sqr(x)
+    """
+    return sqr(-x) >> sqr(x)
+
+
+@rule(phase="canonicalize", claim=exact)
+def cos_of_neg(x: Float):
+    """The cosine is even.
+
+    >>> rewritten(cos(-vector("x")))
+    cos(x)
+    """
+    return cos(-x) >> cos(x)
+
+
+@rule(phase="canonicalize")
+def abs_of_nonneg(x: Real):
+    """What has no sign has no sign to lose.
+
+    >>> rewritten(abs(exp(vector("x"))))
+    exp(x)
+    """
+    return abs(x) >> x, given(nonneg(x))
+
+
+@rule(phase="canonicalize")
+def sqrt_of_square(x: Real):
+    """Squaring first overflows for nothing; the modulus is all that is left.
+
+    >>> rewritten(sqrt(vector("x") ** 2))
+    abs(x)
+    """
+    return sqrt(sqr(x)) >> abs(x)
+
+
+@rule(phase="canonicalize", claim=exact)
+def maximum_of_same(x):
+    """The larger of two equal things.
+
+    >>> x = vector("x")
+    >>> rewritten(maximum(x, x))
+    x
+    """
+    return maximum(x, x) >> x
+
+
+@rule(phase="canonicalize", claim=exact)
+def minimum_of_same(x):
+    """The smaller of two equal things.
+
+    >>> x = vector("x")
+    >>> rewritten(minimum(x, x))
+    x
+    """
+    return minimum(x, x) >> x
+
+
+@rule(phase="canonicalize", claim=exact)
+def pow_two(x):
+    """A square needs no logarithm.
+
+    >>> rewritten(vector("x") ** 2)
+    sqr(x)
+    """
+    return x**2 >> sqr(x)
+
+
+@rule(phase="canonicalize", claim=exact)
+def mul_by_itself(x):
+    """One operand is read once.
+
+    >>> x = vector("x")
+    >>> rewritten(x * x)
+    sqr(x)
+    """
+    return x * x >> sqr(x)
+
+
+@rule(phase="canonicalize", claim=approx(1))
+def pow_half(x: Real):
+    """A root needs no logarithm. Below zero the two differ at -inf, so the sign has to be known.
+
+    >>> rewritten(exp(vector("x")) ** 0.5)
+    sqrt(exp(x))
+    """
+    return x**0.5 >> sqrt(x), given(nonneg(x))
+
+
+@rule(phase="canonicalize", claim=approx(1))
+def pow_minus_one(x: Float):
+    """A reciprocal needs no logarithm.
+
+    >>> rewritten(vector("x") ** -1)
+    reciprocal(x)
+    """
+    return x**-1 >> reciprocal(x)
+
+
+@rule(phase="canonicalize")
+def mul_by_what_divides(x: Float, y: Real):
+    """x / y * y is x; as y is positive, it is 0 or infinite only where rounding made it so.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(x / exp(y) * exp(y))
+    x
+    """
+    return (x / y) * y >> x, given(positive(y))
+
+
+@rule(phase="canonicalize", claim=exact)
+def difference_with_itself_integer(x: Integer):
+    """Integers have no infinities: what is taken from itself is gone.
+
+    >>> x = ivector("x")
+    >>> rewritten(x - x)
+    second(x, 0)
+    """
+    return x - x >> compute(lambda x: filled(x, 0))
+
+
+@rule(phase="canonicalize", claim=assumes("fastmath"))
+def difference_with_itself(x: Float):
+    """Only for finite x: inf - inf is NaN.
+
+    >>> x = vector("x")
+    >>> rewritten(x - x, including=["fastmath"])
+    second(x, 0.0)
+    """
+    return x - x >> compute(lambda x: filled(x, 0))
+
+
+@rule(phase="canonicalize", claim=assumes("fastmath"))
+def quotient_with_itself(x: Float):
+    """Only where x is neither 0 nor infinite.
+
+    >>> x = vector("x")
+    >>> rewritten(x / x, including=["fastmath"])
+    second(x, 1.0)
+    """
+    return x / x >> compute(lambda x: filled(x, 1))
+
+
+@rule(phase="specialize", claim=exact)
+def div_of_neg_by_constant(x: Float, c: Const):
+    """The sign goes into the constant.
+
+    >>> rewritten(-vector("x") / 2.0)
+    x / -2.0
+    """
+    return (-x) / c >> x / neg(c)

@@ -1,0 +1,42 @@
+"""Indexing that takes everything, or takes from what is known."""
+
+from rewrite_engine.rules.language import *
+from rewrite_engine.tensor import MakeVector, Shape, Shape_i, Subtensor
+
+
+@node_rewriter([Subtensor], phase="canonicalize", claim=exact)
+def index_of_everything(fgraph, node):
+    """x[:] is x. Not data: the index is a parameter.
+
+    >>> rewritten(matrix("x")[:, :])
+    x
+    """
+    everything = all(i == slice(None) or i is Ellipsis for i in map(as_slice, node.op.idx_list))
+    return node.inputs[0] if everything and len(node.inputs) == 1 else None
+
+
+def as_slice(entry):
+    """An entry of an index template as a slice, if that is what it stands for."""
+    parts = getattr(entry, "parts", None)
+    return slice(*parts) if parts is not None else entry
+
+
+@node_rewriter([Subtensor], phase="canonicalize", claim=exact, depth=2)
+def item_of_shape(fgraph, node):
+    """x.shape[i] is one length. Not data: the index is a parameter.
+
+    >>> rewritten(vector("x").shape[0])
+    Shape_i{i=0}(x)
+    """
+    inner = node.inputs[0].owner
+    if inner is None or len(node.inputs) != 1 or len(node.op.idx_list) != 1:
+        return None
+    (i,) = node.op.idx_list
+    if type(i) is not int:
+        return None
+    if isinstance(inner.op, MakeVector):
+        return inner.inputs[i]
+    if isinstance(inner.op, Shape):
+        ndim = inner.inputs[0].type.ndim
+        return Shape_i(i % ndim)(inner.inputs[0])
+    return None

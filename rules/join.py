@@ -1,0 +1,25 @@
+"""Joining arrays."""
+
+from rewrite_engine.rules.language import *
+from rewrite_engine.tensor import join
+
+
+@rule(phase="canonicalize", claim=exact)
+def join_of_join(axis: Prop, xs: Rest, ys: Rest, zs: Rest):
+    """One copy instead of two.
+
+    >>> x, y, z = vectors("x y z")
+    >>> rewritten(join(0, x, join(0, y, z)))
+    Join{axis=0}(x, y, z)
+    """
+    return join(axis, *xs, join(axis, *ys), *zs) >> join(axis, *xs, *ys, *zs)
+
+
+@rule(phase="canonicalize", claim=exact)
+def join_of_one(axis: Prop, x):
+    """Nothing to join.
+
+    >>> rewritten(Join(0)(vector("x")))
+    x
+    """
+    return join(axis, x) >> x

@@ -1,0 +1,110 @@
+"""What a rule pack imports: `from rewrite_engine.rules.language import *`.
+
+The language itself is in `rewrite_engine/match/`; here it is bound to tensors: pattern variables have the operators of
+tensors, and sorts speak of dtypes and ranks. How to write a rule: `docs/writing_rules.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.match import decorate
+from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
+from rewrite_engine.match.decorate import compute, node_rewriter, relation
+from rewrite_engine.match.fact import because, fact, given, unknown
+from rewrite_engine.match.pattern import Anything, Const, Prop, Rest, Sort
+from rewrite_engine.terms.logic import pattern_classes
+from rewrite_engine.tensor.operators import TensorOperators
+
+__all__ = [
+    "CONSTANT",
+    "Anything",
+    "Bool",
+    "Const",
+    "Float",
+    "Integer",
+    "Matrix",
+    "Prop",
+    "Real",
+    "Rest",
+    "Scalar",
+    "Sort",
+    "Vector",
+    "approx",
+    "assumes",
+    "because",
+    "compute",
+    "exact",
+    "fact",
+    "given",
+    "node_rewriter",
+    "refines",
+    "relation",
+    "rewritten",
+    "rule",
+    "unknown",
+]
+
+TensorLogicVariable, TensorPattern = pattern_classes(TensorOperators)
+
+
+def _rank(name: str, ndim: int) -> Sort:
+    return Sort(name, lambda v: getattr(v.type, "ndim", None) == ndim, f"{{v}}.type.ndim == {ndim}")
+
+
+def _kinds(name: str, kinds: str) -> Sort:
+    return Sort(name, lambda v: getattr(v.type, "kind", "?") in kinds, f"{{v}}.type.kind in {kinds!r}")
+
+
+Float = _kinds("Float", "fc")  # real or complex floats
+Real = _kinds("Real", "f")
+Integer = _kinds("Integer", "iu")
+Bool = _kinds("Bool", "b")
+Scalar = _rank("Scalar", 0)
+Vector = _rank("Vector", 1)
+Matrix = _rank("Matrix", 2)
+
+
+def rule(
+    fn: Callable[..., Any] | None = None,
+    *,
+    phase: str | None = None,
+    claim: Claim = refines,
+    tags: Iterable[str] = (),
+) -> Any:
+    """Make a rule of a function that returns `left >> right`; its parameters are tensors still unknown.
+
+    Raises a `RuleError` that starts with the rule's name and file:line if something is wrong with it.
+    """
+    return decorate.rule(fn, phase=phase, claim=claim, tags=tags, variable=TensorLogicVariable)
+
+
+class Rewritten:
+    """A term after the default pipeline; prints in the usual notation. For examples in docstrings."""
+
+    def __init__(self, variable: Any) -> None:
+        self.variable = variable
+
+    def __repr__(self) -> str:
+        from rewrite_engine.rewrite.trace import brief
+
+        return brief(self.variable, depth=20)
+
+
+def rewritten(*variables: Any, **options: Any) -> Any:
+    """Return terms as the default pipeline rewrites them (without the in-place phase), ready to be printed.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> rewritten(pt.log(1 + pt.vector("x")))
+    log1p(x)
+    """
+    from rewrite_engine.graph.fgraph import FunctionGraph
+    from rewrite_engine.match.query import Query
+    from rewrite_engine.rules.pipeline import optimizer
+
+    fgraph = FunctionGraph(None, list(variables))
+    optimizer(Query().excluding("inplace").including(*options.get("including", ()))).rewrite(fgraph)
+    results = [Rewritten(v) for v in fgraph.outputs]
+    return results[0] if len(results) == 1 else results

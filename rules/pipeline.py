@@ -1,0 +1,92 @@
+"""Everything that happens to a graph between `function(...)` and the VM, in order.
+
+A phase is the rules that name it (`@rule(phase=...)`), under a driver that runs them to a fixed point. The packs are tried in
+the order of `PACKS`, their rules in source order. Packs are imported when the first graph is rewritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.match.query import Query
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.driver import GraphRewriter, MergeOptimizer, SequentialOptimizer
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.inplace import InplaceOptimizer
+
+PACKS = (
+    "rewrite_engine.rewrite.fold",
+    "rewrite_engine.rules.cast",
+    "rewrite_engine.rules.algebra",
+    "rewrite_engine.rules.logic",
+    "rewrite_engine.rules.exp_log",
+    "rewrite_engine.rules.softmax",
+    "rewrite_engine.rules.reduce",
+    "rewrite_engine.rules.shape",
+    "rewrite_engine.rules.broadcast",
+    "rewrite_engine.rules.index",
+    "rewrite_engine.rules.join",
+    "rewrite_engine.rules.dot",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name."""
+
+    name: str
+    driver: Callable[[RuleSet, str], GraphRewriter]
+
+
+PHASES = (
+    Phase("merge", lambda rules, name: MergeOptimizer(name)),
+    Phase("canonicalize", EquilibriumOptimizer),
+    Phase("stabilize", EquilibriumOptimizer),
+    Phase("specialize", EquilibriumOptimizer),
+    Phase("inplace", lambda rules, name: InplaceOptimizer(name)),
+)
+
+#: names a query may use that no rule has: what drivers do, and assumptions a user may grant
+KNOWN = frozenset({p.name for p in PHASES}) | {"fastmath", "shape_unsafe"}
+
+
+@cache
+def all_rules() -> RuleSet:
+    """Every shipped rule."""
+    return RuleSet.of(*[import_module(name) for name in PACKS])
+
+
+@cache
+def optimizer(query: Query | None = None, extra: RuleSet | None = None) -> SequentialOptimizer:
+    """The phases, with the rules that a query selects (default: all that need no leave).
+
+    extra: rules to use beside the shipped ones. Raises `UnknownNameError` for a name that nothing has.
+    """
+    query = query or Query()
+    rules = all_rules() + (extra or RuleSet())
+    check_names(query, rules)
+    chosen = rules.query(query)
+    parts = [
+        phase.driver(chosen.phase(phase.name), phase.name)
+        for phase in PHASES
+        if phase.name not in query.exclude
+    ]
+    return SequentialOptimizer(parts, "pipeline")
+
+
+def check_names(query: Query, rules: RuleSet) -> None:
+    """Refuse a query that names what does not exist: a typing error would silently change nothing."""
+    unknown = query.mentioned - rules.names - KNOWN
+    if not unknown:
+        return
+    from difflib import get_close_matches
+
+    name = min(unknown)
+    close: list[Any] = get_close_matches(name, [*rules.names, *KNOWN])
+    hint = f"; did you mean {' or '.join(close)}?" if close else ""
+    raise UnknownNameError(f"no rule, pack, phase, tag or claim is called {name!r}{hint}")

@@ -1,0 +1,113 @@
+"""Reductions: what can be pulled out of them, and reductions of reductions."""
+
+from rewrite_engine.rules.language import *
+from rewrite_engine.tensor import Max, Min, Sum
+
+
+def merged_axes(inner, outer):
+    """The axes of one reduction that does the work of `inner` and then `outer` (None: all axes)."""
+    if inner is None or outer is None:
+        return None
+    if any(a < 0 for a in (*inner, *outer)):
+        return False
+    gone = sorted(inner)
+    axes = set(inner)
+    for a in outer:
+        for g in gone:
+            a += g <= a
+        axes.add(a)
+    return tuple(sorted(axes))
+
+
+def once(cls, x, inner, outer):
+    """`cls` over both sets of axes, or None where that cannot be told."""
+    axes = merged_axes(inner, outer)
+    return None if axes is False else cls(axis=axes)(x)
+
+
+@rule(phase="canonicalize")
+def sum_of_sum(x: Float, inner: Prop, outer: Prop):
+    """One pass over the data instead of two.
+
+    >>> rewritten(tensor3("x").sum(axis=0).sum(axis=1))
+    Sum{axis=(0, 2)}(x)
+    """
+    return Sum(axis=outer)(Sum(axis=inner)(x)) >> compute(lambda x, inner, outer: once(Sum, x, inner, outer))
+
+
+@rule(phase="canonicalize", claim=exact)
+def max_of_max(x, inner: Prop, outer: Prop):
+    """One pass over the data instead of two.
+
+    >>> rewritten(tensor3("x").max(axis=0).max(axis=1))
+    Max{axis=(0, 2)}(x)
+    """
+    return Max(axis=outer)(Max(axis=inner)(x)) >> compute(lambda x, inner, outer: once(Max, x, inner, outer))
+
+
+@rule(phase="canonicalize", claim=exact)
+def min_of_min(x, inner: Prop, outer: Prop):
+    """One pass over the data instead of two.
+
+    >>> rewritten(tensor3("x").min(axis=0).min(axis=1))
+    Min{axis=(0, 2)}(x)
+    """
+    return Min(axis=outer)(Min(axis=inner)(x)) >> compute(lambda x, inner, outer: once(Min, x, inner, outer))
+
+
+@rule(phase="canonicalize", claim=exact)
+def sum_of_neg(x: Float, axis: Prop, keepdims: Prop):
+    """One sign at the end instead of one per element.
+
+    >>> rewritten((-matrix("x")).sum(axis=0))
+    -Sum{axis=0}(x)
+    """
+    total = Sum(axis=axis, keepdims=keepdims)
+    return total(-x) >> -total(x)
+
+
+@rule(phase="canonicalize", claim=approx(ulps=8))
+def sum_of_scaled(x: Float, c: Scalar, axis: Prop, keepdims: Prop):
+    """One product at the end instead of one per element.
+
+    >>> rewritten((scalar("c") * matrix("x")).sum(axis=0))
+    c * Sum{axis=0}(x)
+    """
+    total = Sum(axis=axis, keepdims=keepdims)
+    return total(c * x) >> c * total(x)
+
+
+def constant_along(x, y, axis):
+    """Whether `y`, of the rank of `x`, has length 1 along all the axes."""
+    if y.type.ndim != x.type.ndim or axis is None:
+        return False
+    return all(y.type.broadcastable[a] for a in axis)
+
+
+@rule(phase="canonicalize", claim=approx(ulps=8))
+def sum_of_quotient(x: Float, y: Float, axis: Prop):
+    """One quotient per sum instead of one per element, where the divisor does not change along the sum.
+
+    >>> rewritten((matrix("x") / col("y")).sum(axis=1, keepdims=True))
+    Sum{axis=1, keepdims}(x) / y
+    """
+    total = Sum(axis=axis, keepdims=True)
+    return total(x / y) >> total(x) / y, given(constant_along)
+
+
+@node_rewriter([Sum, Max, Min], phase="canonicalize", claim=exact)
+def reduction_over_ones(fgraph, node):
+    """Along axes of length 1 there is nothing to add up: drop them.
+
+    Not data: which axes go depends on the static shape.
+
+    >>> rewritten(row("x").max(axis=0, keepdims=True))
+    x
+    """
+    op, x = node.op, node.inputs[0]
+    axes = range(x.type.ndim) if op.axis is None else op.axis
+    if op.dtype is not None or x.type.dtype != node.outputs[0].type.dtype:
+        return None
+    if not axes or not all(x.type.broadcastable[a] for a in axes):
+        return None
+    return x if op.keepdims else x.squeeze(axis=tuple(axes))
