@@ -193,7 +193,7 @@ def test_disconnected_inputs_raise():
     x, y = pt.dvector("x"), pt.dvector("y")
     cost = (x**2).sum()
     with pytest.raises(
-        DisconnectedInputError, match=r"elements of y of type TensorT[\s\S]*test_rev"
+        DisconnectedInputError, match=r"elements of y of type [\s\S]*test_rev"
     ):
         grad(cost, [x, y])
     with pytest.warns(UserWarning, match="does not depend on the elements of y"):
