@@ -3,6 +3,8 @@
 A node with a `destroy_map` overwrites the memory of an input. Everybody else who reads that memory, directly or through
 views, has to run before it. Those constraints are extra edges of the graph's one dynamic order, so asking whether a node
 may overwrite an input costs the size of the affected region, not of the graph.
+
+While a graph changes, the handler only notes which nodes to look at again; it does so when the graph is settled.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ class DestroyHandler(Feature):
         self.roots: dict[Apply, list[Variable]] = {}  # the inverse
         self.edges: dict[Apply, list[tuple[Apply, Apply]]] = {}
         self.broken: dict[Apply, str] = {}
+        self.stale: dict[Apply, None] = {}  # to be looked at again
 
     def clone(self) -> DestroyHandler:
         return DestroyHandler(self.mutable)
@@ -64,21 +67,20 @@ class DestroyHandler(Feature):
         self.roots.clear()
         self.edges.clear()
         self.broken.clear()
-        for node in fgraph.apply_nodes:
-            if node.op.destroy_map:
-                self._register(fgraph, node)
+        self.stale = {node: None for node in fgraph.apply_nodes if node.op.destroy_map}
+        self.refresh(fgraph)
 
     def on_new_output(self, fgraph: FunctionGraph, var: Variable) -> None:
         """Look again at who overwrites what an added output shows."""
-        self._recheck(fgraph, [var], None)
+        self._recheck([var])
 
     def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         if node.op.destroy_map:
-            self._register(fgraph, node)
-        self._recheck(fgraph, node.inputs, node)
+            self.stale[node] = None
+        self._recheck(node.inputs)
 
     def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
-        self.broken.pop(node, None)
+        self.stale.pop(node, None)
         if node in self.edges:
             self._forget(fgraph, node)
 
@@ -92,14 +94,12 @@ class DestroyHandler(Feature):
         reason: Any,
     ) -> None:
         if isinstance(node, Apply) and node.op.destroy_map:
-            self._forget(fgraph, node)
-            self._register(fgraph, node)
-        self._recheck(fgraph, (old, new), node)
+            self.stale[node] = None
+        self._recheck((old, new))
 
     def on_validate(self, fgraph: FunctionGraph) -> None:
-        for node in list(self.broken):
-            self._forget(fgraph, node)
-            self._register(fgraph, node)
+        self.stale.update(dict.fromkeys(self.broken))
+        self.refresh(fgraph)
         for node, why in self.broken.items():
             raise InconsistencyError(message(why, op=node.op, inputs=node.inputs, where=node.where()))
 
@@ -112,6 +112,10 @@ class DestroyHandler(Feature):
 
     def refusal(self, fgraph: FunctionGraph, node: Apply, i: int) -> str | None:
         """Why `node` may not overwrite its input `i`; None if it may."""
+        fgraph.flush()
+        return self._refusal(fgraph, node, i)
+
+    def _refusal(self, fgraph: FunctionGraph, node: Apply, i: int) -> str | None:
         root = view_root(node.inputs[i])
         why = self._owner_refusal(fgraph, root, node)
         if why is not None:
@@ -163,13 +167,25 @@ class DestroyHandler(Feature):
 
     # --- bookkeeping -------------------------------------------------------------------------------------
 
+    def refresh(self, fgraph: FunctionGraph) -> None:
+        """Look again at what changed. Called whenever the graph has been settled."""
+        if not self.stale:
+            return
+        again = list(self.stale)
+        self.stale.clear()
+        for node in again:
+            if node in self.edges:
+                self._forget(fgraph, node)
+        for node in again:
+            self._register(fgraph, node)
+
     def _register(self, fgraph: FunctionGraph, node: Apply) -> None:
         """Claim what a node overwrites, or note why it must not."""
         edges: list[tuple[Apply, Apply]] = []
         self.edges[node] = edges
         for destroyed in node.op.destroy_map.values():
             for i in destroyed:
-                why = self.refusal(fgraph, node, i)
+                why = self._refusal(fgraph, node, i)
                 if why is not None:
                     self.broken[node] = f"cannot overwrite input {i}: {why}"
                     continue
@@ -186,12 +202,11 @@ class DestroyHandler(Feature):
         for root in self.roots.pop(node, ()):
             del self.destroyer[root]
 
-    def _recheck(self, fgraph: FunctionGraph, variables: Iterable[Variable], reader: Any) -> None:
-        """Register again whoever overwrites what these variables show: it has other readers now."""
+    def _recheck(self, variables: Iterable[Variable]) -> None:
+        """Note who overwrites what these variables show: it has other readers now."""
         if not self.destroyer:
             return
-        again = {self.destroyer.get(view_root(v)) for v in variables} - {None, reader}
-        for node in again:
-            if node is not None and node in fgraph.order.level:
-                self._forget(fgraph, node)
-                self._register(fgraph, node)
+        for v in variables:
+            node = self.destroyer.get(view_root(v))
+            if node is not None:
+                self.stale[node] = None

@@ -72,6 +72,8 @@ class NodeStore:
             node = heappop(heap)[2]
             waiting.discard(node)
             self.settle(node)
+        if self.guard is not None:
+            self.guard.refresh(self)
 
     def present_inputs(self, node: Apply) -> tuple[Variable, ...]:
         """The inputs of a node, also where it is not settled yet."""
