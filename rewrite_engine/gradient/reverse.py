@@ -73,7 +73,7 @@ def grad(
     walk = Reverse(seeds, fixed, wanted, frozenset(consider_constant or ()))
     results = []
     for v in wanted:
-        g = walk.result(v)
+        g: Any = walk.result(v)
         if is_null(g) and null_gradients == "raise":
             raise NullTypeGradError(walk.why_null(v, g))
         if is_disconnected(g):
@@ -110,7 +110,7 @@ def Lop(
     walk = Reverse(seeds, {}, wanted, frozenset(consider_constant or ()))
     results = []
     for v in wanted:
-        g = walk.result(v)
+        g: Any = walk.result(v)
         if is_null(g):
             raise NullTypeGradError(walk.why_null(v, g))
         if is_disconnected(g):

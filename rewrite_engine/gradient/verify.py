@@ -176,6 +176,7 @@ def _compare(
     what = (
         f"its gradient for argument {i} is wrong at index {index}: symbolic {analytic[index]}, "
         f"numeric {numeric[index]} (error {absolute[index]:.3g}, allowed {atol:.3g}; "
-        f"relative {relative[index]:.3g}, allowed {rtol:.3g}); {int(bad.sum())} of {bad.size} differ"
+        f"relative {relative[index]:.3g}, allowed {rtol:.3g}); "
+        f"{int(bad.sum())} of {bad.size} differ"
     )
     raise GradientError(message(what, op=name))

@@ -210,7 +210,7 @@ def _live(
     return live
 
 
-def is_zero(g: Variable) -> bool:
+def is_zero(g: Any) -> bool:
     """Whether a gradient is zero by its form: a constant of zeros, or one spread over a shape."""
     if g.owner is not None:
         op = g.owner.op

@@ -136,7 +136,7 @@ class BaseInc(IndexOp):
         if inplace:
             self.destroy_map = {0: [0]}
 
-    def inplace_on_inputs(self, allowed: Sequence[int]) -> Op | None:
+    def inplace_on_inputs(self, allowed: Sequence[int], node: Apply | None = None) -> Op | None:
         if self.inplace or 0 not in allowed:
             return None
         return type(self)(self.idx_list, self.set_instead_of_inc, inplace=True)

@@ -16,7 +16,7 @@ from rewrite_engine.errors import AxisError, DTypeError, message
 from rewrite_engine.graph.node import Apply, Constant, Variable, origin_line, user_origin
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import weak_constant
-from rewrite_engine.tensor.math import int_div, lt, maximum, minimum, switch
+from rewrite_engine.tensor.math import cast, int_div, lt, maximum, minimum, switch
 from rewrite_engine.tensor.type import TensorType
 
 INPUT = "i"
@@ -298,5 +298,6 @@ def _clip(i: Any, n: Any, step: int, is_stop: bool) -> Any:
     if i is None:
         return high if is_stop == (step > 0) else low
     if isinstance(i, Variable):
+        i = cast(i, "int64")
         return switch(lt(i, 0), maximum(i + n, low), minimum(i, high))
     return maximum(i + n, low) if i < 0 else minimum(i, high)

@@ -59,7 +59,7 @@ class Join(Op):
         self.axis = axis
 
     def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
+        return as_tensor_variable(x)
 
     def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
         if not types:
@@ -101,7 +101,7 @@ class Join(Op):
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         sizes = [shape_tuple(x)[self.axis] for x in inputs]
         template, dims = dim_template(sizes)
-        return Split(self.axis, template)(output_gradients[0], *dims, return_list=True)  # type: ignore[no-any-return]
+        return Split(self.axis, template)(output_gradients[0], *dims, return_list=True)
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         if all(t is None for t in eval_points):
@@ -135,7 +135,7 @@ class Split(Op):
             )
 
     def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
+        return as_tensor_variable(x)
 
     def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
         type_, *dims = types
@@ -189,7 +189,7 @@ class Split(Op):
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         if eval_points[0] is None:
             return [None] * len(self.sizes)
-        return self(eval_points[0], *inputs[1:], return_list=True)  # type: ignore[no-any-return]
+        return self(eval_points[0], *inputs[1:], return_list=True)
 
 
 class MakeVector(Op):
@@ -201,7 +201,7 @@ class MakeVector(Op):
         self.dtype = dtype
 
     def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
+        return as_tensor_variable(x)
 
     def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
         out = TensorType(self.dtype, (len(types),))
@@ -338,7 +338,7 @@ def split(x: Any, splits_size: Any, n_splits: int | None = None, axis: int = 0) 
             message(f"split: {len(sizes)} lengths for {n_splits} pieces", where=build_site())
         )
     template, dims = dim_template(sizes)
-    return Split(number, template)(x, *dims, return_list=True)  # type: ignore[no-any-return]
+    return Split(number, template)(x, *dims, return_list=True)
 
 
 def vstack(tensors: Sequence[Any]) -> Any:

@@ -17,6 +17,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.dimshuffle import normalize_axis
+from rewrite_engine.tensor.math import cast
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -257,7 +258,7 @@ def dim_template(
         if isinstance(d, Variable) and not isinstance(d, Constant):
             check_dim_types(None, [d.type], 1)
             template.append("i")
-            inputs.append(d)
+            inputs.append(cast(d, "int64"))
         elif hasattr(type(d), "__apply_op__"):
             template.append("i")
             inputs.append(d)
