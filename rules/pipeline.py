@@ -37,16 +37,22 @@ PACKS = (
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name."""
+    """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name. also: earlier
+    phases whose rules are used again, because this one makes terms that are not in their normal form."""
 
     name: str
     driver: Callable[[RuleSet, str], GraphRewriter]
+    also: tuple[str, ...] = ()
+
+    def rules(self, chosen: RuleSet) -> RuleSet:
+        """The rules of this phase, its own first."""
+        return sum((chosen.phase(name) for name in self.also), chosen.phase(self.name))
 
 
 PHASES = (
     Phase("merge", lambda rules, name: MergeOptimizer(name)),
     Phase("canonicalize", EquilibriumOptimizer),
-    Phase("stabilize", EquilibriumOptimizer),
+    Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
     Phase("specialize", EquilibriumOptimizer),
     Phase("inplace", lambda rules, name: InplaceOptimizer(name)),
 )
@@ -72,7 +78,7 @@ def optimizer(query: Query | None = None, extra: RuleSet | None = None) -> Seque
     check_names(query, rules)
     chosen = rules.query(query)
     parts = [
-        phase.driver(chosen.phase(phase.name), phase.name)
+        phase.driver(phase.rules(chosen), phase.name)
         for phase in PHASES
         if phase.name not in query.exclude
     ]

@@ -84,7 +84,9 @@ class Elemwise(Op):
         for x in inputs:
             if isinstance(x, Variable):
                 key.append(x.type)
-            elif x.__class__ is int or (x.__class__ is float and x != 0.0):  # not -0.0, which equals 0.0
+            elif x.__class__ is int or (
+                x.__class__ is float and x != 0.0
+            ):  # not -0.0, which equals 0.0
                 key += (x.__class__, x)
             else:
                 return self._call(inputs, options)
@@ -209,10 +211,10 @@ class Elemwise(Op):
         """Return this op overwriting the first of the `allowed` inputs that can hold the output,
         or None.
 
-        With `node` the types decide; without it the first allowed input is taken, and building
+        With `node` the types decide (a single number is not worth it); without it the first allowed input is taken, and building
         a node checks it.
         """
-        if self.inplace_pattern:
+        if self.inplace_pattern or (node is not None and node.outputs[0].type.ndim == 0):
             return None
         for i in allowed:
             if node is None:
