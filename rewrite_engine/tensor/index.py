@@ -227,7 +227,7 @@ class IncSubtensor(BaseInc):
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         x, y = inputs[:2]
-        out = x if self.inplace else np.array(x)
+        out = x if self.inplace and isinstance(x, np.ndarray) else np.array(x)
         index = self.index(inputs)
         try:
             part = out[(*index, ...)]

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import DTypeError, GradientError
@@ -178,3 +180,40 @@ def test_second_derivatives():
         return grad((pt.tanh(x) * x[0]).sum(), x)
 
     verify_grad(slope, [RNG.normal(size=3)])
+
+
+# --- random graphs ----------------------------------------------------------------------------
+
+STEPS = [
+    lambda a, b: pt.tanh(a),
+    lambda a, b: a * b,
+    lambda a, b: a - b,
+    lambda a, b: a + b[0],
+    lambda a, b: pt.sigmoid(a) / (1.5 + pt.cos(b)),
+    lambda a, b: a.sum(axis=0) * b,
+    lambda a, b: pt.exp(-(a**2)),
+    lambda a, b: pt.softmax(a, axis=1),
+    lambda a, b: pt.dot(a, a.T) @ b / 10,
+    lambda a, b: pt.switch(a > b, a, b**2),
+    lambda a, b: pt.join(0, a[:1], b[1:]),
+    lambda a, b: a[:, ::-1],
+    lambda a, b: a[0].set(b[1]),
+    lambda a, b: a[[0, 1, 1]][1:].inc(b)[1:],
+    lambda a, b: a.T.reshape((2, 3)),
+    lambda a, b: a.max(axis=1, keepdims=True) + b,
+    lambda a, b: pt.stack([a[0], b[1]]),
+    lambda a, b: pt.specify_shape(a, (2, 3)).mean() * b,
+]
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 99)] * 3), min_size=1, max_size=12))
+@settings(max_examples=40)
+def test_random_graphs(steps):
+    def f(x, y):
+        values = [x, y]
+        for step, i, j in steps:
+            a, b = values[-1 - i % min(3, len(values))], values[j % len(values)]
+            values.append(STEPS[step % len(STEPS)](a, b))
+        return pt.tanh(values[-1])
+
+    verify_grad(f, [ANY, POSITIVE], n_tests=1, abs_tol=1e-4)

@@ -1,4 +1,4 @@
-"""The size of gradients, and the time it takes to build them: linear, and not limited by recursion."""
+"""The size of gradients, and the time to build them: linear, and not limited by recursion."""
 
 from __future__ import annotations
 

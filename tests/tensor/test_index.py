@@ -186,6 +186,13 @@ def test_inplace():
     assert array.tolist() == [5, 0, 0]
 
 
+def test_inplace_on_a_number():
+    node = IncSubtensor((), inplace=True).make_node(pt.dscalar(), 5)
+    cells = [[None]]
+    node.op.perform(node, [np.float64(2), np.array(5.0)], cells)
+    assert cells[0][0] == 7
+
+
 def test_numbers_are_weak():
     x = pt.fvector("x")
     out = x[0].set(0.1)
