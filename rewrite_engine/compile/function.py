@@ -14,6 +14,7 @@ from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.link.program import Argument, Cell, Program
+from rewrite_engine.rewrite.collector import paused_collector
 
 #: Called after each `function` with (function, graph before rewriting or None, trace or None, seconds per phase).
 #: One that has a method `new_trace()` is asked for a trace when the user gave none. Empty, it costs nothing.
@@ -53,19 +54,26 @@ def function(
     >>> f([1.0, 2.0])
     array([2., 4.])
     """
-    start = perf_counter()
     mode = get_mode(mode)
-    request = read(inputs, outputs, updates, givens, no_default_updates, rebuild_strict)
-    check_unused(request, on_unused_input)
-    program = build(request, name, allow_input_downcast, accept_inplace)
+    with paused_collector():
+        start = perf_counter()
+        request = read(inputs, outputs, updates, givens, no_default_updates, rebuild_strict)
+        check_unused(request, on_unused_input)
+        program = build(request, name, allow_input_downcast, accept_inplace)
+        return _finish(program, mode, name, trace, start)
+
+
+def _finish(program: Program, mode: Mode, name: str | None, trace: Any, start: float) -> Function:
+    """Rewrite, link, and tell the observers."""
     before = None
     if observe:
         before = program.fgraph.clone()
         if trace is None:
             trace = next((o.new_trace() for o in observe if hasattr(o, "new_trace")), None)
     built = perf_counter()
-    if mode.optimizer is not None:
-        mode.optimizer.rewrite(program.fgraph, trace=trace)
+    optimizer = mode.optimizer
+    if optimizer is not None:
+        optimizer.rewrite(program.fgraph, trace=trace)
     rewritten = perf_counter()
     result = Function(program, mode, name)
     if observe:

@@ -20,6 +20,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.program import MISSING, Argument, Cell, Linked, Program, schedule
 from rewrite_engine.link.vm.arguments import accept, refusal
 from rewrite_engine.link.vm.emit import Block, Body
+from rewrite_engine.link.vm.expand import expand
 from rewrite_engine.link.vm.failure import Report
 from rewrite_engine.link.vm.names import Names, identifier, parameter_names, register_prefix
 from rewrite_engine.link.vm.plan import Plan
@@ -34,7 +35,7 @@ _state_lock = Lock()
 
 def link(program: Program, *, trust: bool = False) -> Linked:
     """Return the function of a program. trust: arguments are of the right types, nothing is checked."""
-    nodes = schedule(program.fgraph)
+    nodes = expand(schedule(program.fgraph))
     plan = Plan(program.fgraph.inputs, program.fgraph.outputs, nodes)
     writer = Writer(program, plan, nodes, trust)
     call, text = writer.write()
