@@ -46,7 +46,7 @@ def _mul_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
     return result
 
 
-_ac = partial(dict, associative=True, commutative=True)
+_ac: Any = partial(dict, associative=True, commutative=True)
 
 add = _op("add", None, "add", lambda m, g, z, *xs: [g] * len(xs), **_ac(identity=0))
 mul = _op("mul", None, "multiply", _mul_grads, **_ac(identity=1, absorbing=0))

@@ -28,7 +28,6 @@ from rewrite_engine.tensor.creation import (
     zeros,
     zeros_like,
 )
-from rewrite_engine.tensor.cumulative import CumOp, cumprod, cumsum
 from rewrite_engine.tensor.dimshuffle import *  # noqa: F403
 from rewrite_engine.tensor.dot import *  # noqa: F403
 from rewrite_engine.tensor.elemwise import Elemwise
@@ -56,6 +55,9 @@ from rewrite_engine.tensor.reduce import (
 from rewrite_engine.tensor.reshape import *  # noqa: F403
 from rewrite_engine.tensor.shape import *  # noqa: F403
 from rewrite_engine.tensor.statistics import (
+    CumOp,
+    cumprod,
+    cumsum,
     log_softmax,
     logsumexp,
     mean,

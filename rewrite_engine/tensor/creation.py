@@ -252,7 +252,8 @@ class ARange(_Allocating):
         output_gradients: Sequence[Variable],
     ) -> list[Any]:
         """Element k is start + k step. Integers get zeros."""
-        (start, _, step), (z,), (g,) = inputs, outputs, output_gradients
+        (start, _, step), (g,) = inputs, output_gradients
+        z: Any = outputs[0]
         if is_disconnected(g):
             return [disconnected() for _ in inputs]
         if z.type.dtype in DISCRETE:
@@ -261,10 +262,6 @@ class ARange(_Allocating):
         parts = [Sum()(g), Sum()(m.mul(g, steps))]
         kept = [config.floatX if x.type.dtype in DISCRETE else x.type.dtype for x in (start, step)]
         return [m.cast(parts[0], kept[0]), disconnected(), m.cast(parts[1], kept[1])]
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """Not needed so far."""
-        return [None]
 
 
 class Eye(_Allocating):

@@ -50,6 +50,7 @@ class Elemwise(Op):
         self.identity = scalar_op.identity
         self.absorbing = scalar_op.absorbing
         self._memo: dict[Any, Any] = {}
+        self._inplace: dict[tuple[int, int], Elemwise] = {}
         self._weak_memo: dict[Any, Any] = {}
 
     def __str__(self) -> str:
@@ -211,18 +212,25 @@ class Elemwise(Op):
         """Return this op overwriting the first of the `allowed` inputs that can hold the output,
         or None.
 
-        With `node` the types decide (a single number is not worth it); without it the first allowed input is taken, and building
-        a node checks it.
+        With `node` the types decide (a single number is not worth it); without it the first
+        allowed input is taken, and building a node checks it.
         """
         if self.inplace_pattern or (node is not None and node.outputs[0].type.ndim == 0):
             return None
         for i in allowed:
             if node is None:
-                return Elemwise(self.scalar_op, ((0, i),))
+                return self._overwriting(0, i)
             for o, out in enumerate(node.outputs):
                 if _can_hold(node.inputs[i].type, out.type):
-                    return Elemwise(self.scalar_op, ((o, i),))
+                    return self._overwriting(o, i)
         return None
+
+    def _overwriting(self, output: int, i: int) -> Elemwise:
+        """This op with an output in the memory of an input (made once)."""
+        found = self._inplace.get((output, i))
+        if found is None:
+            found = self._inplace[output, i] = Elemwise(self.scalar_op, ((output, i),))
+        return found
 
     # --- analysis ---------------------------------------------------------------------------
 

@@ -159,7 +159,7 @@ class TensorOperators:
     def transpose(self, *axes: Any) -> Any:
         """Permute the dimensions; reverse them if none are given."""
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], list | tuple)):
-            axes = axes[0]
+            return pt.transpose(self, axes[0])
         return pt.transpose(self, axes or None)
 
     def swapaxes(self, axis1: int, axis2: int) -> Any:

@@ -35,7 +35,7 @@ class CAReduce(Reduction):
     maximum or minimum; `DTypeError`.
     """
 
-    __props__ = ("scalar_op", "axis", "dtype", "acc_dtype", "keepdims")
+    __props__: tuple[str, ...] = ("scalar_op", "axis", "dtype", "acc_dtype", "keepdims")
 
     def __init__(
         self,

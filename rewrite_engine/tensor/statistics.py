@@ -1,20 +1,31 @@
-"""Functions made of reductions: means, variances, softmax and its logarithm.
+"""Functions made of reductions: means, variances, softmax and its logarithm; and running sums.
 
-They are written as in a textbook; the stabilising rules (`rules/stabilize.py`) turn them into
-forms that neither overflow nor lose digits.
+They are written as in a textbook; the stabilising rules (`rules/`) turn them into forms that
+neither overflow nor lose digits.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from rewrite_engine.config import config
+from rewrite_engine.errors import AxisError, message
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.graph.op import Op
 from rewrite_engine.scalar.dtype import DISCRETE, dtype_name
 from rewrite_engine.tensor import math as m
+from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+from rewrite_engine.tensor.elemwise_grad import gradient_dtype, zero_gradient
 from rewrite_engine.tensor.reduce import Sum
 from rewrite_engine.tensor.reduction import normalize_axes, sorted_axes
 from rewrite_engine.tensor.shape import shape_i
+from rewrite_engine.tensor.type import TensorType
 
 
 def count(x: Any, axis: Any = None) -> Any:
@@ -84,3 +95,98 @@ def softmax(x: Any, axis: Any = None) -> Any:
 def log_softmax(x: Any, axis: Any = None) -> Any:
     """log(softmax(x)) along axes (None: all)."""
     return m.log(softmax(x, axis))
+
+
+# --- running sums -----------------------------------------------------------------------------
+
+_UFUNC = {"add": np.add, "mul": np.multiply}
+
+
+class CumOp(Op):
+    """Running sums (mode "add") or products ("mul") along an axis >= 0. dtypes as those of `Sum`.
+
+    The gradient of a running product divides by the elements: it is not defined where one is zero.
+    """
+
+    __props__ = ("axis", "mode")
+
+    def __init__(self, axis: int, mode: str = "add") -> None:
+        if mode not in _UFUNC:
+            raise ValueError(f"mode is 'add' or 'mul', not {mode!r}")
+        self.axis = axis
+        self.mode = mode
+
+    def convert_input(self, x: Any) -> Variable:
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
+        """The same shape. Raises `AxisError`."""
+        (x,) = types
+        if not 0 <= self.axis < x.ndim:
+            what = f"axis {self.axis} is out of range for {x.ndim} dimensions"
+            raise AxisError(message(what, op=self, inputs=types, where=build_site()))
+        return [TensorType(np.cumsum(np.ones(1, x.numpy_dtype)).dtype, x.shape)]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute."""
+        dtype = node.outputs[0].type.numpy_dtype
+        output_storage[0][0] = _UFUNC[self.mode].accumulate(inputs[0], axis=self.axis, dtype=dtype)
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The same shape."""
+        return [shapes[0]]
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """One operation per element."""
+        return math.prod(inputs[0])
+
+    def L_op(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        output_gradients: Sequence[Variable],
+    ) -> list[Any]:
+        """Sum the gradients from every position on (of a product: times the product, divided by
+        the element).
+        """
+        (x,), (z,), (g,) = inputs, outputs, output_gradients
+        if is_disconnected(g):
+            return [disconnected()]
+        if z.type.dtype in DISCRETE:
+            return [zero_gradient(x)]
+        part = self._from_here_on(g if self.mode == "add" else m.mul(g, z))
+        if self.mode == "mul":
+            part = m.true_div(part, x)
+        return [m.cast(part, gradient_dtype(x.type.dtype))]
+
+    def _from_here_on(self, g: Any) -> Any:
+        backwards = (slice(None),) * self.axis + (slice(None, None, -1),)
+        return CumOp(self.axis, "add")(g[backwards])[backwards]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """Jacobian-vector product."""
+        (x,), (v,) = inputs, eval_points
+        if v is None:
+            return [None]
+        if self.mode == "add":
+            return [self(v)]
+        return [m.mul(self(x), CumOp(self.axis, "add")(m.true_div(v, x)))]
+
+
+def _cumulate(x: Any, axis: Any, mode: str) -> Any:
+    x = as_tensor_variable(x)
+    if axis is None:
+        x, axis = x.flatten(), 0
+    return CumOp(axis % x.type.ndim if -x.type.ndim <= axis < 0 else axis, mode)(x)
+
+
+def cumsum(x: Any, axis: int | None = None) -> Any:
+    """Running sums along an axis (None: of the flattened array). Raises `AxisError`."""
+    return _cumulate(x, axis, "add")
+
+
+def cumprod(x: Any, axis: int | None = None) -> Any:
+    """Running products along an axis (None: of the flattened array). Raises `AxisError`."""
+    return _cumulate(x, axis, "mul")

@@ -262,9 +262,24 @@ class TensorType(Type):
             return None
         from rewrite_engine.tensor.shape import specify_shape
 
-        return specify_shape(var, tuple([o if s is None else s for s, o in pairs]))  # type: ignore[no-any-return]
+        known: Variable = specify_shape(var, tuple([o if s is None else s for s, o in pairs]))
+        return known
 
     # --- variables --------------------------------------------------------------------------
+
+    def __call__(self, name: str | None = None, shape: Iterable[Any] | None = None) -> Any:
+        """Return a new variable of this type, or of the part of it with that static shape.
+
+        Raises `NDimError`, `ShapeError`.
+        """
+        if shape is None:
+            return self.make_variable(name)
+        narrow = self.clone(shape=shape)
+        if narrow.ndim != self.ndim:
+            raise NDimError(f"expected {self.ndim} dimensions, got shape {narrow.shape}")
+        if not self.is_super(narrow):
+            raise ShapeError(f"shape {narrow.shape} is not one of {self}")
+        return narrow.make_variable(name)
 
     def make_constant(self, value: Any, name: str | None = None) -> TensorConstant:
         """Return a read-only constant; its type has the value's own shape."""

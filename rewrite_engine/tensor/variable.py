@@ -122,4 +122,4 @@ def _content(data: np.ndarray) -> bytes:
             data = np.where(nan, np.array(np.nan, data.dtype), data)
     if data.nbytes <= DIGEST_ABOVE:
         return data.tobytes()
-    return hashlib.blake2b(np.ascontiguousarray(data), digest_size=20).digest()
+    return hashlib.blake2b(np.ascontiguousarray(data).data, digest_size=20).digest()

@@ -32,9 +32,7 @@ def test_equal_structure_is_one_object():
 
 
 def test_prints():
-    assert str(softplus_like()) == (
-        "Composite{t0 = exp(i0), mul(true_div(t0, add(t0, 1.0)), i1)}"
-    )
+    assert str(softplus_like()) == ("Composite{t0 = exp(i0), mul(true_div(t0, add(t0, 1.0)), i1)}")
 
 
 def test_equal_steps_are_merged():

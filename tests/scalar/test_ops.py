@@ -57,7 +57,9 @@ def test_variadic_ops_may_write_into_any_operand():
         np.testing.assert_array_equal(out, [10.0] * 3)
 
 
-@pytest.mark.parametrize("op", [ops.switch, ops.clip, ops.second, ops.log1mexp, ops.softplus], ids=str)
+@pytest.mark.parametrize(
+    "op", [ops.switch, ops.clip, ops.second, ops.log1mexp, ops.softplus], ids=str
+)
 def test_computed_ops_may_write_into_any_operand(op):
     def args():
         return [np.array([-1.0, -2.0, -0.5]) * (i + 1) for i in range(op.nin)]

@@ -11,7 +11,7 @@ from rewrite_engine.graph.traverse import toposort
 
 
 def evaluate(output: Any, given: dict[Any, Any] | None = None) -> Any:
-    """The value of a variable, checked against its static type; inputs are filtered by their types."""
+    """The value of a variable, checked against its static type; inputs are filtered by theirs."""
     values = {x: x.type.filter(v) for x, v in (given or {}).items()}
 
     def value(x: Any) -> Any:

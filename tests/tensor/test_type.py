@@ -48,7 +48,9 @@ def test_legacy_broadcastable():
     assert TensorType("float64", (True, False)).broadcastable == (True, False)
 
 
-@pytest.mark.parametrize("dtype", ["object", "str", "datetime64[s]", "float256", "longdouble", None])
+@pytest.mark.parametrize(
+    "dtype", ["object", "str", "datetime64[s]", "float256", "longdouble", None]
+)
 def test_refuses_dtypes_that_are_not_numbers(dtype):
     with pytest.raises(DTypeError, match="no tensor can have dtype"):
         TensorType(dtype, ())
@@ -210,7 +212,9 @@ def test_wrong_shapes_are_named():
     t = TensorType("float64", (2, None))
     with pytest.raises(NDimError, match=r"expected 2 dimensions .* got 1: shape \(3,\)"):
         t.filter(np.zeros(3))
-    with pytest.raises(ShapeError, match=r"expected shape \(2, None\) .* got \(3, 2\): dimension 0"):
+    with pytest.raises(
+        ShapeError, match=r"expected shape \(2, None\) .* got \(3, 2\): dimension 0"
+    ):
         t.filter(np.zeros((3, 2)))
     assert TensorType("float64", (None,)).filter([]).shape == (0,)
     assert TensorType("int64", (None,)).filter([]).dtype == "int64"
@@ -239,7 +243,12 @@ def test_values_eq():
 
 @pytest.mark.parametrize(
     ("dtype", "near", "far"),
-    [("float64", 1e-9, 1e-3), ("float32", 1e-6, 1e-3), ("float16", 1e-3, 0.1), ("complex64", 1e-6, 1e-3)],
+    [
+        ("float64", 1e-9, 1e-3),
+        ("float32", 1e-6, 1e-3),
+        ("float16", 1e-3, 0.1),
+        ("complex64", 1e-6, 1e-3),
+    ],
 )
 def test_values_eq_approx_knows_the_dtype(dtype, near, far):
     t = TensorType(dtype, (None,))

@@ -1,0 +1,139 @@
+"""Arrays made from shapes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.config import config
+from rewrite_engine.errors import BroadcastError, DTypeError, NDimError, ShapeError
+from rewrite_engine.graph.null import is_disconnected
+from tests.tensor.evaluate import evaluate
+
+
+def test_alloc():
+    n, v = pt.lscalar("n"), pt.vector("v")
+    out = pt.alloc(v, 2, n)
+    assert out.type.shape == (2, None)
+    np.testing.assert_array_equal(evaluate(out, {n: 3, v: [1, 2, 3]}), [[1, 2, 3]] * 2)
+    assert pt.alloc(v, (2, n)).type is out.type
+    assert pt.alloc(pt.vector(shape=(4,)), n, n).type.shape == (None, 4)
+    assert pt.alloc(1.5, 2, 2).type.shape == (2, 2)
+    assert pt.alloc(pt.constant(1, dtype="int8"), 2).dtype == "int8"
+
+
+def test_alloc_refuses_what_does_not_fit():
+    n, v = pt.lscalar("n"), pt.vector("v")
+    with pytest.raises(BroadcastError, match=r"shape \(3,\) does not broadcast to \(2,\)"):
+        pt.alloc(np.ones(3), 2)
+    with pytest.raises(BroadcastError):
+        evaluate(pt.alloc(v, n), {n: 3, v: [1, 2]})
+    with pytest.raises(BroadcastError):
+        evaluate(pt.alloc(v, n), {n: 3, v: [1]})
+    with pytest.raises(NDimError):
+        pt.alloc(v)
+    with pytest.raises(DTypeError, match="must be an integer"):
+        pt.alloc(0.0, 1.5)
+    with pytest.raises(NDimError):
+        pt.alloc(0.0, pt.lmatrix(), 1)
+    with pytest.raises(ShapeError, match="negative"):
+        pt.zeros((-1, 2))
+    with pytest.raises(BroadcastError):
+        evaluate(pt.zeros(n), {n: -1})
+
+
+def test_alloc_gradient_and_shape():
+    v, n, g = pt.vector("v"), pt.lscalar("n"), pt.matrix("g")
+    node = pt.alloc(v, 2, n).owner
+    dv, *rest = node.op.L_op(node.inputs, node.outputs, [g])
+    assert all(map(is_disconnected, rest))
+    assert evaluate(dv, {g: [[1, 2], [3, 4]]}).tolist() == [4, 6]
+    assert node.op.connection_pattern(node) == [[True], [False], [False]]
+    assert node.op.infer_shape(None, node, [(), (), ()])[0][1] is n
+    (jv,) = node.op.R_op(node.inputs, [v, None, None])
+    assert jv.owner.op is node.op
+
+
+def test_folding_stays_small():
+    assert pt.Alloc().do_constant_folding(None, pt.zeros((2, 3)).owner)
+    assert not pt.Alloc().do_constant_folding(None, pt.zeros((200, 300)).owner)
+    assert not pt.AllocEmpty("int8").do_constant_folding(None, pt.empty((1,)).owner)
+
+
+def test_zeros_ones_full_empty():
+    n = pt.lscalar("n")
+    for f, value in ((pt.zeros, 0), (pt.ones, 1)):
+        out = f((n, 2), dtype="int8")
+        assert out.type is pt.TensorType("int8", (None, 2))
+        np.testing.assert_array_equal(evaluate(out, {n: 3}), np.full((3, 2), value))
+        assert f(3).dtype == config.floatX
+        assert f(()).type.ndim == 0
+    s = pt.vector("s", shape=(2,), dtype="int64")
+    assert pt.zeros(s).type.shape == (None, None)
+    assert evaluate(pt.full((2,), 7, dtype="float32")).tolist() == [7, 7]
+    assert pt.full((2,), 7).dtype == "int64"
+    assert pt.empty((n, 3), dtype="int8").type is pt.TensorType("int8", (None, 3))
+    assert evaluate(pt.empty((n, 3)), {n: 2}).shape == (2, 3)
+
+
+def test_like():
+    x = pt.fmatrix("x")
+    a = np.ones((2, 3), "float32")
+    assert evaluate(pt.zeros_like(x), {x: a}).tolist() == [[0] * 3] * 2
+    assert pt.ones_like(x).type is x.type
+    assert pt.ones_like(x, dtype="int8").dtype == "int8"
+    assert evaluate(pt.full_like(x, 2.5), {x: a})[0, 0] == 2.5
+    assert pt.empty_like(x).dtype == "float32"
+    assert x.zeros_like().type is x.type
+    assert pt.zeros_like(np.ones(3)).type.shape == (3,)
+    assert evaluate(pt.identity_like(x), {x: a}).tolist() == np.eye(2, 3).tolist()
+
+
+numbers = st.integers(-5, 5) | st.floats(-5, 5).map(lambda f: round(f, 2))
+
+
+@settings(max_examples=80, deadline=None)
+@given(numbers, numbers, numbers.filter(lambda n: abs(n) > 0.1))
+def test_arange_agrees_with_numpy(start, stop, step):
+    wanted = np.arange(start, stop, step)
+    constant = pt.arange(start, stop, step)
+    assert constant.type.shape == wanted.shape
+    assert constant.dtype == wanted.dtype.name
+    np.testing.assert_array_equal(evaluate(constant), wanted)
+    inputs = [pt.constant(v).type(n) for v, n in zip((start, stop, step), "abc")]
+    given = dict(zip(inputs, (start, stop, step)))
+    out = pt.arange(*inputs)
+    np.testing.assert_array_equal(evaluate(out, given), wanted)
+    ((length,),) = out.owner.op.infer_shape(None, out.owner, [()] * 3)
+    assert evaluate(length, given) == len(wanted)
+
+
+def test_arange_details():
+    n = pt.lscalar("n")
+    assert evaluate(pt.arange(n), {n: 3}).tolist() == [0, 1, 2]
+    assert pt.arange(3, dtype="float32").dtype == "float32"
+    with pytest.raises(NDimError):
+        pt.arange(pt.lvector())
+    a, s, g = pt.scalar("a"), pt.scalar("s"), pt.vector("g")
+    out = pt.arange(a, 3.0, s)
+    da, dstop, ds = out.owner.op.L_op(out.owner.inputs, [out], [g])
+    given = {a: 0.0, s: 1.0, g: [1.0, 10.0, 100.0]}
+    assert evaluate(da, given) == 111
+    assert evaluate(ds, given) == 210
+    assert is_disconnected(dstop)
+    (dn, _, _) = pt.arange(n).owner.op.L_op([n, n, n], [pt.arange(n)], [g])
+    assert dn.dtype == "float64"
+
+
+@pytest.mark.parametrize(("n", "m", "k"), [(3, None, 0), (2, 4, 1), (4, 2, -1)])
+def test_eye(n, m, k):
+    wanted = np.eye(n, m, k)
+    assert pt.eye(n, m, k).type.shape == wanted.shape
+    np.testing.assert_array_equal(evaluate(pt.eye(n, m, k)), wanted)
+    s = pt.lscalar("s")
+    assert evaluate(pt.eye(s, dtype="int8"), {s: 2}).dtype == "int8"
+    with pytest.raises(DTypeError):
+        pt.eye(1.5)

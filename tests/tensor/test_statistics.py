@@ -1,0 +1,73 @@
+"""Means, variances, softmax: values and dtypes against NumPy and SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.special
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import AxisError
+from tests.tensor.evaluate import evaluate
+
+A = np.random.default_rng(0).normal(size=(3, 4, 2))
+
+
+@pytest.mark.parametrize("name", ["mean", "var", "std"])
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 2), ()])
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("static", [(None, None, None), (3, None, 2), (3, 4, 2)])
+def test_moments(name, axis, keepdims, static):
+    x = pt.TensorType("float64", static)("x")
+    out = getattr(pt, name)(x, axis=axis, keepdims=keepdims)
+    wanted = getattr(np, name)(A, axis=axis, keepdims=keepdims)
+    np.testing.assert_allclose(evaluate(out, {x: A}), wanted, atol=1e-15)
+    assert getattr(x, name)(axis=axis, keepdims=keepdims).type is out.type
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float32", "complex64"])
+def test_dtypes_of_moments(dtype):
+    x = pt.TensorType(dtype, (None, None))("x")
+    a = (A[:, :, 0] * 3).astype(dtype)
+    for name in ("mean", "var"):
+        out = getattr(pt, name)(x, axis=0)
+        wanted = getattr(np, name)(a, axis=0)
+        assert out.dtype == wanted.dtype.name
+        rtol = 1e-2 if dtype == "float16" else 1e-5
+        np.testing.assert_allclose(evaluate(out, {x: a}), wanted, rtol=rtol)
+    assert pt.mean(x, dtype="complex128").dtype == "complex128"
+
+
+def test_half_precision_means_do_not_overflow():
+    x = pt.tensor("x", dtype="float16", shape=(None,))
+    assert evaluate(pt.mean(x), {x: np.full(70_000, 3, "float16")}) == 3
+
+
+def test_ddof():
+    x = pt.matrix("x")
+    for static in (x, pt.matrix("y", shape=(3, 4))):
+        out = pt.var(static, axis=1, ddof=1)
+        np.testing.assert_allclose(
+            evaluate(out, {static: A[:, :, 0]}), np.var(A[:, :, 0], axis=1, ddof=1)
+        )
+
+
+def test_counts():
+    assert pt.size(pt.matrix(shape=(2, 3))).number == 6
+    x = pt.matrix("x", shape=(None, 3))
+    assert evaluate(x.size, {x: np.zeros((2, 3))}) == 6
+    assert evaluate(pt.size(pt.scalar("s"))) == 1
+    with pytest.raises(AxisError):
+        pt.mean(x, axis=3)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+def test_softmax(axis):
+    x = pt.tensor3("x")
+    for ours, theirs in [
+        (pt.softmax, scipy.special.softmax),
+        (pt.log_softmax, scipy.special.log_softmax),
+        (pt.logsumexp, scipy.special.logsumexp),
+    ]:
+        np.testing.assert_allclose(evaluate(ours(x, axis=axis), {x: A}), theirs(A, axis=axis))
+    assert pt.logsumexp(x, axis=1, keepdims=True).type.shape == (None, 1, None)
