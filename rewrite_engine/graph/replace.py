@@ -90,12 +90,11 @@ def equal_computations(
     if any(a.type != b.type for a, b in zip(in_xs, in_ys, strict=True)):
         return False
     table: dict[Any, int] = {}
-    number: dict[Variable, int] = {}
-    for i, pair in enumerate(zip(in_xs, in_ys, strict=True)):
-        for v in pair:
-            number[v] = table.setdefault(("input", i), len(table))
-    left = [_number(x, number, table) for x in xs]
-    return left == [_number(y, number, table) for y in ys]
+    numbers: list[list[int]] = []
+    for graphs, inputs in ((xs, in_xs), (ys, in_ys)):
+        number = {v: table.setdefault(("input", i), len(table)) for i, v in enumerate(inputs)}
+        numbers.append([_number(x, number, table) for x in graphs])
+    return numbers[0] == numbers[1]
 
 
 def _number(x: Any, number: dict[Variable, int], table: dict[Any, int]) -> int:

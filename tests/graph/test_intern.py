@@ -1,0 +1,139 @@
+"""Interning: equal values are one object, through copies, pickles and threads."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rewrite_engine.graph.intern import Record, intern, prop_key
+from tests.toy import Num, Scale, ToyOp, num, pos, sin
+
+
+class Pair(Record):
+    __props__ = ("a", "b")
+
+    def __init__(self, a: Any, b: Any = None) -> None:
+        self.a, self.b = a, b
+        self._cache = [a]
+
+
+class Plain(Record):
+    def __init__(self, a: Any) -> None:
+        self.a = a
+        self._cache = [a]
+
+
+class ByHand(Record):
+    """Compares itself by value and says nothing about hashing."""
+
+    def __init__(self, a: Any) -> None:
+        self.a = a
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.a == other.a  # type: ignore[attr-defined]
+
+
+def test_equal_props_are_one_object() -> None:
+    assert Pair(1, "x") is Pair(1, "x")
+    assert Pair(1, "x") is not Pair(2, "x")
+    assert Num() is num
+    assert Num(True) is pos
+    assert Scale(2.0) == Scale(2.0)
+    assert hash(Scale(2.0)) == hash(Scale(2.0))
+
+
+def test_a_subclass_is_another_value() -> None:
+    class Sub(Pair):
+        pass
+
+    assert Sub(1) is not Pair(1)
+    assert Sub(1) is Sub(1)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [(1, 1.0), (1, True), (0.0, -0.0), ((1, 2), (1.0, 2)), (0j, complex(0.0, -0.0)), ("1", 1)],
+)
+def test_values_that_only_look_equal_stay_apart(a: Any, b: Any) -> None:
+    assert Pair(a) is not Pair(b)
+    assert prop_key(a) != prop_key(b)
+
+
+@given(st.floats() | st.integers() | st.text() | st.tuples(st.floats(), st.booleans()))
+def test_a_key_equals_itself(value: Any) -> None:
+    assert prop_key(value) == prop_key(copy.deepcopy(value))
+    assert Pair(value) is Pair(copy.deepcopy(value))
+
+
+def test_nan_is_one_value() -> None:
+    assert Pair(float("nan")) is Pair(float("nan"))
+
+
+def test_nested_records_are_compared_by_identity() -> None:
+    assert Pair(Pair(1), (num, pos)) is Pair(Pair(1), (num, pos))
+
+
+def test_what_cannot_be_hashed_stands_for_itself() -> None:
+    assert Pair([1]) is not Pair([1])
+    assert Pair([1]) != Pair([1])
+
+
+def test_without_props_every_instance_is_its_own() -> None:
+    assert Plain(1) != Plain(1)
+    assert intern(p := Plain(1)) is p
+
+
+def test_an_eq_of_ones_own_is_respected_and_hashable() -> None:
+    a, b = ByHand(1), ByHand(1)
+    assert a is not b
+    assert a == b
+    assert a != ByHand(2)
+    assert hash(a) == hash(b)
+    assert {a: "found"}[b] == "found"
+
+
+def test_instances_that_nobody_needs_die() -> None:
+    from rewrite_engine.graph.intern import _interned
+
+    before = len(_interned)
+    kept = [Pair("mortal", i) for i in range(100)]
+    assert len(_interned) >= before + 100
+    del kept
+    gc.collect()
+    assert len(_interned) <= before
+
+
+@pytest.mark.parametrize("x", [num, pos, sin, Scale(3.0), Pair((1, "a"))])
+def test_copies_and_pickles_are_the_same_object(x: Any) -> None:
+    assert copy.copy(x) is x
+    assert copy.deepcopy(x) is x
+    assert pickle.loads(pickle.dumps(x)) is x
+    assert copy.deepcopy([x, x]) == [x, x]
+
+
+def test_an_unpickled_instance_has_its_attributes() -> None:
+    text = pickle.dumps(Pair("gone", 7))
+    gc.collect()
+    assert pickle.loads(text).b == 7
+    other = pickle.loads(pickle.dumps(Plain(3)))
+    assert other.a == 3
+    assert not hasattr(other, "_cache")  # caches are not worth keeping
+
+
+def test_printing_shows_the_props() -> None:
+    assert str(Pair(1, "x")) == repr(Pair(1, "x")) == "Pair{a=1, b='x'}"
+    assert str(Plain(1)) == "Plain"
+    assert str(ToyOp("gamma", 1)) == "gamma"
+
+
+def test_threads_agree() -> None:
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda i: Pair("thread", i % 7), range(2_000)))
+    assert len(set(map(id, made))) == 7

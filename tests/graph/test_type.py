@@ -1,0 +1,227 @@
+"""The contract of `Type`: filtering, comparison, conversion, making variables."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+
+from rewrite_engine.errors import MethodNotDefined, TypeMismatchError
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.type import Generic, Type, generic
+from tests.toy import add, const, exp, num, pos, sin
+
+
+class DoubleType(Type):
+    """The example of the manuals: a type on Python's float, with nothing but the required methods."""
+
+    def filter(self, x: Any, strict: bool = False, allow_downcast: bool | None = None) -> float:
+        if strict:
+            if isinstance(x, float):
+                return x
+            raise TypeError("expected a float!")
+        if allow_downcast:
+            return float(x)
+        x_float = float(x)
+        if x_float == x:
+            return x_float
+        raise TypeError(f"The double type cannot accurately represent value {x} (of type {type(x)})")
+
+    def values_eq_approx(self, x: float, y: float, tolerance: float = 1e-4) -> bool:
+        return abs(x - y) / (abs(x) + abs(y)) < tolerance
+
+
+class ComparableDouble(DoubleType):
+    """The first remedy of the manuals."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+
+class SingleDouble(DoubleType):
+    """The remedy of this library."""
+
+    __props__ = ()
+
+
+double = DoubleType()
+
+
+def test_two_instances_without_props_differ() -> None:
+    assert DoubleType() != DoubleType()
+    assert double == double
+    assert not double.in_same_class(DoubleType())
+    assert double.is_super(DoubleType()) is None
+
+
+def test_the_two_remedies_make_instances_equal() -> None:
+    assert ComparableDouble() == ComparableDouble()
+    assert ComparableDouble() != DoubleType()
+    assert SingleDouble() is SingleDouble()
+    assert ComparableDouble().is_super(ComparableDouble())
+    assert ComparableDouble().in_same_class(ComparableDouble())
+
+
+def test_types_that_compare_by_eq_work_in_graphs() -> None:
+    x = ComparableDouble()("x")
+    fgraph = FunctionGraph([x], [x, ComparableDouble().make_constant(2.0)])
+    fgraph.replace(fgraph.outputs[1], ComparableDouble().make_constant(3.0))
+    assert fgraph.outputs[1].data == 3.0
+
+
+def test_filter_converts_only_without_loss() -> None:
+    assert double.filter(2) == 2.0
+    assert isinstance(double.filter(2), float)
+    assert double.filter("0.5", allow_downcast=True) == 0.5
+    with pytest.raises(TypeError, match="accurately"):
+        double.filter((1 << 60) + 1)
+    assert double.filter((1 << 60) + 1, allow_downcast=True) == float(1 << 60)
+
+
+def test_strict_filter_returns_the_very_object() -> None:
+    value = 2.5
+    assert double.filter(value, strict=True) is value
+    with pytest.raises(TypeError, match="expected a float"):
+        double.filter(2, strict=True)
+
+
+def test_defaults_that_follow_from_filter() -> None:
+    assert double.is_valid_value(1.0)
+    assert not double.is_valid_value(1)
+    assert double.is_valid_value(1, strict=False)
+    assert not double.is_valid_value("a", strict=False)
+    assert double.value_validity_msg(1.0) == "value is valid"
+    assert double.value_validity_msg(1) == "expected a float!"
+    assert double.filter_inplace(3, storage=1.0) == 3.0
+    with pytest.raises(TypeError):
+        double.filter_inplace(3, 1.0, strict=True)
+
+
+def test_comparison_of_values() -> None:
+    assert double.values_eq(1.0, 1.0)
+    assert not double.values_eq(1.0, 1.0 + 1e-9)
+    assert double.values_eq_approx(1.0, 1.0 + 1e-9)
+    assert double.values_eq_approx(1.0, 1.1, tolerance=0.5)
+    assert generic.values_eq_approx("a", "a")
+    assert not generic.values_eq_approx("a", "b")
+
+
+def test_memory_questions_have_defaults() -> None:
+    value = [1]
+    assert double.may_share_memory(value, value)
+    assert not double.may_share_memory(value, [1])
+    assert double.get_size(double.get_shape_info(1.0)) == 0
+
+
+def test_a_type_has_to_define_filter() -> None:
+    class Empty(Type):
+        pass
+
+    with pytest.raises(MethodNotDefined, match="Empty does not define filter"):
+        Empty().filter(1)
+    with pytest.raises(NotImplementedError):
+        Empty().filter(1)
+
+
+def test_make_variable_and_call() -> None:
+    x, y = double.make_variable("x"), double()
+    assert (x.type, x.name, x.owner, x.index) == (double, "x", None, None)
+    assert y.name is None
+    assert double("z").name == "z"
+    assert type(x) is Variable
+    assert str(x) == "x"
+    assert str(y) == "<DoubleType>"
+
+
+def test_make_constant_filters() -> None:
+    c = double.make_constant(2, name="two")
+    assert isinstance(c, Constant)
+    assert (c.data, c.value, c.name, c.type) == (2.0, 2.0, "two", double)
+    with pytest.raises(ValueError, match="could not convert"):
+        double.make_constant("no number")
+
+
+def test_types_may_choose_the_classes_of_their_variables() -> None:
+    class MyVariable(Variable):
+        pass
+
+    class MyConstant(Constant):
+        pass
+
+    class MyType(Generic):
+        variable_type = MyVariable
+        constant_type = MyConstant
+
+    assert type(MyType()()) is MyVariable
+    assert type(MyType().make_constant(1)) is MyConstant
+
+
+def test_super_and_same_class() -> None:
+    assert num.is_super(pos)
+    assert not pos.is_super(num)
+    assert num.is_super(num)
+    assert num.in_same_class(pos)
+    assert num.is_super(double) is None
+    assert generic.is_super(num)
+
+
+def test_filter_variable_lets_subtypes_pass_and_makes_constants() -> None:
+    x, p = num("x"), pos("p")
+    assert num.filter_variable(x) is x
+    assert num.filter_variable(p) is p
+    made = num.filter_variable(3)
+    assert isinstance(made, Constant)
+    assert made.data == 3.0
+    assert num.filter_variable(p, allow_convert=False) is p
+
+
+@pytest.mark.parametrize("allow_convert", [True, False])
+def test_filter_variable_refuses_what_does_not_fit(allow_convert: bool) -> None:
+    with pytest.raises(TypeMismatchError, match="cannot use x of type Num as a variable of type Pos"):
+        pos.filter_variable(num("x"), allow_convert=allow_convert)
+    with pytest.raises(TypeError):
+        double.filter_variable(num("x"), allow_convert=allow_convert)
+
+
+def test_filter_variable_uses_the_types_conversion() -> None:
+    class Converting(Generic):
+        def is_super(self, otype: Type) -> bool | None:
+            return otype is self
+
+        def convert_variable(self, var: Variable) -> Variable | None:
+            return exp(var) if var.type is num else None
+
+    x = num("x")
+    converting = Converting()
+    assert converting.filter_variable(x).owner.inputs == (x,)
+    with pytest.raises(TypeMismatchError):
+        converting.filter_variable(x, allow_convert=False)
+
+
+def test_clone_changes_props() -> None:
+    assert num.clone(positive=True) is pos
+    assert num.clone() is num
+    with pytest.raises(MethodNotDefined, match="DoubleType has no __props__"):
+        double.clone()
+
+
+def test_generic_takes_anything() -> None:
+    assert Generic() is generic
+    assert generic.filter({1: 2}, strict=True) == {1: 2}
+    assert generic.is_valid_value(None)
+
+
+def test_types_print_themselves() -> None:
+    assert str(num) == "Num"
+    assert str(double) == "DoubleType"
+    assert str(SingleDouble()) == "SingleDouble"
+
+
+def test_interning_survives_copying_graphs() -> None:
+    y = add(sin(num("x")), const(2.0))
+    for other in (copy.deepcopy(y), pickle.loads(pickle.dumps(y))):
+        assert other.type is num
+        assert other.owner.inputs[1].type is pos
