@@ -20,7 +20,9 @@ from rewrite_engine.config import config
 
 if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_HOMES`
     from rewrite_engine import gradient, printing, tensor
-    from rewrite_engine.compile import In, Mode, Out, function, shared
+    from rewrite_engine.compile import In, Mode, Out
+    from rewrite_engine.compile.function import function
+    from rewrite_engine.compile.shared import shared
     from rewrite_engine.gradient import grad
     from rewrite_engine.graph.node import Apply, Constant, Variable
     from rewrite_engine.graph.op import Op
