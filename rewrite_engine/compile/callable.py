@@ -27,6 +27,7 @@ class Function(partial):  # type: ignore[type-arg]
 
     program: Program
     mode: Mode
+    name: str | None
     _linked: Linked
     _trust: bool
 
@@ -93,7 +94,7 @@ class Function(partial):  # type: ignore[type-arg]
             return
         linked = linker(self.mode.linker)(self.program, trust=bool(value))
         state = dict(self.__dict__, _linked=linked, _trust=bool(value))
-        partial.__setstate__(self, (linked.call, (), {}, state))
+        partial.__setstate__(self, (linked.call, (), {}, state))  # type: ignore[attr-defined]
 
     def free(self) -> None:
         """Drop the buffers that are kept between calls."""

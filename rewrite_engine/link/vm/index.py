@@ -22,7 +22,7 @@ def _(op: IndexOp) -> type[AxisError]:
 @axes.register
 def _(op: Subtensor, node: Apply, dims: Dims) -> list[Check]:
     """Dimensions that are taken whole keep their lengths."""
-    given = list(dims.of(node.inputs[0]))
+    given: list[int | None] = list(dims.of(node.inputs[0]))
     kept: list[int | None] = []
     for e in op.idx_list:
         if e == NEWAXIS:

@@ -124,7 +124,7 @@ class Plan:
             if node.inputs[destroyed[0]] in self.whole:
                 self.whole.add(out)
             return
-        if step.traits.fresh and getattr(out.type, "ndim", 0):
+        if step.traits.fresh and getattr(out.type, "ndim", 0) > 0:
             self.whole.add(out)
             step.into = next((k for k in step.traits.into if self._reusable(i, node, k)), None)
             if step.into is not None:
