@@ -122,9 +122,16 @@ class Composite(ScalarOp):
             for r in refs:
                 if last_use[r] == i and r not in kept:
                     values[r] = None
-        return tuple(
-            [_place(values[r], out) for r, out in zip(self.out_refs, outs or [None] * self.nout)]
-        )
+        return self._results(values, outs or [None] * self.nout)
+
+    def _results(self, values: list[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
+        """The outputs among the values: no two of them, and no input or constant, share memory."""
+        taken = set(range(len(values) - len(self.steps)))
+        results = []
+        for r in self.out_refs:
+            results.append(np.array(values[r]) if r in taken else values[r])
+            taken.add(r)
+        return tuple([_place(value, out) for value, out in zip(results, outs)])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

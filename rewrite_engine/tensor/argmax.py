@@ -13,7 +13,7 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable
-from rewrite_engine.tensor.reduction import Reduction, sorted_axes
+from rewrite_engine.tensor.reduction import Reduction
 from rewrite_engine.tensor.type import TensorType
 
 
@@ -28,8 +28,7 @@ class Argmax(Reduction):
     find: ClassVar[Any] = staticmethod(np.argmax)
 
     def __init__(self, axis: Any = None, keepdims: bool = False) -> None:
-        self.axis = sorted_axes(axis)
-        self.keepdims = bool(keepdims)
+        super().__init__(axis, keepdims)
 
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
         """int64, in the reduced static shape."""

@@ -21,7 +21,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node, user_origin
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.op import Op
-from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, is_number, promote
+from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, promote
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, weak_constant
@@ -310,10 +310,7 @@ def alloc(value: Any, *shape: Any) -> Any:
 def _lengths(shape: Sequence[Any]) -> list[Any]:
     """Read a shape given as arguments or as one tuple."""
     only = shape[0] if len(shape) == 1 else shape
-    return [
-        weak_constant(d, "int64") if is_number(d) and type(d) is int else d
-        for d in shape_dims(only)
-    ]
+    return [weak_constant(d, "int64") if type(d) is int else d for d in shape_dims(only)]
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:

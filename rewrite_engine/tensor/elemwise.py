@@ -126,11 +126,19 @@ class Elemwise(Op):
             result.append(x)
             dtypes.append(x.type.dtype if isinstance(x, Variable) else None)
         if None in dtypes:
-            names = self.scalar_op.weak_dtypes(dtypes, inputs)
+            names = self._weak_dtypes(dtypes, inputs)
             for i, dtype in enumerate(dtypes):
                 if dtype is None:
                     result[i] = weak_constant(inputs[i], names[i])
         return tuple(result)
+
+    def _weak_dtypes(self, dtypes: Sequence[str | None], inputs: Sequence[Any]) -> list[str]:
+        try:
+            return self.scalar_op.weak_dtypes(dtypes, inputs)
+        except DTypeError as error:
+            known = [x for x in inputs if isinstance(x, Variable)]
+            what = message(str(error), op=self, inputs=known, where=build_site())
+            raise DTypeError(what) from error
 
     def convert_input(self, x: Any) -> Variable:
         """Turn one argument into a tensor variable. Raises `ForeignObjectError`."""

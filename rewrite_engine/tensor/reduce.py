@@ -22,7 +22,7 @@ from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
-from rewrite_engine.tensor.reduction import Reduction, sorted_axes
+from rewrite_engine.tensor.reduction import Reduction
 from rewrite_engine.tensor.type import TensorType
 
 
@@ -45,11 +45,10 @@ class CAReduce(Reduction):
         acc_dtype: Any = None,
         keepdims: bool = False,
     ) -> None:
+        super().__init__(axis, keepdims)
         self.scalar_op = scalar_op
-        self.axis = sorted_axes(axis)
         self.dtype = None if dtype is None else dtype_name(dtype)
         self.acc_dtype = None if acc_dtype is None else dtype_name(acc_dtype)
-        self.keepdims = bool(keepdims)
 
     def reducer(self) -> np.ufunc:
         """The ufunc whose `reduce` computes this."""

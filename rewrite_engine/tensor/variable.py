@@ -78,8 +78,7 @@ class TensorConstant(TensorVariable, Constant):
 
     __slots__ = ()
 
-    @property
-    def number(self) -> Any:
+    def as_number(self) -> Any:
         """The value as a Python number if it has 0 dimensions, else None."""
         data = self.data
         return None if data.ndim else data.item()

@@ -109,3 +109,15 @@ def test_bad_graphs():
         Composite([x], [x + y])
     with pytest.raises(ForeignObjectError):
         Composite([pt.scalar("s")], [x])
+
+
+def test_outputs_share_no_memory():
+    x, y = f64("x"), f64("y")
+    c = Composite([x, y], [x, x + y, x + y, x])
+    a, b = np.arange(3.0), np.ones(3)
+    outs = c.impl_all(a, b)
+    assert not any(np.may_share_memory(p, a) for p in outs)
+    assert len({p.__array_interface__["data"][0] for p in outs}) == 4
+    first, last = Composite([x, y], [x + y, x]).impl_all(a, b, outs=[a, None])
+    assert first is a
+    assert last.tolist() == [0, 1, 2]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -80,6 +82,17 @@ def test_ops_compare_by_value_and_normalise_axes():
     assert pickle.loads(pickle.dumps(pt.Sum(axis=0))) is pt.Sum(axis=0)
     assert pt.Max(axis=0) is not pt.Min(axis=0)
     assert pt.CAReduce(ops.add, axis=0) is pt.CAReduce(ops.add, axis=(0,))
+
+
+def test_an_op_may_come_from_another_process():
+    code = (
+        "import pickle, sys, rewrite_engine.tensor as pt\n"
+        "op = pickle.loads(bytes.fromhex(sys.argv[1]))\n"
+        "print(op(pt.matrix()).type, op(pt.matrix()).type)"
+    )
+    data = pickle.dumps(pt.Sum(axis=-2)).hex()
+    out = subprocess.check_output([sys.executable, "-c", code, data], text=True)
+    assert out.strip() == "TensorType(float64, (None,)) TensorType(float64, (None,))"
 
 
 def test_printing():
