@@ -22,7 +22,7 @@ DEFAULT = "default"  # the optimizer that the pipeline makes for the query
 #: named modes → their query
 MODES = {
     "fast_run": Query(),
-    "fast_compile": Query(exclude=frozenset({"specialize", "inplace", "fusion"})),
+    "fast_compile": Query(exclude=frozenset({"specialize", "inplace"})),
 }
 
 

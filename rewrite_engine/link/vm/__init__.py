@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from rewrite_engine.link.vm import dot, elemwise, index, join, reduce, shape
+from rewrite_engine.link.vm import creation, dot, elemwise, index, join, reduce, shape
 from rewrite_engine.link.vm.function import link
 from rewrite_engine.link.vm.lower import FRESH, VIEW, Context, Traits, lower, traits
 

@@ -37,6 +37,7 @@ class Dims:
         self.length: list[int | None] = []
         self.known: dict[int, int] = {}
         self.axes: dict[Variable, Axes] = {}
+        self.counts: dict[Variable, int] = {}  # numbers that are the length of a dimension
 
     def new(self, length: int | None = None) -> int:
         """Return a new id, or the one id of a known length."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from rewrite_engine.errors import AxisError
@@ -60,8 +61,7 @@ def index_text(template: Template, ctx: Context, first: int) -> str:
     if all(not isinstance(e, str) or e == NEWAXIS for e in template) and all(
         e.is_static for e in template if isinstance(e, Slice)
     ):
-        key = tuple([_static(e) for e in template])
-        return ctx.name(key if len(key) > 1 else key[0], "index")
+        return ctx.name(_static_index(template), "index")
     number = first
     parts = []
     for e in template:
@@ -81,10 +81,11 @@ def index_text(template: Template, ctx: Context, first: int) -> str:
     return ", ".join(parts)
 
 
-def _static(e: Any) -> Any:
-    if isinstance(e, Slice):
-        return slice(*e)
-    return None if e == NEWAXIS else e
+@lru_cache
+def _static_index(template: Template) -> Any:
+    """The index for NumPy; one object for equal templates."""
+    key = tuple([slice(*e) if isinstance(e, Slice) else None if e == NEWAXIS else e for e in template])
+    return key if len(key) > 1 else key[0]
 
 
 @traits.register

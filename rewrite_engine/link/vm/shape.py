@@ -62,17 +62,35 @@ def _(op: DimShuffle, node: Apply, ctx: Context) -> str:
 # --- Reshape, SpecifyShape -------------------------------------------------------------------------------
 
 
+def _is_plain(node: Apply) -> bool:
+    """Whether the lengths cannot be negative, which NumPy would take for "what is left over"."""
+    return all(x.owner is not None and isinstance(x.owner.op, Shape_i) for x in node.inputs[1:])
+
+
+@axes.register
+def _(op: Reshape, node: Apply, dims: Dims) -> list[Check]:
+    """A length that was read from an array is that array's."""
+    given = iter(node.inputs[1:])
+    dims.set(node.outputs[0], [dims.counts.get(next(given)) if s == "i" else None for s in op.shape])
+    return []
+
+
 @traits.register
 def _(op: Reshape, node: Apply) -> Traits:
-    return VIEW if "i" not in op.shape else DEFAULT
+    return VIEW if _is_plain(node) else DEFAULT
 
 
 @lower.register
 def _(op: Reshape, node: Apply, ctx: Context) -> str:
-    if "i" in op.shape:
+    if not _is_plain(node):
         return call_op(op, node, ctx)
+    number = 0
+    parts = []
+    for s in op.shape:
+        number += s == "i"
+        parts.append(ctx.scalar(number) if s == "i" else str(s))
     ctx.form = "array"
-    return f"{ctx.array(0)}.reshape({op.shape[0] if len(op.shape) == 1 else op.shape})"
+    return f"{ctx.array(0)}.reshape({', '.join(parts) or '()'})"
 
 
 @axes.register
@@ -93,6 +111,12 @@ def _(op: Shape, node: Apply) -> Traits:
 @lower.register
 def _(op: Shape, node: Apply, ctx: Context) -> str:
     return f"{ctx.name(np.array, 'array')}({ctx.array(0)}.shape, {ctx.name(np.dtype('int64'), 'int64')})"
+
+
+@axes.register
+def _(op: Shape_i, node: Apply, dims: Dims) -> list[Check]:
+    dims.counts[node.outputs[0]] = dims.of(node.inputs[0])[op.i]
+    return []
 
 
 @traits.register

@@ -1,0 +1,66 @@
+"""Arrays made from nothing on the VM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import ShapeError
+from rewrite_engine.graph.node import Apply, Constant
+from rewrite_engine.link.vm.dims import Check, Dims, axes
+from rewrite_engine.link.vm.failure import error_class
+from rewrite_engine.link.vm.lower import FRESH, Context, Traits, call_op, lower, traits
+from rewrite_engine.tensor.creation import Alloc, AllocEmpty, ARange, Eye
+
+
+@error_class.register(Alloc)
+@error_class.register(AllocEmpty)
+def _(op: Any) -> type[ShapeError]:
+    return ShapeError
+
+
+@axes.register(Alloc)
+@axes.register(AllocEmpty)
+def _(op: Any, node: Apply, dims: Dims) -> list[Check]:
+    """A length that was read from an array is that array's."""
+    first = 1 if isinstance(op, Alloc) else 0
+    dims.set(node.outputs[0], [dims.counts.get(x) for x in node.inputs[first:]])
+    return []
+
+
+@traits.register(Alloc)
+@traits.register(AllocEmpty)
+@traits.register(ARange)
+@traits.register(Eye)
+def _(op: Any, node: Apply) -> Traits:
+    return FRESH
+
+
+def lengths_text(node: Apply, first: int, ctx: Context) -> str:
+    """The shape that the inputs from `first` on give, as a tuple."""
+    parts = [
+        str(int(x.data)) if isinstance(x, Constant) else ctx.scalar(i)
+        for i, x in enumerate(node.inputs[first:], first)
+    ]
+    return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+
+
+@lower.register
+def _(op: Alloc, node: Apply, ctx: Context) -> str | None:
+    value, out = node.inputs[0], node.outputs[0].type
+    if value.type.ndim or not out.ndim:
+        return call_op(op, node, ctx)
+    shape, dtype = lengths_text(node, 1, ctx), ctx.name(out.numpy_dtype, out.dtype)
+    if isinstance(value, Constant) and not np.any(value.data) and not np.signbit(value.data.real):
+        return f"{ctx.name(np.zeros, 'zeros')}({shape}, {dtype})"
+    ctx.line(f"{ctx.out()} = {ctx.name(np.empty, 'empty')}({shape}, {dtype}); {ctx.out()}.fill({ctx.value(0)})")
+    return None
+
+
+@lower.register
+def _(op: AllocEmpty, node: Apply, ctx: Context) -> str:
+    out = node.outputs[0].type
+    if not out.ndim:
+        return call_op(op, node, ctx)
+    return f"{ctx.name(np.empty, 'empty')}({lengths_text(node, 0, ctx)}, {ctx.name(out.numpy_dtype, out.dtype)})"
