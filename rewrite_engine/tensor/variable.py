@@ -6,7 +6,6 @@ Their operators and methods are in `tensor/operators.py`; making constants from 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -121,4 +120,6 @@ def _content(data: np.ndarray) -> bytes:
             data = np.where(nan, np.array(np.nan, data.dtype), data)
     if data.nbytes <= DIGEST_ABOVE:
         return data.tobytes()
+    import hashlib  # 2 ms that most programs need not spend
+
     return hashlib.blake2b(np.ascontiguousarray(data).data, digest_size=20).digest()
