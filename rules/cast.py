@@ -14,7 +14,7 @@ def cast_dtype(op):
     return op.scalar_op.dtype
 
 
-@node_rewriter([Elemwise], phase="canonicalize", claim=exact)
+@node_rewriter([cast_dtype], phase="canonicalize", claim=exact)
 def cast_to_same(fgraph, node):
     """A conversion to the dtype that is there. Not data: the dtype is a parameter of the scalar op inside.
 
@@ -22,11 +22,10 @@ def cast_to_same(fgraph, node):
     >>> rewritten(Elemwise(Cast("float64"))(x))
     x
     """
-    dtype = cast_dtype(node.op)
-    return node.inputs[0] if dtype is not None and dtype == node.inputs[0].type.dtype else None
+    return node.inputs[0] if cast_dtype(node.op) == node.inputs[0].type.dtype else None
 
 
-@node_rewriter([Elemwise], phase="canonicalize", claim=exact, depth=2)
+@node_rewriter([cast_dtype], phase="canonicalize", claim=exact, depth=2)
 def cast_of_cast(fgraph, node):
     """A detour through a wider dtype. Not data: the dtype is a parameter of the scalar op inside.
 
@@ -35,7 +34,7 @@ def cast_of_cast(fgraph, node):
     """
     dtype = cast_dtype(node.op)
     inner = node.inputs[0].owner
-    if dtype is None or inner is None or cast_dtype(inner.op) is None:
+    if inner is None or cast_dtype(inner.op) is None:
         return None
     x = inner.inputs[0]
     return cast(x, dtype) if np.can_cast(x.type.dtype, cast_dtype(inner.op), "safe") else None

@@ -1,6 +1,7 @@
 """Indexing that takes everything, or takes from what is known."""
 
 from rewrite_engine.rules.language import *
+from rewrite_engine.tensor.index_template import Slice
 from rewrite_engine.tensor import MakeVector, Shape, Shape_i, Subtensor
 
 
@@ -17,8 +18,7 @@ def index_of_everything(fgraph, node):
 
 def as_slice(entry):
     """An entry of an index template as a slice, if that is what it stands for."""
-    parts = getattr(entry, "parts", None)
-    return slice(*parts) if parts is not None else entry
+    return slice(*entry) if isinstance(entry, Slice) else entry
 
 
 @node_rewriter([Subtensor], phase="canonicalize", claim=exact, depth=2)

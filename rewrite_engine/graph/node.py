@@ -155,13 +155,14 @@ class Constant(Variable):
     """A variable with a value that never changes. `value` (also `data`) must not be written to.
 
     Types may make the value physically read-only. Two constants are the same for merging iff their
-    `signature()` are equal.
+    `signature()` are equal. number: the value as a Python number if it is a single one, else None.
     """
 
-    __slots__ = ("data", "_signature")
+    __slots__ = ("data", "number", "_signature")
 
     head = CONSTANT
     data: Any
+    number: Any
     _signature: Any
 
     def __init__(self, type: Type, data: Any, name: str | None = None) -> None:
@@ -171,6 +172,7 @@ class Constant(Variable):
         self.name = name
         self._tag = None
         self.data = data
+        self.number = self.as_number()
         self._signature = None
 
     @property
@@ -178,9 +180,8 @@ class Constant(Variable):
         """The value (read only)."""
         return self.data
 
-    @property
-    def number(self) -> Any:
-        """The value as a Python number, if it is one (types of 0-dimensional values override this)."""
+    def as_number(self) -> Any:
+        """The value as a Python number if it is a single one, else None (kept as `number`)."""
         return self.data if isinstance(self.data, int | float | complex) else None
 
     def signature(self) -> Any:

@@ -45,7 +45,7 @@ def node_rewriter(
 ) -> Callable[[Callable[..., Any]], NodeRewriter]:
     """Make a rule of a function `(fgraph, node)` returning replacements for the outputs, or None.
 
-    tracks: ops or classes of ops; None: every node. depth: how many levels below the node it looks.
+    tracks: ops, classes of ops, or predicates on ops; None: every node. depth: how many levels below the node it looks.
     constant_inputs: it is only called where all inputs are constants. Say in the docstring why it is not data.
     """
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.node import CONSTANT, Apply
 from rewrite_engine.match.rule import Rule, tracks
 
 LOOKED_AT = 3  # how many inputs are part of the key
@@ -19,12 +19,36 @@ LIMIT = 20_000  # keys kept; graphs with more different ones (huge op parameters
 Candidates = tuple[Rule, ...]
 
 
+class ByNumber:
+    """Candidates that differ by the value of one constant input."""
+
+    __slots__ = ("position", "rules", "table")
+
+    def __init__(self, position: int, rules: Candidates) -> None:
+        self.position = position
+        self.rules = rules
+        self.table: dict[Any, Candidates] = {}
+
+    def get(self, inputs: tuple[Any, ...]) -> Candidates:
+        """The rules that may match constants with the number that is there."""
+        number = inputs[self.position].number
+        found = self.table.get(number)
+        if found is not None:
+            return found
+        heads = [v.head for v in inputs]
+        numbers = [v.number if v.head is CONSTANT else None for v in inputs]
+        result = tuple([r for r in self.rules if r.fits(heads, numbers)])
+        if len(self.table) < LIMIT and number == number:
+            self.table[number] = result
+        return result
+
+
 class Dispatch:
     """Candidates per node for an ordered collection of rules."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.rules = tuple(rules)
-        self.table: dict[tuple[Any, ...], Candidates] = {}
+        self.table: dict[tuple[Any, ...], Candidates | ByNumber] = {}
         self.by_op: dict[Any, Candidates] = {}
         self._reach: dict[Any, int] = {}
         self._blind = max([r.depth - 1 for r in self.rules if r.roots() is None or not r.interior()], default=0)
@@ -49,14 +73,18 @@ class Dispatch:
             self._reach[op] = found
         return found
 
-    def fill(self, key: tuple[Any, ...], node: Apply) -> Candidates:
+    def fill(self, key: tuple[Any, ...], node: Apply) -> Candidates | ByNumber:
         """Find the candidates for a key that is seen for the first time."""
         if len(self.table) >= LIMIT:
             self.table.clear()
         heads = [v.head for v in node.inputs]
         whole = len(heads) <= LOOKED_AT
         found = [r for r in self.rules_for(node.op) if not whole or r.fits(heads)]
-        self.table[key] = result = tuple(found)
+        constants = [i for i, head in enumerate(heads) if head is CONSTANT]
+        result: Candidates | ByNumber = tuple(found)
+        if len(heads) == 2 and len(constants) == 1 and any(r.reads_numbers for r in found):
+            result = ByNumber(constants[0], tuple(found))
+        self.table[key] = result
         return result
 
     def _make(self) -> Callable[[Apply], Candidates]:
@@ -74,6 +102,8 @@ class Dispatch:
             else:
                 key = (node.op, n, *[v.head for v in inputs[:LOOKED_AT]])
             found = get(key)
-            return fill(key, node) if found is None else found
+            if found is None:
+                found = fill(key, node)
+            return found if found.__class__ is tuple else found.get(inputs)  # type: ignore[union-attr]
 
         return candidates

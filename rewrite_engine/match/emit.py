@@ -10,6 +10,7 @@ Local names are numbered anew for each rule: a function with thousands of locals
 from __future__ import annotations
 
 import linecache
+import math
 from collections.abc import Callable
 from types import CodeType
 from typing import Any
@@ -39,7 +40,7 @@ def _compiled(source: str, filename: str) -> CodeType:
 
 def apply_op(op: Any, inputs: tuple[Any, ...]) -> Any:
     """Build a node of a type-driven op on variables (no conversion of inputs, no provenance)."""
-    types = tuple([v.type for v in inputs])
+    types = (inputs[0].type,) if len(inputs) == 1 else tuple([v.type for v in inputs])
     try:
         out = op._memo[types]
     except (AttributeError, KeyError):
@@ -185,7 +186,7 @@ class RuleEmitter:
 
     def literal(self, literal: Literal, v: str) -> None:
         value = literal.value
-        if type(value) in (int, float) and value == value and value not in (0, 1):
+        if type(value) in (int, float) and math.isfinite(value) and value not in (0, 1):
             self.test(f"{v}.head is CONSTANT and {v}.number == {value!r}")
         elif value == 1 and value is not True:
             self.test(f"{v}.head is CONSTANT and {v}.number == 1 and {v}.number is not True")

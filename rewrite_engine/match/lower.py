@@ -35,7 +35,7 @@ class RuleBody:
     def _refuse(self, *_: Any) -> NoReturn:
         raise PatternError(PARENTHESES)
 
-    __bool__ = __eq__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse  # type: ignore[assignment]
+    __bool__ = __eq__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
     __and__ = __rand__ = __or__ = __ror__ = __rshift__ = __rrshift__ = _refuse
     __hash__ = None  # type: ignore[assignment]
 

@@ -11,6 +11,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
@@ -20,7 +21,7 @@ from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Compute, Lowered, lower
-from rewrite_engine.match.pattern import Hole, OpClass, OpNode, subpatterns
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
 from rewrite_engine.match.text import rule_text
 from rewrite_engine.terms.logic import LogicVariable
 
@@ -75,9 +76,15 @@ class Rule:
         """The ops and classes of ops at which this rule can apply; None: at any."""
         return None
 
-    def fits(self, heads: Sequence[Any]) -> bool:
-        """Whether the rule can match a node whose first inputs are computed by these ops (`Variable.head`)."""
+    def fits(self, heads: Sequence[Any], numbers: Sequence[Any] | None = None) -> bool:
+        """Whether the rule can match a node whose first inputs are computed by these ops (`Variable.head`).
+
+        numbers: the values of those that are constants, where they are known. True may be a false alarm.
+        """
         return True
+
+    #: whether `fits` makes use of numbers
+    reads_numbers: bool = False
 
     def interior(self) -> dict[Any, int]:
         """Ops looked at below the root, with the depth at which they are."""
@@ -107,10 +114,17 @@ class Rule:
 
 
 def tracks(roots: Sequence[Any] | None, op: Any) -> bool:
-    """Whether an op is among the roots (ops, or classes of ops; None means all)."""
-    if roots is None:
+    """Whether an op is among the roots (ops, classes of ops, or predicates on ops; None means all)."""
+    return roots is None or any(is_root(root, op) for root in roots)
+
+
+def is_root(root: Any, op: Any) -> bool:
+    """Whether an op is what a root stands for."""
+    if op is root:
         return True
-    return any(op is root or (isinstance(root, type) and isinstance(op, root)) for root in roots)
+    if isinstance(root, type):
+        return isinstance(op, root)
+    return isinstance(root, FunctionType) and bool(root(op))
 
 
 class DataRule(Rule):
@@ -141,13 +155,17 @@ class DataRule(Rule):
         op = self.left.op
         return [op.cls] if isinstance(op, OpClass) else [op]
 
-    def fits(self, heads: Sequence[Any]) -> bool:
+    def fits(self, heads: Sequence[Any], numbers: Sequence[Any] | None = None) -> bool:
         args = self.left.args
         if self.left.rests:
             return True
         if self.left.swaps and len(heads) == 2:
-            return _heads_fit(args, heads) or _heads_fit(args[::-1], heads)
-        return _heads_fit(args, heads)
+            return _fit(args, heads, numbers) or _fit(args[::-1], heads, numbers)
+        return _fit(args, heads, numbers)
+
+    @cached_property
+    def reads_numbers(self) -> bool:  # type: ignore[override]
+        return any(isinstance(a, Literal) for a in self.left.args)
 
     def interior(self) -> dict[Any, int]:
         found: dict[Any, int] = {}
@@ -183,14 +201,18 @@ class DataRule(Rule):
     def accept(self, old: Variable, new: Variable) -> bool:
         """A right side that has the right kind of type only for some operands applies only to those: an implicit
         guard. One of another kind is an error."""
-        if new.type is old.type or old.type.is_super(new.type):
+        if new.type is old.type or old.type.yields_to(new.type):
             return True
         if isinstance(self.right, Hole) or old.type.kin(new.type):
             return False
         return super().accept(old, new)
 
 
-def _heads_fit(args: Sequence[Any], heads: Sequence[Any]) -> bool:
+def _fit(args: Sequence[Any], heads: Sequence[Any], numbers: Sequence[Any] | None) -> bool:
+    if numbers is not None:
+        pairs = zip(args, numbers, strict=False)
+        if any(isinstance(p, Literal) and p.value == p.value and n != p.value for p, n in pairs):
+            return False  # (0.0 and -0.0, 1 and True are told apart later)
     for pattern, head in zip(args, heads, strict=False):
         if isinstance(pattern, OpNode):
             if head is None or head is CONSTANT or not pattern.fits(head):
@@ -203,7 +225,7 @@ def _heads_fit(args: Sequence[Any], heads: Sequence[Any]) -> bool:
 class NodeRewriter(Rule):
     """A function `(fgraph, node)` that returns replacements for the node's outputs, or None.
 
-    tracks: the ops (or classes of ops) it looks at; None: all. reason: why it is not data, required.
+    tracks: the ops, classes of ops, or predicates on ops it looks at; None: all.
     constant_inputs: it is only tried where all inputs are constants.
     """
 
@@ -227,7 +249,7 @@ class NodeRewriter(Rule):
     def roots(self) -> Sequence[Any] | None:
         return self.tracks
 
-    def fits(self, heads: Sequence[Any]) -> bool:
+    def fits(self, heads: Sequence[Any], numbers: Sequence[Any] | None = None) -> bool:
         return not self.constant_inputs or all(h is CONSTANT for h in heads)
 
     @cached_property
@@ -240,4 +262,4 @@ class NodeRewriter(Rule):
 
 
 def _root_name(root: Any) -> str:
-    return root.__name__ if isinstance(root, type) else str(root)
+    return str(getattr(root, "__name__", root))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from rewrite_engine.graph.destroyhandler import DestroyHandler
-from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.result import Result, StopReason
@@ -19,45 +19,58 @@ _cannot: Any = Op.inplace_on_inputs
 
 
 class InplaceOptimizer(GraphRewriter):
-    """Give every op that can work in place (`Op.inplace_on_inputs`) an input to overwrite, where it is safe."""
+    """Give every op that can work in place (`Op.inplace_on_inputs`) an input to overwrite, where it is safe.
 
-    def __init__(self, name: str = "inplace") -> None:
-        super().__init__(name)
+    Of the readers of a value the last `TRIES` in the present order are asked; one further down could hardly be
+    moved behind all the others, and asking every reader of a value that thousands read would be quadratic.
+    """
+
+    TRIES = 4
 
     #: what a trace and a report call this step
     rule_name = "inplace/overwrite_dead_input"
 
+    def __init__(self, name: str = "inplace") -> None:
+        super().__init__(name)
+
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         if fgraph.guard is None:
             fgraph.attach_feature(DestroyHandler())
+        late: dict[Variable, int] = {}
         for node in fgraph.toposort():
             result.visits += 1
-            if node in fgraph and self.overwrite(fgraph, node, trace):
+            if node in fgraph and self.overwrite(fgraph, node, late, trace):
                 result.fired[self.rule_name] = result.fired.get(self.rule_name, 0) + 1
         result.stopped = StopReason.PASSED
 
-    def overwrite(self, fgraph: Any, node: Apply, trace: Trace | None) -> bool:
+    def overwrite(self, fgraph: Any, node: Apply, late: dict[Variable, int], trace: Trace | None) -> bool:
         """Put an in-place version of a node in its place, if there is one and it is safe."""
         if node.op.destroy_map or type(node.op).inplace_on_inputs is _cannot:
             return False
-        for i in range(len(node.inputs)):
-            op = node.op.inplace_on_inputs([i], node) if node.inputs[i].owner or self.mutable(fgraph, node, i) else None
-            if op is None or not fits(op, node, i) or fgraph.guard.refusal(fgraph, node, i) is not None:
+        for i, v in enumerate(node.inputs):
+            if self.is_early(fgraph, node, v, late):
+                continue
+            op = node.op.inplace_on_inputs([i], node)
+            if op is None or fgraph.guard.refusal(fgraph, node, i) is not None:
                 continue
             new = op.make_node(*node.inputs)
             if trace is not None:
                 trace.about(node, new.outputs[0])
-            fgraph.replace_all(zip(node.outputs, new.outputs, strict=True), self.rule_name)
+            for old, out in zip(node.outputs, new.outputs, strict=True):
+                fgraph.replace(old, out, self.rule_name)
             if trace is not None:
                 trace.fired(self.rule_name)
             return True
         return False
 
-    def mutable(self, fgraph: Any, node: Apply, i: int) -> bool:
-        """Whether a root may be overwritten."""
-        return node.inputs[i] in fgraph.guard.mutable
-
-
-def fits(op: Any, node: Apply, i: int) -> bool:
-    """Whether the types allow output and input to share memory (an op may ask for more)."""
-    return any(i in destroyed for destroyed in op.destroy_map.values())
+    def is_early(self, fgraph: Any, node: Apply, v: Variable, late: dict[Variable, int]) -> bool:
+        """Whether a variable cannot be overwritten by anybody, or several of its readers come after `node`."""
+        if v.owner is None:
+            return v not in fgraph.guard.mutable
+        readers = fgraph.clients[v]
+        if len(readers) <= self.TRIES:
+            return False
+        level = fgraph.order.level
+        if v not in late:
+            late[v] = sorted([level[c] for c in readers])[-self.TRIES]
+        return bool(level[node] < late[v])
