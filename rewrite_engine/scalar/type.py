@@ -71,8 +71,7 @@ class ScalarConstant(ScalarVariable, Constant):
 
     __slots__ = ()
 
-    @property
-    def number(self) -> Any:
+    def as_number(self) -> Any:
         """The value as a Python number."""
         return self.data.item()
 
