@@ -119,15 +119,20 @@ class Formula:
     def _expand_node(self, node: Any, outer: int) -> Sequence[Token]:
         if not isinstance(node, Apply):
             return self.expand(node, outer)
-        notation = NOTATION.get(type(node.op).__name__)
-        special = notation(node) if notation is not None else None
-        if special is not None:
-            return special
-        name, _, params = str(node.op).partition("{")
-        params = params.removesuffix("}")
-        if params and not params.startswith("inplace"):
-            return [*call_tokens([name], node.inputs)[:-1], f", {params})"]
-        return tokens(name, node.inputs, outer)
+        return node_tokens(node, outer)
+
+
+def node_tokens(node: Apply, outer: int = LOWEST) -> Sequence[Token]:
+    """One node in the notation of formulas: text, and its inputs with the precedence around them."""
+    notation = NOTATION.get(type(node.op).__name__)
+    special = notation(node) if notation is not None else None
+    if special is not None:
+        return special
+    name, _, params = str(node.op).partition("{")
+    params = params.removesuffix("}")
+    if params and not params.startswith("inplace"):
+        return [*call_tokens([name], node.inputs)[:-1], f", {params})"]
+    return tokens(name, node.inputs, outer)
 
 
 def _letters() -> Iterator[str]:

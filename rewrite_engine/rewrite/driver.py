@@ -23,12 +23,14 @@ class GraphRewriter:
         merged = fgraph.merged
         start = perf_counter()
         if trace is not None:
-            trace.begin(self.name)
+            trace.begin(self.name, fgraph)
         with paused_collector():
             self.run(fgraph, trace, result)
         result.seconds = perf_counter() - start
         result.nodes_after = len(fgraph)
         result.merged = fgraph.merged - merged
+        if trace is not None:
+            trace.end(result, fgraph)
         return result
 
     apply = rewrite

@@ -50,9 +50,10 @@ def fire(fgraph: Any, node: Apply, old: Variable, rule: Any, new: Variable, trac
     if trace is None:
         return fgraph.replace(old, new, rule) is not old
     trace.about(node, new)
-    if fgraph.replace(old, new, rule) is old:
+    own = fgraph.replace(old, new, rule)
+    if own is old:
         return False
-    trace.fired(rule)
+    trace.fired(rule, own)
     return True
 
 

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from rewrite_engine.graph.node import Apply, Constant, Variable, origin_line
+from rewrite_engine.rewrite.result import Result
 from rewrite_engine.terms.print import LOWEST, constant_text, operator_text, tokens
 
 Describe = Callable[[Variable], str]
@@ -46,13 +47,19 @@ class Trace:
         self.terms = terms
         self.depth = depth
         self.phase = ""
+        self.phases: list[Result] = []
         self.count = 0
         self.started = perf_counter()
         self._before: Any = None
 
-    def begin(self, phase: str) -> None:
-        """A phase begins."""
+    def begin(self, phase: str, fgraph: Any = None) -> None:
+        """A phase begins on a graph."""
         self.phase = phase
+
+    def end(self, result: Result, fgraph: Any = None) -> None:
+        """A phase is over; one that consists of others adds nothing to `phases`."""
+        if not result.parts:
+            self.phases.append(result)
 
     def about(self, node: Apply, new: Any) -> None:
         """A rule is about to replace a node's outputs: note the terms while they are still there."""
@@ -62,8 +69,8 @@ class Trace:
         else:
             self._before = (old, new, None)
 
-    def fired(self, rule: Any) -> None:
-        """The replacement that was announced by `about` took place."""
+    def fired(self, rule: Any, own: Variable | None = None) -> None:
+        """The replacement that was announced by `about` took place; `own` is the graph's variable for the new term."""
         before, after, origin = self._before
         self.count += 1
         self.records.append(

@@ -7,6 +7,7 @@ Anal. 41 (2021), algorithms 3.1 and 4.1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -87,6 +88,10 @@ class _Exponential(Op):
         if is_disconnected(output_gradients[0]):
             return [disconnected()]
         return [self.pullback(inputs[0], outputs[0], output_gradients[0])]
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Per element a maximum, a difference, an exponential (10), a sum, and a difference or a quotient."""
+        return 14 * math.prod(inputs[0])
 
     def pullback(self, x: Any, y: Any, g: Any) -> Any:
         raise NotImplementedError
