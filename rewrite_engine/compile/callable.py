@@ -1,4 +1,6 @@
-"""`Function`: what `function` returns. Calling it runs generated code directly; it can be copied and pickled."""
+"""`Function`: what `function` returns. Calling it runs generated code directly; it can be copied
+and pickled.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,10 @@ from rewrite_engine.link.program import Argument, Cell, Linked, Program
 class Function(partial):  # type: ignore[type-arg]
     """A compiled function.
 
-    Arguments are taken by position or by the names of the variables. It may be called from several threads at once. A
-    call that fails leaves the shared variables as they were. It is a `partial`, because that is the cheapest object in
-    Python that can be called and carry attributes.
+    Arguments are taken by position or by the names of the variables. It may be called from
+    several threads at once. A call that fails leaves the shared variables as they were. It is a
+    `partial`, because that is the cheapest object in Python that can be called and carry
+    attributes.
 
     fgraph: the rewritten graph. name. mode. program: what was linked.
     """
@@ -31,7 +34,9 @@ class Function(partial):  # type: ignore[type-arg]
     _linked: Linked
     _trust: bool
 
-    def __new__(cls, program: Program, mode: Mode, name: str | None = None, trust: bool = False) -> Function:
+    def __new__(
+        cls, program: Program, mode: Mode, name: str | None = None, trust: bool = False
+    ) -> Function:
         linked = linker(mode.linker)(program, trust=trust)
         self = super().__new__(cls, linked.call)
         self.program = program
@@ -41,7 +46,7 @@ class Function(partial):  # type: ignore[type-arg]
         self._trust = trust
         return self
 
-    # --- looking -----------------------------------------------------------------------------------------
+    # --- looking ------------------------------------------------------------------------------
 
     @property
     def fgraph(self) -> FunctionGraph:
@@ -81,11 +86,13 @@ class Function(partial):  # type: ignore[type-arg]
         names = ", ".join(a.name or str(a.type) for a in self.inputs)
         return f"<Function {self.program.name}({names}), {len(self.fgraph)} nodes>"
 
-    # --- changing ----------------------------------------------------------------------------------------
+    # --- changing -----------------------------------------------------------------------------
 
     @property
     def trust_input(self) -> bool:
-        """Whether arguments are taken as they are. Set it to True only where all are arrays of the right types."""
+        """Whether arguments are taken as they are. Set it to True only where all are arrays of
+        the right types.
+        """
         return self._trust
 
     @trust_input.setter
@@ -100,7 +107,7 @@ class Function(partial):  # type: ignore[type-arg]
         """Drop the buffers that are kept between calls."""
         self._linked.free()
 
-    # --- copying -----------------------------------------------------------------------------------------
+    # --- copying ------------------------------------------------------------------------------
 
     def copy(
         self,
@@ -112,18 +119,23 @@ class Function(partial):  # type: ignore[type-arg]
     ) -> Function:
         """Return another function of the same graph.
 
-        swap: {shared variable: shared variable to use instead}, of the same types (`UpdateTypeError`). delete_updates:
-        leave out the updates. Shared variables that are not swapped are the same for both.
+        swap: {shared variable: shared variable to use instead}, of the same types
+        (`UpdateTypeError`). delete_updates: leave out the updates. Shared variables that are not
+        swapped are the same for both.
         """
         program = self.program
         cells = _swapped(program, swap or {})
         inputs = tuple([_with_cell(a, cells) for a in program.inputs])
-        updates = () if delete_updates else tuple([(i, cells.get(c, c)) for i, c in program.updates])
+        updates = (
+            () if delete_updates else tuple([(i, cells.get(c, c)) for i, c in program.updates])
+        )
         outputs = list(range(program.n_results)) + [i for i, _ in updates]
         fgraph = program.fgraph.clone()
         if delete_updates:
             fgraph = FunctionGraph(fgraph.inputs, [fgraph.outputs[i] for i in outputs], clone=False)
-        new = replace(program, fgraph=fgraph, inputs=inputs, updates=updates, name=name or program.name)
+        new = replace(
+            program, fgraph=fgraph, inputs=inputs, updates=updates, name=name or program.name
+        )
         return Function(new, self.mode, name or self.name, self._trust)
 
     def __copy__(self) -> Function:
@@ -154,7 +166,9 @@ def _swapped(program: Program, swap: Mapping[Any, Any]) -> dict[Cell, Cell]:
         if old.container not in own:
             raise InputError(f"{old!r} is not a shared variable of the function {program.name!r}")
         if old.type != new.type:
-            raise UpdateTypeError(f"cannot swap {old!r} of type {old.type} for {new!r} of type {new.type}")
+            raise UpdateTypeError(
+                f"cannot swap {old!r} of type {old.type} for {new!r} of type {new.type}"
+            )
         cells[old.container] = new.container
     return cells
 

@@ -1,4 +1,6 @@
-"""`Variable.eval`: compute a variable at once; the compiled function is kept as long as the variable lives."""
+"""`Variable.eval`: compute a variable at once; the compiled function is kept as long as the
+variable lives.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,13 @@ _compiled: WeakKeyDictionary[Variable, dict[Any, Function]] = WeakKeyDictionary(
 def evaluate(variable: Variable, given: Mapping[Variable | str, Any], **options: Any) -> Any:
     """The value of a variable, from values for the variables (or their names) it depends on.
 
-    options: those of `function`. Raises `MissingInputError`, `InputError` for a name that fits none or several.
+    options: those of `function`. Raises `MissingInputError`, `InputError` for a name that fits
+    none or several.
     """
     if not isinstance(given, Mapping):
-        raise ForeignObjectError(f"eval takes a dict {{variable or name: value}}, not {describe(given)}")
+        raise ForeignObjectError(
+            f"eval takes a dict {{variable or name: value}}, not {describe(given)}"
+        )
     values = {_find(variable, key): value for key, value in given.items()}
     key = (tuple(values), tuple(sorted(options.items(), key=repr)))
     functions = _compiled.setdefault(variable, {})

@@ -16,8 +16,9 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.link.program import Argument, Cell, Program
 from rewrite_engine.rewrite.collector import paused_collector
 
-#: Called after each `function` with (function, graph before rewriting or None, trace or None, seconds per phase).
-#: One that has a method `new_trace()` is asked for a trace when the user gave none. Empty, it costs nothing.
+#: Called after each `function` with (function, graph before rewriting or None, trace or None,
+#: seconds per phase). One that has a method `new_trace()` is asked for a trace when the user gave
+#: none. Empty, it costs nothing.
 observe: list[Observer] = []
 
 
@@ -38,15 +39,18 @@ def function(
 ) -> Function:
     """Return a callable that computes `outputs` from `inputs`.
 
-    inputs: variables, or `In`. outputs: a variable or `Out`, or a list or dict of them, or None; the callable returns
-    the same structure, always new arrays. updates: {shared variable: new value} or pairs; stored together after a call
-    succeeded. givens: {variable: what to use in its place}. no_default_updates: leave out the default updates of all
-    shared variables (True), or of those listed. mode: a `Mode` or its name. accept_inplace: the graph may have ops
-    that overwrite their inputs. allow_input_downcast: arguments may lose precision (True), or not even become floatX
-    (False). on_unused_input: "raise", "warn" or "ignore". trace: records what the rules do.
+    inputs: variables, or `In`. outputs: a variable or `Out`, or a list or dict of them, or None;
+    the callable returns the same structure, always new arrays. updates: {shared variable: new
+    value} or pairs; stored together after a call succeeded. givens: {variable: what to use in its
+    place}. no_default_updates: leave out the default updates of all shared variables (True), or
+    of those listed. mode: a `Mode` or its name. accept_inplace: the graph may have ops that
+    overwrite their inputs. allow_input_downcast: arguments may lose precision (True), or not even
+    become floatX (False). on_unused_input: "raise", "warn" or "ignore". trace: records what the
+    rules do.
 
-    Raises `MissingInputError`, `DuplicateInputError`, `ConstantInputError`, `UnusedInputError`, `ForeignObjectError`,
-    `UpdateTypeError`, `TypeMismatchError` (a given of another type), `InconsistencyError` (an op that overwrites).
+    Raises `MissingInputError`, `DuplicateInputError`, `ConstantInputError`, `UnusedInputError`,
+    `ForeignObjectError`, `UpdateTypeError`, `TypeMismatchError` (a given of another type),
+    `InconsistencyError` (an op that overwrites).
 
     >>> from rewrite_engine.tensor import dvector
     >>> x = dvector("x")
@@ -77,29 +81,41 @@ def _finish(program: Program, mode: Mode, name: str | None, trace: Any, start: f
     rewritten = perf_counter()
     result = Function(program, mode, name)
     if observe:
-        times = {"build": built - start, "rewrite": rewritten - built, "link": perf_counter() - rewritten}
+        times = {
+            "build": built - start,
+            "rewrite": rewritten - built,
+            "link": perf_counter() - rewritten,
+        }
         for tell in list(observe):
             tell(result, before, trace, times)
     return result
 
 
 def build(
-    request: Request, name: str | None, allow_downcast: bool | None = None, accept_inplace: bool = False
+    request: Request,
+    name: str | None,
+    allow_downcast: bool | None = None,
+    accept_inplace: bool = False,
 ) -> Program:
-    """Copy the graph of a request into a `FunctionGraph` and say where its values come from and go."""
+    """Copy the graph of a request into a `FunctionGraph` and say where its values come from and
+    go.
+    """
     states = {v: v.container for v in request.shared}
     roots: list[Variable] = [spec.variable for spec in request.inputs]
     position = {v: i for i, v in enumerate([*roots, *states])}
     count = len(request.results)
     mapping = {
-        count + i: position[getattr(target, "variable", target)] for i, target in enumerate(request.updates)
+        count + i: position[getattr(target, "variable", target)]
+        for i, target in enumerate(request.updates)
     }
     memo: dict[Variable, Variable] = {}
-    fgraph = FunctionGraph([*roots, *states], request.expressions, memo=memo, update_mapping=mapping)
+    fgraph = FunctionGraph(
+        [*roots, *states], request.expressions, memo=memo, update_mapping=mapping
+    )
     mutable = {memo[spec.variable] for spec in request.inputs if spec.mutable}
     _guard(fgraph, mutable, accept_inplace)
     arguments = [_argument(spec, allow_downcast) for spec in request.inputs]
-    cells = [states[v] if v in states else v.value for v in request.updates]
+    cells = [getattr(v, "container", None) or v.value for v in request.updates]
     return Program(
         fgraph=fgraph,
         inputs=(*arguments, *states.values()),
@@ -121,18 +137,20 @@ def _argument(spec: Any, allow_downcast: bool | None) -> Argument | Cell:
 
 
 def _guard(fgraph: FunctionGraph, mutable: set[Variable], accept_inplace: bool) -> None:
-    """Watch over what may be overwritten: by the user's own ops, and by those that rules will put in."""
+    """Watch over what may be overwritten: by the user's own ops, and by those that rules will put
+    in.
+    """
     destroyers = [node for node in fgraph.apply_nodes if node.op.destroy_map]
     if destroyers and not accept_inplace:
         node = destroyers[0]
         raise InconsistencyError(
             message(
                 "the graph overwrites an input; function(…, accept_inplace=True) allows it",
-                op=node.op, inputs=node.inputs, where=node.where(),
-            )  # fmt: skip
+                op=node.op,
+                inputs=node.inputs,
+                where=node.where(),
+            )
         )
     if destroyers or mutable:
         fgraph.attach_feature(DestroyHandler(mutable))
         fgraph.validate()
-
-

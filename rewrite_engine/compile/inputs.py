@@ -13,11 +13,12 @@ from rewrite_engine.link.program import Cell
 class In:
     """An argument of a function.
 
-    variable: what it stands for. name: its keyword; by default the variable's name (autoname). value: the default; a
-    `Cell` is used itself. update: an expression that becomes the new default after each call. mutable: the function may
-    overwrite the value. borrow: results may show its memory. strict, allow_downcast: as in `Type.filter`.
-    shared: the argument is a state: it cannot be given in a call.
-    Raises `ForeignObjectError`, `ConstantInputError`, `UpdateTypeError`, `InputError` for an update without a value.
+    variable: what it stands for. name: its keyword; by default the variable's name (autoname).
+    value: the default; a `Cell` is used itself. update: an expression that becomes the new
+    default after each call. mutable: the function may overwrite the value. borrow: results may
+    show its memory. strict, allow_downcast: as in `Type.filter`. shared: the argument is a state:
+    it cannot be given in a call. Raises `ForeignObjectError`, `ConstantInputError`,
+    `UpdateTypeError`, `InputError` for an update without a value.
     """
 
     def __init__(
@@ -65,7 +66,9 @@ class In:
 
 
 class Out:
-    """A result of a function. borrow: it may show memory that others see (an argument, a shared variable)."""
+    """A result of a function. borrow: it may show memory that others see (an argument, a shared
+    variable).
+    """
 
     def __init__(self, variable: Variable, borrow: bool = False) -> None:
         if not isinstance(variable, Variable):
@@ -83,12 +86,13 @@ def check_argument(variable: Any) -> None:
         raise ForeignObjectError(f"an input must be a variable, not {describe(variable)}")
     if isinstance(variable, Constant):
         raise ConstantInputError(
-            f"a constant cannot be an input: {describe(variable)}; use a variable such as vector('x') in its place"
+            f"a constant cannot be an input: {describe(variable)}; use a variable such as "
+            "vector('x') in its place"
         )
     if isinstance(variable, SharedVariable):
         raise ForeignObjectError(
-            f"a shared variable cannot be an input: {describe(variable)}; it is one anyway. To give another value "
-            "in its place use givens={shared: input}"
+            f"a shared variable cannot be an input: {describe(variable)}; it is one anyway. "
+            "To give another value in its place use givens={shared: input}"
         )
 
 

@@ -5,7 +5,8 @@
     Mode("fast_run").excluding("inplace")         by tag, or by a rule's name
     Mode(optimizer=None)                          the graph as it was built
 
-The rules themselves are in `rules/`, their order in `rules/pipeline.py`; a mode only holds the query.
+The rules themselves are in `rules/`, their order in `rules/pipeline.py`; a mode only holds the
+query.
 """
 
 from __future__ import annotations
@@ -29,15 +30,17 @@ MODES = {
 class Mode:
     """A linker and an optimizer.
 
-    linker: a linker's name, or the name of a mode (case does not matter). optimizer: "default" for the pipeline with
-    this mode's query, None for no rewriting, or an object with `rewrite(fgraph, trace=None)`. Immutable. Raises
-    `UnknownNameError`.
+    linker: a linker's name, or the name of a mode (case does not matter). optimizer: "default"
+    for the pipeline with this mode's query, None for no rewriting, or an object with
+    `rewrite(fgraph, trace=None)`. Immutable. Raises `UnknownNameError`.
 
     >>> Mode("FAST_RUN").excluding("inplace")
     Mode('fast_run').excluding('inplace')
     """
 
-    def __init__(self, linker: str = "vm", optimizer: Any = DEFAULT, query: Query | None = None) -> None:
+    def __init__(
+        self, linker: str = "vm", optimizer: Any = DEFAULT, query: Query | None = None
+    ) -> None:
         key = str(linker).casefold()
         if key in MODES:
             self.name, self.linker, found = key, "vm", MODES[key]
@@ -50,7 +53,9 @@ class Mode:
             )
         if isinstance(optimizer, str) and optimizer != DEFAULT:
             if optimizer.casefold() not in MODES:
-                raise UnknownNameError(f"no optimizer is called {optimizer!r}; there are {', '.join(MODES)}")
+                raise UnknownNameError(
+                    f"no optimizer is called {optimizer!r}; there are {', '.join(MODES)}"
+                )
             self.name = optimizer.casefold()
             found, optimizer = MODES[self.name], DEFAULT
         self._optimizer = optimizer
@@ -83,7 +88,11 @@ class Mode:
         return self._with(self.query.requiring(*tags))
 
     def __repr__(self) -> str:
-        text = f"Mode({self.name!r}" if self._optimizer == DEFAULT else f"Mode(optimizer={self._optimizer!r}"
+        text = (
+            f"Mode({self.name!r}"
+            if self._optimizer == DEFAULT
+            else f"Mode(optimizer={self._optimizer!r}"
+        )
         text += f", linker={self.linker!r})" if self.linker != "vm" else ")"
         start = MODES.get(self.name, Query())
         for verb, now, then in (

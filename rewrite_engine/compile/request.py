@@ -1,7 +1,8 @@
 """What a user asks of `function`, read and checked: `Request`.
 
-Order of things: outputs and updates are read, givens are put in, shared variables are collected (with their default
-updates), then everything that can be wrong with inputs is looked for, so that messages speak of the user's own graph.
+Order of things: outputs and updates are read, givens are put in, shared variables are collected
+(with their default updates), then everything that can be wrong with inputs is looked for, so that
+messages speak of the user's own graph.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ class UnusedInputWarning(UserWarning):
 class Request:
     """The graph of a function before it is copied and rewritten.
 
-    results, packing: the outputs and how they are returned. updates: {shared variable or `In`: new value}.
-    shared: all shared variables that are read or updated.
+    results, packing: the outputs and how they are returned. updates: {shared variable or `In`:
+    new value}. shared: all shared variables that are read or updated.
     """
 
     inputs: list[In]
@@ -90,7 +91,8 @@ def _read_inputs(inputs: Any) -> list[In]:
     for i, spec in enumerate(specs):
         if spec.variable in seen:
             raise DuplicateInputError(
-                f"{describe(spec.variable)} is given twice as an input: at {seen[spec.variable]} and {i}"
+                f"{describe(spec.variable)} is given twice as an input: "
+                f"at {seen[spec.variable]} and {i}"
             )
         seen[spec.variable] = i
     return specs
@@ -103,7 +105,9 @@ def _read_outputs(outputs: Any) -> tuple[list[Out], str | tuple[Any, ...]]:
     if isinstance(outputs, Mapping):
         for key in outputs:
             if not isinstance(key, str):
-                raise ForeignObjectError(f"the keys of a dict of outputs are strings, not {describe(key)}")
+                raise ForeignObjectError(
+                    f"the keys of a dict of outputs are strings, not {describe(key)}"
+                )
         return [as_out(x) for x in outputs.values()], tuple(outputs)
     if isinstance(outputs, list | tuple):
         return [as_out(x) for x in outputs], "list"
@@ -116,11 +120,14 @@ def _read_updates(updates: Any) -> dict[Any, Variable]:
     pairs: Iterable[Any] = updates.items() if isinstance(updates, Mapping) else updates or ()
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise ForeignObjectError(f"an update is a pair (shared variable, new value), not {describe(pair)}")
+            raise ForeignObjectError(
+                f"an update is a pair (shared variable, new value), not {describe(pair)}"
+            )
         variable, new = pair
         if not isinstance(variable, SharedVariable):
             raise ForeignObjectError(
-                f"only shared variables can be updated, not {describe(variable)}; make it one with shared(value)"
+                f"only shared variables can be updated, not {describe(variable)}; "
+                "make it one with shared(value)"
             )
         if variable in result:
             raise InputError(f"two updates for the shared variable {variable!r}")
@@ -150,11 +157,15 @@ def _collect_shared(
     """Find the shared variables, adding default updates, which may bring new ones."""
     without = set() if isinstance(no_default_updates, bool) else set(no_default_updates)
     given = {spec.variable for spec in request.inputs}
-    found: dict[SharedVariable, None] = dict.fromkeys(v for v in request.updates if isinstance(v, SharedVariable))
+    found: dict[SharedVariable, None] = dict.fromkeys(
+        v for v in request.updates if isinstance(v, SharedVariable)
+    )
     seen: set[Variable] = set(given)
     todo = request.expressions
     while todo:
-        fresh = [v for v in graph_inputs(todo, given) if isinstance(v, SharedVariable) and v not in seen]
+        fresh = [
+            v for v in graph_inputs(todo, given) if isinstance(v, SharedVariable) and v not in seen
+        ]
         seen.update(fresh)
         found.update(dict.fromkeys(fresh))
         todo = []
@@ -169,7 +180,7 @@ def _collect_shared(
     request.shared = list(found)
 
 
-# --- what can be wrong with the inputs -------------------------------------------------------------------
+# --- what can be wrong with the inputs --------------------------------------------------------
 
 
 def _check_roots(request: Request) -> None:
@@ -179,8 +190,8 @@ def _check_roots(request: Request) -> None:
         if v in given or isinstance(v, Constant | SharedVariable):
             continue
         raise MissingInputError(
-            f"the variable {describe(v)} is needed but not given: it must be an input, be replaced by givens, "
-            f"or be a shared variable\n{_who_needs(v, request.expressions, given)}"
+            f"the variable {describe(v)} is needed but not given: it must be an input, be replaced "
+            f"by givens, or be a shared variable\n{_who_needs(v, request.expressions, given)}"
         )
 
 
@@ -191,7 +202,9 @@ def _who_needs(v: Variable, outputs: list[Variable], given: set[Variable]) -> st
         if v not in node.inputs:
             continue
         where = node.where()
-        lines.append(f"    needed by {node.op}" + (f", built at {source_line(*where)}" if where else ""))
+        lines.append(
+            f"    needed by {node.op}" + (f", built at {source_line(*where)}" if where else "")
+        )
         if len(lines) == 4:
             break
         v = node.outputs[0]
@@ -210,8 +223,8 @@ def check_unused(request: Request, how: str | None) -> None:
         if spec.variable in used:
             continue
         text = (
-            f"input {i}, {describe(spec.variable)}, is not used by the outputs or updates; leave it out, or pass "
-            "on_unused_input='ignore'"
+            f"input {i}, {describe(spec.variable)}, is not used by the outputs or updates; "
+            "leave it out, or pass on_unused_input='ignore'"
         )
         if how == "raise":
             raise UnusedInputError(text)

@@ -1,7 +1,7 @@
 """Shared variables: roots whose value lives between calls, and can be updated by functions.
 
-`shared(value)` makes one. Which class it gets is decided by `shared_constructor`, a `functools.singledispatch` on the
-value, to which other types of values can be added.
+`shared(value)` makes one. Which class it gets is decided by `shared_constructor`, a
+`functools.singledispatch` on the value, to which other types of values can be added.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from rewrite_engine.tensor.variable import TensorVariable
 class SharedVariable(Variable):
     """A root variable with a value of its own.
 
-    container: the `Cell` with the value, which functions read and write. strict, allow_downcast: how a new value is
-    converted, as in `Type.filter`. default_update: the update that every function gets which uses the variable and
-    does not update it otherwise.
+    container: the `Cell` with the value, which functions read and write. strict, allow_downcast:
+    how a new value is converted, as in `Type.filter`. default_update: the update that every
+    function gets which uses the variable and does not update it otherwise.
     """
 
     __slots__ = ("container", "strict", "allow_downcast", "_default_update")
@@ -66,9 +66,13 @@ class SharedVariable(Variable):
         Raises `DTypeError`, `NDimError`, `ShapeError` where it is not of the variable's type.
         """
         if isinstance(new_value, Variable):
-            raise ForeignObjectError(f"set_value of {self!r}: a value is needed, not {describe(new_value)}")
+            raise ForeignObjectError(
+                f"set_value of {self!r}: a value is needed, not {describe(new_value)}"
+            )
         try:
-            value = self.type.filter(new_value, strict=self.strict, allow_downcast=self.allow_downcast)
+            value = self.type.filter(
+                new_value, strict=self.strict, allow_downcast=self.allow_downcast
+            )
         except RewriteEngineError as error:
             error.add_note(f"in set_value of the shared variable {self!r}")
             raise
@@ -101,7 +105,13 @@ class SharedVariable(Variable):
         """Return a shared variable with the same value: what is done to one shows in the other."""
         copy = self.__class__.__new__(self.__class__)
         SharedVariable.__init__(
-            copy, self.type, None, self.strict, self.allow_downcast, self.container, name or self.name
+            copy,
+            self.type,
+            None,
+            self.strict,
+            self.allow_downcast,
+            self.container,
+            name or self.name,
         )
         if self._tag is not None:
             copy.tag = deepcopy(self._tag)
@@ -140,11 +150,12 @@ def checked_update(variable: Any, new: Any) -> Variable:
         ):
             hint = f"\n    the dtypes differ; `cast(…, {variable.type.dtype!r})` converts"
         raise UpdateTypeError(
-            f"the update of {variable!r} has another type: expected {variable.type}, got {got}{hint}"
+            f"the update of {variable!r} has another type: expected {variable.type}, "
+            f"got {got}{hint}"
         ) from error
 
 
-# --- making them -----------------------------------------------------------------------------------------
+# --- making them ------------------------------------------------------------------------------
 
 
 @singledispatch
@@ -206,7 +217,9 @@ def _(
 ) -> TensorSharedVariable:
     dtype = config.floatX if type(value) is float else None
     array = np.array(value, dtype=dtype)
-    return TensorSharedVariable(TensorType(array.dtype, ()), array, strict, allow_downcast, name=name)
+    return TensorSharedVariable(
+        TensorType(array.dtype, ()), array, strict, allow_downcast, name=name
+    )
 
 
 def shared(
@@ -220,9 +233,10 @@ def shared(
 ) -> Any:
     """Return a shared variable with this value.
 
-    value: an array (its dimensions may change later, unless `shape` fixes some), a number, or any object for which
-    `shared_constructor` has an entry. borrow: keep the array itself, not a copy. strict, allow_downcast: how new
-    values are converted (see `Type.filter`). Raises `ForeignObjectError` for a variable, `DTypeError` for a list.
+    value: an array (its dimensions may change later, unless `shape` fixes some), a number, or any
+    object for which `shared_constructor` has an entry. borrow: keep the array itself, not a copy.
+    strict, allow_downcast: how new values are converted (see `Type.filter`). Raises
+    `ForeignObjectError` for a variable, `DTypeError` for a list.
 
     >>> import numpy as np
     >>> w = shared(np.zeros(2), name="w")
@@ -235,7 +249,8 @@ def shared(
     if isinstance(value, Variable):
         kind = "constant" if isinstance(value, Constant) else "variable"
         raise ForeignObjectError(
-            f"shared() needs a value, not a {kind}: {describe(value)}; see `Variable.eval` for its value"
+            f"shared() needs a value, not a {kind}: {describe(value)}; "
+            "see `Variable.eval` for its value"
         )
     if shape is not None:
         options["shape"] = shape

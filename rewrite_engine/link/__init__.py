@@ -1,7 +1,7 @@
 """How graphs run: one folder per way of running, siblings that do not know each other.
 
-`vm` generates one Python function that calls NumPy. A linker takes a `Program` and returns a `Linked`
-(`link/program.py`).
+`vm` generates one Python function that calls NumPy. A linker takes a `Program` and returns a
+`Linked` (`link/program.py`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ LINKERS = {"vm": "rewrite_engine.link.vm"}
 def linker(name: str) -> Callable[..., Linked]:
     """Return the linker of that name. Raises `UnknownNameError`."""
     if name not in LINKERS:
-        raise UnknownNameError(f"no linker is called {name!r}; there are {', '.join(sorted(LINKERS))}")
+        raise UnknownNameError(
+            f"no linker is called {name!r}; there are {', '.join(sorted(LINKERS))}"
+        )
     return import_module(LINKERS[name]).link  # type: ignore[no-any-return]
 
 

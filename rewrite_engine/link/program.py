@@ -1,7 +1,9 @@
-"""What a linker is asked for (`Program`) and what it gives back (`Linked`): the same for all ways of running.
+"""What a linker is asked for (`Program`) and what it gives back (`Linked`): the same for all ways
+of running.
 
-A program is a rewritten `FunctionGraph` plus how values come in (arguments and cells) and where they go (results
-and updates). Nothing here runs anything; the linkers are the sibling folders, found by `link.linker(name)`.
+A program is a rewritten `FunctionGraph` plus how values come in (arguments and cells) and where
+they go (results and updates). Nothing here runs anything; the linkers are the sibling folders,
+found by `link.linker(name)`.
 """
 
 from __future__ import annotations
@@ -30,9 +32,11 @@ MISSING = Missing()
 
 
 class Cell:
-    """A place that keeps a value between calls: the state of a shared variable, or an argument's default.
+    """A place that keeps a value between calls: the state of a shared variable, or an argument's
+    default.
 
-    A running function reads `value` once, when it starts, and writes it once, when everything is computed.
+    A running function reads `value` once, when it starts, and writes it once, when everything is
+    computed.
     """
 
     __slots__ = ("type", "value", "name", "__weakref__")
@@ -49,7 +53,9 @@ class Cell:
 
     @property
     def storage(self) -> list[Any]:
-        """The value in a list, for code that expects a storage list (writing to it changes nothing)."""
+        """The value in a list, for code that expects a storage list (writing to it changes
+        nothing).
+        """
         return [self.value]
 
     def __repr__(self) -> str:
@@ -60,9 +66,9 @@ class Cell:
 class Argument:
     """One argument of the function.
 
-    name: keyword and printed name, or None. default: where its value comes from when it is not given.
-    strict, allow_downcast: as in `Type.filter`. mutable: the caller lets us overwrite the value. borrow: results
-    and updates may show the caller's memory.
+    name: keyword and printed name, or None. default: where its value comes from when it is not
+    given. strict, allow_downcast: as in `Type.filter`. mutable: the caller lets us overwrite the
+    value. borrow: results and updates may show the caller's memory.
     """
 
     type: Any
@@ -78,9 +84,10 @@ class Argument:
 class Program:
     """A graph to run.
 
-    inputs: one per `fgraph.inputs`, an `Argument` or a `Cell` to read. n_results: the first outputs of the
-    graph are results, the others are new states. packing: "none", "single", "list", or the keys of a dict.
-    borrowed: results that may show memory that others see. updates: {output position: cell to store it in}.
+    inputs: one per `fgraph.inputs`, an `Argument` or a `Cell` to read. n_results: the first
+    outputs of the graph are results, the others are new states. packing: "none", "single",
+    "list", or the keys of a dict. borrowed: results that may show memory that others see.
+    updates: {output position: cell to store it in}.
     """
 
     fgraph: FunctionGraph
@@ -96,8 +103,8 @@ class Program:
 class Linked:
     """A program that can be called.
 
-    call: the function. source: its text. free: drops the buffers it keeps between calls. nodes: in the order
-    in which they run.
+    call: the function. source: its text. free: drops the buffers it keeps between calls. nodes:
+    in the order in which they run.
     """
 
     call: Callable[..., Any]
@@ -107,7 +114,8 @@ class Linked:
 
 
 def schedule(fgraph: FunctionGraph) -> list[Apply]:
-    """Return the nodes in the order to run them: depth first, so that few values are alive at a time.
+    """Return the nodes in the order to run them: depth first, so that few values are alive at a
+    time.
 
     Extra constraints (in-place operations run after the other readers) are honoured. Linear.
     """

@@ -1,4 +1,6 @@
-"""What the VM is held against: graphs run node by node with `perform`, and random graphs to do it with."""
+"""What the VM is held against: graphs run node by node with `perform`, and random graphs to do it
+with.
+"""
 
 from __future__ import annotations
 
@@ -77,9 +79,9 @@ def values_for(inputs: Sequence[Any], seed: int = 0) -> list[Any]:
     """Values for the inputs of a random graph."""
     rng = np.random.default_rng(seed)
     return [
-        np.asarray(rng.integers(1, 4, _shapes(x)) if x.type.kind == "i" else rng.normal(size=_shapes(x))).astype(
-            x.dtype
-        )
+        np.asarray(
+            rng.integers(1, 4, _shapes(x)) if x.type.kind == "i" else rng.normal(size=_shapes(x))
+        ).astype(x.dtype)
         for x in inputs
     ]
 
@@ -90,7 +92,9 @@ def _fits(x: Any, y: Any) -> bool:
         np.broadcast_shapes(_shapes(x), _shapes(y))
     except ValueError:
         return False
-    for a, b, s, t in zip(_shapes(x)[::-1], _shapes(y)[::-1], x.type.shape[::-1], y.type.shape[::-1], strict=False):
+    for a, b, s, t in zip(
+        _shapes(x)[::-1], _shapes(y)[::-1], x.type.shape[::-1], y.type.shape[::-1], strict=False
+    ):
         if a != b and not (s == 1 or t == 1):
             return False
     return True
@@ -114,13 +118,19 @@ def random_graphs(draw: Callable[..., Any], steps: int = 12) -> tuple[list[Any],
 
 
 def _step(draw: Callable[..., Any], pool: list[Any]) -> Any:
-    x = draw(st.sampled_from(pool[-1:-5:-1] + pool))  # rather the last ones, so that graphs get deep
-    kind = draw(st.sampled_from(["unary", "binary", "binary", "nary", "shape", "index", "reduce", "other"]))
+    x = draw(
+        st.sampled_from(pool[-1:-5:-1] + pool)
+    )  # rather the last ones, so that graphs get deep
+    kind = draw(
+        st.sampled_from(["unary", "binary", "binary", "nary", "shape", "index", "reduce", "other"])
+    )
     if kind == "unary":
         return None if x.dtype == "bool" else _noted(draw(st.sampled_from(UNARY))(x), _shapes(x))
     if kind in ("binary", "nary"):
         return _combine(draw, pool, x, 2 if kind == "binary" else 3)
-    return {"shape": _reshaped, "index": _indexed, "reduce": _reduced, "other": _other}[kind](draw, x, pool)
+    return {"shape": _reshaped, "index": _indexed, "reduce": _reduced, "other": _other}[kind](
+        draw, x, pool
+    )
 
 
 def _combine(draw: Callable[..., Any], pool: list[Any], x: Any, count: int) -> Any:
@@ -144,7 +154,9 @@ def _reshaped(draw: Callable[..., Any], x: Any, pool: list[Any]) -> Any:
     if choice == 0:
         return _noted(x.T, shape[::-1])
     if choice == 1:
-        return _noted(x.dimshuffle("x", *range(len(shape))), (1, *shape)) if len(shape) < 3 else None
+        return (
+            _noted(x.dimshuffle("x", *range(len(shape))), (1, *shape)) if len(shape) < 3 else None
+        )
     if choice == 2:
         return _noted(x.reshape((-1,)), (int(np.prod(shape)),))
     order = draw(st.permutations(range(len(shape))))
@@ -181,7 +193,9 @@ def _reduced(draw: Callable[..., Any], x: Any, pool: list[Any]) -> Any:
 def _other(draw: Callable[..., Any], x: Any, pool: list[Any]) -> Any:
     choice = draw(st.integers(0, 3))
     if choice == 0:
-        return _noted(pt.cast(x, draw(st.sampled_from(["float64", "float32", "int64"]))), _shapes(x))
+        return _noted(
+            pt.cast(x, draw(st.sampled_from(["float64", "float32", "int64"]))), _shapes(x)
+        )
     if choice == 1 and len(_shapes(x)) == 2 and x.dtype != "bool":
         return _noted(pt.dot(x, x.T), (_shapes(x)[0],) * 2)
     if choice == 2 and _shapes(x) and x.dtype != "bool":

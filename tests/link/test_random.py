@@ -1,4 +1,6 @@
-"""Random graphs: the VM gives what running every node alone gives, and never touches what is not its own."""
+"""Random graphs: the VM gives what running every node alone gives, and never touches what is not
+its own.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from tests.link.reference import link, random_graphs, reference, values_for
 
 from rewrite_engine.link.vm import emit, function
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
+from tests.link.reference import link, random_graphs, reference, values_for
 
 
 def check(inputs: list[Any], outputs: list[Any], rewrite: Any = None) -> None:

@@ -1,7 +1,8 @@
 """The VM: a graph becomes one generated Python function that calls NumPy.
 
-`function.py` puts the function together, `plan.py` decides what may be overwritten and kept, `emit.py` writes the body,
-`lower.py` is where ops say how they run; the files named after families of ops do so for the shipped ones.
+`function.py` puts the function together, `plan.py` decides what may be overwritten and kept,
+`emit.py` writes the body, `lower.py` is where ops say how they run; the files named after
+families of ops do so for the shipped ones.
 """
 
 from __future__ import annotations

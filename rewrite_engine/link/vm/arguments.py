@@ -1,7 +1,8 @@
-"""How values come into a generated function: a cheap test inline, everything else in a slow function.
+"""How values come into a generated function: a cheap test inline, everything else in a slow
+function.
 
-The test is a condition under which the value is good as it is. What fails it is converted by the type's `filter`, or is
-an error that names the function, the argument and both types.
+The test is a condition under which the value is good as it is. What fails it is converted by the
+type's `filter`, or is an error that names the function, the argument and both types.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from rewrite_engine.tensor.type import TensorType
 
 @singledispatch
 def refusal(type_: Type, name: str, names: Names) -> str | None:
-    """Return the text of a condition under which the slow function has to look at the value; None: always."""
+    """Return the text of a condition under which the slow function has to look at the value;
+    None: always.
+    """
     return None
 
 
@@ -57,7 +60,9 @@ def accept(function: str, position: int, argument: Argument) -> Callable[[Any], 
                 raise MissingInputError(f"{function}: {what} of type {type_} was not given")
             return deepcopy(default.value) if argument.mutable else default.value
         try:
-            return type_.filter(value, strict=argument.strict, allow_downcast=argument.allow_downcast)
+            return type_.filter(
+                value, strict=argument.strict, allow_downcast=argument.allow_downcast
+            )
         except (TypeError, ValueError) as error:
             raise _refused(error)(
                 f"{function}: {what} must be of type {type_}, got {describe(value)}\n    {error}"

@@ -54,7 +54,10 @@ def _(op: Alloc, node: Apply, ctx: Context) -> str | None:
     shape, dtype = lengths_text(node, 1, ctx), ctx.name(out.numpy_dtype, out.dtype)
     if isinstance(value, Constant) and not np.any(value.data) and not np.signbit(value.data.real):
         return f"{ctx.name(np.zeros, 'zeros')}({shape}, {dtype})"
-    ctx.line(f"{ctx.out()} = {ctx.name(np.empty, 'empty')}({shape}, {dtype}); {ctx.out()}.fill({ctx.value(0)})")
+    ctx.line(
+        f"{ctx.out()} = {ctx.name(np.empty, 'empty')}({shape}, {dtype}); "
+        f"{ctx.out()}.fill({ctx.value(0)})"
+    )
     return None
 
 
@@ -63,4 +66,5 @@ def _(op: AllocEmpty, node: Apply, ctx: Context) -> str:
     out = node.outputs[0].type
     if not out.ndim:
         return call_op(op, node, ctx)
-    return f"{ctx.name(np.empty, 'empty')}({lengths_text(node, 0, ctx)}, {ctx.name(out.numpy_dtype, out.dtype)})"
+    dtype = ctx.name(out.numpy_dtype, out.dtype)
+    return f"{ctx.name(np.empty, 'empty')}({lengths_text(node, 0, ctx)}, {dtype})"

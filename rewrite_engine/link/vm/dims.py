@@ -1,8 +1,10 @@
-"""Which dimensions of a graph are known to be equal, so that a running function checks each equality once.
+"""Which dimensions of a graph are known to be equal, so that a running function checks each
+equality once.
 
-Every axis of every variable has an id; a union-find joins ids that are equal, because an op's meaning says so or
-because the generated code has checked it by then. How an op's output axes come from its inputs' is told by
-`axes`, one function per family of ops, registered in the family's file.
+Every axis of every variable has an id; a union-find joins ids that are equal, because an op's
+meaning says so or because the generated code has checked it by then. How an op's output axes come
+from its inputs' is told by `axes`, one function per family of ops, registered in the family's
+file.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ Axes = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A dimension that has to be compared when the function runs: axis `axis` of input `i` with axis
-    `other_axis` of input `other`, or (`other` None) with the length `length`."""
+    """A dimension that has to be compared when the function runs: axis `axis` of input `i` with
+    axis `other_axis` of input `other`, or (`other` None) with the length `length`."""
 
     i: int
     axis: int
@@ -89,14 +91,22 @@ class Dims:
     def same(self, a: Variable, b: Variable) -> bool:
         """Whether two variables certainly have the same shape."""
         x, y = self.of(a), self.of(b)
-        return len(x) == len(y) and all(self.find(i) == self.find(j) for i, j in zip(x, y, strict=True))
+        return len(x) == len(y) and all(
+            self.find(i) == self.find(j) for i, j in zip(x, y, strict=True)
+        )
 
     def set(self, v: Variable, ids: Sequence[int | None]) -> None:
-        """Give a variable's axes their ids (None: a new one); what its type knows is used as well."""
+        """Give a variable's axes their ids (None: a new one); what its type knows is used as
+        well.
+        """
         own = self.fresh(v.type)
         chosen = []
         for mine, given in zip(own, ids, strict=True):
-            if given is not None and self.length_of(mine) is not None and self.length_of(given) is None:
+            if (
+                given is not None
+                and self.length_of(mine) is not None
+                and self.length_of(given) is None
+            ):
                 self.join(given, mine)
             chosen.append(mine if given is None or self.length_of(mine) is not None else given)
         self.axes[v] = tuple(chosen)

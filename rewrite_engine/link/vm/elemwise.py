@@ -1,6 +1,8 @@
-"""Elementwise ops on the VM: one ufunc call each, operators between NumPy scalars, Composites step by step.
+"""Elementwise ops on the VM: one ufunc call each, operators between NumPy scalars, Composites
+step by step.
 
-Writing into the memory of an input is decided by the plan (`Traits.into`) and is a third argument here.
+Writing into the memory of an input is decided by the plan (`Traits.into`) and is a third argument
+here.
 """
 
 from __future__ import annotations
@@ -19,15 +21,17 @@ from rewrite_engine.scalar.composite import Composite
 from rewrite_engine.scalar.op import Cast, ScalarOp
 from rewrite_engine.tensor.elemwise import Elemwise
 
-#: ufuncs that have the same meaning as an operator between NumPy scalars, where operators are three times faster
+#: ufuncs that have the same meaning as an operator between NumPy scalars, where operators are
+#: three times faster
 OPERATORS = {
-    "add": "+", "subtract": "-", "multiply": "*", "true_divide": "/", "bitwise_and": "&", "bitwise_or": "|",
-    "bitwise_xor": "^", "equal": "==", "not_equal": "!=", "less": "<", "less_equal": "<=", "greater": ">",
-    "greater_equal": ">=",
+    "add": "+", "subtract": "-", "multiply": "*", "true_divide": "/", "bitwise_and": "&",
+    "bitwise_or": "|", "bitwise_xor": "^", "equal": "==", "not_equal": "!=", "less": "<",
+    "less_equal": "<=", "greater": ">", "greater_equal": ">=",
 }  # fmt: skip
 QUIET_UFUNCS = frozenset(
-    {"maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan",
-     "isinf", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "negative", "absolute", "sign"}
+    {"maximum", "minimum", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
+     "isnan", "isinf", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "negative", "absolute",
+     "sign"}
 )  # fmt: skip
 KEYWORD_OUT = frozenset({"maximum", "minimum"})  # a positional `out` is deprecated there
 
@@ -60,7 +64,7 @@ def _(op: Elemwise, node: Apply, dims: Dims) -> list[Check]:
     return checks
 
 
-# --- what is known beforehand ----------------------------------------------------------------------------
+# --- what is known beforehand -----------------------------------------------------------------
 
 
 @traits.register
@@ -108,7 +112,7 @@ def _(op: Elemwise, node: Apply, ctx: Context) -> str | None:
     return handler(op.scalar_op, node, ctx)
 
 
-# --- numbers ---------------------------------------------------------------------------------------------
+# --- numbers ----------------------------------------------------------------------------------
 
 
 def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str:
@@ -118,7 +122,7 @@ def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str:
     ctx.form = "scalar"
     if isinstance(op, Cast):
         if np.can_cast(node.inputs[0].type.numpy_dtype, dtype):
-            return f"{ctx.name(dtype.type, dtype.name)}({xs[0]})"
+            return f"{ctx.name(dtype.type, 'to_' + dtype.name)}({xs[0]})"
         return f"{xs[0]}.astype({ctx.name(dtype, dtype.name)})"
     if op.name == "identity":
         return xs[0]
@@ -128,7 +132,7 @@ def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str:
     if op.name == "switch":
         same = node.inputs[1].type.dtype == node.inputs[2].type.dtype
         choice = f"{xs[1]} if {xs[0]} else {xs[2]}"
-        return choice if same else f"{ctx.name(dtype.type, dtype.name)}({choice})"
+        return choice if same else f"{ctx.name(dtype.type, 'to_' + dtype.name)}({choice})"
     if op.name == "clip":
         low, high = ctx.name(np.maximum, "maximum"), ctx.name(np.minimum, "minimum")
         return f"{high}({low}({xs[0]}, {xs[1]}), {xs[2]})"
@@ -152,10 +156,12 @@ def _nested(ufunc: np.ufunc, xs: Sequence[str], ctx: Context) -> str:
     return expression
 
 
-# --- arrays ----------------------------------------------------------------------------------------------
+# --- arrays -----------------------------------------------------------------------------------
 
 
-def call_ufunc(ctx: Context, ufunc: np.ufunc, xs: Sequence[str], out: str | None, dtype: Any = None) -> str:
+def call_ufunc(
+    ctx: Context, ufunc: np.ufunc, xs: Sequence[str], out: str | None, dtype: Any = None
+) -> str:
     """The text of a call of a ufunc."""
     parts = list(xs)
     if out is not None:
@@ -172,12 +178,15 @@ def _ufunc(op: ScalarOp, node: Apply, ctx: Context) -> str:
 
 
 def _fold(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
-    """a + b + c in steps; each writes into the memory of the one before, once that has the final shape."""
+    """a + b + c in steps; each writes into the memory of the one before, once that has the final
+    shape.
+    """
     ufunc, out = op.ufunc, node.outputs[0]
     assert ufunc is not None
     xs = [ctx.value(i) for i in range(len(node.inputs))]
     if len(xs) == 1:
-        return f"{ctx.name(np.array, 'array')}({xs[0]}, {ctx.name(out.type.numpy_dtype, out.type.dtype)})"
+        wanted = ctx.name(out.type.numpy_dtype, out.type.dtype)
+        return f"{ctx.name(np.array, 'array')}({xs[0]}, {wanted})"
     kinds = {x.type.dtype for x in node.inputs}
     dtype = None if len(kinds) == 1 else out.type.numpy_dtype
     return _steps(node, ctx, [(ufunc, [x], dtype) for x in xs[1:]], xs[0])
@@ -196,7 +205,7 @@ def _steps(
     destroyed = node.op.destroy_map.get(0, [0])[0]
     target = ctx.target
     if len(calls) == 1:
-        (ufunc, rest, dtype), = calls
+        ((ufunc, rest, dtype),) = calls
         return call_ufunc(ctx, ufunc, [first, *rest], target, dtype)
     result = ctx.out()
     so_far = first
@@ -223,7 +232,9 @@ def _cast(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
     x, dtype = ctx.value(0), node.outputs[0].type.numpy_dtype
     if ctx.target is None:
         return f"{x}.astype({ctx.name(dtype, dtype.name)})"
-    ctx.line(f"{ctx.out()} = {ctx.target}; {ctx.name(np.copyto, 'copyto')}({ctx.out()}, {x}, 'unsafe')")
+    ctx.line(
+        f"{ctx.out()} = {ctx.target}; {ctx.name(np.copyto, 'copyto')}({ctx.out()}, {x}, 'unsafe')"
+    )
     return None
 
 
@@ -243,7 +254,8 @@ def _second(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
         return f"{y}.copy()"
     if ctx.target is None and not ctx.has_result_shape(0):
         return call_op(node.op, node, ctx)
-    new = f"{ctx.name(np.empty, 'empty')}({ctx.value(0)}.shape, {ctx.name(out.numpy_dtype, out.dtype)})"
+    dtype = ctx.name(out.numpy_dtype, out.dtype)
+    new = f"{ctx.name(np.empty, 'empty')}({ctx.value(0)}.shape, {dtype})"
     ctx.line(f"{ctx.out()} = {ctx.target or new}; {ctx.out()}[...] = {y}")
     return None
 
@@ -255,6 +267,6 @@ def _compute(op: ScalarOp, node: Apply, ctx: Context) -> str:
 
 
 _SPECIAL: dict[str, Handler] = {
-    "switch": _switch, "clip": _clip, "second": _second, "identity": _identity, "softplus": _compute,
-    "log1mexp": _compute, "round": _compute,
+    "switch": _switch, "clip": _clip, "second": _second, "identity": _identity,
+    "softplus": _compute, "log1mexp": _compute, "round": _compute,
 }  # fmt: skip

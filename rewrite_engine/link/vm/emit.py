@@ -1,7 +1,9 @@
-"""Writing the body of a generated function: one physical line per node, registers that are used again.
+"""Writing the body of a generated function: one physical line per node, registers that are used
+again.
 
-`Body` walks over the steps of a plan and asks `lower` for the code of each. What surrounds the body (parameters,
-checks, state, errors) is `function.py`; what is decided beforehand is `plan.py`.
+`Body` walks over the steps of a plan and asks `lower` for the code of each. What surrounds the
+body (parameters, checks, state, errors) is `function.py`; what is decided beforehand is
+`plan.py`.
 """
 
 from __future__ import annotations
@@ -24,8 +26,8 @@ CHUNK = 1000  # nodes in one function, when there are many
 
 @dataclass(slots=True)
 class Block:
-    """Consecutive lines. about: for each line the node's position and the names its inputs have there.
-    takes, leaves: the registers that are alive before and after."""
+    """Consecutive lines. about: for each line the node's position and the names its inputs have
+    there. takes, leaves: the registers that are alive before and after."""
 
     takes: list[str]
     lines: list[str] = field(default_factory=list)
@@ -34,7 +36,9 @@ class Block:
 
 
 class Mismatch(BroadcastError):
-    """What generated code raises where shapes differ; it is replaced by a `BroadcastError` with all details."""
+    """What generated code raises where shapes differ; it is replaced by a `BroadcastError` with
+    all details.
+    """
 
 
 def mismatch() -> None:
@@ -45,7 +49,8 @@ def mismatch() -> None:
 class Body:
     """The lines of all nodes, in blocks.
 
-    place: where the variables alive at this point are. keep: whether large temporaries are kept between calls.
+    place: where the variables alive at this point are. keep: whether large temporaries are kept
+    between calls.
     """
 
     def __init__(
@@ -74,7 +79,7 @@ class Body:
     def _close(self, block: Block) -> None:
         block.leaves = sorted({*self.place.values(), *self.scalars.values()})
 
-    # --- registers ---------------------------------------------------------------------------------------
+    # --- registers ----------------------------------------------------------------------------
 
     def register(self) -> str:
         """Return a register that nobody uses."""
@@ -109,7 +114,7 @@ class Body:
     def _is_register(self, name: str) -> bool:
         return name.startswith(self.prefix) and name[len(self.prefix) :].isdigit()
 
-    # --- nodes -------------------------------------------------------------------------------------------
+    # --- nodes --------------------------------------------------------------------------------
 
     def _node(self, i: int, step: Step) -> None:
         node = step.node
@@ -128,7 +133,9 @@ class Body:
         block.about += [(i, inputs)] * len(lines)
 
     def _finish(self, step: Step, ctx: NodeContext) -> tuple[list[str], list[str]]:
-        """Give the outputs their registers and free those of what dies here; return (outputs, to be emptied)."""
+        """Give the outputs their registers and free those of what dies here; return (outputs, to
+        be emptied).
+        """
         outputs = step.node.outputs
         unread = [v for v in step.dies if v in outputs]
         freed, heavy = list(ctx.temporaries), list(ctx.temporaries)

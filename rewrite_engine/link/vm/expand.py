@@ -1,6 +1,8 @@
-"""A `Composite` is run step by step: its node is taken apart into elementwise nodes before anything is planned.
+"""A `Composite` is run step by step: its node is taken apart into elementwise nodes before
+anything is planned.
 
-The last step of each output writes the composite's own output variable, so nothing else in the graph changes.
+The last step of each output writes the composite's own output variable, so nothing else in the
+graph changes.
 """
 
 from __future__ import annotations
@@ -29,14 +31,18 @@ def expand(nodes: Iterable[Apply]) -> list[Apply]:
 
 
 def _steps(node: Apply, composite: Composite) -> list[Apply]:
-    """The steps of one composite; the node itself where an output has not the shape of its last step, or where
-    an input would no longer be looked at."""
+    """The steps of one composite; the node itself where an output has not the shape of its last
+    step, or where an input would no longer be looked at."""
     used = {r for _, refs in composite.steps for r in refs} | set(composite.out_refs)
     if node.op.destroy_map or not used.issuperset(range(composite.nin)):
         return [node]
     values = composite.replay(node.inputs, Elemwise)
     first = len(values) - len(composite.steps)
-    if any(values[r].type != out.type for r, out in zip(composite.out_refs, node.outputs, strict=True) if r >= first):
+    if any(
+        values[r].type != out.type
+        for r, out in zip(composite.out_refs, node.outputs, strict=True)
+        if r >= first
+    ):
         return [node]
     own: dict[Variable, Variable] = {}
     copies: list[Apply] = []

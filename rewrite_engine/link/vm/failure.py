@@ -1,7 +1,7 @@
 """Errors while a generated function runs: which node it was, on what, and where the user wrote it.
 
-One `try` surrounds the body and costs nothing. When it catches, the deepest frame of the traceback that lies in the
-generated file tells the line, and the line tells the node.
+One `try` surrounds the body and costs nothing. When it catches, the deepest frame of the
+traceback that lies in the generated file tells the line, and the line tells the node.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from rewrite_engine.link.vm.emit import Mismatch
 About = Sequence[tuple[int, tuple[str, ...]] | None]
 
 _HINT = (
-    "Dimensions of unequal length: one of length 1 is stretched only if it is known to be 1 when the graph is "
-    "built (give it a static shape, or use `specify_shape`)."
+    "Dimensions of unequal length: one of length 1 is stretched only if it is known to be 1 when "
+    "the graph is built (give it a static shape, or use `specify_shape`)."
 )
 
 
@@ -88,6 +88,7 @@ def lookup(frame: FrameType, name: str) -> Any:
 def show(value: Any) -> str:
     """A value's dtype, shape and strides, or its beginning."""
     if hasattr(value, "dtype") and hasattr(value, "strides"):
-        return f"{type(value).__name__} of dtype {value.dtype}, shape {value.shape}, strides {value.strides}"
+        kind = f"{type(value).__name__} of dtype {value.dtype}"
+        return f"{kind}, shape {value.shape}, strides {value.strides}"
     text = repr(value)
     return text if len(text) < 60 else text[:57] + "..."

@@ -1,14 +1,15 @@
 """From a `Program` to one generated Python function.
 
-The text is: parts of 1,000 nodes each if there are many; then the function itself, with the user's parameter names,
-inline checks of the arguments, one read of every state, the body in one `try`, and the new states stored by
-consecutive statements without a call in between, so that all of them land or none.
+The text is: parts of 1,000 nodes each if there are many; then the function itself, with the
+user's parameter names, inline checks of the arguments, one read of every state, the body in one
+`try`, and the new states stored by consecutive statements without a call in between, so that all
+of them land or none.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from threading import Lock
 from types import FunctionType
@@ -34,7 +35,9 @@ _state_lock = Lock()
 
 
 def link(program: Program, *, trust: bool = False) -> Linked:
-    """Return the function of a program. trust: arguments are of the right types, nothing is checked."""
+    """Return the function of a program. trust: arguments are of the right types, nothing is
+    checked.
+    """
     nodes = expand(schedule(program.fgraph))
     plan = Plan(program.fgraph.inputs, program.fgraph.outputs, nodes)
     writer = Writer(program, plan, nodes, trust)
@@ -59,7 +62,7 @@ class Text:
 
 
 class Writer:
-    """Writes the functions of one program. `large`: the variant that keeps buffers between calls."""
+    """Writes the functions of a program. `large`: the variant that keeps buffers between calls."""
 
     def __init__(
         self, program: Program, plan: Plan, nodes: list[Apply], trust: bool, large: bool = False,
@@ -105,10 +108,12 @@ class Writer:
         publish(self.filename, text, call)
         return call, text
 
-    # --- parts -------------------------------------------------------------------------------------------
+    # --- parts --------------------------------------------------------------------------------
 
     def _part(self, k: int, block: Block) -> None:
-        """Write and compile one part: it takes what is alive out of a list, so that nobody else holds it."""
+        """Write and compile one part: it takes what is alive out of a list, so that nobody else
+        holds it.
+        """
         text, start = self.text, len(self.text.lines)
         text.add([f"def {self._part_name(k)}(_live{', _workspace' if self.large else ''}):"], 0)
         if block.takes:
@@ -123,7 +128,7 @@ class Writer:
     def _part_name(self, k: int) -> str:
         return f"{self.name}_part_{k}"
 
-    # --- the function ------------------------------------------------------------------------------------
+    # --- the function -------------------------------------------------------------------------
 
     def _header(self) -> None:
         """Write the signature, the checks of the arguments and the reads of the state."""
@@ -138,7 +143,10 @@ class Writer:
         for i, (v, argument) in enumerate(arguments):
             text.add(self._check(i, self.places[v], argument), 1)
         cells = [(v, c) for v, c in sources if isinstance(c, Cell)]
-        reads = [f"{self.places[v]} = {names.add(c, (c.name or 'state') + '_cell')}.value" for v, c in cells]
+        reads = [
+            f"{self.places[v]} = {names.add(c, (c.name or 'state') + '_cell')}.value"
+            for v, c in cells
+        ]
         text.add(self._locked(reads), 1)
         text.add(self._guard(), 1)
 
@@ -151,12 +159,16 @@ class Writer:
         return [call if condition is None else f"if {condition}: {call}"]
 
     def _guard(self) -> list[str]:
-        """Large inputs go to the variant that keeps its temporaries, which is written when first needed."""
+        """Large inputs go to the variant that keeps its temporaries, which is written when first
+        needed.
+        """
         deciders = self.plan.deciders() if self.plan.slots else []
         deciders = [v for v in deciders if v in self.places]
         if not deciders:
             return []
-        tests = [f"{self.places[v]}.size > {LARGE // v.type.numpy_dtype.itemsize}" for v in deciders]
+        tests = [
+            f"{self.places[v]}.size > {LARGE // v.type.numpy_dtype.itemsize}" for v in deciders
+        ]
         name = self.names.local("large")
         namespace = self.names.globals
 
@@ -202,14 +214,14 @@ class Writer:
             self.text.add([f"{', '.join(blocks[-1].leaves)}, = _live", "_live.clear()"], 2)
 
     def _locked(self, lines: list[str]) -> list[str]:
-        """Statements that have to happen together: without a call in between nothing interrupts them, except
-        where there is no global interpreter lock."""
+        """Statements that have to happen together: without a call in between nothing interrupts
+        them, except where there is no global interpreter lock."""
         if not _FREE_THREADED or not lines:
             return lines
         lock = self.names.add(_state_lock, "state_lock")
         return [f"with {lock}:"] + ["    " + line for line in lines]
 
-    # --- results -----------------------------------------------------------------------------------------
+    # --- results ------------------------------------------------------------------------------
 
     def _results(self) -> tuple[list[str], list[str], str]:
         """Return (statements that prepare results and states, the stores, what is returned)."""
@@ -221,7 +233,9 @@ class Writer:
         epilogue = []
         for i, cell in program.updates:
             value = self._ours(self.plan.outputs[i], False, given, prologue)
-            epilogue.append(f"{self.names.add(cell, (cell.name or 'state') + '_cell')}.value = {value}")
+            epilogue.append(
+                f"{self.names.add(cell, (cell.name or 'state') + '_cell')}.value = {value}"
+            )
         results = [
             self._ours(self.plan.outputs[i], i in program.borrowed, given, prologue)
             for i in range(program.n_results)
@@ -240,7 +254,9 @@ class Writer:
         return f"{{{', '.join(pairs)}}}"
 
     def _ours(self, v: Variable, borrowed: bool, given: set[int], prologue: list[str]) -> str:
-        """Return a name for a value that is to leave the function, copied if others see its memory."""
+        """Return a name for a value that is to leave the function, copied if others see its
+        memory.
+        """
         name = self.body.refer(v)
         storage = self.plan.storage(v)
         shared = (not storage.ours or id(storage) in given) and not borrowed
@@ -264,5 +280,3 @@ class Writer:
         if ndim is not None:
             return f"{name}.copy()"
         return f"{self.names.add(deepcopy, 'deepcopy')}({name})"
-
-

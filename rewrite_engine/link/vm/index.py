@@ -70,7 +70,9 @@ def index_text(template: Template, ctx: Context, first: int) -> str:
         elif isinstance(e, Slice):
             members = []
             for part in e:
-                members.append(ctx.scalar(number) if part == INPUT else "" if part is None else str(part))
+                members.append(
+                    ctx.scalar(number) if part == INPUT else "" if part is None else str(part)
+                )
                 number += part == INPUT
             parts.append(":".join(members if members[2] else members[:2]))
         elif e == INPUT:
@@ -84,7 +86,9 @@ def index_text(template: Template, ctx: Context, first: int) -> str:
 @lru_cache
 def _static_index(template: Template) -> Any:
     """The index for NumPy; one object for equal templates."""
-    key = tuple([slice(*e) if isinstance(e, Slice) else None if e == NEWAXIS else e for e in template])
+    key = tuple(
+        [slice(*e) if isinstance(e, Slice) else None if e == NEWAXIS else e for e in template]
+    )
     return key if len(key) > 1 else key[0]
 
 
@@ -96,7 +100,9 @@ def _(op: IncSubtensor, node: Apply) -> Traits:
 def _is_plain(op: IncSubtensor, node: Apply) -> bool:
     """Whether the value has the very shape of the part, or is a number."""
     y = node.inputs[1].type
-    part = node.inputs[0].type.ndim - sum(not isinstance(e, Slice) and e != NEWAXIS for e in op.idx_list)
+    part = node.inputs[0].type.ndim - sum(
+        not isinstance(e, Slice) and e != NEWAXIS for e in op.idx_list
+    )
     if any(e == NEWAXIS for e in op.idx_list) or not node.inputs[0].type.ndim:
         return False
     return y.ndim == 0 or (y.ndim == part and 1 not in y.shape)

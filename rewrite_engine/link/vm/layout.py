@@ -1,8 +1,9 @@
 """Transposed views that are better copied first.
 
-An elementwise op whose operands lie in memory in unlike orders runs through NumPy's slow iterator (0.8 µs instead of 0.2
-for small arrays, strided reads for large ones). Where a transposed operand meets one that is not, the transposing
-node makes a copy in C order instead of a view, and all that follows runs straight through memory.
+An elementwise op whose operands lie in memory in unlike orders runs through NumPy's slow iterator
+(0.8 µs instead of 0.2 for small arrays, strided reads for large ones). Where a transposed operand
+meets one that is not, the transposing node makes a copy in C order instead of a view, and all
+that follows runs straight through memory.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def find_copies(steps: Sequence[Step]) -> list[Step]:
     return list(copies.values())
 
 
-def _meet(step: Step, orders: dict[Variable, tuple[Order, list[Step]]], copies: dict[int, Step]) -> None:
+def _meet(
+    step: Step, orders: dict[Variable, tuple[Order, list[Step]]], copies: dict[int, Step]
+) -> None:
     """Operands of one elementwise step: note the order of the result, or what has to be copied."""
     out = step.node.outputs[0]
     full = [x for x in step.node.inputs if x.type.ndim == out.type.ndim and 1 not in x.type.shape]

@@ -1,7 +1,9 @@
-"""How an op runs on the VM: `traits` (what the plan may assume) and `lower` (the code), one function per op class.
+"""How an op runs on the VM: `traits` (what the plan may assume) and `lower` (the code), one
+function per op class.
 
-Both are `functools.singledispatch` on the op; the families register theirs in files named after them. An op that
-nobody registered runs by its `perform`, or by its `make_thunk` if it defines one.
+Both are `functools.singledispatch` on the op; the families register theirs in files named after
+them. An op that nobody registered runs by its `perform`, or by its `make_thunk` if it defines
+one.
 
 To give an op code of its own:
 
@@ -26,11 +28,12 @@ from rewrite_engine.graph.op import Op
 class Traits:
     """What is known of a node's code. The defaults are right for anything.
 
-    fresh: output 0 is a new whole array that nobody else sees, so it may be overwritten later. into: the inputs
-    whose memory the code can write output 0 into. keep: the code can write it into a given buffer. inline: nothing
-    the code calls keeps a reference to an array. warns: it may set floating-point flags. permutes: the result is
-    a view with the axes in this order, and the code can copy it (`ctx.copies`). elementwise: operands in unlike
-    memory orders make it slow.
+    fresh: output 0 is a new whole array that nobody else sees, so it may be overwritten later.
+    into: the inputs whose memory the code can write output 0 into. keep: the code can write it
+    into a given buffer. inline: nothing the code calls keeps a reference to an array. warns: it
+    may set floating-point flags. permutes: the result is a view with the axes in this order, and
+    the code can copy it (`ctx.copies`). elementwise: operands in unlike memory orders make it
+    slow.
     """
 
     fresh: bool = False
@@ -73,7 +76,9 @@ class Context(Protocol):
         """Whether input `i` has exactly the shape of output 0."""
 
     def out(self) -> str:
-        """The register of output 0, for code of several statements; distinct from those of the inputs."""
+        """The register of output 0, for code of several statements; distinct from those of the
+        inputs.
+        """
 
     def temporary(self) -> str:
         """A register of its own; emptied after the node."""
@@ -90,8 +95,8 @@ def traits(op: Any, node: Apply) -> Traits:
 
 @singledispatch
 def lower(op: Any, node: Apply, ctx: Context) -> str | None:
-    """Return an expression for the node's output (for a tuple of them, if there are several), or write whole
-    statements that assign `ctx.out()` and return None."""
+    """Return an expression for the node's output (for a tuple of them, if there are several), or
+    write whole statements that assign `ctx.out()` and return None."""
     return call_op(op, node, ctx)
 
 
@@ -104,7 +109,9 @@ def call_op(op: Any, node: Apply, ctx: Context) -> str:
 
 
 def call_perform(op: Any, node: Apply) -> Callable[..., Any]:
-    """Return a function of the input values that runs `perform`; every call has storage cells of its own."""
+    """Return a function of the input values that runs `perform`; every call has storage cells of
+    its own.
+    """
     op.prepare_node(node, None, None, "py")
     perform, count = op.perform, len(node.outputs)
     if count == 1:
@@ -125,7 +132,9 @@ def call_perform(op: Any, node: Apply) -> Callable[..., Any]:
 
 
 def call_thunk(op: Any, node: Apply) -> Callable[..., Any]:
-    """Return a function of the input values that runs the op's own thunk; one call at a time, as cells are shared."""
+    """Return a function of the input values that runs the op's own thunk; one call at a time, as
+    cells are shared.
+    """
     storage: dict[Any, list[Any]] = {v: [None] for v in (*node.inputs, *node.outputs)}
     done = {v: [False] for v in node.outputs} | {v: [True] for v in node.inputs}
     thunk = op.make_thunk(node, storage, done, list(node.outputs))

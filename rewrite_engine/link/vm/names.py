@@ -22,7 +22,7 @@ def identifier(text: str | None, otherwise: str) -> str:
 
 
 def parameter_names(wanted: Iterable[str | None], avoid: Iterable[str] = ()) -> list[str]:
-    """Return one unique parameter name per argument: the user's own names where they can be used."""
+    """Return one unique parameter name per argument: the user's own where they can be used."""
     names: list[str] = []
     taken = set(avoid)
     for i, text in enumerate(wanted):
@@ -37,7 +37,9 @@ def parameter_names(wanted: Iterable[str | None], avoid: Iterable[str] = ()) -> 
 
 
 def register_prefix(parameters: Iterable[str]) -> str:
-    """Return how register names begin: "r", or with as many underscores as no parameter looks like one."""
+    """Return how register names begin: "r", or with as many underscores as no parameter looks
+    like one.
+    """
     prefix = "r"
     while any(re.match(prefix + r"\d+\Z", name) for name in parameters):
         prefix = "_" + prefix
@@ -64,7 +66,9 @@ class Names:
 
     def local(self, wanted: str) -> str:
         """Reserve a name like the one wanted."""
-        name = base = wanted + "_" if hasattr(builtins, wanted) or _REGISTER.match(wanted) else wanted
+        name = base = (
+            wanted + "_" if hasattr(builtins, wanted) or _REGISTER.match(wanted) else wanted
+        )
         number = 1
         while name in self.taken:
             number += 1

@@ -1,8 +1,10 @@
-"""What can be decided before any code is written: who shares memory with whom, what may be overwritten, what is kept.
+"""What can be decided before any code is written: who shares memory with whom, what may be
+overwritten, what is kept.
 
-A *storage* is a set of variables that may show the same memory. It is *ours* if this call allocated it. The result of
-a node may be written into an input whose storage is ours, is whole (not a view), is read by nobody later, and has
-exactly the result's dtype and shape. Correctness first: whatever is not certain is allocated anew.
+A *storage* is a set of variables that may show the same memory. It is *ours* if this call
+allocated it. The result of a node may be written into an input whose storage is ours, is whole
+(not a view), is read by nobody later, and has exactly the result's dtype and shape. Correctness
+first: whatever is not certain is allocated anew.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ class Storage:
 
 @dataclass(slots=True)
 class Step:
-    """What was decided for one node. into: the input whose memory output 0 takes. dies: variables not read again."""
+    """What was decided for one node. into: the input whose memory output 0 takes. dies: variables
+    not read again.
+    """
 
     node: Apply
     traits: Traits
@@ -73,7 +77,7 @@ class Plan:
             self._choose(i, step)
         self._keep_buffers()
 
-    # --- facts -------------------------------------------------------------------------------------------
+    # --- facts --------------------------------------------------------------------------------
 
     def _find_last_reads(self) -> None:
         last = self.last
@@ -112,7 +116,7 @@ class Plan:
             y.ours = y.ours and x.ours
             y.last = max(x.last, y.last)
 
-    # --- decisions ---------------------------------------------------------------------------------------
+    # --- decisions ----------------------------------------------------------------------------
 
     def _choose(self, i: int, step: Step) -> None:
         """Decide where the result of a node goes."""
@@ -130,7 +134,9 @@ class Plan:
             if step.into is not None:
                 self._join(out, node.inputs[step.into])
             elif step.traits.keep:
-                step.like = next((k for k, v in enumerate(node.inputs) if self.dims.same(v, out)), None)
+                step.like = next(
+                    (k for k, v in enumerate(node.inputs) if self.dims.same(v, out)), None
+                )
 
     def _reusable(self, i: int, node: Apply, k: int) -> bool:
         """Whether the memory of input `k` may take the result of node `i`."""
@@ -143,7 +149,9 @@ class Plan:
         return all(w is v or self.storage(w) is not storage for w in node.inputs)
 
     def _keep_buffers(self) -> None:
-        """Give storages that no result shows a place in the workspace, one place to many whose lives are apart."""
+        """Give storages that no result shows a place in the workspace, one place to many whose
+        lives are apart.
+        """
         foreign = {
             id(self.storage(v))
             for step in self.steps
@@ -177,7 +185,10 @@ class Plan:
     def deciders(self) -> list[Variable]:
         """The inputs whose sizes tell whether the kept buffers are large, one per shape."""
         wanted = {
-            self.dims.find(d) for s in self.steps if s.slot is not None for d in self.dims.of(s.node.outputs[0])
+            self.dims.find(d)
+            for s in self.steps
+            if s.slot is not None
+            for d in self.dims.of(s.node.outputs[0])
         }
         found: dict[Any, Variable] = {}
         for v in self.inputs:

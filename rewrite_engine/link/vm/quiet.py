@@ -1,7 +1,9 @@
-"""Floating-point warnings are off while a generated function runs, and the user's settings are left alone.
+"""Floating-point warnings are off while a generated function runs, and the user's settings are
+left alone.
 
-`np.errstate` costs 1 µs a call. Its effect is the value of one context variable, which two C calls set and put back
-(0.14 µs); the variable is found with public means only. See docs/decisions for what else was measured.
+`np.errstate` costs 1 µs a call. Its effect is the value of one context variable, which two C
+calls set and put back (0.14 µs); the variable is found with public means only. See docs/decisions
+for what else was measured.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ import numpy as np
 
 
 def _find() -> tuple[Callable[[Any], Any], Callable[[Any], Any], Any]:
-    """Return (enter, leave, state): `token = enter(state)` switches warnings off, `leave(token)` undoes it."""
+    """Return (enter, leave, state): `token = enter(state)` switches warnings off, `leave(token)`
+    undoes it.
+    """
     with np.errstate(all="ignore"):
         context = copy_context()
     for variable, state in context.items():

@@ -1,6 +1,11 @@
-"""Reductions on the VM: `ufunc.reduce` and `argmax`, called directly."""
+"""Reductions on the VM (`ufunc.reduce` and `argmax`, called directly), and what runs along an
+axis: softmax, cumsum.
+"""
 
 from __future__ import annotations
+
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -8,10 +13,12 @@ from rewrite_engine.errors import ShapeError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.vm.dims import Check, Dims, axes
 from rewrite_engine.link.vm.failure import error_class
-from rewrite_engine.link.vm.lower import Context, Traits, call_op, lower, traits
+from rewrite_engine.link.vm.lower import FRESH, Context, Traits, call_op, lower, traits
 from rewrite_engine.tensor.argmax import Argmax
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.reduction import Reduction
+from rewrite_engine.tensor.special import LogSoftmax, Softmax, log_softmax_array, softmax_array
+from rewrite_engine.tensor.statistics import CumOp
 
 
 @error_class.register
@@ -43,20 +50,52 @@ def _(op: CAReduce, node: Apply, ctx: Context) -> str:
     if op.keepdims:
         parts.append("keepdims=True")
     ctx.form = "scalar"
-    text = f"{ctx.name(ufunc.reduce, ufunc.__name__ + '_reduce')}({', '.join(parts)})"
+    text = f"{ctx.name(reducing(ufunc), ufunc.__name__ + '_reduce')}({', '.join(parts)})"
     if op.acc_dtype not in (None, out.dtype):
         text += f".astype({ctx.name(out.numpy_dtype, out.dtype)})"
     return text
+
+
+@cache
+def reducing(ufunc: np.ufunc) -> Any:
+    """`ufunc.reduce`, always the same object, so that it has one name."""
+    return ufunc.reduce
 
 
 @lower.register
 def _(op: Argmax, node: Apply, ctx: Context) -> str:
     """The method of the array, for one axis or all of them."""
     name = op.find.__name__
-    if op.axis is not None and len(op.axis) != 1 or not node.inputs[0].type.ndim:
+    if (op.axis is not None and len(op.axis) != 1) or not node.inputs[0].type.ndim:
         return call_op(op, node, ctx)
     axis = None if op.axis is None else op.axis[0]
     ctx.form = "scalar"
     return f"{ctx.array(0)}.{name}({axis}{', keepdims=True' if op.keepdims else ''})"
 
 
+# --- along an axis, keeping the shape ---------------------------------------------------------
+
+
+@axes.register(Softmax)
+@axes.register(LogSoftmax)
+@axes.register(CumOp)
+def _(op: Any, node: Apply, dims: Dims) -> list[Check]:
+    dims.set(node.outputs[0], dims.of(node.inputs[0]))
+    return []
+
+
+@traits.register(Softmax)
+@traits.register(LogSoftmax)
+@traits.register(CumOp)
+def _(op: Any, node: Apply) -> Traits:
+    return FRESH
+
+
+@lower.register
+def _(op: Softmax, node: Apply, ctx: Context) -> str:
+    return f"{ctx.name(softmax_array, 'softmax')}({ctx.array(0)}, {op.axis})"
+
+
+@lower.register
+def _(op: LogSoftmax, node: Apply, ctx: Context) -> str:
+    return f"{ctx.name(log_softmax_array, 'log_softmax')}({ctx.array(0)}, {op.axis})"

@@ -1,4 +1,6 @@
-"""Views of another shape on the VM: transposing, adding dimensions, reshaping; and shapes as values."""
+"""Views of another shape on the VM: transposing, adding dimensions, reshaping; and shapes as
+values.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,16 @@ from rewrite_engine.errors import ShapeError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.vm.dims import Check, Dims, axes
 from rewrite_engine.link.vm.failure import error_class
-from rewrite_engine.link.vm.lower import DEFAULT, FRESH, VIEW, Context, Traits, call_op, lower, traits
+from rewrite_engine.link.vm.lower import (
+    DEFAULT,
+    FRESH,
+    VIEW,
+    Context,
+    Traits,
+    call_op,
+    lower,
+    traits,
+)
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.reshape import Reshape
 from rewrite_engine.tensor.shape import Shape, Shape_i, SpecifyShape
@@ -19,7 +30,7 @@ def _(op: Reshape) -> type[ShapeError]:
     return ShapeError
 
 
-# --- DimShuffle ------------------------------------------------------------------------------------------
+# --- DimShuffle -------------------------------------------------------------------------------
 
 
 @axes.register
@@ -59,7 +70,7 @@ def _(op: DimShuffle, node: Apply, ctx: Context) -> str:
     return text + (".copy()" if ctx.copies else "")
 
 
-# --- Reshape, SpecifyShape -------------------------------------------------------------------------------
+# --- Reshape, SpecifyShape --------------------------------------------------------------------
 
 
 def _is_plain(node: Apply) -> bool:
@@ -71,7 +82,9 @@ def _is_plain(node: Apply) -> bool:
 def _(op: Reshape, node: Apply, dims: Dims) -> list[Check]:
     """A length that was read from an array is that array's."""
     given = iter(node.inputs[1:])
-    dims.set(node.outputs[0], [dims.counts.get(next(given)) if s == "i" else None for s in op.shape])
+    dims.set(
+        node.outputs[0], [dims.counts.get(next(given)) if s == "i" else None for s in op.shape]
+    )
     return []
 
 
@@ -100,7 +113,7 @@ def _(op: SpecifyShape, node: Apply, dims: Dims) -> list[Check]:
     return []
 
 
-# --- shapes as values ------------------------------------------------------------------------------------
+# --- shapes as values -------------------------------------------------------------------------
 
 
 @traits.register
@@ -110,7 +123,8 @@ def _(op: Shape, node: Apply) -> Traits:
 
 @lower.register
 def _(op: Shape, node: Apply, ctx: Context) -> str:
-    return f"{ctx.name(np.array, 'array')}({ctx.array(0)}.shape, {ctx.name(np.dtype('int64'), 'int64')})"
+    dtype = ctx.name(np.dtype("int64"), "int64")
+    return f"{ctx.name(np.array, 'array')}({ctx.array(0)}.shape, {dtype})"
 
 
 @axes.register
@@ -127,4 +141,4 @@ def _(op: Shape_i, node: Apply) -> Traits:
 @lower.register
 def _(op: Shape_i, node: Apply, ctx: Context) -> str:
     ctx.form = "scalar"
-    return f"{ctx.name(np.int64, 'int64')}({ctx.array(0)}.shape[{op.i}])"
+    return f"{ctx.name(np.int64, 'to_int64')}({ctx.array(0)}.shape[{op.i}])"

@@ -1,4 +1,6 @@
-"""From text to a function: compiling generated code piece by piece, and letting tracebacks and pdb see it."""
+"""From text to a function: compiling generated code piece by piece, and letting tracebacks and
+pdb see it.
+"""
 
 from __future__ import annotations
 

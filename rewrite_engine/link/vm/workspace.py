@@ -1,7 +1,8 @@
 """Buffers that a function keeps between calls for large temporaries.
 
-A workspace is a list with one place per buffer. A call takes one from the free list and puts it back at its end, so
-two calls at once have two; a call that fails drops its own. Results never come from a workspace.
+A workspace is a list with one place per buffer. A call takes one from the free list and puts it
+back at its end, so two calls at once have two; a call that fails drops its own. Results never
+come from a workspace.
 """
 
 from __future__ import annotations
