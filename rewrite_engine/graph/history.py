@@ -84,10 +84,23 @@ class ReplaceValidate(Feature):
     def on_attach(self, fgraph: FunctionGraph) -> None:
         if any(isinstance(f, ReplaceValidate) for f in fgraph.features):
             raise AlreadyThere
-        fgraph.attach_feature(self.history)
 
-    def on_detach(self, fgraph: FunctionGraph) -> None:
-        fgraph.remove_feature(self.history)
+    def on_change_input(
+        self,
+        fgraph: FunctionGraph,
+        node: Apply | str,
+        i: int,
+        old: Variable,
+        new: Variable,
+        reason: Any,
+    ) -> None:
+        self.history.on_change_input(fgraph, node, i, old, new, reason)
+
+    def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
+        self.history.on_change_type(fgraph, var, old, new)
+
+    def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
+        self.history.on_prune(fgraph, node, reason)
 
     def checkpoint(self, fgraph: FunctionGraph) -> int:
         """Settle the graph and name its state."""

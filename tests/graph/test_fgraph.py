@@ -1,0 +1,331 @@
+"""`FunctionGraph`: building, reading, merging at import, copying. Replacement is in `test_store.py`."""
+
+from __future__ import annotations
+
+import gc
+import time
+
+import pytest
+
+from rewrite_engine.errors import (
+    ConstantInputError,
+    CycleError,
+    DuplicateInputError,
+    ForeignObjectError,
+    InconsistencyError,
+    InputError,
+    MissingInputError,
+)
+from rewrite_engine.graph.feature import Feature
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.replace import equal_computations
+from tests.graph.test_traverse import DEEP, chain, lattice
+from tests.toy import add, const, divmod_, exp, mul, neg, num, pos, sin, sub
+
+# --- building ----------------------------------------------------------------------------------------------
+
+
+def test_a_graph_works_on_a_copy() -> None:
+    x = num("x")
+    y = add(sin(x), sin(x))
+    fgraph = FunctionGraph([x], [y])
+    fgraph.replace(fgraph.outputs[0], fgraph.inputs[0])
+    assert fgraph.inputs[0] is not x
+    assert fgraph.inputs[0].name == "x"
+    assert equal_computations([y], [add(sin(x), sin(x))])
+    assert y.owner.inputs[0] is not y.owner.inputs[1]
+
+
+def test_the_memo_maps_the_users_variables() -> None:
+    x = num("x")
+    a, b = sin(x), sin(x)
+    fgraph = FunctionGraph([x], [exp(a), b])
+    assert fgraph.memo[x] is fgraph.inputs[0]
+    assert fgraph.memo[a] is fgraph.memo[b] is fgraph.outputs[1]
+    memo: dict[Variable, Variable] = {}
+    assert FunctionGraph([x], [a], memo=memo).outputs == [memo[a]]
+
+
+def test_a_graph_may_take_over_the_users_nodes() -> None:
+    x = num("x")
+    y = sin(x)
+    fgraph = FunctionGraph([x], [y], clone=False)
+    assert fgraph.inputs == [x]
+    assert fgraph.outputs == [y]
+    assert y.owner in fgraph
+
+
+def test_taking_over_changes_only_nodes_above_merged_ones() -> None:
+    x = num("x")
+    a, b = sin(x), sin(x)
+    above, other = exp(b), neg(a)
+    inputs = other.owner.inputs
+    FunctionGraph([x], [a, above, other], clone=False)
+    assert above.owner.inputs == (a,)
+    assert other.owner.inputs == inputs
+    assert b.owner.inputs == (x,)
+
+
+def test_inputs_may_be_kept_while_nodes_are_copied() -> None:
+    x = num("x")
+    y = sin(x)
+    fgraph = FunctionGraph([x], [y], copy_inputs=False)
+    assert fgraph.inputs == [x]
+    assert fgraph.outputs[0] is not y
+
+
+def test_all_roots_that_are_not_constants_are_inputs_by_default() -> None:
+    x, y = num("x"), num("y")
+    fgraph = FunctionGraph(outputs=[add(y, sin(x), 2.0)])
+    assert [v.name for v in fgraph.inputs] == ["y", "x"]
+
+
+def test_computed_variables_may_be_inputs_of_a_copy() -> None:
+    x = num("x")
+    a = sin(x)
+    fgraph = FunctionGraph([a], [exp(a), a])
+    assert len(fgraph) == 1
+    assert fgraph.inputs[0].owner is None
+    assert fgraph.outputs[1] is fgraph.inputs[0]
+    with pytest.raises(InputError, match="only as a copy"):
+        FunctionGraph([a], [exp(a)], clone=False)
+
+
+def test_missing_inputs_are_named_with_the_line_that_uses_them() -> None:
+    x, y = num("x"), num("y")
+    out = add(x, y)
+    with pytest.raises(MissingInputError, match=r"add: its input y of type Num(?s:.*)test_fgraph\.py"):
+        FunctionGraph([x], [out])
+    with pytest.raises(MissingInputError, match="y of type Num is neither"):
+        FunctionGraph([x], [y])
+
+
+def test_wrong_inputs_and_outputs() -> None:
+    x = num("x")
+    with pytest.raises(DuplicateInputError, match="x is given twice"):
+        FunctionGraph([x, x], [x])
+    with pytest.raises(ForeignObjectError, match="input 1 of the graph is not a variable: str 'y'"):
+        FunctionGraph([x, "y"], [x])  # type: ignore[list-item]
+    with pytest.raises(ForeignObjectError, match="output 0 .* is not a variable: int 3"):
+        FunctionGraph([x], [3])  # type: ignore[list-item]
+    with pytest.raises(ConstantInputError, match="is a constant"):
+        FunctionGraph([const(1.0)], [x])
+
+
+def test_a_graph_with_a_cycle_is_refused() -> None:
+    x = num("x")
+    a = sin(x)
+    b = exp(a)
+    a.owner.inputs = (b,)
+    with pytest.raises(CycleError):
+        FunctionGraph([x], [b])
+
+
+def test_tags_and_names_and_lines_are_copied() -> None:
+    x = num("x")
+    y = sin(x, name="y")
+    y.tag.note = 1
+    own = FunctionGraph([x], [y]).outputs[0]
+    own.tag.note = 2
+    assert (own.name, y.tag.note, own.owner.where()) == ("y", 1, y.owner.where())
+
+
+def test_inputs_and_outputs_can_be_added() -> None:
+    x = num("x")
+    fgraph = FunctionGraph([x], [sin(x)], clone=False)
+    y = num("y")
+    fgraph.add_input(y)
+    fgraph.add_output(add(y, sin(x)))
+    assert fgraph.outputs[1].owner.inputs == (y, fgraph.outputs[0])
+    fgraph.check_integrity()
+    with pytest.raises(DuplicateInputError):
+        fgraph.add_input(y)
+    with pytest.raises(MissingInputError):
+        fgraph.add_output(sin(num("z")))
+    with pytest.raises(ConstantInputError):
+        fgraph.add_input(const(2.0))
+    fgraph.check_integrity()
+
+
+def test_an_output_may_be_added_by_the_name_it_had_before_merging() -> None:
+    x = num("x")
+    a, b = sin(x), sin(x)
+    fgraph = FunctionGraph([x], [exp(a), exp(b)])
+    fgraph.add_output(b)
+    assert fgraph.outputs[2] is fgraph.outputs[0].owner.inputs[0]
+    fgraph.check_integrity()
+
+
+# --- merging at import -------------------------------------------------------------------------------------
+
+
+def test_equal_nodes_are_merged_whatever_their_depth() -> None:
+    x = num("x")
+    fgraph = FunctionGraph([x], [exp(sin(neg(x))), exp(sin(neg(x)))])
+    assert len(fgraph) == 3
+    assert fgraph.merged == 3
+    assert fgraph.outputs[0] is fgraph.outputs[1]
+
+
+def test_equal_constants_are_merged_and_different_ones_are_not() -> None:
+    x = num("x")
+    fgraph = FunctionGraph([x], [add(x, 2.0), add(x, const(2.0)), add(x, 0.0), add(x, -0.0)])
+    assert len(fgraph) == 3
+    assert len(fgraph.constants) == 3
+
+
+def test_what_differs_in_op_order_or_output_is_not_merged() -> None:
+    x, y = num("x"), num("y")
+    outs = [sub(x, y), sub(y, x), sin(x), exp(x), *divmod_(x, y), add(x, y), add(x, y, y)]
+    fgraph = FunctionGraph([x, y], outs)
+    assert len(fgraph) == 7
+    assert len(set(fgraph.outputs)) == 8
+
+
+def test_all_outputs_of_a_node_are_merged() -> None:
+    x = num("x")
+    fgraph = FunctionGraph([x], [*divmod_(x, x), *divmod_(x, x)])
+    assert len(fgraph) == 1
+    assert fgraph.outputs[:2] == fgraph.outputs[2:]
+
+
+def test_a_name_is_found_again_on_the_node_that_stays() -> None:
+    x = num("x")
+    fgraph = FunctionGraph([x], [sin(x), sin(x, name="s")])
+    assert fgraph.outputs[0].name == "s"
+
+
+def test_merging_at_import_can_be_left_out() -> None:
+    x = num("x")
+    fgraph = FunctionGraph([x], [sin(x), sin(x)], merging=False)
+    assert len(fgraph) == 2
+
+
+# --- reading -----------------------------------------------------------------------------------------------
+
+
+def test_clients_tell_where_a_variable_is_used() -> None:
+    x, y = num("x"), num("y")
+    a = add(x, y, x)
+    fgraph = FunctionGraph([x, y], [a, x, a], clone=False)
+    assert fgraph.get_clients(x) == [(a.owner, 0), (a.owner, 2), ("output", 1)]
+    assert fgraph.get_clients(a) == [("output", 0), ("output", 2)]
+    assert list(fgraph.clients[y]) == [a.owner]
+
+
+def test_toposort_is_a_topological_order_and_reproducible() -> None:
+    x = num("x")
+
+    def build() -> FunctionGraph:
+        a = sin(x)
+        q, r = divmod_(a, exp(x))
+        return FunctionGraph([x], [mul(r, a), add(q, a)])
+
+    order = build().toposort()
+    assert [str(n.op) for n in order] == [str(n.op) for n in build().toposort()]
+    place = {node: i for i, node in enumerate(order)}
+    assert all(place[v.owner] < place[n] for n in order for v in n.inputs if v.owner)
+
+
+def test_sizes_and_membership() -> None:
+    x = num("x")
+    y = sin(x)
+    fgraph = FunctionGraph([x], [y], clone=False)
+    assert len(fgraph) == len(fgraph.apply_nodes) == 1
+    assert fgraph.variables == {x, y}
+    assert x in fgraph
+    assert y.owner in fgraph
+    assert num("z") not in fgraph
+    assert str(fgraph) == "FunctionGraph(sin.0)"
+    assert repr(fgraph) == "<FunctionGraph with 1 inputs, 1 nodes>"
+
+
+def test_unused_inputs_and_constant_outputs_are_fine() -> None:
+    x, y = num("x"), num("y")
+    fgraph = FunctionGraph([x, y], [const(2.0), x, x])
+    fgraph.check_integrity()
+    assert fgraph.toposort() == []
+    assert fgraph.get_clients(fgraph.inputs[1]) == []
+    assert fgraph.get_clients(fgraph.inputs[0]) == [("output", 1), ("output", 2)]
+
+
+def test_integrity_notices_damage() -> None:
+    x = num("x")
+    y = add(sin(x), 2.0)
+    damages = [
+        lambda g: g.clients[g.inputs[0]].clear(),
+        lambda g: g.table.clear(),
+        lambda g: g.order.level.update({g.outputs[0].owner: 0}),
+        lambda g: g.constants.clear(),
+        lambda g: g.clients.update({num("z"): {}}),
+        lambda g: setattr(g.outputs[0].owner, "inputs", g.outputs[0].owner.inputs[::-1]),
+        lambda g: g.outputs.append(exp(g.inputs[0])),
+    ]
+    for damage in damages:
+        fgraph = FunctionGraph([x], [y])
+        fgraph.check_integrity()
+        damage(fgraph)
+        with pytest.raises(InconsistencyError):
+            fgraph.check_integrity()
+
+
+# --- copying -----------------------------------------------------------------------------------------------
+
+
+def test_a_clone_is_independent() -> None:
+    x = num("x")
+    fgraph = FunctionGraph([x], [sin(x), exp(sin(x))], update_mapping={0: 0})
+    copy, memo = fgraph.clone_get_equiv()
+    copy.check_integrity()
+    assert copy.update_mapping == {0: 0}
+    assert not set(copy.variables) & set(fgraph.variables)
+    assert [memo[v] for v in fgraph.outputs] == copy.outputs
+    copy.replace(copy.outputs[0], copy.inputs[0])
+    fgraph.check_integrity()
+    assert equal_computations(fgraph.outputs, [sin(x), exp(sin(x))], fgraph.inputs, [x])
+
+
+def test_a_clone_has_clones_of_the_features() -> None:
+    class Watcher(Feature):
+        pass
+
+    x = num("x")
+    fgraph = FunctionGraph([x], [sin(x)], [Watcher()])
+    (feature,) = fgraph.clone().features
+    assert isinstance(feature, Watcher)
+    assert feature is not fgraph.features[0]
+    assert fgraph.clone_get_equiv(attach_feature=False)[0].features == []
+
+
+# --- size --------------------------------------------------------------------------------------------------
+
+
+def test_depth_and_sharing_are_no_problem() -> None:
+    x = num("x")
+    deep = FunctionGraph([x], [chain(x, DEEP)])
+    assert len(deep) == len(deep.toposort()) == DEEP
+    deep.replace(deep.outputs[0], deep.inputs[0])
+    assert len(deep) == 0
+    assert len(FunctionGraph([x], [lattice(x, 1_000)]).clone()) == 1_000
+
+
+def test_building_is_linear() -> None:
+    def seconds_per_node(n: int) -> float:
+        x, c = num("x"), pos("c")
+        y: Variable = x
+        for _ in range(n // 2):
+            y = add(sin(y), c)
+        best = float("inf")
+        for _ in range(3):
+            gc.collect()
+            gc.disable()
+            start = time.perf_counter()
+            fgraph = FunctionGraph([x, c], [y])
+            best = min(best, time.perf_counter() - start)
+            gc.enable()
+            assert len(fgraph) == n
+        return best / n
+
+    seconds_per_node(1_000)
+    assert seconds_per_node(100_000) < 3 * seconds_per_node(1_000)
