@@ -54,15 +54,13 @@ from rewrite_engine.tensor.reduce import (
 )
 from rewrite_engine.tensor.reshape import *  # noqa: F403
 from rewrite_engine.tensor.shape import *  # noqa: F403
+from rewrite_engine.tensor.special import *
 from rewrite_engine.tensor.statistics import (
     CumOp,
     cumprod,
     cumsum,
-    log_softmax,
-    logsumexp,
     mean,
     size,
-    softmax,
     std,
     var,
 )

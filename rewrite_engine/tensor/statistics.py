@@ -1,4 +1,4 @@
-"""Functions made of reductions: means, variances, softmax and its logarithm; and running sums.
+"""Functions made of reductions: means, variances; and running sums. Softmax is in `tensor/special.py`.
 
 They are written as in a textbook; the stabilising rules (`rules/`) turn them into forms that
 neither overflow nor lose digits.
@@ -79,22 +79,6 @@ def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
 def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
     """Standard deviation along axes: the square root of `var`."""
     return m.sqrt(var(x, axis, ddof, keepdims))
-
-
-def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """log(sum(exp(x))) along axes."""
-    return m.log(Sum(axis, keepdims=keepdims)(m.exp(as_tensor_variable(x))))
-
-
-def softmax(x: Any, axis: Any = None) -> Any:
-    """exp(x) / sum(exp(x)) along axes (None: all)."""
-    e = m.exp(as_tensor_variable(x))
-    return m.true_div(e, Sum(axis, keepdims=True)(e))
-
-
-def log_softmax(x: Any, axis: Any = None) -> Any:
-    """log(softmax(x)) along axes (None: all)."""
-    return m.log(softmax(x, axis))
 
 
 # --- running sums -----------------------------------------------------------------------------

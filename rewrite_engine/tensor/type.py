@@ -236,6 +236,12 @@ class TensorType(Type):
             return False
         return all(s is None or s == o for s, o in zip(self.shape, otype.shape, strict=True))
 
+    def yields_to(self, otype: Type) -> bool:
+        """`is_super`, but a dimension that was not known does not become 1: the operand that would
+        have stretched it was dropped.
+        """
+        return bool(self.is_super(otype)) and self.broadcastable == otype.broadcastable  # type: ignore[attr-defined]
+
     def kin(self, otype: Type) -> bool:
         """Same rank, and both booleans, both integers, both real or both complex."""
         if not isinstance(otype, TensorType) or otype.ndim != self.ndim:
