@@ -90,6 +90,13 @@ class Type(Record):
             return True
         return None
 
+    def yields_to(self, otype: Type) -> bool:
+        """Whether a term of `otype` may take the place of one of this type in a rule's right side.
+
+        The default is `is_super`. A type refuses what is more precise only because an operand was dropped.
+        """
+        return bool(self.is_super(otype))
+
     def kin(self, otype: Type) -> bool:
         """Whether types differ only in what operands decide (precision, shape), not in the kind of value.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from rewrite_engine.graph.node import CONSTANT, Apply
-from rewrite_engine.match.rule import Rule, tracks
+from rewrite_engine.match.rule import Rule
 
 LOOKED_AT = 3  # how many inputs are part of the key
 LIMIT = 20_000  # keys kept; graphs with more different ones (huge op parameters) start anew
@@ -58,7 +58,7 @@ class Dispatch:
         """The rules that may apply at an op, whatever its inputs."""
         found = self.by_op.get(op)
         if found is None:
-            found = self.by_op[op] = tuple([r for r in self.rules if tracks(r.roots(), op)])
+            found = self.by_op[op] = tuple([r for r in self.rules if r.considers(op)])
         return found
 
     def reach(self, op: Any) -> int:
@@ -80,6 +80,8 @@ class Dispatch:
         heads = [v.head for v in node.inputs]
         whole = len(heads) <= LOOKED_AT
         found = [r for r in self.rules_for(node.op) if not whole or r.fits(heads)]
+        if len(node.outputs) != 1:
+            found = [r for r in found if not r.single]
         constants = [i for i, head in enumerate(heads) if head is CONSTANT]
         result: Candidates | ByNumber = tuple(found)
         if len(heads) == 2 and len(constants) == 1 and any(r.reads_numbers for r in found):

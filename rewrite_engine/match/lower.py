@@ -20,6 +20,7 @@ from rewrite_engine.match.pattern import Anything, Hole, Literal, OpClass, OpNod
 from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable, PatternTerm, Term
 
 PARENTHESES = "a rule cannot be an operand: put parentheses around what stands to the left of `>>`"
+EQUALITY = "`==` compares patterns and is no part of one: write eq(a, b)"
 
 
 class RuleBody:
@@ -31,6 +32,9 @@ class RuleBody:
     def __init__(self, left: Any, right: Any) -> None:
         self.left = left
         self.right = right
+
+    def __repr__(self) -> str:
+        return f"{self.left} >> {self.right}"
 
     def _refuse(self, *_: Any) -> NoReturn:
         raise PatternError(PARENTHESES)
@@ -84,6 +88,8 @@ def lower(fn: Callable[..., Any], variable: type[LogicVariable], default_sort: S
     conditions: tuple[Any, ...] = ()
     if isinstance(body, tuple) and len(body) == 2 and isinstance(body[1], Given):
         body, conditions = body[0], body[1].conditions
+    if isinstance(body, bool):
+        raise PatternError(EQUALITY)
     if not isinstance(body, RuleBody):
         raise PatternError(f"must return `left >> right` (and `given(...)` after a comma), not {body!r}")
     left = lower_pattern(body.left)
@@ -140,7 +146,7 @@ def _lower_op(operator: Any, operands: tuple[Any, ...]) -> OpNode:
         return OpNode(_lower_class(operator._tuple), args)
     if not isinstance(operator, Op):
         raise PatternError(f"{operator!r} is not an op")
-    nin = getattr(operator, "nin", None)
+    nin = len(operator.itypes) if operator.itypes is not None else getattr(operator, "nin", None)
     plain = not any(isinstance(a, Hole) and a.rest for a in args)
     if plain and isinstance(nin, int) and nin >= 0 and nin != len(args):
         raise PatternError(f"{operator} takes {nin} operands, not {len(args)}: this can never match")

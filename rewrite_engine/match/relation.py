@@ -54,9 +54,7 @@ class RelationRule(Rule):
     def apply(self) -> Function:
         def apply(fgraph: Any, node: Apply) -> Any:
             for answer in answers(self.fn, node, self.limit):
-                if isinstance(answer, Variable) and answer.type.is_super(node.outputs[0].type):
-                    return answer
-                if isinstance(answer, Variable) and node.outputs[0].type.is_super(answer.type):
+                if isinstance(answer, Variable) and node.outputs[0].type.yields_to(answer.type):
                     return answer
             return None
 

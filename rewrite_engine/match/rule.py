@@ -76,6 +76,13 @@ class Rule:
         """The ops and classes of ops at which this rule can apply; None: at any."""
         return None
 
+    def considers(self, op: Any) -> bool:
+        """Whether the rule can apply at a node with this op."""
+        return tracks(self.roots(), op)
+
+    #: whether the rule applies only to nodes with one output
+    single: bool = False
+
     def fits(self, heads: Sequence[Any], numbers: Sequence[Any] | None = None) -> bool:
         """Whether the rule can match a node whose first inputs are computed by these ops (`Variable.head`).
 
@@ -97,7 +104,9 @@ class Rule:
 
     def transform(self, fgraph: Any, node: Apply) -> Result:
         """Apply the rule to any node: like `apply`, but checks first that the op is one of the rule's."""
-        return self.apply(fgraph, node) if tracks(self.roots(), node.op) else None
+        if not self.considers(node.op) or (self.single and len(node.outputs) != 1):
+            return None
+        return self.apply(fgraph, node)
 
     def accept(self, old: Variable, new: Variable) -> bool:
         """Whether `new` may replace `old`: False if the rule simply does not apply; `RuleTypeError` if the rule
@@ -130,6 +139,8 @@ def is_root(root: Any, op: Any) -> bool:
 class DataRule(Rule):
     """left → right, with guards, as data."""
 
+    single = True
+
     def __init__(
         self,
         fn: Callable[..., Any],
@@ -154,6 +165,9 @@ class DataRule(Rule):
     def roots(self) -> Sequence[Any]:
         op = self.left.op
         return [op.cls] if isinstance(op, OpClass) else [op]
+
+    def considers(self, op: Any) -> bool:
+        return self.left.fits(op)
 
     def fits(self, heads: Sequence[Any], numbers: Sequence[Any] | None = None) -> bool:
         args = self.left.args
@@ -181,8 +195,6 @@ class DataRule(Rule):
 
     def interpreted(self, fgraph: Any, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""
-        if not tracks(self.roots(), node.op):
-            return None
         for bound in match_root(self.left, node):
             if not guards_hold(self.guards, bound):
                 continue
@@ -254,11 +266,20 @@ class NodeRewriter(Rule):
 
     @cached_property
     def apply(self) -> Function:
-        return self.fn
+        return _on_constants(self.fn) if self.constant_inputs else self.fn
 
     def __call__(self, fgraph: Any, node: Apply) -> Any:
         """Call the function."""
         return self.fn(fgraph, node)
+
+
+def _on_constants(fn: Function) -> Function:
+    """`fn`, where all inputs are constants (dispatch looks at the first few only)."""
+
+    def apply(fgraph: Any, node: Apply) -> Any:
+        return fn(fgraph, node) if all([v.head is CONSTANT for v in node.inputs]) else None
+
+    return apply
 
 
 def _root_name(root: Any) -> str:

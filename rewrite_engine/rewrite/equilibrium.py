@@ -64,6 +64,7 @@ class Run:
         candidates = self.dispatch.candidates
         fgraph, trace, fired = self.fgraph, self.trace, self.result.fired
         dirty, settle, replace = fgraph.dirty, fgraph.settle, fgraph.replace
+        level = fgraph.order.level
         left, visits, watched = self.left, 0, trace is not None
         for node in self.worklist():
             visits += 1
@@ -75,16 +76,20 @@ class Run:
                     new = rule.apply(fgraph, node)
                     if new is None or new is False:
                         continue
-                    if watched or not isinstance(new, Variable) or new.type is not node.outputs[0].type:
+                    out = node.outputs[0]
+                    plain = isinstance(new, Variable) and new.type is out.type
+                    if watched or not plain or len(node.outputs) > 1:
                         if not attempt(fgraph, node, rule, trace):
                             continue
-                    elif replace(node.outputs[0], new, rule) is node.outputs[0]:
+                    elif replace(out, new, rule) is out:
                         continue
                 except Exception as error:
                     fail(rule, node, error)
                     continue
                 fired[rule.name] = fired.get(rule.name, 0) + 1
                 left -= 1
+                if node in level:  # what replaces it is made from it: if that goes on, it is a loop
+                    fgraph.schedule(node)
                 if left < 100:
                     self.watch(rule, new, left)
                 break

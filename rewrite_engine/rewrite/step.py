@@ -45,16 +45,23 @@ def attempt(fgraph: Any, node: Apply, rule: Any, trace: Trace | None = None) -> 
 
 def fire(fgraph: Any, node: Apply, old: Variable, rule: Any, new: Variable, trace: Trace | None) -> bool:
     """Replace one output; False if that changes nothing."""
-    if new is old or (new.type is not old.type and not rule.accept(old, new)):
+    if new is old or not is_used(fgraph, old):
+        return False
+    if new.type is not old.type and not rule.accept(old, new):
         return False
     if trace is None:
         return fgraph.replace(old, new, rule) is not old
-    trace.about(node, new)
+    trace.about(node, new, old)
     own = fgraph.replace(old, new, rule)
     if own is old:
         return False
     trace.fired(rule, own)
     return True
+
+
+def is_used(fgraph: Any, v: Variable) -> bool:
+    """Whether a variable has clients in the graph, or is an output."""
+    return bool(fgraph.clients.get(v)) or v in fgraph.out_uses
 
 
 def fire_all(fgraph: Any, node: Apply, rule: Any, result: Any, trace: Trace | None) -> bool:

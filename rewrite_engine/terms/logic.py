@@ -69,7 +69,10 @@ class Term:
         return hook(self, other)
 
     def __rrshift__(self, other: Any) -> NoReturn:
-        raise PatternError(f"{other!r} >> {self}: the left side of a rule has to be a pattern")
+        hint = ": `==` compares patterns, write eq(a, b)" if isinstance(other, bool) else ""
+        raise PatternError(
+            f"{other!r} >> {self}: the left side of a rule has to be a pattern{hint}"
+        )
 
     def __bool__(self) -> NoReturn:
         raise PatternError(TRUTH.format(self))
