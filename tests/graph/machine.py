@@ -1,7 +1,8 @@
-"""A machine that does random things to a `FunctionGraph` and checks each step against a plain model.
+"""Random changes of a `FunctionGraph`, each checked against a plain model.
 
-The model numbers terms: equal terms, equal numbers (ops are uninterpreted functions). It replaces by walking over a
-snapshot of the graph, so it knows nothing of clients, levels, merging or deferred settling.
+The model numbers terms: equal terms, equal numbers (ops are uninterpreted functions). It replaces
+by walking over a snapshot of the graph, so it knows nothing of clients, levels, merging or
+deferred settling.
 """
 
 from __future__ import annotations
@@ -128,12 +129,12 @@ class Machine:
             return [self.pick(BINARY)(self.pick(pool), self.pick(pool))]
         return [self.pick(UNARY)(self.pick(pool))]
 
-    # --- the model -----------------------------------------------------------------------------
+    # --- the model -------------------------------------------------------------------------------
 
     def values(
         self, old: Variable | None = None, new: int = 0, keep: Apply | None = None
     ) -> dict[Variable, int]:
-        """The value of every variable; where `old` is used, except by `keep`, with the value `new`."""
+        """The value of every variable, if `old`, except for `keep`, has the value `new`."""
         fgraph = self.fgraph
         found = {v: self.terms.root(v) for v in fgraph.clients if v.owner is None}
         for node in sorted(fgraph.order.level, key=fgraph.order.level.__getitem__):
@@ -149,8 +150,10 @@ class Machine:
         return [found[v] for v in self.fgraph.outputs]
 
     def term(self, new: Variable, values: dict[Variable, int]) -> tuple[int | None, set[Any]]:
-        """The value of a variable built on those of the graph (None: on something foreign), and the keys of
-        all nodes it needs."""
+        """The value of a variable built on those of the graph, and the keys of all nodes it needs.
+
+        The value is None if it is built on something foreign.
+        """
         found = dict(values)
         keys = set()
         for node in toposort([new]):
@@ -169,7 +172,7 @@ class Machine:
     def _inputs(self, node: Apply) -> tuple[Variable, ...]:
         return self.fgraph.present_inputs(node)
 
-    # --- steps ---------------------------------------------------------------------------------
+    # --- steps -----------------------------------------------------------------------------------
 
     def live(self) -> list[Variable]:
         return list(self.fgraph.clients)
@@ -253,9 +256,7 @@ class Machine:
             inputs = tuple([values[v] for v in node.inputs])
         return node.op, inputs
 
-    def twin(
-        self, clients: set[Apply], new: Variable, values: dict[Variable, int]
-    ) -> Apply | None:
+    def twin(self, clients: set[Apply], new: Variable, values: dict[Variable, int]) -> Apply | None:
         """The client of what is replaced that computes `new`: it is let alone."""
         if new.owner is None:
             return None

@@ -1,4 +1,4 @@
-"""`FunctionGraph`: building, reading, merging at import, copying. Replacement is in `test_store.py`."""
+"""`FunctionGraph`: building, reading, merging at import, copying (replacing: `test_store.py`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rewrite_engine.graph.replace import equal_computations
 from tests.graph.test_traverse import DEEP, chain, lattice
 from tests.toy import add, const, divmod_, exp, mul, neg, num, pos, sin, sub
 
-# --- building ----------------------------------------------------------------------------------------------
+# --- building ------------------------------------------------------------------------------------
 
 
 def test_a_graph_works_on_a_copy() -> None:
@@ -95,7 +95,9 @@ def test_computed_variables_may_be_inputs_of_a_copy() -> None:
 def test_missing_inputs_are_named_with_the_line_that_uses_them() -> None:
     x, y = num("x"), num("y")
     out = add(x, y)
-    with pytest.raises(MissingInputError, match=r"add: its input y of type Num(?s:.*)test_fgraph\.py"):
+    with pytest.raises(
+        MissingInputError, match=r"add: its input y of type Num(?s:.*)test_fgraph\.py"
+    ):
         FunctionGraph([x], [out])
     with pytest.raises(MissingInputError, match="y of type Num is neither"):
         FunctionGraph([x], [y])
@@ -107,7 +109,7 @@ def test_wrong_inputs_and_outputs() -> None:
         FunctionGraph([x, x], [x])
     with pytest.raises(ForeignObjectError, match="input 1 of the graph is not a variable: str 'y'"):
         FunctionGraph([x, "y"], [x])  # type: ignore[list-item]
-    with pytest.raises(ForeignObjectError, match="output 0 .* is not a variable: int 3"):
+    with pytest.raises(ForeignObjectError, match=r"output 0 .* is not a variable: int 3"):
         FunctionGraph([x], [3])  # type: ignore[list-item]
     with pytest.raises(ConstantInputError, match="is a constant"):
         FunctionGraph([const(1.0)], [x])
@@ -157,7 +159,7 @@ def test_an_output_may_be_added_by_the_name_it_had_before_merging() -> None:
     fgraph.check_integrity()
 
 
-# --- merging at import -------------------------------------------------------------------------------------
+# --- merging at import ---------------------------------------------------------------------------
 
 
 def test_equal_nodes_are_merged_whatever_their_depth() -> None:
@@ -202,7 +204,7 @@ def test_merging_at_import_can_be_left_out() -> None:
     assert len(fgraph) == 2
 
 
-# --- reading -----------------------------------------------------------------------------------------------
+# --- reading -------------------------------------------------------------------------------------
 
 
 def test_clients_tell_where_a_variable_is_used() -> None:
@@ -270,7 +272,7 @@ def test_integrity_notices_damage() -> None:
             fgraph.check_integrity()
 
 
-# --- copying -----------------------------------------------------------------------------------------------
+# --- copying -------------------------------------------------------------------------------------
 
 
 def test_a_clone_is_independent() -> None:
@@ -298,7 +300,7 @@ def test_a_clone_has_clones_of_the_features() -> None:
     assert fgraph.clone_get_equiv(attach_feature=False)[0].features == []
 
 
-# --- size --------------------------------------------------------------------------------------------------
+# --- size ----------------------------------------------------------------------------------------
 
 
 def test_depth_and_sharing_are_no_problem() -> None:

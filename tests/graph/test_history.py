@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from rewrite_engine.errors import CycleError, InconsistencyError, MissingInputError, TypeMismatchError
+from rewrite_engine.errors import (
+    CycleError,
+    InconsistencyError,
+    MissingInputError,
+    TypeMismatchError,
+)
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -182,7 +187,7 @@ def test_equal_nodes_that_were_kept_apart_are_so_again() -> None:
     fgraph.validate()
 
 
-# --- replace, or leave everything as it was ----------------------------------------------------------------
+# --- replace, or leave everything as it was ------------------------------------------------------
 
 
 @pytest.mark.parametrize("features", [[], [ReplaceValidate()]])

@@ -18,7 +18,7 @@ from tests.toy import add, const, divmod_, exp, mul, num, pos, sin, sub
 COPIERS = [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
 
 
-# --- variables ---------------------------------------------------------------------------------------------
+# --- variables -----------------------------------------------------------------------------------
 
 
 def test_a_computed_variable_knows_its_node() -> None:
@@ -88,7 +88,7 @@ def test_variables_may_be_weakly_referenced_and_are_compared_by_identity() -> No
     assert num("x") != x
 
 
-# --- constants ---------------------------------------------------------------------------------------------
+# --- constants -----------------------------------------------------------------------------------
 
 
 def test_equal_constants_have_equal_signatures() -> None:
@@ -129,7 +129,7 @@ def test_constants_print_their_value() -> None:
     assert len(str(generic.make_constant("a" * 100))) < 50
 
 
-# --- nodes -------------------------------------------------------------------------------------------------
+# --- nodes ---------------------------------------------------------------------------------------
 
 
 def test_apply_takes_what_the_manuals_give_it() -> None:
@@ -208,7 +208,7 @@ def test_new_inputs_that_do_not_fit() -> None:
         node.clone_with_new_inputs([p])
 
 
-# --- copies ------------------------------------------------------------------------------------------------
+# --- copies --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("copier", COPIERS)

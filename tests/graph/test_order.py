@@ -51,7 +51,9 @@ class Edges:
 
 
 def fuzz(seed: int) -> int:
-    """Random edges, ordinary and extra, several at once: accepted iff no cycle; refused ones change nothing."""
+    """Random edges, ordinary and extra, several at once: accepted iff no cycle; refused ones
+    change nothing.
+    """
     rng = random.Random(seed)
     graph = Edges(rng.randrange(2, 25))
     refused = 0
@@ -76,7 +78,9 @@ def fuzz(seed: int) -> int:
             assert not cyclic
         graph.check()
         if rng.random() < 0.1:
-            graph.order.remove_edges([(b, a) for b, afters in graph.order.extra.items() for a in afters][:1])
+            graph.order.remove_edges(
+                [(b, a) for b, afters in graph.order.extra.items() for a in afters][:1]
+            )
     return refused
 
 

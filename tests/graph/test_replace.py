@@ -120,7 +120,7 @@ def test_deep_and_shared_graphs_are_replaced() -> None:
     assert len(toposort([clone_replace(lattice(x, 500), {x: y})])) == 500
 
 
-# --- comparison --------------------------------------------------------------------------------------------
+# --- comparison ----------------------------------------------------------------------------------
 
 
 def test_equal_terms_are_equal() -> None:

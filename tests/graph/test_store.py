@@ -1,4 +1,4 @@
-"""`FunctionGraph.replace` in all situations: settling, merging, typing, pruning, refusals, and working with a driver."""
+"""`FunctionGraph.replace` in all situations: settling, merging, typing, pruning, refusals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from rewrite_engine.errors import CycleError, MissingInputError, TypeMismatchErr
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import equal_computations
-from rewrite_engine.graph.store import substitute
 from tests.toy import add, const, divmod_, exp, log, mul, neg, num, pos, sin, sub
 
 x, y, p = num("x"), num("y"), pos("p")
@@ -30,7 +29,7 @@ def unchanged(fgraph: FunctionGraph, nodes: set[object], *outputs: Variable) -> 
     return set(fgraph.apply_nodes) == nodes and fgraph.outputs == list(outputs)
 
 
-# --- what is replaced by what ------------------------------------------------------------------------------
+# --- what is replaced by what --------------------------------------------------------------------
 
 
 def test_every_use_is_replaced_outputs_too() -> None:
@@ -157,7 +156,7 @@ def test_constants_and_inputs_keep_their_names() -> None:
     assert z.name is None
 
 
-# --- refusals ----------------------------------------------------------------------------------------------
+# --- refusals ------------------------------------------------------------------------------------
 
 
 def test_a_cycle_is_refused_and_leaves_the_graph_as_it_was() -> None:
@@ -195,7 +194,7 @@ def test_a_wrong_type_is_refused_before_anything_happens() -> None:
     fgraph.check_integrity()
 
 
-# --- settling ----------------------------------------------------------------------------------------------
+# --- settling ------------------------------------------------------------------------------------
 
 
 def test_merges_cascade_upwards() -> None:
@@ -313,113 +312,3 @@ def test_a_wide_node_above_chains_of_all_lengths_is_settled_last() -> None:
     assert settled.count(wide) == 1
     assert fgraph.outputs[0] is fgraph.outputs[1]
     fgraph.check_integrity()
-
-
-# --- with a driver -----------------------------------------------------------------------------------------
-
-
-def test_a_driver_settles_nodes_when_it_visits_them() -> None:
-    a = sin(x)
-    b = exp(a)
-    c = neg(b)
-    fgraph = graph(c)
-    fgraph.agenda = []
-    fgraph.replace(a, y)
-    assert list(fgraph.dirty) == [b.owner]
-    assert fgraph.queued == {b.owner}
-    assert b.owner.inputs == (a,)
-    assert fgraph.present_inputs(b.owner) == (y,)
-    assert fgraph.get_clients(y) == [(b.owner, 0)]
-    assert fgraph.get_clients(x) == []
-    assert fgraph.settle(b.owner)
-    assert b.owner.inputs == (y,)
-    assert not fgraph.dirty
-
-
-def test_settle_says_whether_the_node_is_still_there() -> None:
-    a, b = exp(x), exp(y)
-    fgraph = graph(a, neg(b))
-    fgraph.agenda = []
-    fgraph.replace(y, x)
-    assert not fgraph.settle(b.owner)
-    assert b.owner not in fgraph
-    assert fgraph.queued == {fgraph.outputs[1].owner}
-    assert computes(fgraph, exp(x), neg(exp(x)))
-
-
-def test_new_nodes_are_queued_and_dead_ones_are_not() -> None:
-    a = sin(x)
-    fgraph = graph(exp(a))
-    fgraph.agenda = []
-    new = fgraph.replace(a, neg(log(x)))
-    assert fgraph.queued == {new.owner, new.owner.inputs[0].owner, fgraph.outputs[0].owner}
-    fgraph.replace(new, x)
-    assert fgraph.queued == {fgraph.outputs[0].owner}
-
-
-def test_flushing_leaves_the_agenda_of_the_driver_consistent() -> None:
-    a, b = sin(x), sin(y)
-    fgraph = graph(exp(a), exp(b), neg(b))
-    fgraph.agenda = []
-    fgraph.replace(x, y)
-    fgraph.flush()
-    assert not fgraph.dirty
-    assert fgraph.queued <= set(fgraph.apply_nodes)
-    assert fgraph.queued <= {node for _, _, node in fgraph.agenda}
-    assert computes(fgraph, exp(b), exp(b), neg(b))
-
-
-def test_a_refused_replacement_leaves_no_node_queued() -> None:
-    a = sin(x)
-    fgraph = graph(exp(a))
-    fgraph.agenda = []
-    with pytest.raises(CycleError):
-        fgraph.replace(a, log(fgraph.outputs[0]))
-    with pytest.raises(MissingInputError):
-        fgraph.replace(a, add(neg(x), num("z")))
-    assert fgraph.queued == set()
-    assert not fgraph.dirty
-
-
-def test_a_waiting_node_is_not_found_under_its_old_inputs() -> None:
-    """neg(x) waits to become neg(exp(y)); a new neg(x) is another node."""
-    fgraph = graph(neg(x), sin(p), x)
-    fgraph.agenda = []
-    fgraph.replace(fgraph.outputs[0].owner.inputs[0], exp(y))
-    fgraph.replace(fgraph.outputs[1], neg(x))
-    assert computes(fgraph, neg(exp(y)), neg(x), exp(y))
-
-
-def test_replacements_may_be_undone_before_they_are_settled() -> None:
-    fgraph = graph(sub(x, y))
-    fgraph.agenda = []
-    for old, new in ((x, p), (y, x), (x, y)):
-        fgraph.replace(old, new)
-    assert computes(fgraph, sub(p, y))
-
-
-def test_a_dirty_node_is_pruned_with_its_present_inputs() -> None:
-    a, b = sin(x), log(y)
-    fgraph = graph(exp(a), neg(b))
-    fgraph.agenda = []
-    fgraph.replace(a, b)
-    fgraph.replace(fgraph.outputs[0], p)
-    assert not fgraph.dirty
-    assert computes(fgraph, p, neg(log(y)))
-
-
-def test_substitution_applies_replacements_in_order() -> None:
-    a, b, c = num("a"), num("b"), num("c")
-    assert substitute((a, b), [(a, b), (b, c)]) == (c, c)
-    assert substitute((a, b), [(b, c), (a, b)]) == (b, c)
-    assert substitute((a, b), [(a, b), (b, a)]) == (a, a)
-    assert substitute((a, b), [(None, None), (a, c)]) == (c, b)
-    assert substitute((a,), [(None, None)]) == (a,)
-
-
-def test_substitution_is_linear() -> None:
-    many = [num() for _ in range(20_000)]
-    start = time.perf_counter()
-    result = substitute(tuple(many), list(zip(many, many[1:], strict=False)))
-    assert time.perf_counter() - start < 2.0
-    assert set(result) == {many[-1]}

@@ -28,7 +28,9 @@ class DoubleType(Type):
         x_float = float(x)
         if x_float == x:
             return x_float
-        raise TypeError(f"The double type cannot accurately represent value {x} (of type {type(x)})")
+        raise TypeError(
+            f"The double type cannot accurately represent value {x} (of type {type(x)})"
+        )
 
     def values_eq_approx(self, x: float, y: float, tolerance: float = 1e-4) -> bool:
         return abs(x - y) / (abs(x) + abs(y)) < tolerance
@@ -180,7 +182,9 @@ def test_filter_variable_lets_subtypes_pass_and_makes_constants() -> None:
 
 @pytest.mark.parametrize("allow_convert", [True, False])
 def test_filter_variable_refuses_what_does_not_fit(allow_convert: bool) -> None:
-    with pytest.raises(TypeMismatchError, match="cannot use x of type Num as a variable of type Pos"):
+    with pytest.raises(
+        TypeMismatchError, match="cannot use x of type Num as a variable of type Pos"
+    ):
         pos.filter_variable(num("x"), allow_convert=allow_convert)
     with pytest.raises(TypeError):
         double.filter_variable(num("x"), allow_convert=allow_convert)
