@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -173,7 +174,7 @@ def test_a_node_knows_the_users_line() -> None:
     y = sin(num("x"))
     file, line = y.owner.where()
     assert file == __file__
-    assert open(file).read().splitlines()[line - 1].strip() == 'y = sin(num("x"))'
+    assert Path(file).read_text().splitlines()[line - 1].strip() == 'y = sin(num("x"))'
 
 
 def test_clone_has_the_same_inputs_and_new_outputs() -> None:

@@ -33,11 +33,11 @@ class Add(Op):
     def make_node(self, x: Any, y: Any) -> Apply:
         if isinstance(x, int):
             x = Constant(int64, x)
-        elif not isinstance(x, Variable) or not x.type == int64:
+        elif not isinstance(x, Variable) or x.type != int64:
             raise TypeError("expected an int64 ScalarType")
         if isinstance(y, int):
             y = Constant(int64, y)
-        elif not isinstance(y, Variable) or not y.type == int64:
+        elif not isinstance(y, Variable) or y.type != int64:
             raise TypeError("expected an int64 ScalarType")
         return Apply(op=self, inputs=[x, y], outputs=[int64()])
 

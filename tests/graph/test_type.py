@@ -16,7 +16,7 @@ from tests.toy import add, const, exp, num, pos, sin
 
 
 class DoubleType(Type):
-    """The example of the manuals: a type on Python's float, with nothing but the required methods."""
+    """The example of the manuals: a type on Python's float, required methods only."""
 
     def filter(self, x: Any, strict: bool = False, allow_downcast: bool | None = None) -> float:
         if strict:
