@@ -1,4 +1,5 @@
-"""Rules fired per second: a chain of `sin(log(exp(·)))`, untraced and traced; growth with the graph's size.
+"""Rules fired per second: a chain of `sin(log(exp(·)))`, untraced and traced; growth with the
+graph's size.
 
 Only rewriting is timed: building the chain and importing it into a FunctionGraph are not.
 """

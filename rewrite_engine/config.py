@@ -1,6 +1,7 @@
 """Settings that change what is built or printed. Set attributes: `config.floatX = "float32"`.
 
-The environment variable `REWRITE_ENGINE_FLAGS="floatX=float32,on_rule_error=warn"` sets them at import.
+The environment variable `REWRITE_ENGINE_FLAGS="floatX=float32,on_rule_error=warn"` sets them at
+import.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ def _from_environment() -> Config:
     for flag in filter(None, os.environ.get("REWRITE_ENGINE_FLAGS", "").split(",")):
         name, _, value = flag.partition("=")
         if name.strip() not in known:
-            raise ValueError(f"REWRITE_ENGINE_FLAGS: no setting {name!r}; there are {sorted(known)}")
+            raise ValueError(
+                f"REWRITE_ENGINE_FLAGS: no setting {name!r}; there are {sorted(known)}"
+            )
         old = getattr(result, name.strip())
         setattr(result, name.strip(), type(old)(value.strip()))
     return result

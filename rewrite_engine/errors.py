@@ -1,7 +1,8 @@
 """Every error the library raises on purpose, and how its message is written.
 
-A message names the op, the types and shapes, and the user's own line. Each class also derives from the
-built-in exception a caller would expect (`TypeError`, `ValueError`), so generic handlers keep working.
+A message names the op, the types and shapes, and the user's own line. Each class also derives from
+the built-in exception a caller would expect (`TypeError`, `ValueError`), so generic handlers keep
+working.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ class MethodNotDefined(RewriteEngineError, NotImplementedError):
     """A method that a subclass of `Type` or `Op` has to define is missing."""
 
 
-# --- building a graph ------------------------------------------------------------------------------------
+# --- building a graph -----------------------------------------------------------------------------
 
 
 class DTypeError(RewriteEngineError, TypeError):
@@ -54,7 +55,7 @@ class NotConstantError(RewriteEngineError, TypeError):
     """A value known while the graph is built was needed, and the variable is not a constant."""
 
 
-# --- the FunctionGraph -----------------------------------------------------------------------------------
+# --- the FunctionGraph ----------------------------------------------------------------------------
 
 
 class InconsistencyError(RewriteEngineError):
@@ -69,7 +70,7 @@ class ImmutableGraphError(InconsistencyError):
     """A graph was changed by another way than `FunctionGraph.replace`."""
 
 
-# --- gradients -------------------------------------------------------------------------------------------
+# --- gradients ------------------------------------------------------------------------------------
 
 
 class GradientError(RewriteEngineError):
@@ -84,7 +85,7 @@ class DisconnectedInputError(GradientError, ValueError):
     """The cost does not depend on the variable."""
 
 
-# --- functions -------------------------------------------------------------------------------------------
+# --- functions ------------------------------------------------------------------------------------
 
 
 class InputError(RewriteEngineError, ValueError):
@@ -92,7 +93,9 @@ class InputError(RewriteEngineError, ValueError):
 
 
 class MissingInputError(InputError):
-    """A root variable of the graph was not given as an input, or an argument is missing in a call."""
+    """A root variable of the graph was not given as an input, or an argument is missing in a
+    call.
+    """
 
 
 class DuplicateInputError(InputError):
@@ -111,7 +114,7 @@ class UpdateTypeError(RewriteEngineError, TypeError):
     """An update has not the type of its shared variable."""
 
 
-# --- rules -----------------------------------------------------------------------------------------------
+# --- rules ----------------------------------------------------------------------------------------
 
 
 class RuleError(RewriteEngineError):
@@ -149,7 +152,7 @@ class UnknownNameError(RewriteEngineError, KeyError):
         return str(self.args[0]) if self.args else ""
 
 
-# --- extras ----------------------------------------------------------------------------------------------
+# --- extras ---------------------------------------------------------------------------------------
 
 
 class MissingExtraError(RewriteEngineError, ImportError):
@@ -170,7 +173,8 @@ def message(
     where: tuple[str, int] | None = None,
     hint: str | None = None,
 ) -> str:
-    """Write an error message: what is wrong, in which op, on which types, from which line of the user.
+    """Write an error message: what is wrong, in which op, on which types, from which line of the
+    user.
 
     `inputs` are variables (their types are shown) or values (their dtype and shape are).
     """

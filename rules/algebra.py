@@ -2,7 +2,18 @@
 
 from rewrite_engine.rules.facts import nonneg, positive
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import abs, constant, cos, maximum, minimum, neg, reciprocal, second, sqr, sqrt
+from rewrite_engine.tensor import (
+    abs,
+    constant,
+    cos,
+    maximum,
+    minimum,
+    neg,
+    reciprocal,
+    second,
+    sqr,
+    sqrt,
+)
 
 
 def filled(x, value):

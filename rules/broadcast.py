@@ -60,7 +60,8 @@ def second_like_scalar(x: Scalar, y: Scalar):
 
 @node_rewriter([second], phase="canonicalize", claim=exact)
 def second_of_known_shape(fgraph, node):
-    """Where static shapes say that y fills x already, y is enough. Not data: it looks at types only.
+    """Where static shapes say that y fills x already, y is enough. Not data: it looks at types
+    only.
 
     >>> rewritten(second(tensor(dtype="float64", shape=(1, 3)), tensor(dtype="float64", shape=(1, 3), name="y")))
     y

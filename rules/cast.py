@@ -16,7 +16,8 @@ def cast_dtype(op):
 
 @node_rewriter([cast_dtype], phase="canonicalize", claim=exact)
 def cast_to_same(fgraph, node):
-    """A conversion to the dtype that is there. Not data: the dtype is a parameter of the scalar op inside.
+    """A conversion to the dtype that is there. Not data: the dtype is a parameter of the scalar op
+    inside.
 
     >>> x = vector("x")
     >>> rewritten(Elemwise(Cast("float64"))(x))

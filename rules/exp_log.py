@@ -2,7 +2,17 @@
 
 from rewrite_engine.rules.facts import nonneg
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import exp, expm1, log, log1mexp, log1p, logaddexp, reciprocal, sigmoid, softplus
+from rewrite_engine.tensor import (
+    exp,
+    expm1,
+    log,
+    log1mexp,
+    log1p,
+    logaddexp,
+    reciprocal,
+    sigmoid,
+    softplus,
+)
 
 
 @rule(phase="canonicalize")

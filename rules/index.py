@@ -1,8 +1,8 @@
 """Indexing that takes everything, or takes from what is known."""
 
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor.index_template import Slice
 from rewrite_engine.tensor import MakeVector, Shape, Shape_i, Subtensor
+from rewrite_engine.tensor.index_template import Slice
 
 
 @node_rewriter([Subtensor], phase="canonicalize", claim=exact)

@@ -1,7 +1,8 @@
 """What a rule pack imports: `from rewrite_engine.rules.language import *`.
 
-The language itself is in `rewrite_engine/match/`; here it is bound to tensors: pattern variables have the operators of
-tensors, and sorts speak of dtypes and ranks. How to write a rule: `docs/writing_rules.md`.
+The language itself is in `rewrite_engine/match/`; here it is bound to tensors: pattern variables
+have the operators of tensors, and sorts speak of dtypes and ranks. How to write a rule:
+`docs/writing_rules.md`.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
 from rewrite_engine.match.decorate import compute, node_rewriter, relation
 from rewrite_engine.match.fact import because, fact, given, unknown
 from rewrite_engine.match.pattern import Anything, Const, Prop, Rest, Sort
-from rewrite_engine.terms.logic import pattern_classes
 from rewrite_engine.tensor.operators import TensorOperators
+from rewrite_engine.terms.logic import pattern_classes
 
 __all__ = [
     "CONSTANT",
@@ -55,7 +56,9 @@ def _rank(name: str, ndim: int) -> Sort:
 
 
 def _kinds(name: str, kinds: str) -> Sort:
-    return Sort(name, lambda v: getattr(v.type, "kind", "?") in kinds, f"{{v}}.type.kind in {kinds!r}")
+    return Sort(
+        name, lambda v: getattr(v.type, "kind", "?") in kinds, f"{{v}}.type.kind in {kinds!r}"
+    )
 
 
 Float = _kinds("Float", "fc")  # real or complex floats
@@ -74,15 +77,20 @@ def rule(
     claim: Claim = refines,
     tags: Iterable[str] = (),
 ) -> Any:
-    """Make a rule of a function that returns `left >> right`; its parameters are tensors still unknown.
+    """Make a rule of a function that returns `left >> right`; its parameters are tensors still
+    unknown.
 
-    Raises a `RuleError` that starts with the rule's name and file:line if something is wrong with it.
+    Raises a `RuleError` that starts with the rule's name and file:line if something is wrong with
+    it.
     """
     return decorate.rule(fn, phase=phase, claim=claim, tags=tags, variable=TensorLogicVariable)
 
 
 class Rewritten:
-    """A term after the default pipeline; prints in the usual notation. For examples in docstrings."""
+    """A term after the default pipeline; prints in the usual notation.
+
+    For examples in docstrings.
+    """
 
     def __init__(self, variable: Any) -> None:
         self.variable = variable
@@ -94,7 +102,8 @@ class Rewritten:
 
 
 def rewritten(*variables: Any, **options: Any) -> Any:
-    """Return terms as the default pipeline rewrites them (without the in-place phase), ready to be printed.
+    """Return terms as the default pipeline rewrites them (without the in-place phase), ready to be
+    printed.
 
     >>> import rewrite_engine.tensor as pt
     >>> rewritten(pt.log(1 + pt.vector("x")))

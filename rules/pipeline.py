@@ -1,7 +1,8 @@
 """Everything that happens to a graph between `function(...)` and the VM, in order.
 
-A phase is the rules that name it (`@rule(phase=...)`), under a driver that runs them to a fixed point. The packs are tried in
-the order of `PACKS`, their rules in source order. Packs are imported when the first graph is rewritten.
+A phase is the rules that name it (`@rule(phase=...)`), under a driver that runs them to a fixed
+point. The packs are tried in the order of `PACKS`, their rules in source order. Packs are imported
+when the first graph is rewritten.
 """
 
 from __future__ import annotations
@@ -37,8 +38,10 @@ PACKS = (
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name. also: earlier
-    phases whose rules are used again, because this one makes terms that are not in their normal form."""
+    """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name.
+    also: earlier phases whose rules are used again, because this one makes terms that are not in
+    their normal form.
+    """
 
     name: str
     driver: Callable[[RuleSet, str], GraphRewriter]
@@ -71,7 +74,8 @@ def all_rules() -> RuleSet:
 def optimizer(query: Query | None = None, extra: RuleSet | None = None) -> SequentialOptimizer:
     """The phases, with the rules that a query selects (default: all that need no leave).
 
-    extra: rules to use beside the shipped ones. Raises `UnknownNameError` for a name that nothing has.
+    extra: rules to use beside the shipped ones. Raises `UnknownNameError` for a name that nothing
+    has.
     """
     query = query or Query()
     rules = all_rules() + (extra or RuleSet())
@@ -86,7 +90,9 @@ def optimizer(query: Query | None = None, extra: RuleSet | None = None) -> Seque
 
 
 def check_names(query: Query, rules: RuleSet) -> None:
-    """Refuse a query that names what does not exist: a typing error would silently change nothing."""
+    """Refuse a query that names what does not exist: a typing error would silently change
+    nothing.
+    """
     unknown = query.mentioned - rules.names - KNOWN
     if not unknown:
         return

@@ -32,7 +32,9 @@ def sum_of_sum(x: Float, inner: Prop, outer: Prop):
     >>> rewritten(tensor3("x").sum(axis=0).sum(axis=1))
     Sum{axis=(0, 2)}(x)
     """
-    return Sum(axis=outer)(Sum(axis=inner)(x)) >> compute(lambda x, inner, outer: once(Sum, x, inner, outer))
+    return Sum(axis=outer)(Sum(axis=inner)(x)) >> compute(
+        lambda x, inner, outer: once(Sum, x, inner, outer)
+    )
 
 
 @rule(phase="canonicalize", claim=exact)
@@ -42,7 +44,9 @@ def max_of_max(x, inner: Prop, outer: Prop):
     >>> rewritten(tensor3("x").max(axis=0).max(axis=1))
     Max{axis=(0, 2)}(x)
     """
-    return Max(axis=outer)(Max(axis=inner)(x)) >> compute(lambda x, inner, outer: once(Max, x, inner, outer))
+    return Max(axis=outer)(Max(axis=inner)(x)) >> compute(
+        lambda x, inner, outer: once(Max, x, inner, outer)
+    )
 
 
 @rule(phase="canonicalize", claim=exact)
@@ -52,7 +56,9 @@ def min_of_min(x, inner: Prop, outer: Prop):
     >>> rewritten(tensor3("x").min(axis=0).min(axis=1))
     Min{axis=(0, 2)}(x)
     """
-    return Min(axis=outer)(Min(axis=inner)(x)) >> compute(lambda x, inner, outer: once(Min, x, inner, outer))
+    return Min(axis=outer)(Min(axis=inner)(x)) >> compute(
+        lambda x, inner, outer: once(Min, x, inner, outer)
+    )
 
 
 @rule(phase="canonicalize", claim=exact)
@@ -86,7 +92,8 @@ def constant_along(x, y, axis):
 
 @rule(phase="canonicalize", claim=approx(ulps=8))
 def sum_of_quotient(x: Float, y: Float, axis: Prop):
-    """One quotient per sum instead of one per element, where the divisor does not change along the sum.
+    """One quotient per sum instead of one per element, where the divisor does not change along the
+    sum.
 
     >>> rewritten((matrix("x") / col("y")).sum(axis=1, keepdims=True))
     Sum{axis=1, keepdims}(x) / y

@@ -1,12 +1,25 @@
-"""Shapes: known ones become constants, others are computed without what they are the shape of; views of views."""
+"""Shapes: known ones become constants, others are computed without what they are the shape of;
+views of views.
+"""
 
 from rewrite_engine.errors import MethodNotDefined
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import DimShuffle, MakeVector, Reshape, Shape, Shape_i, SpecifyShape, constant, shape_i
+from rewrite_engine.tensor import (
+    DimShuffle,
+    MakeVector,
+    Reshape,
+    Shape,
+    Shape_i,
+    SpecifyShape,
+    constant,
+    shape_i,
+)
 
 
 def dims_of(fgraph, variable, lengths=shape_i):
-    """The dimensions of a variable, from those of what it is computed from; None where the op does not say."""
+    """The dimensions of a variable, from those of what it is computed from; None where the op
+    does not say.
+    """
     node = variable.owner
     shapes = [tuple(lengths(v, i) for i in range(getattr(v.type, "ndim", 0))) for v in node.inputs]
     try:
@@ -92,9 +105,9 @@ def dimshuffle_of_dimshuffle(x, n: Prop, m: Prop, inner: Prop, outer: Prop):
     >>> rewritten(matrix("x").T.T)
     x
     """
-    return DimShuffle(input_ndim=m, new_order=outer)(DimShuffle(input_ndim=n, new_order=inner)(x)) >> compute(
-        lambda x, inner, outer: composed(x, inner, outer)
-    )
+    return DimShuffle(input_ndim=m, new_order=outer)(
+        DimShuffle(input_ndim=n, new_order=inner)(x)
+    ) >> compute(lambda x, inner, outer: composed(x, inner, outer))
 
 
 @node_rewriter([DimShuffle], phase="canonicalize", claim=exact)
@@ -115,5 +128,7 @@ def specified_shape_known(fgraph, node):
     x
     """
     op, x = node.op, node.inputs[0]
-    known = all(claim is None or claim == have for claim, have in zip(op.shape, x.type.shape, strict=True))
+    known = all(
+        claim is None or claim == have for claim, have in zip(op.shape, x.type.shape, strict=True)
+    )
     return x if known else None

@@ -1,4 +1,6 @@
-"""Softmax written with exponentials, and its gradient: what overflows becomes the ops of `tensor/special.py`."""
+"""Softmax written with exponentials, and its gradient: what overflows becomes the ops of
+`tensor/special.py`.
+"""
 
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import Sum, exp, log

@@ -1,4 +1,6 @@
-"""Toy types and ops: the layers `graph`, `terms`, `match` and `rewrite` are tested on these, without tensors."""
+"""Toy types and ops: the layers `graph`, `terms`, `match` and `rewrite` are tested on these,
+without tensors.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +57,15 @@ class ToyOp(Op):
 
     __props__ = ("name", "nin", "associative", "commutative")
 
-    def __init__(self, name: str, nin: int | None, fn: Any = None, *, associative: bool = False,
-                 commutative: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        nin: int | None,
+        fn: Any = None,
+        *,
+        associative: bool = False,
+        commutative: bool = False,
+    ) -> None:
         self.name = name
         self.nin = nin
         self.fn = fn

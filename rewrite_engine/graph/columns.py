@@ -1,10 +1,12 @@
-"""A `FunctionGraph` as flat columns, for pickling and deep copying without recursion over its depth.
+"""A `FunctionGraph` as flat columns, for pickling and deep copying without recursion over its
+depth.
 
-`to_columns(fgraph)` writes one row per node in topological order; `from_columns(columns)` builds an equal graph. A
-variable is a number: roots first, then the nodes' outputs in order. `FunctionGraph.__reduce__` uses both, so
-`pickle` and `copy.deepcopy` work on graphs of any depth with the default recursion limit; who pickles a function pickles
-its `FunctionGraph` and finds inputs and outputs by position. Roots (shared variables too) are pickled as the objects
-that they are: the same root elsewhere in the pickle stays the same.
+`to_columns(fgraph)` writes one row per node in topological order; `from_columns(columns)` builds an
+equal graph. A variable is a number: roots first, then the nodes' outputs in order.
+`FunctionGraph.__reduce__` uses both, so `pickle` and `copy.deepcopy` work on graphs of any depth
+with the default recursion limit; who pickles a function pickles its `FunctionGraph` and finds
+inputs and outputs by position. Roots (shared variables too) are pickled as the objects that they
+are: the same root elsewhere in the pickle stays the same.
 """
 
 from __future__ import annotations
@@ -73,7 +75,10 @@ def to_columns(fgraph: FunctionGraph) -> Columns:
 
 
 def from_columns(columns: Columns) -> FunctionGraph:
-    """Build the graph that `to_columns` wrote. It has no variable in common with any other but the roots."""
+    """Build the graph that `to_columns` wrote.
+
+    It has no variable in common with any other but the roots.
+    """
     variables: list[Variable] = list(columns.roots)
     for i, node in enumerate(_nodes(columns, variables)):
         node._tag = columns.node_tags.get(i)

@@ -1,10 +1,12 @@
 """`DestroyHandler`: no value is overwritten while somebody may still read it.
 
-A node with a `destroy_map` overwrites the memory of an input. Everybody else who reads that memory, directly or through
-views, has to run before it. Those constraints are extra edges of the graph's one dynamic order, so asking whether a node
-may overwrite an input costs the size of the affected region, not of the graph.
+A node with a `destroy_map` overwrites the memory of an input. Everybody else who reads that memory,
+directly or through views, has to run before it. Those constraints are extra edges of the graph's
+one dynamic order, so asking whether a node may overwrite an input costs the size of the affected
+region, not of the graph.
 
-While a graph changes, the handler only notes which nodes to look at again; it does so when the graph is settled.
+While a graph changes, the handler only notes which nodes to look at again; it does so when the
+graph is settled.
 """
 
 from __future__ import annotations
@@ -31,9 +33,11 @@ def view_root(var: Variable) -> Variable:
 
 
 class DestroyHandler(Feature):
-    """Guards in-place operations; attached, it makes `validate` raise `InconsistencyError` on a conflict.
+    """Guards in-place operations; attached, it makes `validate` raise `InconsistencyError` on a
+    conflict.
 
-    mutable: inputs of the graph that may be overwritten (by default none), or those they are copies of.
+    mutable: inputs of the graph that may be overwritten (by default none), or those they are copies
+    of.
     """
 
     def __init__(self, mutable: Collection[Variable] = ()) -> None:
@@ -47,7 +51,7 @@ class DestroyHandler(Feature):
     def clone(self) -> DestroyHandler:
         return DestroyHandler(self.mutable)
 
-    # --- callbacks ---------------------------------------------------------------------------------------
+    # --- callbacks --------------------------------------------------------------------------------
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         if fgraph.guard is not None:
@@ -101,14 +105,16 @@ class DestroyHandler(Feature):
         self.stale.update(dict.fromkeys(self.broken))
         self.refresh(fgraph)
         for node, why in self.broken.items():
-            raise InconsistencyError(message(why, op=node.op, inputs=node.inputs, where=node.where()))
+            raise InconsistencyError(
+                message(why, op=node.op, inputs=node.inputs, where=node.where())
+            )
 
     def orderings(self, fgraph: FunctionGraph) -> dict[Apply, list[Apply]]:
         live = fgraph.order.level
         found = {node: [r for r, _ in edges if r in live] for node, edges in self.edges.items()}
         return {node: readers for node, readers in found.items() if readers}
 
-    # --- questions ---------------------------------------------------------------------------------------
+    # --- questions --------------------------------------------------------------------------------
 
     def refusal(self, fgraph: FunctionGraph, node: Apply, i: int) -> str | None:
         """Why `node` may not overwrite its input `i`; None if it may."""
@@ -165,7 +171,7 @@ class DestroyHandler(Feature):
         readers.pop(node, None)
         return readers
 
-    # --- bookkeeping -------------------------------------------------------------------------------------
+    # --- bookkeeping ------------------------------------------------------------------------------
 
     def refresh(self, fgraph: FunctionGraph) -> None:
         """Look again at what changed. Called whenever the graph has been settled."""

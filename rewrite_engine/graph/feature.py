@@ -11,14 +11,16 @@ if TYPE_CHECKING:
 
 
 class AlreadyThere(Exception):
-    """Raised by `on_attach` when a feature of this kind is attached already; `attach_feature` then does nothing."""
+    """Raised by `on_attach` when a feature of this kind is attached already; `attach_feature`
+    then does nothing.
+    """
 
 
 class Feature:
     """Base of all features. Override what you need: what is not overridden costs nothing.
 
-    Changes are announced when they reach an edge: a replacement is announced by one `on_change_input` per
-    client, at the latest when the graph is next settled.
+    Changes are announced when they reach an edge: a replacement is announced by one
+    `on_change_input` per client, at the latest when the graph is next settled.
     """
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
@@ -42,7 +44,9 @@ class Feature:
         new: Variable,
         reason: Any,
     ) -> None:
-        """Called after `node.inputs[i]` (or, for the node "output", `fgraph.outputs[i]`) was changed."""
+        """Called after `node.inputs[i]` (or, for the node "output", `fgraph.outputs[i]`) was
+        changed.
+        """
 
     def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
         """Called before the type of a variable becomes more precise."""
@@ -58,7 +62,9 @@ class Feature:
         return {}
 
     def clone(self) -> Feature:
-        """A feature for a copy of the graph (whose `memo` maps this graph's variables to its own)."""
+        """A feature for a copy of the graph (whose `memo` maps this graph's variables to its
+        own).
+        """
         return type(self)()
 
 

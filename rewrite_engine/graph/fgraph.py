@@ -1,8 +1,10 @@
-"""`FunctionGraph`: a graph with inputs and outputs that can be changed, through one door: `replace`.
+"""`FunctionGraph`: a graph with inputs and outputs that can be changed, through one door:
+`replace`.
 
-It knows the clients of every variable, keeps one dynamic topological order, and merges equal nodes at all times
-(hash-consing). `replace` only redirects the clients; each of them is rebuilt, re-typed, re-keyed and merged once, by
-`settle`, however many of its inputs changed. Without a driver, `replace` settles at once.
+It knows the clients of every variable, keeps one dynamic topological order, and merges equal nodes
+at all times (hash-consing). `replace` only redirects the clients; each of them is rebuilt,
+re-typed, re-keyed and merged once, by `settle`, however many of its inputs changed. Without a
+driver, `replace` settles at once.
 
 The mechanism is in `graph/store.py`; watching a graph is the job of features (`graph/feature.py`).
 """
@@ -30,12 +32,12 @@ from rewrite_engine.graph.traverse import graph_inputs, toposort
 class FunctionGraph(NodeStore):
     """The computation of `outputs` from `inputs`.
 
-    inputs: root variables (None: all roots that are not constants). clone: work on a copy, so that the
-    user's variables are left as they are; `memo` then maps them to the graph's own. Raises
+    inputs: root variables (None: all roots that are not constants). clone: work on a copy, so that
+    the user's variables are left as they are; `memo` then maps them to the graph's own. Raises
     `MissingInputError` for a root that is neither an input nor a constant, `DuplicateInputError`,
-    `ConstantInputError`, `ForeignObjectError`, and `InputError` for an input that is computed and not
-    copied. clone=False takes the user's nodes over; merging then changes them. merging=False lets
-    equal nodes stay apart while they are taken in.
+    `ConstantInputError`, `ForeignObjectError`, and `InputError` for an input that is computed and
+    not copied. clone=False takes the user's nodes over; merging then changes them. merging=False
+    lets equal nodes stay apart while they are taken in.
     """
 
     def __init__(
@@ -68,7 +70,7 @@ class FunctionGraph(NodeStore):
         for feature in features:
             self.attach_feature(feature)
 
-    # --- reading -----------------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------
 
     @property
     def apply_nodes(self) -> Any:
@@ -115,10 +117,13 @@ class FunctionGraph(NodeStore):
     def __repr__(self) -> str:
         return f"<FunctionGraph with {len(self.inputs)} inputs, {len(self)} nodes>"
 
-    # --- features ----------------------------------------------------------------------------------------
+    # --- features ---------------------------------------------------------------------------------
 
     def attach_feature(self, feature: Feature) -> None:
-        """Let a feature watch this graph. Does nothing if one of its kind says it is there already."""
+        """Let a feature watch this graph.
+
+        Does nothing if one of its kind says it is there already.
+        """
         if feature in self.features:
             return
         self.flush()
@@ -148,16 +153,17 @@ class FunctionGraph(NodeStore):
         for check in self.on_validate:
             check(self)
 
-    # --- the door ----------------------------------------------------------------------------------------
+    # --- the door ---------------------------------------------------------------------------------
 
     def replace(
         self, old: Variable, new: Variable, reason: Any = None, import_missing: bool = False
     ) -> Variable:
         """Use `new` wherever `old` is used; return the graph's own variable for `new`.
 
-        `new` may be built on variables of this graph; what is new is imported, what exists already is found.
-        If it is computed from `old` itself, only the present uses of `old` change. Raises
-        `TypeMismatchError`, `MissingInputError` or `CycleError`; the graph is then as it was before.
+        `new` may be built on variables of this graph; what is new is imported, what exists already
+        is found. If it is computed from `old` itself, only the present uses of `old` change. Raises
+        `TypeMismatchError`, `MissingInputError` or `CycleError`; the graph is then as it was
+        before.
         """
         if new is old or old not in self.clients:
             return new
@@ -174,20 +180,29 @@ class FunctionGraph(NodeStore):
         return own
 
     def replace_all(
-        self, pairs: Iterable[tuple[Variable, Variable]] | Mapping[Variable, Variable], reason: Any = None
+        self,
+        pairs: Iterable[tuple[Variable, Variable]] | Mapping[Variable, Variable],
+        reason: Any = None,
     ) -> None:
-        """Replace several variables, one after the other. All types are checked before the first."""
+        """Replace several variables, one after the other.
+
+        All types are checked before the first.
+        """
         todo = list(pairs.items() if isinstance(pairs, Mapping) else pairs)
         fitted = [(old, old.type.filter_variable(new)) for old, new in todo]
         for old, new in fitted:
             self.replace(old, new, reason)
 
     def replace_validate(self, old: Variable, new: Variable, reason: Any = None) -> None:
-        """`replace`, then `validate`; on any error the graph is as it was before, and the error is raised."""
+        """`replace`, then `validate`; on any error the graph is as it was before, and the error
+        is raised.
+        """
         replace_validate(self, [(old, new)], reason)
 
     def replace_all_validate(
-        self, pairs: Iterable[tuple[Variable, Variable]] | Mapping[Variable, Variable], reason: Any = None
+        self,
+        pairs: Iterable[tuple[Variable, Variable]] | Mapping[Variable, Variable],
+        reason: Any = None,
     ) -> None:
         """`replace_validate` for several at once: all of them, or none."""
         replace_validate(self, pairs, reason)
@@ -198,7 +213,9 @@ class FunctionGraph(NodeStore):
         remove: Iterable[Variable],
         reason: Any = None,
     ) -> None:
-        """Like `replace_all_validate`, and `remove` must have left the graph, or nothing is changed."""
+        """Like `replace_all_validate`, and `remove` must have left the graph, or nothing is
+        changed.
+        """
         replace_validate(self, pairs, reason, gone=remove)
 
     def restore(
@@ -207,8 +224,9 @@ class FunctionGraph(NodeStore):
         outputs: Sequence[Variable],
         types: Mapping[Variable, Any],
     ) -> None:
-        """Put nodes' inputs, the outputs and types back to what they were. For `History`; linear in the
-        graph. Features are told which nodes left and came, then `on_restore`."""
+        """Put nodes' inputs, the outputs and types back to what they were. For `History`; linear in
+        the graph. Features are told which nodes left and came, then `on_restore`.
+        """
         before = dict.fromkeys(self.order.level)
         for node, old in inputs.items():
             node.inputs = tuple(old)
@@ -255,7 +273,9 @@ class FunctionGraph(NodeStore):
         if var in self.clients:
             raise DuplicateInputError(f"{var!r} is an input of this graph already")
         if isinstance(var, Constant):
-            raise ConstantInputError(f"{var!r} is a constant, so it cannot be an input of the graph")
+            raise ConstantInputError(
+                f"{var!r} is a constant, so it cannot be an input of the graph"
+            )
         if var.owner is not None:
             raise InputError(f"{var!r} is computed by a node, so it can be an input only as a copy")
         self.inputs.append(var)
@@ -269,7 +289,7 @@ class FunctionGraph(NodeStore):
         if self.guard is not None:
             self.guard.on_new_output(self, own)
 
-    # --- copying -----------------------------------------------------------------------------------------
+    # --- copying ----------------------------------------------------------------------------------
 
     def _copy(self, node: Apply) -> Apply:
         copy = build_node(node.op, node.inputs, tuple([v.type for v in node.outputs]), node.origin)
@@ -309,7 +329,10 @@ class FunctionGraph(NodeStore):
         return from_columns, (to_columns(self),)
 
     def check_integrity(self) -> None:
-        """Raise `InconsistencyError` unless everything that always holds does. For tests and debugging."""
+        """Raise `InconsistencyError` unless everything that always holds does.
+
+        For tests and debugging.
+        """
         from rewrite_engine.graph.integrity import check
 
         check(self)
@@ -319,7 +342,9 @@ def _check_io(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
     for what, variables in (("input", inputs), ("output", outputs)):
         for i, v in enumerate(variables):
             if not isinstance(v, Variable):
-                raise ForeignObjectError(f"{what} {i} of the graph is not a variable: {describe(v)}")
+                raise ForeignObjectError(
+                    f"{what} {i} of the graph is not a variable: {describe(v)}"
+                )
     seen: set[Variable] = set()
     for v in inputs:
         if v in seen:

@@ -1,8 +1,9 @@
 """`History` (undo), and `ReplaceValidate` (replace, or leave the graph as it was).
 
-A history notes which inputs and types changed, and the inputs of nodes that leave (such a node may be changed when it
-is used again), so noting costs one tuple per change. Going back puts what was noted in place and lets the graph take
-in its nodes anew: linear in the graph, which is fine for what should be rare.
+A history notes which inputs and types changed, and the inputs of nodes that leave (such a node may
+be changed when it is used again), so noting costs one tuple per change. Going back puts what was
+noted in place and lets the graph take in its nodes anew: linear in the graph, which is fine for
+what should be rare.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from rewrite_engine.graph.node import Apply, Variable
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
 
-#: (node or "output", input index, what was there), (node that left, None, its inputs) or (variable, None, its type)
+#: (node or "output", input index, what was there), (node that left, None, its inputs) or (variable,
+#: None, its type)
 Change = tuple[Any, int | None, Any]
 
 
 class History(Feature):
-    """Remembers every changed edge: `checkpoint()` names the present state, `revert(...)` goes back to it."""
+    """Remembers every changed edge: `checkpoint()` names the present state, `revert(...)` goes
+    back to it.
+    """
 
     def __init__(self) -> None:
         self.log: list[Change] = []
@@ -73,7 +77,8 @@ class History(Feature):
 
 
 class ReplaceValidate(Feature):
-    """Adds `checkpoint()`, `revert(n)` and `consistent()` to a graph and keeps a `History` for them.
+    """Adds `checkpoint()`, `revert(n)` and `consistent()` to a graph and keeps a `History` for
+    them.
 
     `FunctionGraph.replace_validate` works without it (it then keeps a history for that one call).
     """
@@ -126,7 +131,8 @@ def replace_validate(
     reason: Any = None,
     gone: Iterable[Variable] = (),
 ) -> None:
-    """Replace all pairs and validate; on any error the graph is as it was before, and the error is raised.
+    """Replace all pairs and validate; on any error the graph is as it was before, and the error is
+    raised.
 
     gone: variables that must not be in the graph afterwards (else `InconsistencyError`).
     """

@@ -1,4 +1,7 @@
-"""The invariants of a `FunctionGraph`, checked one by one. Linear; for tests and for hunting bugs."""
+"""The invariants of a `FunctionGraph`, checked one by one.
+
+Linear; for tests and for hunting bugs.
+"""
 
 from __future__ import annotations
 
@@ -61,4 +64,6 @@ def _check_levels(fgraph: FunctionGraph, live: list[Apply]) -> None:
 def _same(what: str, expected: Set[Any], found: Set[Any]) -> None:
     if expected != found:
         extra, missing = found - expected, expected - found
-        raise InconsistencyError(f"{what}: too many {sorted(map(str, extra))}, missing {sorted(map(str, missing))}")
+        raise InconsistencyError(
+            f"{what}: too many {sorted(map(str, extra))}, missing {sorted(map(str, missing))}"
+        )

@@ -1,9 +1,9 @@
 """Values of one kind exist once: the metaclass that types and ops share.
 
-A class that lists its defining attributes in `__props__` gets equality by value for the price of identity:
-constructing an equal instance returns the one that exists. `==`, `hash` and `is` then agree and cost nothing,
-which is what matchers, hash-consing and type comparison rely on. A class without `__props__` compares by
-identity; one that defines `__eq__` itself is left alone.
+A class that lists its defining attributes in `__props__` gets equality by value for the price of
+identity: constructing an equal instance returns the one that exists. `==`, `hash` and `is` then
+agree and cost nothing, which is what matchers, hash-consing and type comparison rely on. A class
+without `__props__` compares by identity; one that defines `__eq__` itself is left alone.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ _identity_eq: Any = object.__eq__
 class Interned(type):
     """Metaclass: an instance with `__props__` equal to an existing one *is* that one.
 
-    A class with its own `__eq__` and no `__hash__` hashes by class, so that its instances may be keys.
+    A class with its own `__eq__` and no `__hash__` hashes by class, so that its instances may be
+    keys.
     """
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kw: Any) -> Any:
+    def __new__(
+        mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kw: Any
+    ) -> Any:
         if "__eq__" in namespace:
             namespace.setdefault("__hash__", lambda self: hash(type(self)))
         return super().__new__(mcs, name, bases, namespace, **kw)
@@ -39,7 +42,8 @@ class Interned(type):
 def intern(instance: Any) -> Any:
     """Return the instance that stands for all with this class and these `__props__`.
 
-    An instance whose props cannot be hashed, or whose class has its own `__eq__`, stands for itself.
+    An instance whose props cannot be hashed, or whose class has its own `__eq__`, stands for
+    itself.
     """
     cls = type(instance)
     names = cls.__props__
@@ -72,7 +76,9 @@ def rebuild(cls: type, state: dict[str, Any]) -> Any:
 
 
 class Record(metaclass=Interned):
-    """What `Type` and `Op` share: interning, a printed form from `__props__`, copying and pickling."""
+    """What `Type` and `Op` share: interning, a printed form from `__props__`, copying and
+    pickling.
+    """
 
     __props__: tuple[str, ...] | None = None
 
@@ -86,7 +92,9 @@ class Record(metaclass=Interned):
         return str(self)
 
     def __state__(self) -> dict[str, Any]:
-        """The attributes worth keeping when pickled (caches, whose names start with `_`, are not)."""
+        """The attributes worth keeping when pickled (caches, whose names start with `_`, are
+        not).
+        """
         return {k: v for k, v in self.__dict__.items() if not k.startswith("_")}
 
     def __reduce__(self) -> Any:

@@ -1,7 +1,8 @@
 """`Variable`, `Constant` and `Apply`: the nodes of a graph, and the one place that allocates them.
 
-A graph is bipartite: an `Apply` is an op applied to input variables, and owns its output variables. Nothing here
-knows of clients or order; that belongs to a `FunctionGraph`. Traversals are in `graph/traverse.py`.
+A graph is bipartite: an `Apply` is an op applied to input variables, and owns its output variables.
+Nothing here knows of clients or order; that belongs to a `FunctionGraph`. Traversals are in
+`graph/traverse.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
-# where a node was built: code object and instruction, resolved to a line on demand (or file and line already)
+# where a node was built: code object and instruction, resolved to a line on demand (or file and
+# line already)
 Origin = tuple[CodeType | str, int]
 
 
@@ -50,7 +52,9 @@ def origin_line(origin: Origin | None) -> tuple[str, int] | None:
 
 
 class Leaf:
-    """What `Variable.head` is for a variable that no op computes: `CONSTANT`, or `None` for an input."""
+    """What `Variable.head` is for a variable that no op computes: `CONSTANT`, or `None` for an
+    input.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -66,8 +70,8 @@ class Variable:
     """A value in a graph that will be known when the graph runs.
 
     type: a `Type`. owner: the `Apply` that computes it, or None for a root. index: its place in
-    `owner.outputs`. name: for printing. head: the op of its owner if that has a single output, else None; it
-    is what matchers look at first. tag: a scratch pad for anything a user wants to attach.
+    `owner.outputs`. name: for printing. head: the op of its owner if that has a single output, else
+    None; it is what matchers look at first. tag: a scratch pad for anything a user wants to attach.
     """
 
     __slots__ = ("type", "owner", "index", "name", "head", "_tag", "__weakref__")
@@ -108,13 +112,17 @@ class Variable:
         self._tag = value
 
     def clone(self, name: str | None = None) -> Any:
-        """Return a root variable like this one (type, name and a copy of the tag), without an owner."""
+        """Return a root variable like this one (type, name and a copy of the tag), without an
+        owner.
+        """
         copy = self.__class__.__new__(self.__class__)
         Variable.__init__(copy, self.type, None, None, self.name if name is None else name)
         copy._tag = copy_tag(self)
         return copy
 
-    def eval(self, inputs_to_values: dict[Variable | str, Any] | None = None, **options: Any) -> Any:
+    def eval(
+        self, inputs_to_values: dict[Variable | str, Any] | None = None, **options: Any
+    ) -> Any:
         """Compute the value of this variable, given the values of the inputs it depends on.
 
         Raises `MissingInputError` if one is missing. For repeated calls use `function`.
@@ -185,7 +193,10 @@ class Constant(Variable):
         return self.data if isinstance(self.data, int | float | complex) else None
 
     def signature(self) -> Any:
-        """A hashable key: equal iff type and content are equal. Types refine it for their values."""
+        """A hashable key: equal iff type and content are equal.
+
+        Types refine it for their values.
+        """
         if self._signature is None:
             try:
                 hash(self.data)
@@ -223,8 +234,9 @@ class Constant(Variable):
 class Apply:
     """An op applied to inputs: `outputs = op(*inputs)`.
 
-    inputs, outputs: sequences of variables (kept as tuples). An output that has no owner yet becomes this
-    node's. Raises `ForeignObjectError` if something else than a variable is among them.
+    inputs, outputs: sequences of variables (kept as tuples). An output that has no owner yet
+    becomes this node's. Raises `ForeignObjectError` if something else than a variable is among
+    them.
     """
 
     __slots__ = ("op", "inputs", "outputs", "origin", "_tag", "__weakref__")
@@ -238,7 +250,9 @@ class Apply:
     def __init__(self, op: Op, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
         for i, x in enumerate(inputs):
             if not isinstance(x, Variable):
-                raise ForeignObjectError(message(f"input {i} is not a variable: {describe(x)}", op=op))
+                raise ForeignObjectError(
+                    message(f"input {i} is not a variable: {describe(x)}", op=op)
+                )
         self.op = op
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
@@ -250,11 +264,15 @@ class Apply:
     def _adopt(self, i: int, out: Variable) -> None:
         if not isinstance(out, Variable):
             raise ForeignObjectError(
-                message(f"output {i} is not a variable: {describe(out)}", op=self.op, inputs=self.inputs)
+                message(
+                    f"output {i} is not a variable: {describe(out)}", op=self.op, inputs=self.inputs
+                )
             )
         if out.owner is not None and (out.owner is not self or out.index != i):
             raise ForeignObjectError(
-                message(f"output {i} already belongs to another node", op=self.op, inputs=self.inputs)
+                message(
+                    f"output {i} already belongs to another node", op=self.op, inputs=self.inputs
+                )
             )
         out.owner = self
         out.index = i
@@ -307,8 +325,9 @@ class Apply:
     ) -> Apply:
         """Return a node like this one on other inputs.
 
-        If the types of the inputs differ, the outputs are typed anew by `op.make_node`. strict: what is not
-        of the old type is converted with `filter_variable` first (`TypeMismatchError` if it cannot be).
+        If the types of the inputs differ, the outputs are typed anew by `op.make_node`. strict:
+        what is not of the old type is converted with `filter_variable` first (`TypeMismatchError`
+        if it cannot be).
         """
         inputs = list(inputs)
         remake = False
@@ -321,7 +340,9 @@ class Apply:
         if remake:
             node: Apply = self.op.make_node(*inputs)
         else:
-            node = build_node(self.op, tuple(inputs), tuple([v.type for v in self.outputs]), self.origin)
+            node = build_node(
+                self.op, tuple(inputs), tuple([v.type for v in self.outputs]), self.origin
+            )
         node.origin = self.origin
         for old, new in zip(self.outputs, node.outputs, strict=True):
             new.name = old.name if new.name is None else new.name
@@ -359,8 +380,13 @@ def copy_tag(x: Variable | Apply) -> SimpleNamespace | None:
 _new = object.__new__
 
 
-def build_variable(op: Op, inputs: tuple[Any, ...], out_type: Any, origin: Origin | None = None) -> Any:
-    """Allocate a node with one output and return that output. Checks nothing: callers know their types."""
+def build_variable(
+    op: Op, inputs: tuple[Any, ...], out_type: Any, origin: Origin | None = None
+) -> Any:
+    """Allocate a node with one output and return that output.
+
+    Checks nothing: callers know their types.
+    """
     node = _new(Apply)
     out = _new(out_type.variable_type)
     node.op = op
@@ -391,7 +417,14 @@ def build_node(
     outputs = []
     for i, out_type in enumerate(out_types):
         out = _new(out_type.variable_type)
-        out.type, out.owner, out.index, out.name, out.head, out._tag = out_type, node, i, None, None, None
+        out.type, out.owner, out.index, out.name, out.head, out._tag = (
+            out_type,
+            node,
+            i,
+            None,
+            None,
+            None,
+        )
         outputs.append(out)
     node.outputs = tuple(outputs)
     return node

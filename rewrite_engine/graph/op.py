@@ -1,6 +1,8 @@
-"""`Op`: what a node does. An op describes itself (types, gradient, shapes, aliasing); `link/` decides how to run it.
+"""`Op`: what a node does. An op describes itself (types, gradient, shapes, aliasing); `link/`
+decides how to run it.
 
-All attributes of the op contract exist here with their defaults, also those that only later features read.
+All attributes of the op contract exist here with their defaults, also those that only later
+features read.
 """
 
 from __future__ import annotations
@@ -8,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rewrite_engine.errors import DTypeError, ForeignObjectError, MethodNotDefined, describe, message
+from rewrite_engine.errors import (
+    DTypeError,
+    ForeignObjectError,
+    MethodNotDefined,
+    describe,
+    message,
+)
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Variable, build_node, user_origin
 
@@ -18,8 +26,9 @@ Thunk = Callable[[], Any]
 class Op(Record):
     """Base of all ops.
 
-    A subclass lists its parameters in `__props__` (equal ops are then one object), says which types its outputs
-    have, and how values are computed (`perform`, or `make_thunk`). Typing has three levels; define one:
+    A subclass lists its parameters in `__props__` (equal ops are then one object), says which types
+    its outputs have, and how values are computed (`perform`, or `make_thunk`). Typing has three
+    levels; define one:
 
     * `itypes` / `otypes`: fixed lists of types;
     * `infer_types(types) -> output types`: a pure function of the input types (memoised per op);
@@ -41,7 +50,7 @@ class Op(Record):
     absorbing: Any = None
     idempotent: bool = False
 
-    # --- building nodes ----------------------------------------------------------------------------------
+    # --- building nodes ---------------------------------------------------------------------------
 
     def convert_input(self, x: Any) -> Variable:
         """Turn one argument into a variable. The default accepts variables only."""
@@ -54,9 +63,13 @@ class Op(Record):
         return tuple([x if isinstance(x, Variable) else self.convert_input(x) for x in inputs])
 
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
-        """Return the output types for these input types (raising a typed error where there are none)."""
+        """Return the output types for these input types (raising a typed error where there are
+        none).
+        """
         if self.itypes is None or self.otypes is None:
-            raise MethodNotDefined(f"{self} defines neither make_node, infer_types nor itypes and otypes")
+            raise MethodNotDefined(
+                f"{self} defines neither make_node, infer_types nor itypes and otypes"
+            )
         if len(types) != len(self.itypes):
             raise TypeError(message(f"takes {len(self.itypes)} inputs, not {len(types)}", op=self))
         for i, (want, got) in enumerate(zip(self.itypes, types, strict=True)):
@@ -78,19 +91,23 @@ class Op(Record):
     _memo: dict[tuple[Any, ...], tuple[Any, ...]]
 
     def make_node(self, *inputs: Any) -> Apply:
-        """Return an `Apply` of this op on the inputs, or raise an error that says why there is none.
+        """Return an `Apply` of this op on the inputs, or raise an error that says why there is
+        none.
 
-        `make_node(*node.inputs)` gives an equivalent node again. Only types may be looked at, never owners.
+        `make_node(*node.inputs)` gives an equivalent node again. Only types may be looked at, never
+        owners.
         """
         variables = self.convert_inputs(inputs)
         types = self.output_types(tuple([v.type for v in variables]))
         return build_node(self, variables, types, user_origin())
 
-    def __call__(self, *inputs: Any, name: str | None = None, return_list: bool = False, **kwargs: Any) -> Any:
+    def __call__(
+        self, *inputs: Any, name: str | None = None, return_list: bool = False, **kwargs: Any
+    ) -> Any:
         """Apply the op: the output variable, or the list of them (see `default_output`).
 
-        An argument of a class that defines `__apply_op__(op, inputs, kwargs)` takes over: this is how ops
-        build patterns from logic variables.
+        An argument of a class that defines `__apply_op__(op, inputs, kwargs)` takes over: this is
+        how ops build patterns from logic variables.
         """
         for x in inputs:
             if not isinstance(x, Variable):
@@ -107,9 +124,11 @@ class Op(Record):
             return node.outputs[0]
         return list(node.outputs)
 
-    # --- running -----------------------------------------------------------------------------------------
+    # --- running ----------------------------------------------------------------------------------
 
-    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]) -> None:
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
         """Compute values: read `inputs`, write `output_storage[i][0]`.
 
         A cell may hold None or an old value of the right type that may be reused.
@@ -119,7 +138,9 @@ class Op(Record):
     def prepare_node(
         self, node: Apply, storage_map: Any = None, compute_map: Any = None, impl: str | None = None
     ) -> None:
-        """Called once before a node is run for the first time; for preparations that `perform` needs."""
+        """Called once before a node is run for the first time; for preparations that `perform`
+        needs.
+        """
 
     def make_thunk(
         self,
@@ -131,8 +152,8 @@ class Op(Record):
     ) -> Thunk:
         """Return a function of no arguments that reads and writes the cells of `storage_map`.
 
-        An op that defines this needs no `perform`. `no_recycling`: outputs whose old values must not be
-        reused. `compute_map`, if given, is set to [True] for the outputs.
+        An op that defines this needs no `perform`. `no_recycling`: outputs whose old values must
+        not be reused. `compute_map`, if given, is set to [True] for the outputs.
         """
         self.prepare_node(node, storage_map, compute_map, impl)
         ins = [storage_map[v] for v in node.inputs]
@@ -158,18 +179,25 @@ class Op(Record):
         """Floating-point operations for inputs and outputs of these shapes; 0 where not known."""
         return 0
 
-    # --- analysis ----------------------------------------------------------------------------------------
+    # --- analysis ---------------------------------------------------------------------------------
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Return the outputs' shapes, one tuple per output, from the inputs' (one tuple per input)."""
+        """Return the outputs' shapes, one tuple per output, from the inputs' (one tuple per
+        input).
+        """
         raise MethodNotDefined(f"{self} defines no infer_shape")
 
-    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> Sequence[Any]:
+    def grad(
+        self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]
+    ) -> Sequence[Any]:
         """Return one gradient per input, given those of the outputs (vector-Jacobian product)."""
         raise MethodNotDefined(f"{self} defines no grad")
 
     def L_op(
-        self, inputs: Sequence[Variable], outputs: Sequence[Variable], output_gradients: Sequence[Variable]
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        output_gradients: Sequence[Variable],
     ) -> Sequence[Any]:
         """Like `grad`, but may use the outputs. The default calls `grad`."""
         return self.grad(inputs, output_gradients)
@@ -178,11 +206,14 @@ class Op(Record):
         """Return the Jacobian-vector products, one per output; None where not differentiable."""
         raise MethodNotDefined(f"{self} defines no R_op")
 
-    #: connection_pattern(node) -> [[does input i affect output j?]]; undefined: everything is connected
+    #: connection_pattern(node) -> [[does input i affect output j?]]; undefined: everything is
+    #: connected
     connection_pattern: Callable[[Apply], list[list[bool]]] | None = None
     #: debug_perform: runs instead of perform in debugging modes, if defined
     debug_perform: Callable[..., None] | None = None
 
     def inplace_on_inputs(self, allowed: Sequence[int], node: Apply | None = None) -> Op | None:
-        """Return a version of this op that overwrites one of the `allowed` inputs, or None if there is none."""
+        """Return a version of this op that overwrites one of the `allowed` inputs, or None if
+        there is none.
+        """
         return None

@@ -1,8 +1,9 @@
 """One dynamic topological order: gapped levels.
 
-`level(u) < level(v)` along every edge u → v; ties are allowed. It answers "can v come before u?" in one comparison
-nearly always, gives the order of the worklist, the topological sort (sort by level) and the cycle checks of
-replacements and of in-place edges. Levels are multiples of `GAP` at import, so that nodes made by rules fit between.
+`level(u) < level(v)` along every edge u → v; ties are allowed. It answers "can v come before u?" in
+one comparison nearly always, gives the order of the worklist, the topological sort (sort by level)
+and the cycle checks of replacements and of in-place edges. Levels are multiples of `GAP` at import,
+so that nodes made by rules fit between.
 
 The scheme and its measurements: Pearce & Kelly's affected-region search on a sparse numbering.
 """
@@ -19,7 +20,10 @@ GAP = 1 << 20
 
 
 class Order:
-    """Levels of nodes. `above(node)` yields the nodes that must come after `node`, along ordinary edges."""
+    """Levels of nodes.
+
+    `above(node)` yields the nodes that must come after `node`, along ordinary edges.
+    """
 
     __slots__ = ("level", "above", "extra")
 
@@ -54,9 +58,9 @@ class Order:
     def require(self, edges: Iterable[tuple[Apply, Apply]]) -> None:
         """Make the order honour edges (before, after), raising levels where needed.
 
-        The edges of one call have their `before` or their `after` in common. Raises `CycleError`, with nothing
-        changed, if it cannot be done. Each affected node is visited once, in the old order, so the cost is
-        that of the affected region.
+        The edges of one call have their `before` or their `after` in common. Raises `CycleError`,
+        with nothing changed, if it cannot be done. Each affected node is visited once, in the old
+        order, so the cost is that of the affected region.
         """
         level = self.level
         heap: list[tuple[int, int, Apply]] = []
@@ -91,7 +95,9 @@ class Order:
         yield from self.extra.get(node, ())
 
     def add_edges(self, edges: list[tuple[Apply, Apply]]) -> None:
-        """Add extra edges for good; raises `CycleError` and adds none if one would close a cycle."""
+        """Add extra edges for good; raises `CycleError` and adds none if one would close a
+        cycle.
+        """
         self.require(edges)
         for before, after in edges:
             self.extra.setdefault(before, {})[after] = None

@@ -1,4 +1,7 @@
-"""Graphs with some of their variables replaced, and comparison of graphs. The originals are never changed."""
+"""Graphs with some of their variables replaced, and comparison of graphs.
+
+The originals are never changed.
+"""
 
 from __future__ import annotations
 
@@ -21,15 +24,18 @@ def as_pairs(replace: Pairs | None) -> dict[Variable, Any]:
 def clone_replace(output: Any, replace: Pairs | None = None, *, rebuild_strict: bool = True) -> Any:
     """Copy the graph of `output` (a variable, or a list or dict of them) with subgraphs replaced.
 
-    replace: {variable: what to put in its place}. The new variables are converted to the type of the old ones
-    (`TypeMismatchError` if that cannot be); rebuild_strict=False takes them as they are and types the nodes
-    above anew. All replacements happen at once: what is put in is not searched again.
+    replace: {variable: what to put in its place}. The new variables are converted to the type of
+    the old ones (`TypeMismatchError` if that cannot be); rebuild_strict=False takes them as they
+    are and types the nodes above anew. All replacements happen at once: what is put in is not
+    searched again.
     """
     pairs = as_pairs(replace)
     if rebuild_strict:
         pairs = _fitted(pairs)
     if isinstance(output, Mapping):
-        return dict(zip(output, _rebuild(list(output.values()), pairs, rebuild_strict), strict=True))
+        return dict(
+            zip(output, _rebuild(list(output.values()), pairs, rebuild_strict), strict=True)
+        )
     if isinstance(output, Variable):
         return _rebuild([output], pairs, rebuild_strict)[0]
     return _rebuild(list(output), pairs, rebuild_strict)
@@ -44,8 +50,8 @@ def graph_replace(
 ) -> Any:
     """Return `outputs` with variables replaced; only nodes above a replaced variable are copied.
 
-    strict: raise `ValueError` if a variable to be replaced is not in the graph. Raises `TypeMismatchError` where
-    types do not fit.
+    strict: raise `ValueError` if a variable to be replaced is not in the graph. Raises
+    `TypeMismatchError` where types do not fit.
     """
     pairs = as_pairs(replace)
     single = isinstance(outputs, Variable)
@@ -82,8 +88,8 @@ def equal_computations(
 ) -> bool:
     """Whether two lists of graphs compute the same: equal ops on equal inputs, down to the roots.
 
-    in_xs and in_ys are matched with each other by position; any other root must be the very same variable, or
-    an equal constant. Linear in the graphs' sizes: equal terms get the same number.
+    in_xs and in_ys are matched with each other by position; any other root must be the very same
+    variable, or an equal constant. Linear in the graphs' sizes: equal terms get the same number.
     """
     if len(xs) != len(ys) or len(in_xs) != len(in_ys):
         return False
@@ -98,7 +104,9 @@ def equal_computations(
 
 
 def _number(x: Any, number: dict[Variable, int], table: dict[Any, int]) -> int:
-    """Number a graph bottom-up, so that two variables get the same number iff they are equal terms."""
+    """Number a graph bottom-up, so that two variables get the same number iff they are equal
+    terms.
+    """
     if not isinstance(x, Variable):
         return table.setdefault(("value", repr(x)), len(table))
     for node in toposort([x], number):

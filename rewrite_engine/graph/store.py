@@ -1,7 +1,9 @@
-"""The nodes of one `FunctionGraph`: clients, order, hash-consing, and the settling of what a replacement left.
+"""The nodes of one `FunctionGraph`: clients, order, hash-consing, and the settling of what a
+replacement left.
 
-This is the mechanism; the public door is `graph/fgraph.py`. What always holds after `flush`: the table holds the live
-nodes, clients are the edges, levels rise along every edge, and no two nodes are equal terms.
+This is the mechanism; the public door is `graph/fgraph.py`. What always holds after `flush`: the
+table holds the live nodes, clients are the edges, levels rise along every edge, and no two nodes
+are equal terms.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ class NodeStore:
     def __init__(self) -> None:
         self.inputs: list[Variable] = []
         self.outputs: list[Variable] = []
-        #: a driver's heap of (level, tie, node) to visit, and what is waiting in it; None without a driver
+        #: a driver's heap of (level, tie, node) to visit, and what is waiting in it; None without a
+        #: driver
         self.agenda: list[tuple[int, int, Apply]] | None = None
         self.queued: set[Apply] = set()
         self._tie = 0
@@ -80,7 +83,7 @@ class NodeStore:
         pending = self.dirty.get(node)
         return node.inputs if pending is None else substitute(node.inputs, pending)
 
-    # --- importing ---------------------------------------------------------------------------------------
+    # --- importing --------------------------------------------------------------------------------
 
     def _import(self, var: Variable, reason: Any, source: Apply | None, missing: bool) -> Variable:
         """Return the graph's own variable equal to `var`, importing what is not there yet."""
@@ -140,8 +143,9 @@ class NodeStore:
         origin: Origin | None,
         like: Apply,
     ) -> None:
-        """Let one node in whose inputs are known, unless an equal one is there; note in `names` (from the
-        outputs of `like`) which variables stand for its outputs."""
+        """Let one node in whose inputs are known, unless an equal one is there; note in `names`
+        (from the outputs of `like`) which variables stand for its outputs.
+        """
         clients = self.clients
         own: list[Variable] = []
         for v in node.inputs:
@@ -190,7 +194,7 @@ class NodeStore:
                 )
             ) from None
 
-    # --- replacing ---------------------------------------------------------------------------------------
+    # --- replacing --------------------------------------------------------------------------------
 
     def _redirect(self, old: Variable, new: Variable, uses: int, reason: Any) -> None:
         """Move the first `uses` clients of `old` to `new`, to be settled later."""
@@ -257,7 +261,10 @@ class NodeStore:
             heappush(self.agenda, (self.order.level[node], self._tie, node))
 
     def settle(self, node: Apply) -> bool:
-        """Rebuild a node whose inputs were replaced. False if it was merged into an equal one and is gone."""
+        """Rebuild a node whose inputs were replaced.
+
+        False if it was merged into an equal one and is gone.
+        """
         pending = self.dirty.pop(node, None)
         if pending is None:
             return True
@@ -284,7 +291,9 @@ class NodeStore:
                 break
         return True
 
-    def _tell_changes(self, node: Apply, before: Sequence[Variable], after: Sequence[Variable]) -> None:
+    def _tell_changes(
+        self, node: Apply, before: Sequence[Variable], after: Sequence[Variable]
+    ) -> None:
         for i, (a, b) in enumerate(zip(before, after, strict=True)):
             if a is b:
                 continue
@@ -301,7 +310,9 @@ class NodeStore:
                 return
 
     def _retype(self, node: Apply) -> None:
-        """Type a node anew after its inputs became more precise; what is not more precise is kept."""
+        """Type a node anew after its inputs became more precise; what is not more precise is
+        kept.
+        """
         try:
             fresh = node.op.make_node(*node.inputs)
         except (TypeError, ValueError):
@@ -331,7 +342,7 @@ class NodeStore:
         del self.table[twin.op, inputs]
         return None
 
-    # --- removing ----------------------------------------------------------------------------------------
+    # --- removing ---------------------------------------------------------------------------------
 
     def _prune(self, var: Variable, reason: Any) -> None:
         """Remove a variable that nobody uses, with everything that only it needed."""

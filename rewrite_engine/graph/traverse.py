@@ -1,4 +1,7 @@
-"""Walks over a graph from its outputs towards its inputs. All iterative; all linear in the part they visit."""
+"""Walks over a graph from its outputs towards its inputs.
+
+All iterative; all linear in the part they visit.
+"""
 
 from __future__ import annotations
 
@@ -37,14 +40,17 @@ def graph_inputs(
 
 
 def explicit_graph_inputs(variables: Iterable[Variable]) -> Iterator[Variable]:
-    """Yield the roots that are not constants: what a user has to give (shared variables included)."""
+    """Yield the roots that are not constants: what a user has to give (shared variables
+    included).
+    """
     return (v for v in graph_inputs(variables) if not isinstance(v, Constant))
 
 
 def toposort(outputs: Iterable[Variable], inputs: Collection[Variable] = ()) -> list[Apply]:
     """Return the nodes that compute `outputs` from `inputs`, each after those it needs.
 
-    The walk stops at `inputs`. The order depends only on the graph's structure. Raises `CycleError`.
+    The walk stops at `inputs`. The order depends only on the graph's structure. Raises
+    `CycleError`.
     """
     stop = inputs if isinstance(inputs, dict | set | frozenset) else frozenset(inputs)
     done: set[Apply] = set()
@@ -105,8 +111,8 @@ def clone_get_equiv(
 ) -> dict[Any, Any]:
     """Copy the graph between inputs and outputs; return {original: copy} for variables and nodes.
 
-    copy_inputs, copy_orphans: whether inputs, and roots that are not inputs, are copied or kept. `memo` gives
-    copies that exist already.
+    copy_inputs, copy_orphans: whether inputs, and roots that are not inputs, are copied or kept.
+    `memo` gives copies that exist already.
     """
     memo = {} if memo is None else memo
     for v in inputs:

@@ -1,7 +1,8 @@
 """`Type`: the static description of the values a variable may take.
 
-Only the contract is here; `TensorType` and other types live with their ops. A type decides which values are
-valid (`filter`), compares itself with others (`is_super`, `in_same_class`) and makes variables.
+Only the contract is here; `TensorType` and other types live with their ops. A type decides which
+values are valid (`filter`), compares itself with others (`is_super`, `in_same_class`) and makes
+variables.
 """
 
 from __future__ import annotations
@@ -16,27 +17,31 @@ from rewrite_engine.graph.node import Constant, Variable
 class Type(Record):
     """Base of all types. A subclass has to define `filter`; everything else has a sensible default.
 
-    List the defining attributes in `__props__` and equal types are one object (see `graph/intern.py`);
-    without it every instance is a type of its own.
+    List the defining attributes in `__props__` and equal types are one object (see
+    `graph/intern.py`); without it every instance is a type of its own.
     """
 
     variable_type: ClassVar[type[Variable]] = Variable
     constant_type: ClassVar[type[Constant]] = Constant
 
-    # --- values ------------------------------------------------------------------------------------------
+    # --- values -----------------------------------------------------------------------------------
 
     def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """Return `value`, or a version of it that conforms to this type.
 
-        strict: the very object must be valid; nothing is converted. allow_downcast: True permits loss of
-        precision, False never, None leaves it to the type. Raises `TypeError` for a value of another kind.
+        strict: the very object must be valid; nothing is converted. allow_downcast: True permits
+        loss of precision, False never, None leaves it to the type. Raises `TypeError` for a value
+        of another kind.
         """
         raise MethodNotDefined(f"{type(self).__name__} does not define filter")
 
     def filter_inplace(
         self, value: Any, storage: Any, strict: bool = False, allow_downcast: bool | None = None
     ) -> Any:
-        """Like `filter`, but may write into `storage`, the old value. Optional: the default is `filter`."""
+        """Like `filter`, but may write into `storage`, the old value.
+
+        Optional: the default is `filter`.
+        """
         return self.filter(value, strict, allow_downcast)
 
     def is_valid_value(self, value: Any, strict: bool = True) -> bool:
@@ -68,17 +73,22 @@ class Type(Record):
         return a is b
 
     def get_shape_info(self, obj: Any) -> Any:
-        """What `get_size` needs to know of a value; called while a function runs, so it is cheap."""
+        """What `get_size` needs to know of a value; called while a function runs, so it is
+        cheap.
+        """
         return obj
 
     def get_size(self, shape_info: Any) -> int:
         """Bytes of data behind a `get_shape_info` result; 0 where the type does not know."""
         return 0
 
-    # --- other types -------------------------------------------------------------------------------------
+    # --- other types ------------------------------------------------------------------------------
 
     def in_same_class(self, otype: Type) -> bool | None:
-        """Whether `otype` is a subset of the same class of types. By default a class has one element."""
+        """Whether `otype` is a subset of the same class of types.
+
+        By default a class has one element.
+        """
         return self == otype
 
     def is_super(self, otype: Type) -> bool | None:
@@ -93,19 +103,24 @@ class Type(Record):
     def yields_to(self, otype: Type) -> bool:
         """Whether a term of `otype` may take the place of one of this type in a rule's right side.
 
-        The default is `is_super`. A type refuses what is more precise only because an operand was dropped.
+        The default is `is_super`. A type refuses what is more precise only because an operand was
+        dropped.
         """
         return bool(self.is_super(otype))
 
     def kin(self, otype: Type) -> bool:
-        """Whether types differ only in what operands decide (precision, shape), not in the kind of value.
+        """Whether types differ only in what operands decide (precision, shape), not in the kind of
+        value.
 
-        A rule whose right side is kin to its left side, but does not fit, does not apply; otherwise it is wrong.
+        A rule whose right side is kin to its left side, but does not fit, does not apply; otherwise
+        it is wrong.
         """
         return type(self) is type(otype)
 
     def convert_variable(self, var: Variable) -> Variable | None:
-        """Return a variable with `var`'s values and a type that both fit, or None where there is none."""
+        """Return a variable with `var`'s values and a type that both fit, or None where there is
+        none.
+        """
         if self.is_super(var.type):
             return var
         return None
@@ -131,7 +146,7 @@ class Type(Record):
             )
         return result
 
-    # --- variables ---------------------------------------------------------------------------------------
+    # --- variables --------------------------------------------------------------------------------
 
     def make_variable(self, name: str | None = None) -> Any:
         """Return a new root variable of this type."""
@@ -148,7 +163,9 @@ class Type(Record):
     def clone(self, **changes: Any) -> Type:
         """Return a type with some of its `__props__` changed."""
         if self.__props__ is None:
-            raise MethodNotDefined(f"{type(self).__name__} has no __props__ and does not define clone")
+            raise MethodNotDefined(
+                f"{type(self).__name__} has no __props__ and does not define clone"
+            )
         return type(self)(**({name: getattr(self, name) for name in self.__props__} | changes))
 
 

@@ -1,4 +1,6 @@
-"""What a rule promises about values: `exact`, `refines` (the default), `approx(ulps)`, `assumes(condition)`."""
+"""What a rule promises about values: `exact`, `refines` (the default), `approx(ulps)`,
+`assumes(condition)`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A promise. `tags` are what queries select it by; a rule whose claim `needs_leave` is off by default."""
+    """A promise.
+
+    `tags` are what queries select it by; a rule whose claim `needs_leave` is off by default.
+    """
 
     kind: str
     ulps: int | None = None
@@ -20,7 +25,9 @@ class Claim:
 
     @property
     def needs_leave(self) -> str | None:
-        """The tag that has to be included before a rule with this claim is used; None if it always may be."""
+        """The tag that has to be included before a rule with this claim is used; None if it
+        always may be.
+        """
         return self.condition
 
     def __str__(self) -> str:

@@ -1,5 +1,6 @@
-"""`@rule`, `@node_rewriter`, `@relation`, `compute`: how authors make rules. No tensors here: `rules/language.py` binds
-these to the operators of tensors."""
+"""`@rule`, `@node_rewriter`, `@relation`, `compute`: how authors make rules. No tensors here:
+`rules/language.py` binds these to the operators of tensors.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +23,12 @@ def rule(
     tags: Iterable[str] = (),
     variable: type[LogicVariable] = LogicVariable,
 ) -> Any:
-    """Make a data rule of a function whose parameters are the variables, and which returns `left >> right`.
+    """Make a data rule of a function whose parameters are the variables, and which returns `left >>
+    right`.
 
-    phase: where the default pipeline uses it. claim: what it promises about values. tags: more names for
-    queries. Raises a `RuleError` with the rule's name and file:line if something is wrong with it.
+    phase: where the default pipeline uses it. claim: what it promises about values. tags: more
+    names for queries. Raises a `RuleError` with the rule's name and file:line if something is wrong
+    with it.
     """
 
     def decorate(f: Callable[..., Any]) -> DataRule:
@@ -45,8 +48,9 @@ def node_rewriter(
 ) -> Callable[[Callable[..., Any]], NodeRewriter]:
     """Make a rule of a function `(fgraph, node)` returning replacements for the outputs, or None.
 
-    tracks: ops, classes of ops, or predicates on ops; None: every node. depth: how many levels below the node it looks.
-    constant_inputs: it is only called where all inputs are constants. Say in the docstring why it is not data.
+    tracks: ops, classes of ops, or predicates on ops; None: every node. depth: how many levels
+    below the node it looks. constant_inputs: it is only called where all inputs are constants. Say
+    in the docstring why it is not data.
     """
 
     def decorate(f: Callable[..., Any]) -> NodeRewriter:
@@ -80,5 +84,7 @@ def relation(
 
 
 def compute(fn: Callable[..., Any]) -> Compute:
-    """A right side made by a function of the rule's variables, by name; it may return None for "does not apply"."""
+    """A right side made by a function of the rule's variables, by name; it may return None for
+    "does not apply".
+    """
     return Compute(fn, tuple(inspect.signature(fn).parameters))

@@ -1,8 +1,9 @@
 """Which rules of a phase may apply to a node: one dictionary look-up.
 
-The key is the node's op and what computes its first inputs (an op, `CONSTANT`, or None for an input). The candidates for a
-key are found by asking every rule once whether it `fits`, in the order of the set, and remembered; so adding rules
-does not slow a miss, and the order in which rules are tried is the order in which they stand in the set.
+The key is the node's op and what computes its first inputs (an op, `CONSTANT`, or None for an
+input). The candidates for a key are found by asking every rule once whether it `fits`, in the order
+of the set, and remembered; so adding rules does not slow a miss, and the order in which rules are
+tried is the order in which they stand in the set.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ class Dispatch:
         self.table: dict[tuple[Any, ...], Candidates | ByNumber] = {}
         self.by_op: dict[Any, Candidates] = {}
         self._reach: dict[Any, int] = {}
-        self._blind = max([r.depth - 1 for r in self.rules if r.roots() is None or not r.interior()], default=0)
+        self._blind = max(
+            [r.depth - 1 for r in self.rules if r.roots() is None or not r.interior()], default=0
+        )
         self.candidates: Callable[[Apply], Candidates] = self._make()
 
     def rules_for(self, op: Any) -> Candidates:
@@ -62,13 +65,17 @@ class Dispatch:
         return found
 
     def reach(self, op: Any) -> int:
-        """How many levels above a node with this op a rule may look down at it (0: nobody looks past clients)."""
+        """How many levels above a node with this op a rule may look down at it (0: nobody looks
+        past clients).
+        """
         found = self._reach.get(op)
         if found is None:
             found = self._blind
             for rule in self.rules:
                 for inner, depth in rule.interior().items():
-                    if depth > found and (op is inner or (isinstance(inner, type) and isinstance(op, inner))):
+                    if depth > found and (
+                        op is inner or (isinstance(inner, type) and isinstance(op, inner))
+                    ):
                         found = depth
             self._reach[op] = found
         return found

@@ -1,10 +1,12 @@
 """The matcher, compiled: one rule becomes one Python function of nested `if`s.
 
-The function gets `(fgraph, node)`, a node whose op is known to fit the root of the left side, and returns the new
-variable, or None. Every test comes as early as its operands are bound; alternatives (both orders of a commutative
-op, where a rest ends) are loops. The source is entered in `linecache`, so tracebacks and debuggers show it.
+The function gets `(fgraph, node)`, a node whose op is known to fit the root of the left side, and
+returns the new variable, or None. Every test comes as early as its operands are bound; alternatives
+(both orders of a commutative op, where a rest ends) are loops. The source is entered in
+`linecache`, so tracebacks and debuggers show it.
 
-Local names are numbered anew for each rule: a function with thousands of locals would be slow to call.
+Local names are numbered anew for each rule: a function with thousands of locals would be slow to
+call.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ def apply_op(op: Any, inputs: tuple[Any, ...]) -> Any:
 
 
 def literal_like(node: Apply, value: Any) -> Any:
-    """A number as the whole right side: a constant of the type of what it replaces (None if there is none)."""
+    """A number as the whole right side: a constant of the type of what it replaces (None if
+    there is none).
+    """
     type_ = node.outputs[0].type
     if getattr(type_, "ndim", 0) != 0:
         return None
@@ -83,7 +87,7 @@ class RuleEmitter:
         self.line("return None")
         return "\n".join(self.lines) + "\n", self.names
 
-    # --- writing -----------------------------------------------------------------------------------------
+    # --- writing ----------------------------------------------------------------------------------
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.indent + text)
@@ -111,7 +115,7 @@ class RuleEmitter:
         self.names[name] = value
         return name
 
-    # --- the left side -----------------------------------------------------------------------------------
+    # --- the left side ----------------------------------------------------------------------------
 
     def operands(self, pattern: OpNode, inputs: str, then: Callable[[], None]) -> None:
         """Match the inputs of a node with an op's operands, and go on with `then`."""
@@ -139,7 +143,9 @@ class RuleEmitter:
         self.nested([(p, v) for p, v in todo if isinstance(p, OpNode)], then)
 
     def nested(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
-        """Match operands that are ops: first what computes each of them, then one after the other in depth."""
+        """Match operands that are ops: first what computes each of them, then one after the
+        other in depth.
+        """
         if todo:
             self.test(" and ".join(self.head(p, v) for p, v in todo))
         self.descend(todo, then)
@@ -194,7 +200,9 @@ class RuleEmitter:
             self.test(f"{v}.head is CONSTANT and same_number({v}.number, {self.constant(value)})")
 
     def sequence(self, args: list[Any], inputs: str, at: str, then: Callable[[], None]) -> None:
-        """Match operands of which some stand for any number: a loop over where each of those ends."""
+        """Match operands of which some stand for any number: a loop over where each of those
+        ends.
+        """
         position = next((i for i, a in enumerate(args) if isinstance(a, Hole) and a.rest), None)
         if position is None:
             self.test(f"len({inputs}) == {plus(at, len(args))}")
@@ -247,7 +255,7 @@ class RuleEmitter:
         args = [self.bound[a.name] if isinstance(a, Hole) else self.constant(a) for a in guard.args]
         return f"{self.constant(guard.fn, 'guard')}({', '.join(args)})"
 
-    # --- the right side ----------------------------------------------------------------------------------
+    # --- the right side ---------------------------------------------------------------------------
 
     def finish(self) -> None:
         right = self.rule.right
@@ -290,7 +298,9 @@ def type_driven(op: Op) -> bool:
     """Whether nodes of an op may be allocated from the input types alone, without `make_node`."""
     make_node: Any = type(op).make_node
     plain: Any = Op.make_node
-    return (make_node is plain or getattr(type(op), "type_driven", False)) and op.default_output is None
+    return (
+        make_node is plain or getattr(type(op), "type_driven", False)
+    ) and op.default_output is None
 
 
 def plus(at: str, n: int) -> str:

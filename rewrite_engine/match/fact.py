@@ -6,7 +6,8 @@
             return because("a constant")
         return unknown("its sign is not known")
 
-Called on a rule's variables, a fact is a guard (`given(nonneg(x))`); called on a graph's, it answers.
+Called on a rule's variables, a fact is a guard (`given(nonneg(x))`); called on a graph's, it
+answers.
 """
 
 from __future__ import annotations

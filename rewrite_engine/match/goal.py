@@ -1,8 +1,9 @@
 """`rule.goal`: a data rule as a miniKanren relation over etuples. This is what the rule means.
 
-`goal(in_term, out_term)` holds where the left side is `in_term` and the right side `out_term` under the same bindings. It
-runs both ways. Guards and sorts are asked as soon as their variables are known; a variable that stays unknown (backward
-runs) does not refuse. A right side that needs Python, and operands taken by a rest, work forwards only.
+`goal(in_term, out_term)` holds where the left side is `in_term` and the right side `out_term` under
+the same bindings. It runs both ways. Guards and sorts are asked as soon as their variables are
+known; a variable that stays unknown (backward runs) does not refuse. A right side that needs
+Python, and operands taken by a rest, work forwards only.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def rule_goal(rule: Any) -> Callable[[Any, Any], Goal]:
 
 
 def orders(pattern: Any) -> Iterator[Any]:
-    """Yield a pattern with the operands of commutative ops in every order in which they are tried."""
+    """Yield a pattern with the operands of commutative ops in every order in which they are
+    tried.
+    """
     if not isinstance(pattern, OpNode):
         yield pattern
         return
@@ -77,7 +80,9 @@ def to_term(pattern: Any, lvars: dict[str, LogicVariable]) -> Any:
 
 
 def known(x: Any, state: Any) -> Any:
-    """The value of a term in a state: a graph variable or a parameter; None while something in it is free."""
+    """The value of a term in a state: a graph variable or a parameter; None while something in
+    it is free.
+    """
     value = reify(x, state)
     if not is_closed(value):
         return None
@@ -90,7 +95,11 @@ def _sorts_hold(sorts: dict[LogicVariable, Hole]) -> Goal:
             value = known(lvar, state)
             if isinstance(value, Variable) and not hole.sort(value):
                 return
-            if isinstance(value, int | float | complex) and hole.sort.constant is False and not _open(hole):
+            if (
+                isinstance(value, int | float | complex)
+                and hole.sort.constant is False
+                and not _open(hole)
+            ):
                 return
         yield state
 

@@ -1,6 +1,7 @@
 """The matcher, interpreted: the plain meaning of a pattern on graph nodes, and what `why not` asks.
 
-Slow and short. Compiled matchers (`match/emit.py`) must give the same bindings in the same order; tests compare.
+Slow and short. Compiled matchers (`match/emit.py`) must give the same bindings in the same order;
+tests compare.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def matches(pattern: Any, v: Any, bound: Bindings | None = None) -> Iterator[Bin
 
 
 def match_node(pattern: OpNode, node: Any, bound: Bindings | None = None) -> Iterator[Bindings]:
-    """Yield every way in which the operands of `pattern` match the inputs of `node` (whose op fits)."""
+    """Yield every way in which the operands of `pattern` match the inputs of `node` (whose op
+    fits).
+    """
     bound = {} if bound is None else bound
     if pattern.swaps:
         if len(node.inputs) == 2:
@@ -67,7 +70,9 @@ def _props(pattern: OpNode, op: Any, bound: Bindings) -> Iterator[Bindings]:
     yield bound
 
 
-def _sequence(patterns: Sequence[Any], values: Sequence[Any], bound: Bindings) -> Iterator[Bindings]:
+def _sequence(
+    patterns: Sequence[Any], values: Sequence[Any], bound: Bindings
+) -> Iterator[Bindings]:
     """Match operands in order; a rest hole takes any number of them, few before many."""
     if not patterns:
         if not values:

@@ -1,7 +1,8 @@
-"""From what an author wrote to patterns: `log(1 + x) >> log1p(x)` becomes `OpNode`s, and is checked.
+"""From what an author wrote to patterns: `log(1 + x) >> log1p(x)` becomes `OpNode`s, and is
+checked.
 
-What is refused here, when the rule is built: an unbound variable on the right, a guard or parameter that nothing
-uses, a left side that is not an op, an op with a number of operands it cannot have.
+What is refused here, when the rule is built: an unbound variable on the right, a guard or parameter
+that nothing uses, a left side that is not an op, an op with a number of operands it cannot have.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ Term.make_rule = RuleBody
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """A right side that needs Python: a function of (some of) the holes, by name. None means: no match."""
+    """A right side that needs Python: a function of (some of) the holes, by name.
+
+    None means: no match.
+    """
 
     fn: Callable[..., Any]
     names: tuple[str, ...]
@@ -57,7 +61,10 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A guard: a fact or predicate on (some of) the holes. `ask(*values)` is true, or a reason that is false."""
+    """A guard: a fact or predicate on (some of) the holes.
+
+    `ask(*values)` is true, or a reason that is false.
+    """
 
     fn: Callable[..., Any]
     args: tuple[Any, ...]  # Hole or value
@@ -80,8 +87,13 @@ class Lowered:
     guards: tuple[Condition, ...]
 
 
-def lower(fn: Callable[..., Any], variable: type[LogicVariable], default_sort: Sort = Anything) -> Lowered:
-    """Call a rule function on fresh logic variables and lower what it returns. Raises `RuleError`s."""
+def lower(
+    fn: Callable[..., Any], variable: type[LogicVariable], default_sort: Sort = Anything
+) -> Lowered:
+    """Call a rule function on fresh logic variables and lower what it returns.
+
+    Raises `RuleError`s.
+    """
     parameters = inspect.signature(fn, eval_str=True).parameters
     lvars = {name: _lvar(variable, p, default_sort) for name, p in parameters.items()}
     body = fn(**lvars)
@@ -91,7 +103,9 @@ def lower(fn: Callable[..., Any], variable: type[LogicVariable], default_sort: S
     if isinstance(body, bool):
         raise PatternError(EQUALITY)
     if not isinstance(body, RuleBody):
-        raise PatternError(f"must return `left >> right` (and `given(...)` after a comma), not {body!r}")
+        raise PatternError(
+            f"must return `left >> right` (and `given(...)` after a comma), not {body!r}"
+        )
     left = lower_pattern(body.left)
     if not isinstance(left, OpNode):
         raise PatternError(f"the left side {body.left!r} is not an op: it would match everything")
@@ -131,7 +145,9 @@ def lower_pattern(x: Any) -> Any:
     if isinstance(x, Variable):
         number = getattr(x, "number", None)
         if number is None:
-            raise PatternError(f"{x!r} is a variable of a graph: patterns are made of parameters and numbers")
+            raise PatternError(
+                f"{x!r} is a variable of a graph: patterns are made of parameters and numbers"
+            )
         return Literal(number)
     if isinstance(x, int | float | complex):
         return Literal(x)
@@ -140,7 +156,9 @@ def lower_pattern(x: Any) -> Any:
 
 def _lower_op(operator: Any, operands: tuple[Any, ...]) -> OpNode:
     if any(isinstance(a, KwdPair) for a in operands):
-        raise PatternError(f"{operator}: name no operands in a pattern; parameters belong to the op")
+        raise PatternError(
+            f"{operator}: name no operands in a pattern; parameters belong to the op"
+        )
     args = tuple([lower_pattern(a) for a in operands])
     if isinstance(operator, ExpressionTuple):
         return OpNode(_lower_class(operator._tuple), args)
@@ -149,7 +167,9 @@ def _lower_op(operator: Any, operands: tuple[Any, ...]) -> OpNode:
     nin = len(operator.itypes) if operator.itypes is not None else getattr(operator, "nin", None)
     plain = not any(isinstance(a, Hole) and a.rest for a in args)
     if plain and isinstance(nin, int) and nin >= 0 and nin != len(args):
-        raise PatternError(f"{operator} takes {nin} operands, not {len(args)}: this can never match")
+        raise PatternError(
+            f"{operator} takes {nin} operands, not {len(args)}: this can never match"
+        )
     return OpNode(operator, args)
 
 
@@ -186,7 +206,9 @@ def _check_bound(rule: Lowered, parameters: set[str]) -> None:
     for guard in rule.guards:
         names = {a.name for a in guard.args if isinstance(a, Hole)}
         for name in sorted(names - bound):
-            raise UnboundVariableError(f"the guard {guard.text} uses {name}, which the left side does not bind")
+            raise UnboundVariableError(
+                f"the guard {guard.text} uses {name}, which the left side does not bind"
+            )
         if not names:
             raise PatternError(f"the guard {guard.text} speaks of no variable of the rule")
     for name in sorted(parameters - bound):

@@ -1,7 +1,7 @@
 """What a rule's sides are made of once they are lowered: holes, literals, and ops on patterns.
 
-These are plain data. `match/lower.py` makes them from what a rule's author wrote; `interpret.py` and `emit.py`
-give them meaning, forwards; `rule.goal` gives it in miniKanren.
+These are plain data. `match/lower.py` makes them from what a rule's author wrote; `interpret.py`
+and `emit.py` give them meaning, forwards; `rule.goal` gives it in miniKanren.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from rewrite_engine.graph.node import CONSTANT, Variable
 class Sort:
     """A set of variables that a hole may stand for.
 
-    test: whether a variable belongs. inline: the same as Python source, with `{v}` for the variable, for sorts
-    that are too cheap to call. constant: only constants belong (matchers use it to look at fewer nodes).
+    test: whether a variable belongs. inline: the same as Python source, with `{v}` for the
+    variable, for sorts that are too cheap to call. constant: only constants belong (matchers use it
+    to look at fewer nodes).
     """
 
     name: str
@@ -110,7 +111,9 @@ Pattern = Hole | Literal | OpNode
 
 
 def same_number(found: Any, wanted: Any) -> bool:
-    """Equality of numbers that tells 0.0 from -0.0 and 1 from True (and takes a NaN for equal to a NaN)."""
+    """Equality of numbers that tells 0.0 from -0.0 and 1 from True (and takes a NaN for equal to
+    a NaN).
+    """
     if found is None or isinstance(found, bool) != isinstance(wanted, bool):
         return False
     if wanted != wanted:

@@ -8,7 +8,9 @@ from typing import Any
 
 
 def labels(names: Iterable[Any]) -> frozenset[str]:
-    """Tags or names; a claim stands for its kind (`excluding(exact)`), a claim's maker for its name (`approx`)."""
+    """Tags or names; a claim stands for its kind (`excluding(exact)`), a claim's maker for its
+    name (`approx`).
+    """
     result = set()
     for name in names:
         result.add(name if isinstance(name, str) else getattr(name, "kind", None) or name.__name__)
@@ -17,8 +19,9 @@ def labels(names: Iterable[Any]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """include: tags that are granted beyond the default (`"fastmath"`). exclude: rules with any of these tags or
-    names are left out. require: only rules with all of these tags are kept."""
+    """include: tags that are granted beyond the default (`"fastmath"`). exclude: rules with any of
+    these tags or names are left out. require: only rules with all of these tags are kept.
+    """
 
     include: frozenset[str] = frozenset()
     exclude: frozenset[str] = frozenset()
@@ -39,7 +42,10 @@ class Query:
         return replace(self, require=self.require | labels(names))
 
     def selects(self, names: frozenset[str], needs_leave: str | None = None) -> bool:
-        """Whether something with these names is wanted. `needs_leave`: a tag that must be included first."""
+        """Whether something with these names is wanted.
+
+        `needs_leave`: a tag that must be included first.
+        """
         if self.exclude & names:
             return False
         if needs_leave is not None and needs_leave not in self.include:

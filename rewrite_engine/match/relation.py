@@ -1,7 +1,8 @@
-"""Relations: rules that are miniKanren goals. `rule.goal` for data rules, and rules made of any goal.
+"""Relations: rules that are miniKanren goals. `rule.goal` for data rules, and rules made of any
+goal.
 
-A goal relates two etuples (or variables: they are the same thing to `kanren`). miniKanren is imported when the first
-goal is used.
+A goal relates two etuples (or variables: they are the same thing to `kanren`). miniKanren is
+imported when the first goal is used.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ ResultsFilter = Callable[[Iterator[Any]], Any]
 
 
 class RelationRule(Rule):
-    """A rule whose replacements are the answers `q` of `relation(term, q)`; the first one that fits is taken.
+    """A rule whose replacements are the answers `q` of `relation(term, q)`; the first one that fits
+    is taken.
 
     limit: how many answers are looked at for one node.
     """
@@ -62,7 +64,9 @@ class RelationRule(Rule):
 
 
 def answers(relation: Callable[[Any, Any], Goal], node: Apply, limit: int) -> Iterator[Any]:
-    """Yield what a node's output is related to, as graph variables; answers with free variables are skipped."""
+    """Yield what a node's output is related to, as graph variables; answers with free variables
+    are skipped.
+    """
     import kanren
 
     from rewrite_engine.terms.convert import etuplize, from_term
@@ -84,8 +88,8 @@ def answers(relation: Callable[[Any, Any], Goal], node: Apply, limit: int) -> It
 class KanrenRelationSub(RelationRule):
     """A rule from a relation, with the constructor the field knows.
 
-    kanren_relation: `(term, result) -> goal`. results_filter: picks one of the answers (an iterator of variables),
-    by default the first. node_filter: whether a node is looked at.
+    kanren_relation: `(term, result) -> goal`. results_filter: picks one of the answers (an iterator
+    of variables), by default the first. node_filter: whether a node is looked at.
     """
 
     def __init__(

@@ -1,8 +1,9 @@
-"""Rules as objects: what every rule has, data rules, node rewriters, relations, and the decorators that make them.
+"""Rules as objects: what every rule has, data rules, node rewriters, relations, and the decorators
+that make them.
 
-A rule has a name, a phase, tags, a claim and a reason (its docstring), and `apply(fgraph, node)`: the replacement for
-the node, or None. How rules are kept in sets is in `match/ruleset.py`, how a phase finds the ones to try in
-`match/dispatch.py`.
+A rule has a name, a phase, tags, a claim and a reason (its docstring), and `apply(fgraph, node)`:
+the replacement for the node, or None. How rules are kept in sets is in `match/ruleset.py`, how a
+phase finds the ones to try in `match/dispatch.py`.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ Result = Any  # a Variable, a list of them, {old: new}, or None / False
 
 
 class Rule:
-    """What all rules have. `name` is `pack/function`; it is what is printed and what can be excluded.
+    """What all rules have. `name` is `pack/function`; it is what is printed and what can be
+    excluded.
 
-    depth: how many levels below a node the rule looks; a change that deep makes the node be tried again.
+    depth: how many levels below a node the rule looks; a change that deep makes the node be tried
+    again.
     """
 
     def __init__(
@@ -53,7 +56,9 @@ class Rule:
         self.tags = frozenset(tags) | ({phase} if phase else set()) | claim.tags
         self.doc = inspect.getdoc(fn) or ""
         if not self.doc:
-            raise self.error(PatternError, "has no docstring: say in one line why the rule is there")
+            raise self.error(
+                PatternError, "has no docstring: say in one line why the rule is there"
+            )
 
     depth: int = 1
     text: str = ""
@@ -84,9 +89,11 @@ class Rule:
     single: bool = False
 
     def fits(self, heads: Sequence[Any], numbers: Sequence[Any] | None = None) -> bool:
-        """Whether the rule can match a node whose first inputs are computed by these ops (`Variable.head`).
+        """Whether the rule can match a node whose first inputs are computed by these ops
+        (`Variable.head`).
 
-        numbers: the values of those that are constants, where they are known. True may be a false alarm.
+        numbers: the values of those that are constants, where they are known. True may be a false
+        alarm.
         """
         return True
 
@@ -103,14 +110,17 @@ class Rule:
         raise NotImplementedError
 
     def transform(self, fgraph: Any, node: Apply) -> Result:
-        """Apply the rule to any node: like `apply`, but checks first that the op is one of the rule's."""
+        """Apply the rule to any node: like `apply`, but checks first that the op is one of the
+        rule's.
+        """
         if not self.considers(node.op) or (self.single and len(node.outputs) != 1):
             return None
         return self.apply(fgraph, node)
 
     def accept(self, old: Variable, new: Variable) -> bool:
-        """Whether `new` may replace `old`: False if the rule simply does not apply; `RuleTypeError` if the rule
-        is wrong."""
+        """Whether `new` may replace `old`: False if the rule simply does not apply; `RuleTypeError`
+        if the rule is wrong.
+        """
         if new.type is old.type or old.type.is_super(new.type):
             return True
         raise self.error(
@@ -123,7 +133,9 @@ class Rule:
 
 
 def tracks(roots: Sequence[Any] | None, op: Any) -> bool:
-    """Whether an op is among the roots (ops, classes of ops, or predicates on ops; None means all)."""
+    """Whether an op is among the roots (ops, classes of ops, or predicates on ops; None means
+    all).
+    """
     return roots is None or any(is_root(root, op) for root in roots)
 
 
@@ -205,14 +217,17 @@ class DataRule(Rule):
 
     @cached_property
     def goal(self) -> Callable[[Any, Any], Any]:
-        """The rule as a miniKanren relation `goal(in_term, out_term)` over etuples: what the rule means."""
+        """The rule as a miniKanren relation `goal(in_term, out_term)` over etuples: what the
+        rule means.
+        """
         from rewrite_engine.match.goal import rule_goal
 
         return rule_goal(self)
 
     def accept(self, old: Variable, new: Variable) -> bool:
-        """A right side that has the right kind of type only for some operands applies only to those: an implicit
-        guard. One of another kind is an error."""
+        """A right side that has the right kind of type only for some operands applies only to
+        those: an implicit guard. One of another kind is an error.
+        """
         if new.type is old.type or old.type.yields_to(new.type):
             return True
         if isinstance(self.right, Hole) or old.type.kin(new.type):

@@ -1,4 +1,7 @@
-"""`RuleSet`: rules in order, as a value. Sets add and subtract and answer queries; nothing is registered anywhere."""
+"""`RuleSet`: rules in order, as a value.
+
+Sets add and subtract and answer queries; nothing is registered anywhere.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,10 @@ from rewrite_engine.match.rule import Rule
 
 
 class RuleSet:
-    """An ordered, immutable set of rules. Raises `DuplicateRuleError` if two different ones share a name."""
+    """An ordered, immutable set of rules.
+
+    Raises `DuplicateRuleError` if two different ones share a name.
+    """
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         by_name: dict[str, Rule] = {}
@@ -52,7 +58,9 @@ class RuleSet:
             return self.by_name[name]
         found = [r for r in self if r.short_name == name]
         if len(found) != 1:
-            raise UnknownNameError(f"no rule is called {name!r}" if not found else f"{name!r} names several: {found}")
+            raise UnknownNameError(
+                f"no rule is called {name!r}" if not found else f"{name!r} names several: {found}"
+            )
         return found[0]
 
     def __add__(self, other: RuleSet | Rule) -> RuleSet:

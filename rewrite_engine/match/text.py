@@ -12,7 +12,9 @@ from rewrite_engine.terms.print import LOWEST, tokens
 def rule_text(rule: Lowered) -> str:
     """A rule in one line."""
     right = rule.right
-    shown = f"compute({', '.join(right.names)})" if isinstance(right, Compute) else pattern_text(right)
+    shown = (
+        f"compute({', '.join(right.names)})" if isinstance(right, Compute) else pattern_text(right)
+    )
     text = f"{pattern_text(rule.left)} -> {shown}"
     if rule.guards:
         text += ", given " + " and ".join(g.text for g in rule.guards)
@@ -27,7 +29,9 @@ def pattern_text(pattern: Any, outer: int = LOWEST) -> str:
         return repr(pattern.value)
     op = pattern.op
     name = _class_text(op) if isinstance(op, OpClass) else str(op)
-    return "".join(t if isinstance(t, str) else pattern_text(*t) for t in tokens(name, pattern.args, outer))
+    return "".join(
+        t if isinstance(t, str) else pattern_text(*t) for t in tokens(name, pattern.args, outer)
+    )
 
 
 def _class_text(op: OpClass) -> str:

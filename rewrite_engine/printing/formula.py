@@ -123,7 +123,9 @@ class Formula:
 
 
 def node_tokens(node: Apply, outer: int = LOWEST) -> Sequence[Token]:
-    """One node in the notation of formulas: text, and its inputs with the precedence around them."""
+    """One node in the notation of formulas: text, and its inputs with the precedence around
+    them.
+    """
     notation = NOTATION.get(type(node.op).__name__)
     special = notation(node) if notation is not None else None
     if special is not None:

@@ -1,7 +1,7 @@
 """Keeping Python's cyclic collector still while a graph is rewritten.
 
-Graphs are reference cycles that live: scanning them again and again makes rewriting superlinear. The guard is counted,
-so nested and concurrent runs work, and restores what it found.
+Graphs are reference cycles that live: scanning them again and again makes rewriting superlinear.
+The guard is counted, so nested and concurrent runs work, and restores what it found.
 """
 
 from __future__ import annotations

@@ -18,7 +18,10 @@ class GraphRewriter:
         self.name = name
 
     def rewrite(self, fgraph: Any, trace: Trace | None = None) -> Result:
-        """Improve the graph in place; return what was done. Errors name the rule; see each driver."""
+        """Improve the graph in place; return what was done.
+
+        Errors name the rule; see each driver.
+        """
         result = Result(self.name, nodes_before=len(fgraph))
         merged = fgraph.merged
         start = perf_counter()
@@ -61,8 +64,10 @@ class SequentialOptimizer(GraphRewriter):
 
 
 class MergeOptimizer(GraphRewriter):
-    """Equal nodes become one. A graph does that by itself at all times; this driver settles what is left to be
-    done (after `fgraph.merging` was off), and is the phase under which merging shows in a report."""
+    """Equal nodes become one. A graph does that by itself at all times; this driver settles what is
+    left to be done (after `fgraph.merging` was off), and is the phase under which merging shows in
+    a report.
+    """
 
     def __init__(self, name: str = "merge") -> None:
         super().__init__(name)
@@ -71,7 +76,11 @@ class MergeOptimizer(GraphRewriter):
         fgraph.merging = True
         fgraph.flush()
         for node in fgraph.toposort():
-            if node in fgraph and not node.op.destroy_map and fgraph.table.get((node.op, node.inputs)) is not node:
+            if (
+                node in fgraph
+                and not node.op.destroy_map
+                and fgraph.table.get((node.op, node.inputs)) is not node
+            ):
                 fgraph.mark(node, None, None)
                 fgraph.flush()
         result.stopped = StopReason.PASSED

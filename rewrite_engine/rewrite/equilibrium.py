@@ -1,8 +1,9 @@
 """`EquilibriumOptimizer`: rules to a fixed point, from one worklist, inputs first.
 
-There are no passes over the whole graph. The worklist is the sorted list of the nodes there are, consumed by index,
-and a heap of those that are new or changed since; both by level, so a node is visited when everything below it is
-settled. A node is visited again only if something changed that a rule at it may have looked at.
+There are no passes over the whole graph. The worklist is the sorted list of the nodes there are,
+consumed by index, and a heap of those that are new or changed since; both by level, so a node is
+visited when everything below it is settled. A node is visited again only if something changed that
+a rule at it may have looked at.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from rewrite_engine.rewrite.trace import Trace, brief
 class EquilibriumOptimizer(GraphRewriter):
     """Apply rules until none applies.
 
-    rules: a `RuleSet` or rules in order; at a node the first that applies is taken. max_firings: the budget
-    (default: 20 per node of the graph, and 10,000); using it up raises `RuleLoopError`, which names the rules.
+    rules: a `RuleSet` or rules in order; at a node the first that applies is taken. max_firings:
+    the budget (default: 20 per node of the graph, and 10,000); using it up raises `RuleLoopError`,
+    which names the rules.
     """
 
     def __init__(
@@ -49,7 +51,9 @@ class EquilibriumOptimizer(GraphRewriter):
 class Run:
     """One run over one graph."""
 
-    def __init__(self, fgraph: Any, driver: EquilibriumOptimizer, trace: Trace | None, result: Result) -> None:
+    def __init__(
+        self, fgraph: Any, driver: EquilibriumOptimizer, trace: Trace | None, result: Result
+    ) -> None:
         self.fgraph = fgraph
         self.heap: list[tuple[int, int, Apply]] = []
         self.trace = trace
@@ -100,7 +104,9 @@ class Run:
         self.result.stopped = StopReason.SATURATED
 
     def worklist(self) -> Iterator[Apply]:
-        """Yield live nodes by level: those there are, and those that the graph puts on the heap meanwhile."""
+        """Yield live nodes by level: those there are, and those that the graph puts on the heap
+        meanwhile.
+        """
         fgraph, heap = self.fgraph, self.heap
         level = fgraph.order.level
         order = fgraph.toposort()

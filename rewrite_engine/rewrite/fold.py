@@ -14,8 +14,8 @@ from rewrite_engine.match.decorate import node_rewriter
 def constant_folding(fgraph: Any, node: Apply) -> Any:
     """Compute what does not depend on any input. Not data: it applies to every op.
 
-    A result that is larger than `config.fold_limit` and than what it is made from stays symbolic. A node that
-    cannot be computed stays, too: running it will raise the error, with the user's line.
+    A result that is larger than `config.fold_limit` and than what it is made from stays symbolic. A
+    node that cannot be computed stays, too: running it will raise the error, with the user's line.
     """
     op = node.op
     if op.destroy_map or not op.do_constant_folding(fgraph, node):
@@ -26,7 +26,9 @@ def constant_folding(fgraph: Any, node: Apply) -> Any:
     except Exception:  # whatever it is, it belongs to the run of the function
         return None
     values = [cell[0] for cell in storage]
-    if _bytes(node.outputs, values) > max(config.fold_limit, _bytes(node.inputs, [v.data for v in node.inputs])):
+    if _bytes(node.outputs, values) > max(
+        config.fold_limit, _bytes(node.inputs, [v.data for v in node.inputs])
+    ):
         return None
     return [out.type.make_constant(value) for out, value in zip(node.outputs, values, strict=True)]
 

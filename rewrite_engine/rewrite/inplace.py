@@ -1,7 +1,8 @@
 """In-place insertion: an op overwrites an input that nobody needs any more, instead of allocating.
 
-It comes last, on the finished graph, and decides per node from liveness and aliasing: the `DestroyHandler` answers on the
-one order of the graph whether every other reader can run before. Nothing is tried and taken back.
+It comes last, on the finished graph, and decides per node from liveness and aliasing: the
+`DestroyHandler` answers on the one order of the graph whether every other reader can run before.
+Nothing is tried and taken back.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ _cannot: Any = Op.inplace_on_inputs
 
 
 class InplaceOptimizer(GraphRewriter):
-    """Give every op that can work in place (`Op.inplace_on_inputs`) an input to overwrite, where it is safe.
+    """Give every op that can work in place (`Op.inplace_on_inputs`) an input to overwrite, where it
+    is safe.
 
-    Of the readers of a value the last `TRIES` in the present order are asked; one further down could hardly be
-    moved behind all the others, and asking every reader of a value that thousands read would be quadratic.
+    Of the readers of a value the last `TRIES` in the present order are asked; one further down
+    could hardly be moved behind all the others, and asking every reader of a value that thousands
+    read would be quadratic.
     """
 
     TRIES = 4
@@ -43,7 +46,9 @@ class InplaceOptimizer(GraphRewriter):
                 result.fired[self.rule_name] = result.fired.get(self.rule_name, 0) + 1
         result.stopped = StopReason.PASSED
 
-    def overwrite(self, fgraph: Any, node: Apply, late: dict[Variable, int], trace: Trace | None) -> bool:
+    def overwrite(
+        self, fgraph: Any, node: Apply, late: dict[Variable, int], trace: Trace | None
+    ) -> bool:
         """Put an in-place version of a node in its place, if there is one and it is safe."""
         if node.op.destroy_map or type(node.op).inplace_on_inputs is _cannot:
             return False
@@ -64,7 +69,9 @@ class InplaceOptimizer(GraphRewriter):
         return False
 
     def is_early(self, fgraph: Any, node: Apply, v: Variable, late: dict[Variable, int]) -> bool:
-        """Whether a variable cannot be overwritten by anybody, or several of its readers come after `node`."""
+        """Whether a variable cannot be overwritten by anybody, or several of its readers come
+        after `node`.
+        """
         if v.owner is None:
             return v not in fgraph.guard.mutable
         readers = fgraph.clients[v]

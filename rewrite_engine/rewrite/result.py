@@ -17,7 +17,10 @@ class StopReason(enum.Enum):
 
 @dataclass(slots=True)
 class Result:
-    """Of one run of a driver. fired: firings per rule name. parts: the results of what it is made of."""
+    """Of one run of a driver.
+
+    fired: firings per rule name. parts: the results of what it is made of.
+    """
 
     name: str
     stopped: StopReason = StopReason.SATURATED

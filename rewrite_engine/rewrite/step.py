@@ -1,4 +1,6 @@
-"""One step: take what a rule returned for a node, check it, and put it into the graph, or leave the graph alone."""
+"""One step: take what a rule returned for a node, check it, and put it into the graph, or leave
+the graph alone.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ class RuleWarning(UserWarning):
 def attempt(fgraph: Any, node: Apply, rule: Any, trace: Trace | None = None) -> bool:
     """Try one rule at one node; True if the graph changed.
 
-    A rule that raises, or returns what cannot stand there, is an error by default; the graph is then as before.
+    A rule that raises, or returns what cannot stand there, is an error by default; the graph is
+    then as before.
     """
     try:
         result = rule.apply(fgraph, node)
@@ -43,7 +46,9 @@ def attempt(fgraph: Any, node: Apply, rule: Any, trace: Trace | None = None) -> 
         return False
 
 
-def fire(fgraph: Any, node: Apply, old: Variable, rule: Any, new: Variable, trace: Trace | None) -> bool:
+def fire(
+    fgraph: Any, node: Apply, old: Variable, rule: Any, new: Variable, trace: Trace | None
+) -> bool:
     """Replace one output; False if that changes nothing."""
     if new is old or not is_used(fgraph, old):
         return False
@@ -72,7 +77,8 @@ def fire_all(fgraph: Any, node: Apply, rule: Any, result: Any, trace: Trace | No
         pairs = list(zip(node.outputs, result, strict=True))
     else:
         raise rule.error(
-            PatternError, f"must return a variable, {len(node.outputs)} of them, a dict or None, not {result!r}"
+            PatternError,
+            f"must return a variable, {len(node.outputs)} of them, a dict or None, not {result!r}",
         )
     todo = [(old, new) for old, new in pairs if new is not None and new is not old]
     for old, new in todo:
@@ -87,7 +93,9 @@ def fire_all(fgraph: Any, node: Apply, rule: Any, result: Any, trace: Trace | No
 
 
 def fail(rule: Any, node: Apply, error: Exception) -> None:
-    """Report a rule that failed at a node: an error that names both, or a warning (`config.on_rule_error`)."""
+    """Report a rule that failed at a node: an error that names both, or a warning
+    (`config.on_rule_error`).
+    """
     report = explain_failure(rule, node, error)
     if config.on_rule_error == "warn":
         warnings.warn(str(report), RuleWarning, stacklevel=3)

@@ -16,8 +16,8 @@ from rewrite_engine.rewrite.trace import Trace
 class WalkingOptimizer(GraphRewriter):
     """Try the rules once at each node.
 
-    order: "in_to_out" (a node after what it needs) or "out_to_in". At a node the first rule that applies is
-    taken.
+    order: "in_to_out" (a node after what it needs) or "out_to_in". At a node the first rule that
+    applies is taken.
     """
 
     def __init__(

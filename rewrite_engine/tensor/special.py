@@ -1,8 +1,8 @@
 """Softmax and its relatives as ops, computed in the stable way: shifted by the maximum.
 
-Written out with `exp`, `sum` and `log`, these overflow; rules (`rules/softmax.py`) turn what is written out into these.
-Formulas: Blanchard, Higham & Higham, "Accurately computing the log-sum-exp and softmax functions", IMA J. Numer.
-Anal. 41 (2021), algorithms 3.1 and 4.1.
+Written out with `exp`, `sum` and `log`, these overflow; rules (`rules/softmax.py`) turn what is
+written out into these. Formulas: Blanchard, Higham & Higham, "Accurately computing the log-sum-exp
+and softmax functions", IMA J. Numer. Anal. 41 (2021), algorithms 3.1 and 4.1.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ __all__ = ["LogSoftmax", "LogSumExp", "Softmax", "log_softmax", "logsumexp", "so
 
 
 def shifted(x: Any, axis: Any) -> Any:
-    """x minus its maximum along axes, and that maximum (0 where it is infinite): no exponential overflows.
+    """x minus its maximum along axes, and that maximum (0 where it is infinite): no exponential
+    overflows.
 
     >>> shifted(np.array([1e300, 0.0]), None)[0]
     array([ 0.e+000, -1.e+300])
@@ -73,7 +74,9 @@ class _Exponential(Op):
         """The type of the input. Raises `DTypeError` if that is no real float."""
         (x,) = types
         if x.kind != "f":
-            raise DTypeError(message("takes a real float tensor", op=self, inputs=types, where=build_site()))
+            raise DTypeError(
+                message("takes a real float tensor", op=self, inputs=types, where=build_site())
+            )
         normalize_axes(self.axis, x.ndim, self)
         return [x]
 
@@ -82,7 +85,10 @@ class _Exponential(Op):
         return [tuple(shapes[0])]
 
     def L_op(
-        self, inputs: Sequence[Variable], outputs: Sequence[Variable], output_gradients: Sequence[Variable]
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        output_gradients: Sequence[Variable],
     ) -> list[Any]:
         """The gradient of the input, in its shape."""
         if is_disconnected(output_gradients[0]):
@@ -90,7 +96,9 @@ class _Exponential(Op):
         return [self.pullback(inputs[0], outputs[0], output_gradients[0])]
 
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
-        """Per element a maximum, a difference, an exponential (10), a sum, and a difference or a quotient."""
+        """Per element a maximum, a difference, an exponential (10), a sum, and a difference or a
+        quotient.
+        """
         return 14 * math.prod(inputs[0])
 
     def pullback(self, x: Any, y: Any, g: Any) -> Any:
@@ -112,7 +120,9 @@ class Softmax(_Exponential):
     def __init__(self, axis: Any = None) -> None:
         self.axis = sorted_axes(axis)
 
-    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]) -> None:
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
         """Compute."""
         output_storage[0][0] = np.asarray(softmax_array(inputs[0], self.axis))
 
@@ -122,7 +132,11 @@ class Softmax(_Exponential):
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         """The Jacobian is symmetric."""
-        return [None if eval_points[0] is None else self.pullback(inputs[0], self(inputs[0]), eval_points[0])]
+        return [
+            None
+            if eval_points[0] is None
+            else self.pullback(inputs[0], self(inputs[0]), eval_points[0])
+        ]
 
 
 class LogSoftmax(_Exponential):
@@ -133,7 +147,9 @@ class LogSoftmax(_Exponential):
     def __init__(self, axis: Any = None) -> None:
         self.axis = sorted_axes(axis)
 
-    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]) -> None:
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
         """Compute."""
         output_storage[0][0] = np.asarray(log_softmax_array(inputs[0], self.axis))
 
@@ -166,7 +182,9 @@ class LogSumExp(_Exponential):
         """As that of a sum."""
         return self._sum.infer_shape(fgraph, node, shapes)
 
-    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]) -> None:
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
         """Compute."""
         output_storage[0][0] = np.asarray(logsumexp_array(inputs[0], self.axis, self.keepdims))
 

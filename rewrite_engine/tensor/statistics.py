@@ -1,4 +1,5 @@
-"""Functions made of reductions: means, variances; and running sums. Softmax is in `tensor/special.py`.
+"""Functions made of reductions: means, variances; and running sums. Softmax is in
+`tensor/special.py`.
 
 They are written as in a textbook; the stabilising rules (`rules/`) turn them into forms that
 neither overflow nor lose digits.
