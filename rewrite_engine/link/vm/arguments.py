@@ -60,8 +60,8 @@ def accept(function: str, position: int, argument: Argument) -> Callable[[Any], 
                 raise MissingInputError(f"{function}: {what} of type {type_} was not given")
             return deepcopy(default.value) if argument.mutable else default.value
         try:
-            return type_.filter(
-                value, strict=argument.strict, allow_downcast=argument.allow_downcast
+            return plain(
+                type_.filter(value, strict=argument.strict, allow_downcast=argument.allow_downcast)
             )
         except (TypeError, ValueError) as error:
             raise _refused(error)(
@@ -69,6 +69,18 @@ def accept(function: str, position: int, argument: Argument) -> Callable[[Any], 
             ) from error
 
     return convert
+
+
+def plain(value: Any) -> Any:
+    """Return an array of a subclass as an array; the code calls NumPy with nothing else.
+
+    Raises `DTypeError` for a masked array with masked elements, whose mask would be lost.
+    """
+    if type(value) is np.ndarray or not isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise DTypeError("the array has masked elements: fill them first, with `.filled(value)`")
+    return np.asarray(value)
 
 
 def _refused(error: Exception) -> type[Exception]:
