@@ -21,9 +21,9 @@ def filled(x, value):
     return second(x, constant(value, dtype=x.type.dtype))
 
 
-@rule(phase="canonicalize", claim=exact)
+@rule(phase="canonicalize")
 def mul_by_one(x):
-    """1 is neutral.
+    """1 is neutral (exactly; the product with a complex 1 makes NaN of an infinity).
 
     >>> rewritten(vector("x") * 1)
     x
@@ -51,9 +51,9 @@ def sub_zero(x):
     return x - 0 >> x
 
 
-@rule(phase="canonicalize", claim=exact)
+@rule(phase="canonicalize")
 def div_by_one(x):
-    """1 is neutral below.
+    """1 is neutral below (exactly, as for products).
 
     >>> rewritten(vector("x") / 1)
     x
@@ -81,9 +81,9 @@ def neg_of_neg(x):
     return -(-x) >> x
 
 
-@rule(phase="canonicalize", claim=exact)
+@rule(phase="canonicalize")
 def mul_by_minus_one(x: Float):
-    """A sign is cheaper than a product.
+    """A sign is cheaper than a product (exactly, as for 1).
 
     >>> rewritten(vector("x") * -1)
     -x
@@ -91,14 +91,20 @@ def mul_by_minus_one(x: Float):
     return -1 * x >> -x
 
 
+def opposite_exists(x, y):
+    """Whether -y is what it is in the dtype of x - y: y has a sign, or wraps around like x."""
+    return y.type.kind in "fc" or x.type.dtype == y.type.dtype
+
+
 @rule(phase="canonicalize", claim=exact)
 def sub_of_neg(x, y):
-    """Subtracting the opposite adds.
+    """Subtracting the opposite adds. Integers must not be widened in between: -128 has no opposite
+    in int8.
 
     >>> rewritten(vector("x") - (-vector("y")))
     x + y
     """
-    return x - (-y) >> x + y
+    return x - (-y) >> x + y, given(opposite_exists)
 
 
 @rule(phase="canonicalize", claim=exact)
@@ -224,7 +230,7 @@ def pow_two(x):
 
 
 @rule(phase="canonicalize", claim=exact)
-def mul_by_itself(x):
+def mul_by_itself(x: Number):
     """One operand is read once.
 
     >>> x = vector("x")
@@ -299,7 +305,7 @@ def quotient_with_itself(x: Float):
 
 
 @rule(phase="specialize", claim=exact)
-def div_of_neg_by_constant(x: Float, c: Const):
+def div_of_neg_by_constant(x: Float, c: FloatConstant):
     """The sign goes into the constant.
 
     >>> rewritten(-vector("x") / 2.0)

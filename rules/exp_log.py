@@ -89,7 +89,7 @@ def log1p_of_exp(x: Real):
 def log1p_of_minus_exp(x: Real):
     """log(1 - exp(x)) near 0 and far from it.
 
-    >>> rewritten(log(1 - exp(vector("x"))))
+    >>> rewritten(log1p(-exp(vector("x"))))
     log1mexp(x)
     """
     return log1p(-exp(x)) >> log1mexp(x)
@@ -99,7 +99,7 @@ def log1p_of_minus_exp(x: Real):
 def log_of_minus_expm1(x: Real):
     """The same, after the difference was stabilised.
 
-    >>> rewritten(log(-expm1(vector("x"))))
+    >>> rewritten(log(1 - exp(vector("x"))))
     log1mexp(x)
     """
     return log(-expm1(x)) >> log1mexp(x)

@@ -35,7 +35,7 @@ def nonneg(x: Any) -> Any:
 @fact
 def positive(x: Any) -> Any:
     """x is above 0 wherever it is a number, up to underflow."""
-    if _all(x, lambda value: value > 0):
+    if _all(x, lambda value: (value > 0) & np.isfinite(value)):
         return because("it is a constant")
     if x.head in POSITIVE and x.type.kind == "f":
         return because(f"it is a result of {x.head}")

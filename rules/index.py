@@ -1,7 +1,7 @@
 """Indexing that takes everything, or takes from what is known."""
 
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import MakeVector, Shape, Shape_i, Subtensor
+from rewrite_engine.tensor import MakeVector, Shape, Shape_i, Subtensor, cast
 from rewrite_engine.tensor.index_template import Slice
 
 
@@ -35,7 +35,7 @@ def item_of_shape(fgraph, node):
     if type(i) is not int:
         return None
     if isinstance(inner.op, MakeVector):
-        return inner.inputs[i]
+        return cast(inner.inputs[i], node.outputs[0].type.dtype)
     if isinstance(inner.op, Shape):
         ndim = inner.inputs[0].type.ndim
         return Shape_i(i % ndim)(inner.inputs[0])

@@ -23,10 +23,13 @@ __all__ = [
     "CONSTANT",
     "Anything",
     "Bool",
+    "ConstantNumber",
     "Const",
     "Float",
+    "FloatConstant",
     "Integer",
     "Matrix",
+    "Number",
     "Prop",
     "Real",
     "Rest",
@@ -64,7 +67,20 @@ def _kinds(name: str, kinds: str) -> Sort:
 Float = _kinds("Float", "fc")  # real or complex floats
 Real = _kinds("Real", "f")
 Integer = _kinds("Integer", "iu")
+Number = _kinds("Number", "iufc")  # everything but booleans
 Bool = _kinds("Bool", "b")
+FloatConstant = Sort(
+    "FloatConstant",
+    lambda v: v.head is CONSTANT and v.type.kind in "fc",
+    "{v}.head is CONSTANT and {v}.type.kind in 'fc'",
+    constant=True,
+)
+ConstantNumber = Sort(
+    "ConstantNumber",
+    lambda v: v.head is CONSTANT and v.number is not None,
+    "{v}.head is CONSTANT and {v}.number is not None",
+    constant=True,
+)
 Scalar = _rank("Scalar", 0)
 Vector = _rank("Vector", 1)
 Matrix = _rank("Matrix", 2)

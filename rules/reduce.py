@@ -61,9 +61,9 @@ def min_of_min(x, inner: Prop, outer: Prop):
     )
 
 
-@rule(phase="canonicalize", claim=exact)
+@rule(phase="canonicalize")
 def sum_of_neg(x: Float, axis: Prop, keepdims: Prop):
-    """One sign at the end instead of one per element.
+    """One sign at the end instead of one per element (up to the sign of a zero sum).
 
     >>> rewritten((-matrix("x")).sum(axis=0))
     -Sum{axis=0}(x)
@@ -72,11 +72,27 @@ def sum_of_neg(x: Float, axis: Prop, keepdims: Prop):
     return total(-x) >> -total(x)
 
 
+def stretches(c):
+    """Whether a constant is a finite number that makes no number smaller: no sum overflows without it."""
+    return c.type.kind == "f" and 1 <= abs(c.number) < float("inf")
+
+
 @rule(phase="canonicalize", claim=approx(ulps=8))
-def sum_of_scaled(x: Float, c: Scalar, axis: Prop, keepdims: Prop):
+def sum_of_stretched(x: Real, c: ConstantNumber, axis: Prop, keepdims: Prop):
     """One product at the end instead of one per element.
 
-    >>> rewritten((scalar("c") * matrix("x")).sum(axis=0))
+    >>> rewritten((3 * matrix("x")).sum(axis=0))
+    3.0 * Sum{axis=0}(x)
+    """
+    total = Sum(axis=axis, keepdims=keepdims)
+    return total(c * x) >> c * total(x), given(stretches)
+
+
+@rule(phase="canonicalize", claim=assumes("fastmath"))
+def sum_of_scaled(x: Float, c: Scalar, axis: Prop, keepdims: Prop):
+    """The same for any number: only where sum(x) does not overflow, and c is finite.
+
+    >>> rewritten((scalar("c") * matrix("x")).sum(axis=0), including=["fastmath"])
     c * Sum{axis=0}(x)
     """
     total = Sum(axis=axis, keepdims=keepdims)
@@ -90,21 +106,23 @@ def constant_along(x, y, axis):
     return all(y.type.broadcastable[a] for a in axis)
 
 
-@rule(phase="canonicalize", claim=approx(ulps=8))
+@rule(phase="canonicalize", claim=assumes("fastmath"))
 def sum_of_quotient(x: Float, y: Float, axis: Prop):
     """One quotient per sum instead of one per element, where the divisor does not change along the
     sum.
 
-    >>> rewritten((matrix("x") / col("y")).sum(axis=1, keepdims=True))
+    Only where sum(x) does not overflow, and no sum is empty.
+
+    >>> rewritten((matrix("x") / col("y")).sum(axis=1, keepdims=True), including=["fastmath"])
     Sum{axis=1, keepdims}(x) / y
     """
     total = Sum(axis=axis, keepdims=True)
     return total(x / y) >> total(x) / y, given(constant_along)
 
 
-@node_rewriter([Sum, Max, Min], phase="canonicalize", claim=exact)
+@node_rewriter([Sum, Max, Min], phase="canonicalize")
 def reduction_over_ones(fgraph, node):
-    """Along axes of length 1 there is nothing to add up: drop them.
+    """Along axes of length 1 there is nothing to add up: drop them (a sum is then -0.0, not 0.0).
 
     Not data: which axes go depends on the static shape.
 

@@ -114,7 +114,7 @@ def dimshuffle_of_dimshuffle(x, n: Prop, m: Prop, inner: Prop, outer: Prop):
 def dimshuffle_of_nothing(fgraph, node):
     """A reordering that keeps the order. Not data: it looks at the op's parameter only.
 
-    >>> rewritten(matrix("x").dimshuffle(0, 1))
+    >>> rewritten(DimShuffle(2, (0, 1))(matrix("x")))
     x
     """
     return node.inputs[0] if node.op.new_order == tuple(range(node.op.input_ndim)) else None
@@ -124,7 +124,7 @@ def dimshuffle_of_nothing(fgraph, node):
 def specified_shape_known(fgraph, node):
     """A claim that the type already makes. Not data: it looks at types only.
 
-    >>> rewritten(specify_shape(vector("x", shape=(3,)), (3,)))
+    >>> rewritten(SpecifyShape((3,))(vector("x", shape=(3,))))
     x
     """
     op, x = node.op, node.inputs[0]

@@ -3,7 +3,7 @@
 """
 
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import Sum, exp, log
+from rewrite_engine.tensor import Sum, exp, log, second
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, Softmax
 
 
@@ -27,6 +27,47 @@ def softmax_in_product(y, x: Real, axis: Prop):
     y * Softmax{axis=(1,)}(x)
     """
     return (y / Sum(axis=axis, keepdims=True)(exp(x))) * exp(x) >> y * Softmax(axis=axis)(x)
+
+
+@rule(phase="stabilize", claim=approx(ulps=8))
+def softmax_gradient(a, v, x: Real, axis: Prop):
+    """The gradient of exp(x) / sum(exp(x)) as the chain rule writes it is inf / inf * inf for large x.
+
+    a / s is what comes through the numerator, sum(v / s) through the denominator s = sum(exp(x)).
+
+    >>> x, a, v = matrices("x a v")
+    >>> e = exp(x)
+    >>> s = e.sum(axis=1, keepdims=True)
+    >>> rewritten((a / s + second(e, (v / s).sum(axis=1, keepdims=True))) * e)
+    a * Softmax{axis=(1,)}(x) + Softmax{axis=(1,)}(x) * Sum{axis=1, keepdims}(v)
+    """
+    total = Sum(axis=axis, keepdims=True)
+    s, p = total(exp(x)), Softmax(axis=axis)(x)
+    return (a / s + second(exp(x), total(v / s))) * exp(x) >> a * p + p * total(v)
+
+
+@rule(phase="stabilize")
+def softmax_cancels(y, x: Real, axis: Prop):
+    """A probability is positive, also where it underflows to 0.
+
+    >>> x, y = matrices("x y")
+    >>> rewritten(y / (exp(x) / exp(x).sum(axis=1, keepdims=True)) * softmax(x, axis=1))
+    y
+    """
+    return (y / Softmax(axis=axis)(x)) * Softmax(axis=axis)(x) >> y
+
+
+@rule(phase="stabilize")
+def softmax_cancels_in_difference(y, z, x: Real, axis: Prop):
+    """p (y / p - z), the gradient of the logarithm of a probability p, is y - p z, also where p underflows.
+
+    >>> x, y, z = matrices("x y z")
+    >>> p = softmax(x, axis=1)
+    >>> rewritten(p * (y / p - z))
+    y - Softmax{axis=(1,)}(x) * z
+    """
+    p = Softmax(axis=axis)(x)
+    return p * (y / p - z) >> y - p * z
 
 
 @rule(phase="stabilize")
