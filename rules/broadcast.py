@@ -63,7 +63,8 @@ def second_of_known_shape(fgraph, node):
     """Where static shapes say that y fills x already, y is enough. Not data: it looks at types
     only.
 
-    >>> rewritten(second(tensor(dtype="float64", shape=(1, 3)), tensor(dtype="float64", shape=(1, 3), name="y")))
+    >>> x, y = tensor(shape=(1, 3), dtype="float64"), tensor("y", shape=(1, 3), dtype="float64")
+    >>> rewritten(second(x, y))
     y
     """
     y, out = node.inputs[1], node.outputs[0]

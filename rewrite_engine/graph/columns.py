@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.graph.node import Apply, Variable, build_node, origin_line
+from rewrite_engine.graph.node import Apply, Variable, build_node
+from rewrite_engine.graph.origin import origin_line
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph

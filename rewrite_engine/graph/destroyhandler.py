@@ -51,7 +51,7 @@ class DestroyHandler(Feature):
     def clone(self) -> DestroyHandler:
         return DestroyHandler(self.mutable)
 
-    # --- callbacks --------------------------------------------------------------------------------
+    # --- callbacks -------------------------------------------------------------------------------
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         if fgraph.guard is not None:
@@ -114,7 +114,7 @@ class DestroyHandler(Feature):
         found = {node: [r for r, _ in edges if r in live] for node, edges in self.edges.items()}
         return {node: readers for node, readers in found.items() if readers}
 
-    # --- questions --------------------------------------------------------------------------------
+    # --- questions -------------------------------------------------------------------------------
 
     def refusal(self, fgraph: FunctionGraph, node: Apply, i: int) -> str | None:
         """Why `node` may not overwrite its input `i`; None if it may."""
@@ -171,7 +171,7 @@ class DestroyHandler(Feature):
         readers.pop(node, None)
         return readers
 
-    # --- bookkeeping ------------------------------------------------------------------------------
+    # --- bookkeeping -----------------------------------------------------------------------------
 
     def refresh(self, fgraph: FunctionGraph) -> None:
         """Look again at what changed. Called whenever the graph has been settled."""

@@ -70,7 +70,7 @@ class FunctionGraph(NodeStore):
         for feature in features:
             self.attach_feature(feature)
 
-    # --- reading ----------------------------------------------------------------------------------
+    # --- reading ---------------------------------------------------------------------------------
 
     @property
     def apply_nodes(self) -> Any:
@@ -117,7 +117,7 @@ class FunctionGraph(NodeStore):
     def __repr__(self) -> str:
         return f"<FunctionGraph with {len(self.inputs)} inputs, {len(self)} nodes>"
 
-    # --- features ---------------------------------------------------------------------------------
+    # --- features --------------------------------------------------------------------------------
 
     def attach_feature(self, feature: Feature) -> None:
         """Let a feature watch this graph.
@@ -153,7 +153,7 @@ class FunctionGraph(NodeStore):
         for check in self.on_validate:
             check(self)
 
-    # --- the door ---------------------------------------------------------------------------------
+    # --- the door --------------------------------------------------------------------------------
 
     def replace(
         self, old: Variable, new: Variable, reason: Any = None, import_missing: bool = False
@@ -289,7 +289,7 @@ class FunctionGraph(NodeStore):
         if self.guard is not None:
             self.guard.on_new_output(self, own)
 
-    # --- copying ----------------------------------------------------------------------------------
+    # --- copying ---------------------------------------------------------------------------------
 
     def _copy(self, node: Apply) -> Apply:
         copy = build_node(node.op, node.inputs, tuple([v.type for v in node.outputs]), node.origin)

@@ -18,7 +18,8 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.graph.intern import Record
-from rewrite_engine.graph.node import Apply, Variable, build_node, user_origin
+from rewrite_engine.graph.node import Apply, Variable, build_node
+from rewrite_engine.graph.origin import user_origin
 
 Thunk = Callable[[], Any]
 
@@ -50,7 +51,7 @@ class Op(Record):
     absorbing: Any = None
     idempotent: bool = False
 
-    # --- building nodes ---------------------------------------------------------------------------
+    # --- building nodes --------------------------------------------------------------------------
 
     def convert_input(self, x: Any) -> Variable:
         """Turn one argument into a variable. The default accepts variables only."""
@@ -124,7 +125,7 @@ class Op(Record):
             return node.outputs[0]
         return list(node.outputs)
 
-    # --- running ----------------------------------------------------------------------------------
+    # --- running ---------------------------------------------------------------------------------
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -179,7 +180,7 @@ class Op(Record):
         """Floating-point operations for inputs and outputs of these shapes; 0 where not known."""
         return 0
 
-    # --- analysis ---------------------------------------------------------------------------------
+    # --- analysis --------------------------------------------------------------------------------
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Return the outputs' shapes, one tuple per output, from the inputs' (one tuple per

@@ -14,8 +14,9 @@ from itertools import islice
 from typing import Any
 
 from rewrite_engine.errors import CycleError, MissingInputError, message
-from rewrite_engine.graph.node import Apply, Constant, Origin, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.order import Order
+from rewrite_engine.graph.origin import Origin
 from rewrite_engine.graph.traverse import toposort
 
 Clients = dict[Apply, None]
@@ -83,7 +84,7 @@ class NodeStore:
         pending = self.dirty.get(node)
         return node.inputs if pending is None else substitute(node.inputs, pending)
 
-    # --- importing --------------------------------------------------------------------------------
+    # --- importing -------------------------------------------------------------------------------
 
     def _import(self, var: Variable, reason: Any, source: Apply | None, missing: bool) -> Variable:
         """Return the graph's own variable equal to `var`, importing what is not there yet."""
@@ -187,14 +188,14 @@ class NodeStore:
         except MissingInputError:
             raise MissingInputError(
                 message(
-                    f"its input {v!r} of type {v.type} is neither an input of the graph nor a constant",
+                    f"its input {v!r} of type {v.type} is neither an input nor a constant",
                     op=node.op,
                     inputs=node.inputs,
                     where=node.where(),
                 )
             ) from None
 
-    # --- replacing --------------------------------------------------------------------------------
+    # --- replacing -------------------------------------------------------------------------------
 
     def _redirect(self, old: Variable, new: Variable, uses: int, reason: Any) -> None:
         """Move the first `uses` clients of `old` to `new`, to be settled later."""
@@ -229,7 +230,7 @@ class NodeStore:
             self._prune(new, "refused replacement")
             raise CycleError(
                 message(
-                    "the replacement is computed from a node that uses what it replaces: that is a cycle",
+                    "the replacement is computed from what uses it: that is a cycle",
                     op=maker.op,
                     inputs=maker.inputs,
                     where=maker.where(),
@@ -342,7 +343,7 @@ class NodeStore:
         del self.table[twin.op, inputs]
         return None
 
-    # --- removing ---------------------------------------------------------------------------------
+    # --- removing --------------------------------------------------------------------------------
 
     def _prune(self, var: Variable, reason: Any) -> None:
         """Remove a variable that nobody uses, with everything that only it needed."""
@@ -382,7 +383,9 @@ def substitute(inputs: tuple[Variable, ...], pending: Pending) -> tuple[Variable
     """Apply replacements, in the order in which they were made."""
     if len(pending) == 1:
         old, new = pending[0]
-        return inputs if old is None else tuple([new if v is old else v for v in inputs])  # type: ignore[misc]
+        if old is None:
+            return inputs
+        return tuple([new if v is old else v for v in inputs])  # type: ignore[misc]
     mapping: dict[Variable, Variable] = {}
     for old, new in reversed(pending):  # the last one first: what `old` becomes is then final
         if old is not None and new is not None:

@@ -24,7 +24,7 @@ class Type(Record):
     variable_type: ClassVar[type[Variable]] = Variable
     constant_type: ClassVar[type[Constant]] = Constant
 
-    # --- values -----------------------------------------------------------------------------------
+    # --- values ----------------------------------------------------------------------------------
 
     def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """Return `value`, or a version of it that conforms to this type.
@@ -82,7 +82,7 @@ class Type(Record):
         """Bytes of data behind a `get_shape_info` result; 0 where the type does not know."""
         return 0
 
-    # --- other types ------------------------------------------------------------------------------
+    # --- other types -----------------------------------------------------------------------------
 
     def in_same_class(self, otype: Type) -> bool | None:
         """Whether `otype` is a subset of the same class of types.
@@ -146,7 +146,7 @@ class Type(Record):
             )
         return result
 
-    # --- variables --------------------------------------------------------------------------------
+    # --- variables -------------------------------------------------------------------------------
 
     def make_variable(self, name: str | None = None) -> Any:
         """Return a new root variable of this type."""

@@ -113,6 +113,8 @@ class Dispatch:
             found = get(key)
             if found is None:
                 found = fill(key, node)
-            return found if found.__class__ is tuple else found.get(inputs)  # type: ignore[union-attr]
+            if found.__class__ is tuple:
+                return found
+            return found.get(inputs)  # type: ignore[union-attr]
 
         return candidates

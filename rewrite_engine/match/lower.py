@@ -119,8 +119,8 @@ def _lvar(variable: type[LogicVariable], p: inspect.Parameter, default_sort: Sor
     sort = default_sort if p.annotation is p.empty else as_sort(p.annotation)
     if p.default is not p.empty and not (sort is Rest and p.default == ()):
         raise PatternError(
-            f"parameter {p.name}: defaults for missing operands need associative-commutative matching, "
-            "which this version does not have"
+            f"parameter {p.name}: defaults for missing operands need associative-commutative "
+            "matching, which this version does not have"
         )
     return variable(p.name, sort=sort, rest=sort is Rest, default=NO_DEFAULT)
 

@@ -21,7 +21,7 @@ from rewrite_engine.match.build import guards_hold, instantiate
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.interpret import match_root
-from rewrite_engine.match.lower import Compute, Lowered, lower
+from rewrite_engine.match.lower import Lowered, lower
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
 from rewrite_engine.match.text import rule_text
 from rewrite_engine.terms.logic import LogicVariable
@@ -125,7 +125,8 @@ class Rule:
             return True
         raise self.error(
             RuleTypeError,
-            f"changes the type: {old!r} has type {old.type}, what should replace it, {new!r}, has {new.type}",
+            f"changes the type: {old!r} has type {old.type}, "
+            f"what should replace it, {new!r}, has {new.type}",
         )
 
     def __repr__(self) -> str:

@@ -151,6 +151,7 @@ class Run:
         terms = [f"    {rule.name} made {term}" for rule, term in self.recent[-2 * len(names) :]]
         self.result.stopped = StopReason.BUDGET
         raise RuleLoopError(
-            f"the phase {self.result.name} does not come to an end: its budget of firings is used up\n"
+            f"the phase {self.result.name} does not come to an end: "
+            "its budget of firings is used up\n"
             f"    the rules that fired last: {', '.join(names)}\n" + "\n".join(terms)
         )

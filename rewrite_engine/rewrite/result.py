@@ -46,6 +46,7 @@ class Result:
 
     def __str__(self) -> str:
         return (
-            f"{self.name}: {self.firings} firings, {self.nodes_before} -> {self.nodes_after} nodes, "
+            f"{self.name}: {self.firings} firings, "
+            f"{self.nodes_before} -> {self.nodes_after} nodes, "
             f"{self.seconds * 1e3:.2f} ms, {self.stopped.name}"
         )

@@ -9,7 +9,7 @@ One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `cre
 from rewrite_engine.scalar.dtype import DTYPES, dtype_name
 from rewrite_engine.tensor.argmax import Argmax, Argmin, argmax, argmin
 from rewrite_engine.tensor.constant import as_tensor, as_tensor_variable, constant
-from rewrite_engine.tensor.constructors import *  # noqa: F403
+from rewrite_engine.tensor.constructors import *
 from rewrite_engine.tensor.creation import (
     Alloc,
     AllocEmpty,
@@ -28,13 +28,13 @@ from rewrite_engine.tensor.creation import (
     zeros,
     zeros_like,
 )
-from rewrite_engine.tensor.dimshuffle import *  # noqa: F403
-from rewrite_engine.tensor.dot import *  # noqa: F403
+from rewrite_engine.tensor.dimshuffle import *
+from rewrite_engine.tensor.dot import *
 from rewrite_engine.tensor.elemwise import Elemwise
-from rewrite_engine.tensor.gather import *  # noqa: F403
-from rewrite_engine.tensor.index import *  # noqa: F403
-from rewrite_engine.tensor.join import *  # noqa: F403
-from rewrite_engine.tensor.math import *  # noqa: F403
+from rewrite_engine.tensor.gather import *
+from rewrite_engine.tensor.index import *
+from rewrite_engine.tensor.join import *
+from rewrite_engine.tensor.math import *
 from rewrite_engine.tensor.reduce import (
     All,
     Any_,
@@ -52,8 +52,8 @@ from rewrite_engine.tensor.reduce import (
     prod,
     sum,
 )
-from rewrite_engine.tensor.reshape import *  # noqa: F403
-from rewrite_engine.tensor.shape import *  # noqa: F403
+from rewrite_engine.tensor.reshape import *
+from rewrite_engine.tensor.shape import *
 from rewrite_engine.tensor.special import *
 from rewrite_engine.tensor.statistics import (
     CumOp,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rewrite_engine.errors import BroadcastError, message
-from rewrite_engine.graph.node import origin_line, user_origin
+from rewrite_engine.graph.origin import origin_line, user_origin
 
 Shape = tuple[int | None, ...]
 

@@ -18,9 +18,10 @@ from rewrite_engine.errors import (
     describe,
     message,
 )
-from rewrite_engine.graph.node import Apply, Constant, Variable, build_node, user_origin
+from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, promote
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site

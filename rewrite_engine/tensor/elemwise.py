@@ -15,8 +15,9 @@ import numpy as np
 
 from rewrite_engine.config import config
 from rewrite_engine.errors import DTypeError, ForeignObjectError, ShapeError, describe, message
-from rewrite_engine.graph.node import Apply, Variable, build_variable, user_origin
+from rewrite_engine.graph.node import Apply, Variable, build_variable
 from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.scalar.dtype import is_number
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor.broadcast import broadcast_types, build_site, check_shapes

@@ -20,9 +20,10 @@ from rewrite_engine.errors import (
     describe,
     message,
 )
-from rewrite_engine.graph.node import Apply, Variable, build_node, user_origin
+from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, constant
 from rewrite_engine.tensor.index_template import (

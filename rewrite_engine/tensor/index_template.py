@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rewrite_engine.errors import AxisError, DTypeError, message
-from rewrite_engine.graph.node import Apply, Constant, Variable, origin_line, user_origin
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.origin import origin_line, user_origin
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import weak_constant
 from rewrite_engine.tensor.math import cast, int_div, lt, maximum, minimum, switch

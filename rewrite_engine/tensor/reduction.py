@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.errors import AxisError, message
-from rewrite_engine.graph.node import Apply, Variable, build_variable, user_origin
+from rewrite_engine.graph.node import Apply, Variable, build_variable
 from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 

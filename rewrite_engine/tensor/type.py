@@ -240,7 +240,8 @@ class TensorType(Type):
         """`is_super`, but a dimension that was not known does not become 1: the operand that would
         have stretched it was dropped.
         """
-        return bool(self.is_super(otype)) and self.broadcastable == otype.broadcastable  # type: ignore[attr-defined]
+        fits = bool(self.is_super(otype))
+        return fits and self.broadcastable == otype.broadcastable  # type: ignore[attr-defined]
 
     def kin(self, otype: Type) -> bool:
         """Same rank, and both booleans, both integers, both real or both complex."""

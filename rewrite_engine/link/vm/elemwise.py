@@ -80,7 +80,8 @@ def _(op: Elemwise, node: Apply) -> Traits:
     if handler in (_ufunc, _second):
         into = tuple(range(len(node.inputs)))
     elif handler in (_fold, _clip):
-        into = tuple([k for k in (0, 1) if node.inputs[k] not in node.inputs[2:]])
+        first, rest = node.inputs[:2], node.inputs[2:]
+        into = tuple([k for k, x in enumerate(first) if x not in rest])
     keep = handler not in (_switch, _identity)
     return Traits(True, into, keep, inline=True, warns=warns, elementwise=True)
 
