@@ -20,7 +20,15 @@ def test_shapes_that_do_not_fit() -> None:
     with pytest.raises(BroadcastError) as caught:
         linked.call(np.ones(3), np.ones(2))
     text = str(caught.value)
-    for part in ("mul", "x of type", "(3,)", "(2,)", "strides (8,)", "test_failure.py", "# built here"):
+    for part in (
+        "mul",
+        "x of type",
+        "(3,)",
+        "(2,)",
+        "strides (8,)",
+        "test_failure.py",
+        "# built here",
+    ):
         assert part in text
 
 
@@ -28,7 +36,7 @@ def test_a_length_that_happens_to_be_1_is_not_stretched() -> None:
     x, y = pt.matrix("x"), pt.matrix("y")
     linked = link([x, y], x + y)
     for shapes in [((3, 4), (1, 4)), ((3, 1), (3, 4)), ((1, 1), (0, 1)), ((1, 3), (3, 1))]:
-        with pytest.raises(BroadcastError, match="statically|known to be 1"):
+        with pytest.raises(BroadcastError, match=r"statically|known to be 1"):
             linked.call(*[np.ones(s) for s in shapes])
 
 
@@ -79,7 +87,9 @@ def test_indices() -> None:
     x, i = pt.vector("x"), pt.lscalar("i")
     with pytest.raises(IndexError) as caught:
         link([x, i], x[i]).call(np.ones(3), np.array(3))
-    assert "test_failure.py" in "".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
+    assert "test_failure.py" in "".join(
+        [str(caught.value), *getattr(caught.value, "__notes__", [])]
+    )
     with pytest.raises((AxisError, BroadcastError)):
         link([x], x[1:].set(x)).call(np.ones(3))
 

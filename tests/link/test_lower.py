@@ -47,7 +47,12 @@ class Thunked(Op):
         return [types[0], types[0]]
 
     def make_thunk(
-        self, node: Any, storage_map: Any, compute_map: Any, no_recycling: Any = (), impl: Any = None
+        self,
+        node: Any,
+        storage_map: Any,
+        compute_map: Any,
+        no_recycling: Any = (),
+        impl: Any = None,
     ) -> Any:
         ins = [storage_map[v] for v in node.inputs]
         outs = [storage_map[v] for v in node.outputs]
