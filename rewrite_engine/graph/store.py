@@ -157,11 +157,7 @@ class NodeStore:
         if twin in self.dirty:
             twin = self._if_still(twin, inputs)
         if twin is not None and (self.guard is None or self.guard.may_merge(node, twin)):
-            self.merged += 1
-            for a, b in zip(like.outputs, twin.outputs, strict=True):
-                names[a] = b
-                if b.name is None:
-                    b.name = a.name
+            self._stand_in(twin, like, names)
             return
         node.inputs = inputs
         if not node.op.destroy_map:
@@ -181,6 +177,14 @@ class NodeStore:
             heappush(self.agenda, (level, self._tie, node))
         for tell in self.on_import:
             tell(self, node, reason)
+
+    def _stand_in(self, twin: Apply, like: Apply, names: dict[Variable, Variable]) -> None:
+        """Note that a node which is there already stands for one that is not let in."""
+        self.merged += 1
+        for a, b in zip(like.outputs, twin.outputs, strict=True):
+            names[a] = b
+            if b.name is None:
+                b.name = a.name
 
     def _root_of(self, v: Variable, node: Apply) -> Variable:
         try:
