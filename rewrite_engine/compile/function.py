@@ -88,6 +88,7 @@ def _finish(program: Program, mode: Mode, name: str | None, trace: Any, start: f
         }
         for tell in list(observe):
             tell(result, before, trace, times)
+    program.fgraph.memo = {}  # it would keep the user's graph alive
     return result
 
 

@@ -1,0 +1,212 @@
+"""`Function`: what it tells, copying, pickling, and what happens to states when a call fails."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.compile import Function, Mode, function, shared
+from rewrite_engine.errors import BroadcastError, InputError, UpdateTypeError
+
+PLAIN = Mode(optimizer=None)
+x, y = pt.vector("x"), pt.vector("y")
+
+
+def counter() -> tuple[Any, Any]:
+    w = shared(np.zeros(2), "w")
+    return function([x], w * 2, updates={w: w + x}, mode=PLAIN, name="count"), w
+
+
+def test_what_it_tells() -> None:
+    f, w = counter()
+    assert type(f) is Function
+    assert callable(f)
+    assert (f.name, repr(f)) == ("count", "<Function count(x), 2 nodes>")
+    assert f.source.startswith("def count(x=MISSING):")
+    assert [a.name for a in f.inputs] == ["x"]
+    assert [str(v.owner.op) for v in f.outputs] == ["mul"]
+    assert [str(n.op) for n in f.nodes] == ["mul", "add"]
+    assert f.maker.fgraph is f.fgraph
+    assert f.get_shared() == [w.container]
+    assert f.fgraph.update_mapping == {1: 1}
+
+
+def test_copies_share_states() -> None:
+    f, w = counter()
+    for g in (f.copy(), copy.copy(f)):
+        before = w.get_value()
+        g([1.0, 1.0])
+        assert w.get_value().tolist() == (before + 1).tolist()
+    assert f.copy(name="other").name == "other"
+
+
+def test_swap_and_delete_updates() -> None:
+    f, w = counter()
+    other = shared(np.full(2, 10.0), "other")
+    g = f.copy(swap={w: other})
+    assert g([1.0, 1.0]).tolist() == [20, 20]
+    assert other.get_value().tolist() == [11, 11]
+    assert w.get_value().tolist() == [0, 0]
+    h = f.copy(delete_updates=True)
+    h(np.ones(2)) if h.inputs else h()
+    assert w.get_value().tolist() == [0, 0]
+    assert not h.program.updates
+    with pytest.raises(UpdateTypeError):
+        f.copy(swap={w: shared(np.zeros((2, 2)))})
+    with pytest.raises(InputError, match="not a shared variable"):
+        f.copy(swap={other: w})
+
+
+def test_pickling() -> None:
+    f, w = counter()
+    f([1.0, 2.0])
+    g, v = pickle.loads(pickle.dumps((f, w)))
+    assert g([1.0, 1.0]).tolist() == [2, 4]
+    assert v.get_value().tolist() == [2, 3]
+    assert w.get_value().tolist() == [1, 2]
+    assert g.source == f.source
+    d = copy.deepcopy(f)
+    d([1.0, 1.0])
+    assert w.get_value().tolist() == [1, 2]
+
+
+def test_functions_pickled_together_keep_sharing() -> None:
+    w = shared(np.zeros(1), "w")
+    step = function([], [], updates={w: w + 1}, mode=PLAIN)
+    look = function([], w, mode=PLAIN)
+    step2, look2 = pickle.loads(pickle.dumps([step, look]))
+    step2()
+    assert look2() == 1
+    assert look() == 0
+
+
+def test_pickling_after_rewriting_and_of_deep_graphs() -> None:
+    out = x
+    for i in range(20_000):
+        out = pt.sin(out) if i % 2 else out + 1.5
+    f = function([x], [out, pt.log(pt.exp(x))], mode=PLAIN)
+    g = pickle.loads(pickle.dumps(f))
+    for a, b in zip(f([0.5]), g([0.5]), strict=True):
+        np.testing.assert_array_equal(a, b)
+    h = function([x], pt.exp(x * 2) + 1)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(h))([1.0]), h([1.0]))
+
+
+def test_trust_input() -> None:
+    f, _ = counter()
+    assert not f.trust_input
+    f.trust_input = True
+    assert f.trust_input
+    assert "ndim" not in f.source
+    assert f(np.ones(2)).tolist() == [0, 0]
+    assert f.name == "count"
+    f.trust_input = False
+    assert "ndim" in f.source
+    assert f([1.0, 1.0]).tolist() == [2, 2]
+
+
+def test_free() -> None:
+    f = function([x], (pt.exp(x) * 2).sum(), mode=PLAIN)
+    f(np.zeros(100_000))
+    f.free()
+    assert f(np.zeros(100_000)) == 200_000
+
+
+# --- states ---------------------------------------------------------------------------------------
+
+
+def test_a_failed_call_changes_no_state() -> None:
+    a, b = shared(np.zeros(2), "a"), shared(np.zeros(2), "b")
+    f = function([x, y], x + y, updates={a: a + 1, b: b + x}, mode=PLAIN)
+    before = a.get_value(borrow=True), b.get_value(borrow=True)
+    with pytest.raises(BroadcastError):
+        f([1.0, 2.0], [1.0])
+    assert (a.get_value(borrow=True), b.get_value(borrow=True)) == before or (
+        a.get_value(borrow=True) is before[0] and b.get_value(borrow=True) is before[1]
+    )
+    f([1.0, 2.0], [1.0, 1.0])
+    assert a.get_value().tolist() == [1, 1]
+
+
+def test_rewritten_updates_do_not_overwrite_states_in_place() -> None:
+    w = shared(np.zeros(2), "w")
+    f = function([x], [], updates={w: pt.exp(w) + x})
+    old = w.get_value(borrow=True)
+    f([1.0, 1.0])
+    assert old.tolist() == [0, 0]
+    assert w.get_value().tolist() == [2, 2]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+def test_an_interrupt_leaves_all_states_or_none() -> None:
+    count = 8
+    states = [shared(np.zeros(50), f"s{i}") for i in range(count)]
+    f = function([], [s.sum() for s in states], updates={s: s + 1 for s in states}, mode=PLAIN)
+    interrupts, armed = 0, [False]
+
+    def interrupt(signum: int, frame: Any) -> None:
+        if armed[0]:
+            armed[0] = False
+            raise KeyboardInterrupt
+
+    old = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for k in range(400):
+            try:
+                armed[0] = True
+                signal.setitimer(signal.ITIMER_REAL, 1e-6 * (20 + 7 * k % 100))
+                for _ in range(50):
+                    f()
+                armed[0] = False
+            except KeyboardInterrupt:
+                interrupts += 1
+            values = {s.get_value(borrow=True)[0] for s in states}
+            assert len(values) == 1, values
+    finally:
+        armed[0] = False
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert interrupts > 50
+
+
+def test_threads_see_states_of_one_moment() -> None:
+    a, b = shared(np.zeros(20), "a"), shared(np.zeros(20), "b")
+    step = function([], [], updates={a: a + 1, b: b + 1}, mode=PLAIN)
+    difference = function([], pt.abs(a - b).sum(), mode=PLAIN)
+    stop = threading.Event()
+    wrong = []
+
+    def look() -> None:
+        while not stop.is_set():
+            if difference() != 0:
+                wrong.append(1)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    threads = [threading.Thread(target=look) for _ in range(2)]
+    for t in threads:
+        t.start()
+    for _ in range(3000):
+        step()
+    stop.set()
+    for t in threads:
+        t.join()
+    sys.setswitchinterval(interval)
+    assert not wrong
+    assert a.get_value()[0] == 3000
+
+
+def test_a_new_process_can_unpickle() -> None:
+    f = function([x], pt.exp(x) + 1)
+    code = "import pickle, sys; f = pickle.load(sys.stdin.buffer); print(f([0.0]).tolist())"
+    done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(f), capture_output=True)
+    assert done.stdout.decode().strip() == "[2.0]", done.stderr.decode()

@@ -1,0 +1,182 @@
+"""Shared variables: making them, reading and changing their values, and what is refused."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.compile import (
+    Mode,
+    SharedVariable,
+    TensorSharedVariable,
+    function,
+    shared,
+    shared_constructor,
+)
+from rewrite_engine.config import config
+from rewrite_engine.errors import (
+    DTypeError,
+    ForeignObjectError,
+    NDimError,
+    ShapeError,
+    UpdateTypeError,
+)
+from rewrite_engine.tensor.type import TensorType
+
+PLAIN = Mode(optimizer=None)
+
+
+@pytest.mark.parametrize(
+    ("value", "type_"),
+    [
+        (np.zeros((2, 3)), TensorType("float64", (None, None))),
+        (np.zeros(2, np.float32), TensorType("float32", (None,))),
+        (np.array(1), TensorType("int64", ())),
+        (1, TensorType("int64", ())),
+        (1.5, TensorType("float64", ())),
+        (True, TensorType("bool", ())),
+        (1j, TensorType("complex128", ())),
+        (np.float32(1), TensorType("float32", ())),
+    ],
+)
+def test_types(value: Any, type_: Any) -> None:
+    s = shared(value, "s")
+    assert type(s) is TensorSharedVariable
+    assert s.type is type_
+    got = s.get_value()
+    assert type(got) is np.ndarray
+    assert got.dtype == type_.dtype
+    np.testing.assert_array_equal(got, value)
+    assert s.name == s.container.name == "s"
+
+
+def test_python_floats_are_floatX() -> None:
+    config.floatX = "float32"
+    assert shared(1.5).type.dtype == "float32"
+
+
+def test_it_is_a_tensor() -> None:
+    s = shared(np.arange(3.0), "s")
+    z = (s + 1)[1:].sum()
+    assert function([], z, mode=PLAIN)() == 5
+
+
+def test_values_are_copied_unless_borrowed() -> None:
+    value = np.zeros(2)
+    kept, copied = shared(value, borrow=True), shared(value)
+    value[0] = 1
+    assert kept.get_value().tolist() == [1, 0]
+    assert copied.get_value().tolist() == [0, 0]
+    assert kept.get_value(borrow=True) is value
+    assert kept.get_value() is not value
+    new = np.ones(2)
+    kept.set_value(new, borrow=True)
+    copied.set_value(new)
+    new[0] = 5
+    assert kept.get_value()[0] == 5
+    assert copied.get_value()[0] == 1
+
+
+def test_set_value_checks() -> None:
+    s = shared(np.zeros(2), "s", shape=(2,))
+    s.set_value([3, 4])
+    assert s.get_value().dtype == "float64"
+    for bad, error in [
+        (np.zeros((2, 2)), NDimError),
+        (np.zeros(3), ShapeError),
+        (np.zeros(2, complex), DTypeError),
+        ("text", DTypeError),
+        (pt.vector("x"), ForeignObjectError),
+    ]:
+        with pytest.raises(error):
+            s.set_value(bad)
+    assert s.get_value().tolist() == [3, 4]
+    strict = shared(np.zeros(2), strict=True)
+    with pytest.raises(DTypeError):
+        strict.set_value([1.0, 2.0])
+    narrow = shared(np.zeros(2, np.float32), allow_downcast=True)
+    narrow.set_value(np.array([0.1, 0.2]))
+    assert narrow.get_value().dtype == "float32"
+
+
+def test_set_value_is_seen_by_functions() -> None:
+    s = shared(np.zeros(2), "s")
+    f = function([], s + 1, mode=PLAIN)
+    assert f().tolist() == [1, 1]
+    s.set_value(np.ones(3))
+    assert f().tolist() == [2, 2, 2]
+    s.zero()
+    assert f().tolist() == [1, 1, 1]
+    borrowed = s.get_value(borrow=True)
+    s.set_value(np.ones(3), borrow=True)
+    s.zero(borrow=True)
+    assert s.get_value(borrow=True) is not borrowed
+    assert f().tolist() == [1, 1, 1]
+
+
+def test_static_shapes() -> None:
+    assert shared(np.zeros((2, 3)), shape=(2, None)).type.shape == (2, None)
+    assert shared(np.zeros((1, 3)), broadcastable=(True, False)).type.shape == (1, None)
+    with pytest.raises(ShapeError):
+        shared(np.zeros(2), shape=(3,))
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(DTypeError, match=r"numpy.array"):
+        shared([1.0, 2.0])
+    with pytest.raises(ForeignObjectError, match="needs a value"):
+        shared(pt.vector("x"))
+    with pytest.raises(ForeignObjectError, match="constant"):
+        shared(pt.constant(1.0))
+    with pytest.raises(DTypeError):
+        shared(np.array(["a"]))
+
+
+def test_other_objects_and_other_constructors() -> None:
+    state = shared({"a": 1}, "state")
+    assert type(state) is SharedVariable
+    assert state.get_value() == {"a": 1}
+    assert state.get_value() is not state.get_value(borrow=True)
+
+    class Money:
+        def __init__(self, amount: float) -> None:
+            self.amount = amount
+
+    @shared_constructor.register(Money)
+    def _(value: Money, name: str | None = None, **options: Any) -> Any:
+        return shared(value.amount, name)
+
+    assert shared(Money(3.0), "m").get_value() == 3
+
+
+def test_default_update_is_checked() -> None:
+    s = shared(np.zeros(2), "s")
+    with pytest.raises(UpdateTypeError, match="update of s"):
+        s.default_update = pt.matrix("m")
+    s.default_update = s + 1
+    assert s.default_update.owner is not None
+    s.default_update = None
+    assert s.default_update is None
+
+
+def test_clones_share_the_value() -> None:
+    s = shared(np.zeros(2), "s")
+    c = s.clone("c")
+    c.set_value(np.ones(2))
+    assert s.get_value().tolist() == [1, 1]
+    assert (c.name, s.name) == ("c", "s")
+
+
+def test_pickling() -> None:
+    s = shared(np.arange(2.0), "s")
+    t = pickle.loads(pickle.dumps(s))
+    assert t.get_value().tolist() == [0, 1]
+    assert t.type is s.type
+    t.set_value(np.zeros(2))
+    assert s.get_value().tolist() == [0, 1]
+    a, b = pickle.loads(pickle.dumps([s, s]))
+    assert a is b
