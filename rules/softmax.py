@@ -29,9 +29,14 @@ def softmax_in_product(y, x: Real, axis: Prop):
     return (y / Sum(axis=axis, keepdims=True)(exp(x))) * exp(x) >> y * Softmax(axis=axis)(x)
 
 
+def same_rank(v, x):
+    """Whether the axes of `x` are axes of `v` too."""
+    return v.type.ndim == x.type.ndim
+
+
 @rule(phase="stabilize", claim=approx(ulps=8))
 def softmax_gradient(a, v, x: Real, axis: Prop):
-    """The gradient of exp(x) / sum(exp(x)) as the chain rule writes it is inf / inf * inf for large x.
+    """The gradient of exp(x) / sum(exp(x)), as the chain rule writes it, overflows for large x.
 
     a / s is what comes through the numerator, sum(v / s) through the denominator s = sum(exp(x)).
 
@@ -43,7 +48,20 @@ def softmax_gradient(a, v, x: Real, axis: Prop):
     """
     total = Sum(axis=axis, keepdims=True)
     s, p = total(exp(x)), Softmax(axis=axis)(x)
-    return (a / s + second(exp(x), total(v / s))) * exp(x) >> a * p + p * total(v)
+    return (a / s + second(exp(x), total(v / s))) * exp(x) >> a * p + p * total(v), given(same_rank)
+
+
+@rule(phase="stabilize", claim=approx(ulps=8))
+def softmax_denominator_gradient(v, x: Real, axis: Prop):
+    """What comes through the denominator alone, sum(v / s) * exp(x), is 0 * inf for large x.
+
+    >>> x, v = matrices("x v")
+    >>> rewritten((v / exp(x).sum(axis=1, keepdims=True)).sum(axis=1, keepdims=True) * exp(x))
+    Softmax{axis=(1,)}(x) * Sum{axis=1, keepdims}(v)
+    """
+    total = Sum(axis=axis, keepdims=True)
+    right = Softmax(axis=axis)(x) * total(v)
+    return total(v / total(exp(x))) * exp(x) >> right, given(same_rank)
 
 
 @rule(phase="stabilize")
@@ -59,7 +77,7 @@ def softmax_cancels(y, x: Real, axis: Prop):
 
 @rule(phase="stabilize")
 def softmax_cancels_in_difference(y, z, x: Real, axis: Prop):
-    """p (y / p - z), the gradient of the logarithm of a probability p, is y - p z, also where p underflows.
+    """p (y / p - z), the gradient of the logarithm of a probability p, also where p underflows.
 
     >>> x, y, z = matrices("x y z")
     >>> p = softmax(x, axis=1)
