@@ -73,7 +73,9 @@ def sum_of_neg(x: Float, axis: Prop, keepdims: Prop):
 
 
 def stretches(c):
-    """Whether a constant is a finite number that makes no number smaller: no sum overflows without it."""
+    """Whether a constant is a finite number that makes no number smaller: no sum overflows
+    without it.
+    """
     return c.type.kind == "f" and 1 <= abs(c.number) < float("inf")
 
 
