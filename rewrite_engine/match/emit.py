@@ -11,8 +11,10 @@ call.
 
 from __future__ import annotations
 
+import keyword
 import linecache
 import math
+import re
 from collections.abc import Callable
 from types import CodeType
 from typing import Any
@@ -23,6 +25,11 @@ from rewrite_engine.match.lower import Compute, Condition, Lowered
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, same_number
 
 Function = Callable[[Any, Any], Any]
+
+#: what a global of a matcher must not be called: its locals, the builtins it uses, and keywords
+TAKEN = re.compile(
+    "fgraph|node|inputs|r|[vpek][0-9]+|len|range|type|" + "|".join(keyword.kwlist)
+)
 
 
 def compile_rule(rule: Lowered, name: str, text: str) -> Function:
@@ -107,7 +114,7 @@ class RuleEmitter:
         for name, known in self.names.items():
             if known is value:
                 return name
-        base = hint if hint.isidentifier() else "k"
+        base = hint if hint.isidentifier() and not TAKEN.fullmatch(hint) else "k"
         name = base
         while name in self.names:
             self.counter += 1

@@ -129,7 +129,9 @@ def as_sort(annotation: Any) -> Sort:
     """Read an annotation: a `Sort`, or any predicate on variables."""
     if isinstance(annotation, Sort):
         return annotation
-    if callable(annotation):
+    if annotation is Any:
+        return Anything
+    if callable(annotation) and not isinstance(annotation, type):
         return Sort(getattr(annotation, "__name__", repr(annotation)), annotation)
     raise PatternError(f"the annotation {annotation!r} is neither a sort nor a predicate")
 
