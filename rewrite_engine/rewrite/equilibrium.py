@@ -18,7 +18,7 @@ from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.result import Result, StopReason
-from rewrite_engine.rewrite.step import attempt, fail
+from rewrite_engine.rewrite.step import fail, put
 from rewrite_engine.rewrite.trace import Trace, brief
 
 
@@ -83,7 +83,7 @@ class Run:
                     out = node.outputs[0]
                     plain = isinstance(new, Variable) and new.type is out.type
                     if watched or not plain or len(node.outputs) > 1:
-                        if not attempt(fgraph, node, rule, trace):
+                        if not put(fgraph, node, rule, new, trace):
                             continue
                     elif replace(out, new, rule) is out:
                         continue

@@ -35,15 +35,19 @@ def attempt(fgraph: Any, node: Apply, rule: Any, trace: Trace | None = None) -> 
     then as before.
     """
     try:
-        result = rule.apply(fgraph, node)
-        if result is None or result is False:
-            return False
-        if isinstance(result, Variable):
-            return fire(fgraph, node, node.outputs[0], rule, result, trace)
-        return fire_all(fgraph, node, rule, result, trace)
+        return put(fgraph, node, rule, rule.apply(fgraph, node), trace)
     except Exception as error:
         fail(rule, node, error)
         return False
+
+
+def put(fgraph: Any, node: Apply, rule: Any, result: Any, trace: Trace | None) -> bool:
+    """Check what a rule returned and put it in; True if the graph changed."""
+    if result is None or result is False:
+        return False
+    if isinstance(result, Variable):
+        return fire(fgraph, node, node.outputs[0], rule, result, trace)
+    return fire_all(fgraph, node, rule, result, trace)
 
 
 def fire(
