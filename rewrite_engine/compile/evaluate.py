@@ -36,7 +36,9 @@ def evaluate(variable: Variable, given: Mapping[Variable | str, Any], **options:
         return function(list(values), variable, **options)(*values.values())
     if f is None:
         f = functions[key] = function(list(values), variable, **options)
-    return f(*values.values())
+    result = f(*values.values())
+    f.free()  # what is evaluated once should not keep large buffers
+    return result
 
 
 def _find(variable: Variable, key: Variable | str) -> Variable:

@@ -24,7 +24,7 @@ from rewrite_engine.tensor.elemwise import Elemwise
 #: ufuncs that have the same meaning as an operator between NumPy scalars, where operators are
 #: three times faster
 OPERATORS = {
-    "add": "+", "subtract": "-", "multiply": "*", "true_divide": "/", "bitwise_and": "&",
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "bitwise_and": "&",
     "bitwise_or": "|", "bitwise_xor": "^", "equal": "==", "not_equal": "!=", "less": "<",
     "less_equal": "<=", "greater": ">", "greater_equal": ">=",
 }  # fmt: skip

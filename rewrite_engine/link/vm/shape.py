@@ -57,7 +57,8 @@ def _(op: DimShuffle, node: Apply) -> Traits:
 def _(op: DimShuffle, node: Apply, ctx: Context) -> str:
     if _drops_unknown(op, node):
         return call_op(op, node, ctx)
-    text, order = ctx.array(0), op.shuffle + op.drop
+    order = op.shuffle + op.drop
+    text = ctx.array(0) if order else ctx.value(0)  # a NumPy scalar can be indexed with None
     if order != tuple(range(len(order))):
         is_reversed = order == tuple(range(len(order)))[::-1]
         text += ".T" if is_reversed else f".transpose({', '.join(map(str, order))})"
