@@ -101,14 +101,14 @@ class Formula:
     def lines(self, outputs: Sequence[Any], limit: int | None) -> Iterator[str]:
         """The definitions, and the outputs."""
         for node, name in self.names.items():
-            yield f"{name} = " + write(node, self._expand_node, limit)
+            yield f"{name} = " + write(node, self.definition, limit)
         for v in outputs:
             yield write(v, self.expand, limit)
 
     def expand(self, v: Any, outer: int) -> Sequence[Token]:
         """One variable (or a node of which an output is taken)."""
         if isinstance(v, Apply):
-            return [self.names[v]] if v in self.names else self._expand_node(v, outer)
+            return [self.names[v]] if v in self.names else self.definition(v, outer)
         node = v.owner
         if node is None:
             return leaf_tokens(leaf_text(v), outer)
@@ -116,7 +116,8 @@ class Formula:
             return [(node, ATOM), f"[{v.index}]"]
         return self.expand(node, outer)
 
-    def _expand_node(self, node: Any, outer: int) -> Sequence[Token]:
+    def definition(self, node: Any, outer: int) -> Sequence[Token]:
+        """A node written out, also if it has a name."""
         if not isinstance(node, Apply):
             return self.expand(node, outer)
         return node_tokens(node, outer)

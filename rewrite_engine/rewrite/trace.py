@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from rewrite_engine.graph.node import Apply, Constant, Variable, origin_line
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.origin import origin_line
 from rewrite_engine.rewrite.result import Result
 from rewrite_engine.terms.print import LOWEST, constant_text, operator_text, tokens
 
@@ -61,9 +62,10 @@ class Trace:
         if not result.parts:
             self.phases.append(result)
 
-    def about(self, node: Apply, new: Any) -> None:
-        """A rule is about to replace a node's outputs: note the terms while they are still there."""
-        old = node.outputs[0] if node.outputs else None
+    def about(self, node: Apply, new: Any, old: Variable | None = None) -> None:
+        """A rule is about to replace an output of a node (the first one): note the terms while they are there."""
+        if old is None and node.outputs:
+            old = node.outputs[0]
         if self.terms and old is not None:
             self._before = (self.text(old), self.text(new), origin_line(node.origin))
         else:

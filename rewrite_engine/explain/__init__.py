@@ -1,0 +1,42 @@
+"""What was rewritten, why, and whether it was right: `python -m rewrite_engine.explain SCRIPT`.
+
+`recording()` watches functions being compiled, `explain(variable)` tells the story of one graph,
+`why_not(rule, variable)` says why a rule does not apply. The names are looked up when they are
+first used; how to read what is printed: `docs/reading_a_trace.md`.
+
+`record.py` watches · `capture.py` keeps the inputs of a first call · `term.py` writes one change ·
+`evaluate.py` runs a graph op by op · `compare.py` compares values · `cost.py` estimates · `why.py`
+derivations · `refusal.py` why a rule does not apply · `report.py` puts it together · `show.py`,
+`table.py` print it · `lines.py` writes JSON · `__main__.py` is the command. Replaying, bisecting
+and HTML come later.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_HOMES = {
+    "Recorder": "record",
+    "recording": "record",
+    "Report": "report",
+    "explain": "report",
+    "WhyNot": "refusal",
+    "why_not": "refusal",
+}
+
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    """Load what `name` needs, once."""
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

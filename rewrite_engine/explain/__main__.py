@@ -1,0 +1,193 @@
+"""`python -m rewrite_engine.explain [options] SCRIPT [arguments of the script]`: run a script, then
+tell what the rules did to every function that it compiled.
+
+Exit status: 0; 1 with --strict if values disagree; 2 for a wrong argument; 3 if the script fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rewrite_engine.config import config
+from rewrite_engine.errors import RewriteEngineError, UnknownNameError
+from rewrite_engine.explain.lines import json_lines
+from rewrite_engine.explain.record import Recorder, recording
+from rewrite_engine.explain.report import Report
+from rewrite_engine.explain.show import Options, Printer, check_names, console_for
+
+DISAGREE, WRONG_ARGUMENT, SCRIPT_FAILED = 1, 2, 3
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    p = argparse.ArgumentParser(
+        prog="python -m rewrite_engine.explain",
+        description="Run a script; then tell what the rules did to every function that it "
+        "compiled, and whether the values are still right.",
+        epilog="Options stand before SCRIPT; what comes after it belongs to the script. "
+        "How to read the report: docs/reading_a_trace.md.",
+        allow_abbrev=False,
+    )
+    p.add_argument("script", metavar="SCRIPT", help="a Python file; it runs as __main__")
+    p.add_argument("args", nargs=argparse.REMAINDER, metavar="…", help="its arguments")
+    p.add_argument("--function", metavar="NAME", help="only this function (its name or number)")
+    p.add_argument("--phase", metavar="NAME", help="only the firings of this phase")
+    p.add_argument("--rule", metavar="NAME", help="only the firings of this rule, pack or tag")
+    p.add_argument("--no-graphs", action="store_true", help="do not print the graphs")
+    p.add_argument("--tree", action="store_true", help="print graphs as trees, not as formulas")
+    p.add_argument("--full", action="store_true", help="cut nothing")
+    p.add_argument(
+        "--why", metavar="NODE", help="only tell which firings led to a node of a rewritten graph"
+    )
+    p.add_argument(
+        "--why-not", metavar="RULE", help="only tell why a rule did not fire, node by node"
+    )
+    p.add_argument(
+        "--exclude", metavar="TAGS", default="", help="leave rules out: names or tags, with commas"
+    )
+    p.add_argument(
+        "--include", metavar="TAGS", default="", help="grant assumptions, such as fastmath"
+    )
+    p.add_argument(
+        "--json", metavar="FILE", help="write JSON lines, one per firing (schema: explain/lines.py)"
+    )
+    p.add_argument("--strict", action="store_true", help="exit with 1 if values disagree")
+    return p
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; return the exit status."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")
+    options = parser().parse_args(argv)
+    if not Path(options.script).is_file():
+        return _complain(f"there is no script {options.script!r}")
+    _warn_of_late_options(options.args)
+    try:
+        _set_mode(options)
+        recorder, failure = _run(options.script, options.args)
+        _tell(
+            Report(recorder.records).select(options.function if recorder.records else None), options
+        )
+    except (UnknownNameError, OSError) as error:
+        return _complain(str(error))
+    if failure:
+        return SCRIPT_FAILED
+    return DISAGREE if options.strict and not Report(recorder.records).ok else 0
+
+
+def _complain(text: str) -> int:
+    print(f"explain: {text}", file=sys.stderr)
+    return WRONG_ARGUMENT
+
+
+def _warn_of_late_options(args: Sequence[str]) -> None:
+    """An option behind the script is the script's: say so, as it may have been meant for us."""
+    ours = {option for action in parser()._actions for option in action.option_strings}
+    late = [a for a in args if a.partition("=")[0] in ours]
+    if late:
+        print(
+            f"explain: {', '.join(late)} stands after the script, so the script gets it",
+            file=sys.stderr,
+        )
+
+
+def _set_mode(options: argparse.Namespace) -> None:
+    """Change the default mode. Raises `UnknownNameError` before the script runs."""
+    exclude, include = _names(options.exclude), _names(options.include)
+    if not exclude and not include:
+        return
+    from rewrite_engine.compile import get_mode
+
+    mode = get_mode(config.mode).excluding(*exclude).including(*include)
+    assert mode.optimizer is not None  # looks the names up
+    config.mode = mode  # type: ignore[assignment]
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _run(script: str, args: Sequence[str]) -> tuple[Recorder, bool]:
+    """Run the script as `python SCRIPT` would; return what was recorded, and whether it failed."""
+    sys.argv = [script, *(args[1:] if args[:1] == ["--"] else args)]
+    if not sys.flags.safe_path:
+        sys.path[0] = os.path.dirname(os.path.abspath(script))
+    with recording() as recorder:
+        try:
+            runpy.run_path(script, run_name="__main__")
+        except SystemExit as stop:
+            return recorder, _exit_failed(stop)
+        except KeyboardInterrupt:
+            print("explain: the script was interrupted", file=sys.stderr)
+            return recorder, True
+        except BaseException as error:
+            _print_failure(error, script)
+            return recorder, True
+        finally:
+            sys.stdout.flush()
+    return recorder, False
+
+
+def _exit_failed(stop: SystemExit) -> bool:
+    if stop.code in (None, 0):
+        return False
+    print(f"explain: the script ended with exit status {stop.code}", file=sys.stderr)
+    return True
+
+
+def _print_failure(error: BaseException, script: str) -> None:
+    """The script's own traceback, without the frames that run it."""
+    tb = error.__traceback__
+    while tb is not None and os.path.abspath(tb.tb_frame.f_code.co_filename) != os.path.abspath(
+        script
+    ):
+        tb = tb.tb_next
+    traceback.print_exception(type(error), error, tb, file=sys.stderr)
+    print("explain: the script failed; this is what it compiled until then", file=sys.stderr)
+
+
+def _tell(report: Report, options: argparse.Namespace) -> None:
+    """Print, and write the JSON lines."""
+    shown = Options(
+        full=options.full, tree=options.tree, graphs=not options.no_graphs, phase=options.phase,
+        rule=options.rule,
+    )  # fmt: skip
+    check_names(report, shown)
+    printer = Printer(console_for(), shown)
+    printer.heading(f"what the rules did to {options.script}")
+    if options.why is not None:
+        printer.derivations(report.why(options.why))
+    if options.why_not is not None:
+        printer.refusals(report.why_not(options.why_not))
+    if options.why is None and options.why_not is None:
+        printer.report(report)
+    if options.json is not None:
+        _write_json(options.json, report, shown)
+
+
+def _write_json(path: str, report: Report, shown: Options) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in json_lines(report, shown.wants))
+
+
+def run_quietly() -> Any:
+    """`main`, for a pipe that may close early and for errors of our own making."""
+    try:
+        return main()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except RewriteEngineError as error:
+        return _complain(str(error))
+
+
+if __name__ == "__main__":
+    sys.exit(run_quietly())

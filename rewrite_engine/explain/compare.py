@@ -1,0 +1,257 @@
+"""Whether two values are the same, and how far apart: in units in the last place (ulps).
+
+`compare_values` compares one output, `check_values` a recorded function: what the graph as it was
+built gives, op by op, against what the rewritten and compiled one gives, on the same inputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.explain.evaluate import Shapes, random_values, run, walk
+from rewrite_engine.explain.record import Record
+
+FEW = 64  # ulps that rounding alone explains
+ORDERED = {2: np.int16, 4: np.int32, 8: np.int64}
+
+
+class Verdict(IntEnum):
+    """How two values compare; the larger, the more there is to say."""
+
+    IDENTICAL = 0
+    AGREE = 1
+    REPAIRED = 2
+    UNKNOWN = 3
+    DISAGREE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Of one value. ulps: of the element that differs most, None where there are none. text: in
+    words.
+    """
+
+    verdict: Verdict
+    text: str
+    ulps: float | None = None
+    special: int = 0  # elements that are not finite in both
+
+
+def ulps(a: Any, b: Any) -> Any:
+    """The number of floating-point numbers between two finite arrays of one dtype, elementwise, as
+    floats.
+
+    >>> ulps(np.array([1.0, 0.0]), np.array([1.0 + 2**-52, 5e-324]))
+    array([1., 1.])
+    """
+    if a.dtype.kind == "c":
+        return np.maximum(ulps(a.real.copy(), b.real.copy()), ulps(a.imag.copy(), b.imag.copy()))
+    return np.abs(_place(a) - _place(b)).astype(float)
+
+
+def _place(x: Any) -> Any:
+    """Each number's place among those of its dtype (0.0 and -0.0 share one), as long doubles."""
+    dtype = ORDERED[x.dtype.itemsize]
+    bits = x.view(dtype).astype(np.longdouble)
+    return np.where(bits < 0, -(bits + np.longdouble(2) ** (8 * x.dtype.itemsize - 1)), bits)
+
+
+def compare_values(type_: Any, expected: Any, found: Any) -> Comparison:
+    """Compare an output of the graph as built (`expected`) with that of the rewritten one.
+
+    Floats agree within the tolerance of their type; what is NaN or infinite as built and has a
+    value now is repaired.
+    """
+    if not hasattr(type_, "dtype"):
+        same = type_.values_eq_approx(expected, found)
+        return _same() if same else Comparison(Verdict.DISAGREE, f"{expected!r} became {found!r}")
+    a, b = np.asarray(expected), np.asarray(found)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        text = f"{a.dtype} of shape {a.shape} became {b.dtype} of shape {b.shape}"
+        return Comparison(Verdict.DISAGREE, text)
+    if a.dtype.kind not in "fc" or a.dtype.itemsize // (1 + (a.dtype.kind == "c")) not in ORDERED:
+        return _same() if np.array_equal(a, b) else _disagree(a, b, a != b)
+    with np.errstate(all="ignore"):
+        return _compare_floats(type_, np.atleast_1d(a), np.atleast_1d(b))
+
+
+def _compare_floats(type_: Any, a: Any, b: Any) -> Comparison:
+    defined, finite = np.isfinite(a), np.isfinite(b)
+    repaired = (~defined & finite) | (np.isnan(a) & ~np.isnan(b))
+    same_special = ~defined & ~finite & ((np.isnan(a) & np.isnan(b)) | (a == b))
+    wrong = ~repaired & ~same_special & ~(defined & finite)
+    both = defined & finite
+    if wrong.any():
+        return _disagree(a, b, wrong)
+    x, y = a[both], b[both]
+    if x.size and not type_.values_eq_approx(y, x):
+        return _disagree(a, b, both & (np.abs(a - b) == np.abs(x - y).max()))
+    distance = ulps(x, y) if x.size else np.zeros(1)
+    if repaired.any():
+        return _repaired(a, b, repaired, float(distance.max()))
+    return _agree(x, y, float(distance.max()), int(same_special.sum()), a.size)
+
+
+def _same() -> Comparison:
+    return Comparison(Verdict.IDENTICAL, "identical", 0.0)
+
+
+def _agree(x: Any, y: Any, worst: float, special: int, size: int) -> Comparison:
+    """Say how well values agree; `special` of `size` elements are not finite in both."""
+    if special:
+        found = _agree(x, y, worst, 0, size)
+        text = f"{found.text} ({special} of {size} elements are nan or inf in both)"
+        return Comparison(found.verdict, text, found.ulps, special)
+    if worst == 0:
+        return _same()
+    if worst <= FEW:
+        return Comparison(Verdict.AGREE, f"agree to {_ulps_text(worst)}", worst)
+    largest, apart = np.abs(x).max(), np.abs(x - y).max()
+    for scale, what in (
+        (largest, f"the largest element ({largest:.3g})"),
+        (x.real.dtype.type(1), "1.0"),
+    ):
+        n = max(1, round(float(apart / np.spacing(scale)))) if scale else FEW + 1
+        if n <= FEW:
+            near_zero = "" if what != "1.0" else " (they are 0 up to rounding)"
+            return Comparison(Verdict.AGREE, f"agree to {_ulps_text(n)} of {what}{near_zero}", n)
+    relative = float((np.abs(x - y) / np.maximum(np.abs(x), np.abs(y))).max())
+    return Comparison(
+        Verdict.AGREE, f"agree to {_ulps_text(worst)} (a relative {relative:.1e})", worst
+    )
+
+
+def _ulps_text(n: float) -> str:
+    return "1 ulp" if n == 1 else f"{n:.0f} ulps" if n < 1e6 else f"{n:.1e} ulps"
+
+
+def _repaired(a: Any, b: Any, where: Any, worst: float) -> Comparison:
+    at = tuple(np.argwhere(where)[0])
+    text = f"repaired: {a[at]} became {b[at]:.6g}"
+    if a.size > 1:
+        text += f" in {int(where.sum())} of {a.size} elements"
+        text += f", the others agree to {_ulps_text(worst)}" if not where.all() else ""
+    return Comparison(Verdict.REPAIRED, text, worst)
+
+
+def _disagree(a: Any, b: Any, where: Any) -> Comparison:
+    a, b, where = np.atleast_1d(a), np.atleast_1d(b), np.atleast_1d(where)
+    at = tuple(int(i) for i in np.argwhere(where)[0])
+    place = f" at {at if len(at) > 1 else at[0]}" if a.size > 1 else ""
+    return Comparison(Verdict.DISAGREE, f"{a[at]!s} became {b[at]!s}{place}")
+
+
+# --- functions -----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Check:
+    """The comparison of a function's outputs.
+
+    basis: the inputs it was made on, in words. outputs: (name, comparison). problem: why there is
+    none. blame: who is wrong where values disagree. shapes_before, shapes_after: of the variables
+    of both graphs.
+    """
+
+    basis: str = ""
+    outputs: list[tuple[str, Comparison]] = field(default_factory=list)
+    problem: str | None = None
+    blame: str | None = None
+    shapes_before: Shapes = field(default_factory=dict)
+    shapes_after: Shapes = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The most remarkable verdict of all outputs."""
+        default = Verdict.UNKNOWN if self.problem else Verdict.IDENTICAL
+        return max([c.verdict for _, c in self.outputs], default=default)
+
+    @property
+    def ulps(self) -> float | None:
+        """The largest distance."""
+        return max([c.ulps for _, c in self.outputs if c.ulps is not None], default=None)
+
+
+def check_values(record: Record) -> Check:
+    """Run a recorded function's graphs, as built and as rewritten, on the inputs of its first call,
+    or random ones.
+    """
+    check = Check()
+    values = _inputs(record, check)
+    if values is None:
+        return check
+    try:
+        expected, check.shapes_before = walk(record.before, values)
+    except Exception as error:
+        check.problem = f"the graph as it was built raises {_name(error)}"
+    try:
+        found = run(record.after, values, record.inputs, record.mode)
+    except Exception as error:
+        if check.problem is None:
+            broken = Comparison(Verdict.DISAGREE, f"the rewritten graph raises {_name(error)}")
+            check.outputs = [("all outputs", broken)]
+        return check
+    walked = _walk_after(record, values, check)
+    if check.problem is None:
+        _compare_outputs(record, check, expected, found, walked)
+    return check
+
+
+def _inputs(record: Record, check: Check) -> list[Any] | None:
+    if record.called.values is not None:
+        check.basis = "the inputs of the first call"
+        return record.called.values
+    check.basis = f"random inputs ({record.called.problem})"
+    try:
+        return random_values(record.before, record.inputs)
+    except Exception as error:
+        check.problem = f"{record.called.problem}, and there are no random inputs: {error}"
+        return None
+
+
+def _walk_after(record: Record, values: list[Any], check: Check) -> list[Any] | None:
+    try:
+        outputs, check.shapes_after = walk(record.after, values)
+    except Exception:
+        return None
+    return outputs
+
+
+def _compare_outputs(record: Record, check: Check, expected: Any, found: Any, walked: Any) -> None:
+    types = [v.type for v in record.before.outputs]
+    names = output_names(record)
+    check.outputs = [
+        (name, compare_values(t, a, b))
+        for name, t, a, b in zip(names, types, expected, found, strict=True)
+    ]
+    if check.verdict is not Verdict.DISAGREE or walked is None:
+        return
+    again = max(
+        compare_values(t, a, b).verdict for t, a, b in zip(types, expected, walked, strict=True)
+    )
+    check.blame = (
+        "the rewritten graph disagrees also when it is run op by op, so a rule is to blame"
+        if again is Verdict.DISAGREE
+        else "run op by op, the rewritten graph agrees, so the linker is to blame and no rule"
+    )
+
+
+def output_names(record: Record) -> list[str]:
+    """What to call each output: its name or number, or `new w` for an update."""
+    updates = record.before.update_mapping
+    names = []
+    for i, v in enumerate(record.before.outputs):
+        if i in updates:
+            names.append(f"new {record.before.inputs[updates[i]]}")
+        else:
+            plain = "result" if record.n_results == 1 else f"output {i}"
+            names.append(v.name if v.name is not None and v.owner is not None else plain)
+    return names
+
+
+def _name(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]

@@ -1,0 +1,115 @@
+"""Running a graph: op by op (`walk`), which also tells the shapes of everything, or compiled
+(`run`).
+
+The walk calls each op's `perform` (or its own `make_thunk`) and knows nothing of rules or generated
+code, so it says what a graph means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.explain.capture import copied
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.traverse import ancestors
+from rewrite_engine.link import linker
+from rewrite_engine.link.program import Argument, Program, schedule
+from rewrite_engine.link.vm.plan import Plan
+
+Shapes = dict[Variable, tuple[int, ...]]
+LENGTH = 4  # of a dimension of which nothing is known
+
+
+def walk(fgraph: FunctionGraph, values: Sequence[Any]) -> tuple[list[Any], Shapes]:
+    """Evaluate a graph op by op; return its outputs and the shape of every array met. The values
+    are copied.
+
+    Raises whatever an op raises.
+    """
+    nodes = schedule(fgraph)
+    cells: dict[Variable, list[Any]] = {v: [v.data] for v in _constants(fgraph)}
+    cells.update((v, [copied(value)]) for v, value in zip(fgraph.inputs, values, strict=True))
+    last = {v: i for i, node in enumerate(nodes) for v in node.inputs}
+    last.update((v, len(nodes)) for v in fgraph.outputs)
+    shapes: Shapes = {}
+    for v, cell in cells.items():
+        _note(shapes, v, cell[0])
+    with np.errstate(all="ignore"):
+        for i, node in enumerate(nodes):
+            cells.update((v, [None]) for v in node.outputs)
+            node.op.make_thunk(node, cells, None)()
+            for v in node.outputs:
+                _note(shapes, v, cells[v][0])
+            for v in {*node.inputs, *node.outputs}:
+                if last.get(v, -1) <= i:
+                    cells[v] = [None]
+    return [cells[v][0] for v in fgraph.outputs], shapes
+
+
+def _constants(fgraph: FunctionGraph) -> list[Constant]:
+    return [v for v in ancestors(fgraph.outputs) if isinstance(v, Constant)]
+
+
+def _note(shapes: Shapes, v: Variable, value: Any) -> None:
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple):
+        shapes[v] = shape
+
+
+def run(
+    fgraph: FunctionGraph, values: Sequence[Any], inputs: Sequence[Any], mode: Any
+) -> list[Any]:
+    """Evaluate a graph as a function runs it, without its state: compiled by the mode's linker. The
+    values are copied.
+    """
+    arguments = tuple([_as_argument(spec) for spec in inputs])
+    program = Program(fgraph, arguments, "explained", len(fgraph.outputs), "list")
+    return list(linker(mode.linker)(program).call(*[copied(v) for v in values]))
+
+
+def _as_argument(spec: Any) -> Argument:
+    if isinstance(spec, Argument):
+        return replace(spec, name=None, default=None, strict=False)
+    return Argument(spec.type)
+
+
+def random_values(fgraph: FunctionGraph, inputs: Sequence[Any], seed: int = 0) -> list[Any]:
+    """Values of the right types for the inputs of a graph: those that state has, else random ones.
+
+    Dimensions that the graph needs to be equal get one length. Raises `TypeError` for a type that
+    has no dtype.
+    """
+    plan = Plan(fgraph.inputs, fgraph.outputs, schedule(fgraph))
+    dims, lengths = plan.dims, dict[int, int]()
+    known = [None if isinstance(spec, Argument) else spec.value for spec in inputs]
+    for v, value in zip(fgraph.inputs, known, strict=True):
+        if isinstance(value, np.ndarray):
+            lengths.update(zip(map(dims.find, dims.of(v)), value.shape, strict=True))
+    rng = np.random.default_rng(seed)
+    result = []
+    for v, value in zip(fgraph.inputs, known, strict=True):
+        if value is None:
+            ids = [dims.find(i) for i in dims.of(v)]
+            value = _random(v.type, [lengths.get(i, dims.length_of(i) or LENGTH) for i in ids], rng)
+        result.append(value)
+    return result
+
+
+def _random(type_: Any, shape: Sequence[int], rng: Any) -> Any:
+    kind = getattr(type_, "kind", None)
+    if kind is None:
+        raise TypeError(f"there are no random values of type {type_}")
+    own = [n if known is None else known for n, known in zip(shape, type_.shape, strict=True)]
+    if kind in "iu":
+        return rng.integers(0, 3, own).astype(type_.numpy_dtype)
+    if kind == "b":
+        return np.asarray(rng.integers(0, 2, own), dtype=bool)
+    values = rng.standard_normal(own)
+    return np.asarray(
+        values if kind == "f" else values + 1j * rng.standard_normal(own), type_.numpy_dtype
+    )

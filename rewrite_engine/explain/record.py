@@ -1,0 +1,239 @@
+"""Watching functions being compiled: what each was before, which rules fired, how long it took.
+
+    with recording() as recorder:
+        ...                       # code that calls rewrite_engine.function
+    recorder.records              # one `Record` per function, in order
+
+A recorder is an observer in `compile.observe`. It changes nothing: the first call of each function
+goes through `capture.py` to keep a copy of its inputs, all later ones do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from rewrite_engine.compile import Function, observe
+from rewrite_engine.explain.capture import FirstCall, capture_first_call
+from rewrite_engine.explain.term import Change, describe_change
+from rewrite_engine.graph.feature import Feature
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.origin import origin_line, user_origin
+from rewrite_engine.match.build import ask, guards_hold
+from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.rule import DataRule
+from rewrite_engine.rewrite.result import Result
+from rewrite_engine.rewrite.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One firing, with what is needed to tell about it.
+
+    old: the variable that was replaced; new: the graph's variable that took its place. made: the
+    nodes that came into the graph. evidence: what facts said for the guards of the rule. seconds:
+    since rewriting began.
+    """
+
+    number: int
+    phase: str
+    rule: Any
+    change: Change
+    origin: tuple[str, int] | None
+    old: Variable
+    new: Variable
+    made: tuple[Apply, ...]
+    evidence: tuple[str, ...]
+    seconds: float
+
+    @property
+    def rule_name(self) -> str:
+        """The rule's name, as queries know it."""
+        return str(getattr(self.rule, "name", self.rule))
+
+    @property
+    def assumes(self) -> str | None:
+        """The assumption that the user granted for this rule, if it needs one."""
+        return getattr(getattr(self.rule, "claim", None), "condition", None)
+
+
+class Story(Trace):
+    """A trace that keeps, beside the text of each firing, what it replaced and made."""
+
+    def __init__(self) -> None:
+        super().__init__(terms=True, size=None)
+        self.steps: list[Step] = []
+        self._made: list[Apply] = []
+        self._depth = 0
+        self._watch = Arrivals(self._made)
+
+    def begin(self, phase: str, fgraph: Any = None) -> None:
+        super().begin(phase, fgraph)
+        if not self._depth and fgraph is not None:
+            fgraph.attach_feature(self._watch)
+        self._depth += 1
+
+    def end(self, result: Result, fgraph: Any = None) -> None:
+        super().end(result, fgraph)
+        self._depth -= 1
+        if not self._depth and fgraph is not None:
+            fgraph.remove_feature(self._watch)
+
+    def about(self, node: Apply, new: Any, old: Variable | None = None) -> None:
+        self._made.clear()
+        self._before = (node, node.outputs[0] if old is None else old, new)
+
+    def fired(self, rule: Any, own: Variable | None = None) -> None:
+        """Note a firing. What goes wrong in telling about it must not stop the user's program."""
+        node, old, new = self._before
+        self.count += 1
+        try:
+            change, said = describe_change(old, new), evidence(rule, node)
+        except Exception as error:
+            change, said = (
+                Change(str(old), f"{new} ({type(error).__name__} in telling: {error})"),
+                (),
+            )
+        self.steps.append(
+            Step(
+                self.count, self.phase, rule, change, origin_line(node.origin), old,
+                new if own is None else own, tuple(self._made), said, perf_counter() - self.started,
+            )
+        )  # fmt: skip
+
+
+class Arrivals(Feature):
+    """Notes which nodes come into a graph."""
+
+    def __init__(self, made: list[Apply]) -> None:
+        self.made = made
+
+    def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
+        self.made.append(node)
+
+    def clone(self) -> Feature:
+        return Feature()  # a copy of the graph is nobody's story
+
+
+def evidence(rule: Any, node: Apply) -> tuple[str, ...]:
+    """What the facts of a rule's guards say at a node where it fired: `positive(y): because it is a
+    softmax`.
+    """
+    if not isinstance(rule, DataRule) or not rule.guards:
+        return ()
+    for bound in match_root(rule.left, node):
+        if guards_hold(rule.guards, bound):
+            return tuple([guard.text + _answer(ask(guard, bound)) for guard in rule.guards])
+    return ()
+
+
+def _answer(answer: Any) -> str:
+    return "" if answer is True else f": {answer}"
+
+
+@dataclass(slots=True)
+class Record:
+    """One compiled function.
+
+    before: the graph as it was built (None if nobody kept it), `before.memo` maps variables of
+    `after` to its own. place: where the user called `function`. seconds: per stage. called: what is
+    known of the first call. cells: for each input of the graph whether it is state (a shared
+    variable).
+    """
+
+    index: int
+    function_name: str
+    place: tuple[str, int] | None
+    before: FunctionGraph
+    after: FunctionGraph
+    mode: Any
+    story: Story
+    seconds: dict[str, float]
+    inputs: tuple[Any, ...]
+    n_results: int
+    called: FirstCall = field(default_factory=FirstCall)
+
+    @property
+    def name(self) -> str:
+        """The function's name, or its place if it has none."""
+        if self.function_name == "function" and self.place is not None:
+            return f"function at line {self.place[1]}"
+        return self.function_name
+
+    @property
+    def steps(self) -> list[Step]:
+        """The firings, in order."""
+        return self.story.steps
+
+    @property
+    def merged_at_build(self) -> int:
+        """How many equal nodes were merged before any rule was tried."""
+        return self.after.merged - sum(phase.merged for phase in self.story.phases)
+
+    @property
+    def loading(self) -> float:
+        """Seconds of rewriting that no phase took: the first function loads the rules."""
+        return max(0.0, self.seconds["rewrite"] - sum(p.seconds for p in self.story.phases))
+
+
+class Recorder:
+    """An observer of `function`: collects a `Record` of each one."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+
+    def new_trace(self) -> Story:
+        """The trace for a function that is about to be rewritten."""
+        return Story()
+
+    def __call__(
+        self,
+        function: Function,
+        before: FunctionGraph | None,
+        trace: Any,
+        seconds: dict[str, float],
+    ) -> None:
+        if before is None:
+            return
+        origin = origin_line(user_origin())
+        program = function.program
+        story = trace if isinstance(trace, Story) else Story()
+        record = Record(
+            index=len(self.records) + 1,
+            function_name=program.name,
+            place=origin,
+            before=before,
+            after=program.fgraph,
+            mode=function.mode,
+            story=story,
+            seconds=dict(seconds),
+            inputs=program.inputs,
+            n_results=program.n_results,
+        )
+        self.records.append(record)
+        _records[function] = record
+        capture_first_call(function, record.called)
+
+
+_records: WeakKeyDictionary[Function, Record] = WeakKeyDictionary()
+
+
+def record_of(function: Function) -> Record | None:
+    """The record of a function that was compiled under a recorder."""
+    return _records.get(function)
+
+
+@contextmanager
+def recording() -> Iterator[Recorder]:
+    """Record the functions that are compiled inside of the `with` block."""
+    recorder = Recorder()
+    observe.append(recorder)
+    try:
+        yield recorder
+    finally:
+        observe.remove(recorder)

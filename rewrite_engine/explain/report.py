@@ -1,0 +1,188 @@
+"""`Report`: what is known of some compiled functions; `explain` makes one of a graph.
+
+>>> import rewrite_engine.tensor as pt
+>>> x = pt.vector("x")
+>>> report = explain(pt.log(1 + pt.exp(x)), name="f")
+>>> [step.rule_name for step in report.functions[0].steps]
+['exp_log/log_of_one_plus', 'exp_log/log1p_of_exp']
+>>> report.ok
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from io import StringIO
+from typing import Any
+
+from rewrite_engine.compile import Function, function
+from rewrite_engine.errors import InputError, UnknownNameError
+from rewrite_engine.explain.compare import Check, Verdict, check_values
+from rewrite_engine.explain.cost import Cost, cost_of
+from rewrite_engine.explain.record import Record, Step, record_of, recording
+from rewrite_engine.explain.refusal import find_rule
+from rewrite_engine.explain.why import Derivation, Refusals, derivation, find_nodes, refusals
+from rewrite_engine.graph.traverse import explicit_graph_inputs
+from rewrite_engine.match.rule import Rule
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rules.pipeline import all_rules
+
+WIDTH = 100
+
+
+class FunctionReport:
+    """One function: its record, the comparison of values, and the costs. Values are compared on
+    first use.
+    """
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.record.name
+
+    @property
+    def steps(self) -> list[Step]:
+        """The firings."""
+        return self.record.steps
+
+    @cached_property
+    def check(self) -> Check:
+        """Whether the rewritten graph computes what the graph as built does."""
+        return check_values(self.record)
+
+    @cached_property
+    def cost_before(self) -> Cost:
+        """The estimated cost of the graph as it was built."""
+        return cost_of(self.record.before, self.check.shapes_before)
+
+    @cached_property
+    def cost_after(self) -> Cost:
+        """The estimated cost of the rewritten graph."""
+        return cost_of(self.record.after, self.check.shapes_after)
+
+
+class Report:
+    """What happened to some functions. `str` is the text at 100 columns; `text` knows more.
+
+    functions: one `FunctionReport` each, in the order in which they were compiled.
+    """
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        self.functions = [FunctionReport(record) for record in records]
+
+    @property
+    def ok(self) -> bool:
+        """Whether no values disagree."""
+        return all(f.check.verdict is not Verdict.DISAGREE for f in self.functions)
+
+    def select(self, name: str | None) -> Report:
+        """The functions of one name, or the one with a number. Raises `UnknownNameError`."""
+        if name is None:
+            return self
+        chosen = [
+            f for f in self.functions if name in (f.record.function_name, str(f.record.index))
+        ]
+        if not chosen:
+            names = ", ".join(f"{f.record.index} {f.name}" for f in self.functions) or "none"
+            raise UnknownNameError(f"no function {name!r} was compiled; there are: {names}")
+        return Report([f.record for f in chosen])
+
+    def text(self, width: int = WIDTH, **options: Any) -> str:
+        """The report as plain text. options: the fields of `show.Options`."""
+        from rewrite_engine.explain.show import Options, Printer, console_for
+
+        out = StringIO()
+        Printer(console_for(out, width), Options(**options)).report(self)
+        return out.getvalue()
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<Report on {', '.join(f.name for f in self.functions) or 'no functions'}>"
+
+    # --- questions -------------------------------------------------------------------------------
+
+    def why(self, what: str) -> list[tuple[FunctionReport, Derivation]]:
+        """How nodes of the rewritten graphs came about. what: see `why.find_nodes`; raises
+        `UnknownNameError` if no function has such a node.
+        """
+        found, error = [], None
+        for f in self.functions:
+            try:
+                nodes = find_nodes(f.record, what)
+            except UnknownNameError as unknown:
+                error = unknown
+                continue
+            found += [(f, derivation(f.record, node)) for node in nodes]
+        if error is not None and not found:
+            raise error
+        return found
+
+    def why_not(self, rule: Rule | str) -> list[tuple[FunctionReport, Refusals]]:
+        """Why a rule did not fire, for each function. Raises `UnknownNameError`."""
+        rule = find_rule(rule, self.rules)
+        return [(f, refusals(f.record, rule)) for f in self.functions]
+
+    @property
+    def rules(self) -> RuleSet:
+        """The shipped rules, and those of the user that fired."""
+        own = {
+            s.rule.name: s.rule for f in self.functions for s in f.steps if isinstance(s.rule, Rule)
+        }
+        shipped = all_rules()
+        return RuleSet([*shipped, *(rule for name, rule in own.items() if name not in shipped)])
+
+    def rule_names(self) -> frozenset[str]:
+        """Everything that firings can be selected by."""
+        fired = {step.rule_name for f in self.functions for step in f.steps}
+        return self.rules.names | fired | {name.rpartition("/")[2] for name in fired}
+
+
+def explain(
+    target: Any,
+    inputs: Sequence[Any] | None = None,
+    values: Sequence[Any] | None = None,
+    **options: Any,
+) -> Report:
+    """Compile a graph under observation and report on it.
+
+    target: a variable, or a list or dict of them; or a compiled function that was recorded. inputs:
+    of the function (default: all roots of the graph that are no constants and no shared variables).
+    values: arguments to call it with; without them values are compared on random inputs. options:
+    those of `function` (`mode`, `updates`, …). Raises `InputError` for a function that nobody
+    recorded.
+    """
+    if isinstance(target, Function):
+        record = record_of(target)
+        if record is None:
+            raise InputError(
+                f"{target!r} was compiled when nobody was watching: explain its variables, or "
+                "compile it inside `with recording():`"
+            )
+        return Report([record])
+    with recording() as recorder:
+        compiled = function(
+            _inputs(target, options) if inputs is None else inputs, target, **options
+        )
+    if values is not None:
+        compiled(*values)
+    return Report(recorder.records[-1:])
+
+
+def _inputs(target: Any, options: dict[str, Any]) -> list[Any]:
+    """The roots that have no value of their own."""
+    outputs = list(target.values()) if isinstance(target, dict) else target
+    outputs = list(outputs) if isinstance(outputs, list | tuple) else [outputs]
+    updates = options.get("updates") or {}
+    pairs = updates.items() if hasattr(updates, "items") else updates
+    outputs = [getattr(v, "variable", v) for v in outputs if v is not None] + [
+        new for _, new in pairs
+    ]
+    given = options.get("givens") or {}
+    roots = explicit_graph_inputs([v for v in outputs if hasattr(v, "owner")])
+    return [v for v in roots if not hasattr(v, "container") and v not in dict(given)]

@@ -1,0 +1,311 @@
+"""The report as text: a summary of all functions, then each one in full. Readable without colours,
+at any width.
+
+What is shown of a function, in order: where it was compiled, its inputs, the graph as it was built,
+what fired (by phase), the rewritten graph, cost, time, and whether the values agree. Tables and
+amounts are in `table.py`.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from rich.console import Console
+from rich.rule import Rule as Line
+from rich.text import Text
+
+from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.explain.compare import Verdict
+from rewrite_engine.explain.record import Step
+from rewrite_engine.explain.report import FunctionReport, Report
+from rewrite_engine.explain.table import (
+    arrow,
+    assumptions,
+    cost_line,
+    describe_inputs,
+    graph_lines,
+    headline,
+    place,
+    plural,
+    rule_place,
+    source_of,
+    summary,
+    time_line,
+    values_lines,
+)
+from rewrite_engine.explain.why import MOST, Derivation, Refusals
+from rewrite_engine.rewrite.result import Result
+
+ROOM = 30  # columns that what a letter stands for should have
+MARGIN = 5  # columns before what belongs to a firing
+STYLES = {Verdict.DISAGREE: "bold red", Verdict.REPAIRED: "bold green", Verdict.UNKNOWN: "yellow"}
+LEGEND = (
+    "A line below is one firing: its number, the term before → the term after; then the rule, "
+    "where it is written, and the line of your code the term came from. Capital letters stand "
+    "for subterms."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to show. full: cut nothing. tree: graphs as trees instead of formulas. graphs: show them
+    at all. phase, rule: only the firings of these.
+    """
+
+    full: bool = False
+    tree: bool = False
+    graphs: bool = True
+    phase: str | None = None
+    rule: str | None = None
+
+    def wants(self, step: Step) -> bool:
+        """Whether a firing is shown."""
+        if self.phase is not None and step.phase != self.phase:
+            return False
+        return self.rule is None or self.rule in names_of(step)
+
+
+def names_of(step: Step) -> frozenset[str]:
+    """Everything a firing can be selected by: the names and tags of its rule."""
+    name = step.rule_name
+    return frozenset(getattr(step.rule, "names", ())) | {name, name.rpartition("/")[2]}
+
+
+def console_for(file: Any = None, width: int | None = None) -> Console:
+    """A console that prints what it is given: no markup, no highlighting, no emoji."""
+    return Console(file=file, width=width, markup=False, highlight=False, emoji=False)
+
+
+class Printer:
+    """Prints to a console."""
+
+    def __init__(self, console: Console, options: Options | None = None) -> None:
+        self.console = console
+        self.options = options or Options()
+        self.told = False  # whether the legend was printed
+
+    # --- lines -----------------------------------------------------------------------------------
+
+    def put(self, text: str = "", style: str = "", indent: int = 0, hang: int = 0) -> None:
+        """Print a paragraph, wrapped to the width; its other lines are indented by `hang` more."""
+        for line in self.wrapped(text, indent, hang):
+            self.console.print(Text(line, style=style), soft_wrap=True)
+
+    def wrapped(self, text: str, indent: int, hang: int) -> list[str]:
+        """The lines of a paragraph."""
+        space = " " * indent
+        width = max(self.console.width, indent + hang + 20)
+        if len(text) + indent <= width:
+            return [space + text]
+        more = space + " " * hang
+        return textwrap.wrap(
+            text, width, initial_indent=space, subsequent_indent=more, break_on_hyphens=False,
+            drop_whitespace=True,
+        )  # fmt: skip
+
+    def heading(self, text: str) -> None:
+        """A line across the page with a title in it."""
+        self.console.print()
+        self.console.print(Line(Text(text, style="bold"), align="left", characters="─"))
+
+    def label(self, name: str, text: str, style: str = "") -> None:
+        """`name   text`, the text hanging."""
+        self.put(f"{name:<9} {text}", style, hang=10)
+
+    # --- the report ------------------------------------------------------------------------------
+
+    def report(self, report: Report) -> None:
+        """Everything."""
+        self.put(headline(report), "bold")
+        if not report.functions:
+            return
+        self.console.print(summary(report, self.console.width))
+        for f in report.functions:
+            self.function(f)
+
+    def function(self, f: FunctionReport) -> None:
+        """One function."""
+        record = f.record
+        self.heading(f"{record.index}. {f.name}")
+        self.label("compiled", f"{place(record.place)}  {source_of(record.place)}".rstrip())
+        for name, text in describe_inputs(f):
+            self.label(name, text)
+        self.graph("as built", f, after=False)
+        self.firings(f)
+        self.graph("rewritten", f, after=True)
+        self.put()
+        self.label("cost", cost_line(f))
+        self.label("time", time_line(record))
+        self.label("assumes", assumptions(record))
+        style = STYLES.get(f.check.verdict, "green")
+        for line in values_lines(f):
+            self.put(line, style, hang=10)
+
+    def graph(self, title: str, f: FunctionReport, after: bool) -> None:
+        """A graph, cut if it is long."""
+        if not self.options.graphs:
+            return
+        fgraph = f.record.after if after else f.record.before
+        self.put()
+        self.put(f"The graph {title}: {plural(len(fgraph), 'node')}", "bold cyan")
+        for line in graph_lines(f, after, self.options.tree, self.options.full):
+            if self.options.tree:
+                self.console.print(Text("  " + line), soft_wrap=True)
+            else:
+                self.put(line, indent=2, hang=6)
+
+    # --- firings ---------------------------------------------------------------------------------
+
+    def firings(self, f: FunctionReport) -> None:
+        """The firings by phase."""
+        wanted = [step for step in f.steps if self.options.wants(step)]
+        self.put()
+        self.put(self._firings_title(f, len(wanted)), "bold cyan")
+        if wanted and not self.told:
+            self.told = True
+            self.put(LEGEND, "dim", indent=2)
+        results = {result.name: result for result in f.record.story.phases}
+        for phase, steps in groupby(wanted, key=lambda step: step.phase):
+            self.phase(phase, list(steps), results.get(phase))
+        idle = [
+            name for name, result in results.items() if not result.firings and not result.merged
+        ]
+        if idle and len(wanted) == len(f.steps):
+            self.put(f"nothing to do for: {', '.join(idle)}", "dim", indent=2)
+
+    def phase(self, name: str, steps: list[Step], result: Result | None) -> None:
+        """The firings of one phase. A rule that is behind all of several is named once."""
+        same = len(steps) > 1 and len({step.rule_name for step in steps}) == 1
+        text = f"{name}: {_phase_text(result)}"
+        if same:
+            text += f"; all by {steps[0].rule_name}, {rule_place(steps[0].rule)}"
+        self.put(text, "cyan", indent=2, hang=2)
+        for step in steps:
+            self.firing(step, same)
+
+    def _firings_title(self, f: FunctionReport, shown: int) -> str:
+        total = len(f.steps)
+        selected = "" if shown == total else f" ({shown} of them shown)"
+        merged = f.record.merged_at_build
+        text = f"What happened: {plural(total, 'firing')}{selected}"
+        return text + (
+            f"; {plural(merged, 'equal node')} merged while it was built" if merged else ""
+        )
+
+    def firing(self, step: Step, same_rule: bool = False) -> None:
+        """One firing: on one line if it fits, else what the letters stand for on the next."""
+        number, change = f"#{step.number}".ljust(MARGIN), step.change
+        term, note = change.term, " · ".join(_notes(step, same_rule))
+        room = self.console.width - MARGIN - len(term) - len(note) - 5
+        where = change.where(room) if change.letters else ""
+        if len(where) <= room:
+            gap = "   " if where else ""
+            self.spread(number, Text.assemble(term, (gap + where, "dim")), note)
+            return
+        for line in self.wrapped(number + term, 0, MARGIN + 2):
+            self.console.print(Text(line), soft_wrap=True)
+        space = " " * (MARGIN + 2)
+        room = self.console.width - len(space) - len(note) - 2
+        if room < ROOM * len(change.letters):  # a line for the letters, one for the note
+            self.put(
+                change.where(self.console.width - len(space)), "dim", indent=len(space), hang=2
+            )
+            room = 0
+        self.spread(space, Text(change.where(room) if room else "", "dim"), note)
+
+    def spread(self, start: str, text: Text, note: str) -> None:
+        """A line with a note at its right end; where both do not fit, the note goes on lines of its
+        own.
+        """
+        width = self.console.width
+        gap = width - len(start) - len(text) - len(note)
+        if gap >= 2:
+            line = Text.assemble((start, "dim"), text, (" " * gap + note, "dim"))
+            self.console.print(line, soft_wrap=True)
+            return
+        if len(text):
+            self.put(start + text.plain, hang=len(start) + 2)
+        for line in self.wrapped(note, MARGIN + 2, 2):
+            self.console.print(Text(line.strip().rjust(width), style="dim"), soft_wrap=True)
+
+    # --- answers ---------------------------------------------------------------------------------
+
+    def derivations(self, found: list[tuple[FunctionReport, Derivation]]) -> None:
+        """Where nodes come from."""
+        for f, answer in found:
+            self.put()
+            self.put(f"{f.name}: {answer.term}", "bold")
+            self.put(_derivation_text(answer), indent=2)
+            for step in answer.steps:
+                self.firing(step)
+
+    def refusals(self, found: list[tuple[FunctionReport, Refusals]]) -> None:
+        """Why a rule did not fire."""
+        for n, (f, answer) in enumerate(found):
+            if not n:
+                self.put(f"{answer.rule!r}", "bold")
+                self.put(
+                    f"{answer.rule.doc.splitlines()[0]}  ({rule_place(answer.rule)})",
+                    "dim",
+                    indent=2,
+                )
+            self.put()
+            self.put(f.name, "bold cyan")
+            for text in answer.general:
+                self.put(text, indent=2, hang=2)
+            limit = None if self.options.full else MOST
+            for graph, one in answer.nodes[:limit]:
+                self.put(f"{graph}: {one.term}", indent=2, hang=4)
+                self.put(one.reason, "yellow", indent=6, hang=2)
+            left = len(answer.nodes) - len(answer.nodes[:limit])
+            if left:
+                self.put(f"… {left} more nodes; --full shows them", "dim", indent=2)
+
+
+def _phase_text(result: Result | None) -> str:
+    if result is None:
+        return ""
+    merged = f", {plural(result.merged, 'equal node')} merged" if result.merged else ""
+    nodes = f"nodes {arrow(str(result.nodes_before), str(result.nodes_after))}"
+    return f"{plural(result.firings, 'firing')}{merged}, {nodes}, {result.seconds * 1e3:.2f} ms"
+
+
+def _notes(step: Step, same_rule: bool) -> Iterator[str]:
+    """What stands behind a firing: the rule, its place, the user's line, claim and evidence."""
+    if not same_rule:
+        yield f"{step.rule_name} {rule_place(step.rule)}".rstrip()
+    if step.origin is not None:
+        yield place(step.origin, short=True)
+    claim = getattr(step.rule, "claim", None)
+    if getattr(claim, "kind", "refines") not in ("exact", "refines"):
+        yield str(claim)
+    for text in step.evidence:
+        yield f"given {text}"
+
+
+def _derivation_text(answer: Derivation) -> str:
+    built = place(answer.node.where(), short=True)
+    if not answer.steps:
+        return f"no rule made it: it is as you wrote it, at {built}" if built else "no rule made it"
+    return f"made by {plural(len(answer.steps), 'firing')}, of what you wrote at {built}:"
+
+
+def check_names(report: Report, options: Options) -> None:
+    """Refuse a phase or rule that nothing has. Raises `UnknownNameError`."""
+    phases = {p.name for f in report.functions for p in f.record.story.phases}
+    if options.phase is not None and phases and options.phase not in phases:
+        raise UnknownNameError(
+            f"no phase is called {options.phase!r}; there are {', '.join(sorted(phases))}"
+        )
+    names = report.rule_names()
+    if options.rule is None or options.rule in names:
+        return
+    from difflib import get_close_matches
+
+    close = get_close_matches(options.rule, sorted(names))
+    hint = f"; did you mean {' or '.join(close)}?" if close else ""
+    raise UnknownNameError(f"no rule is called {options.rule!r}{hint}")

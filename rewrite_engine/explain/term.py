@@ -1,0 +1,200 @@
+"""One change of a term as text: `exp(A) / Sum(exp(A)) → Softmax(A)`, where `A` stands for `x @ w +
+b`.
+
+What both sides have in common, what a side has twice, and what plays no part is called by a letter,
+unless it is short. So the text shows what a rule did, and stays short however large the graph is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import Any
+
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.printing.formula import node_tokens
+from rewrite_engine.terms.print import (
+    ATOM,
+    LOWEST,
+    Token,
+    call_tokens,
+    leaf_text,
+    leaf_tokens,
+    operator_text,
+    write,
+)
+
+DEEP = 5  # levels of a side that are looked at; what is below is a letter
+WIDE = 300  # variables of a side that are looked at
+SHORT = 16  # characters of a term that is not worth a letter
+LONG = 400  # characters of a side
+BRIEF = 72  # characters of what a letter stands for
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A term before and after. letters: (letter, what it stands for). used: nodes of the old term
+    that the text shows, the top first.
+    """
+
+    before: str
+    after: str
+    letters: tuple[tuple[str, str], ...] = ()
+    used: tuple[Apply, ...] = ()
+
+    @property
+    def term(self) -> str:
+        """Both sides in one line."""
+        if self.after.startswith(f"{self.before}, written into"):
+            return self.after
+        return f"{self.before} → {self.after}"
+
+    def where(self, width: int = 2 * BRIEF) -> str:
+        """What the letters stand for, `A = x @ w + b`, each cut so that the whole has about that
+        width.
+        """
+        room = width // max(1, len(self.letters)) - 6
+        return ", ".join(f"{name} = {cut(text, max(room, 12))}" for name, text in self.letters)
+
+    def __str__(self) -> str:
+        return f"{self.term}, {self.where()}" if self.letters else self.term
+
+
+def cut(text: str, width: int) -> str:
+    """A text of at most that width, `…` at the end of what was cut."""
+    return text if len(text) <= width else text[: width - 1].rstrip("… ") + "…"
+
+
+def describe_change(old: Variable, new: Variable) -> Change:
+    """What replacing `old` by `new` did, as text.
+
+    >>> from tests.toy import num, log, exp, sin
+    >>> x = num("x")
+    >>> y = exp(exp(sin(exp(x))))
+    >>> describe_change(log(exp(y)), y)
+    Change(before='log(exp(A))', after='A', letters=(('A', 'exp(exp(sin(exp(x))))'),),
+    used=(log(exp.0), exp(exp.0)))
+    """
+    sides = Sides(old, new)
+    before = write(_top(old), sides.expand, LONG)
+    used = tuple(sides.seen)
+    after = write(new if sides.has_letter(new) else _top(new), sides.expand, LONG) + overwrites(
+        new, sides
+    )
+    if before == after and old.owner is not None:  # the same notation: -(1.0) and the number -1.0
+        before = write(old.owner, sides.expand_as_call, LONG)
+    letters = [(name, term_text(v)) for v, name in sides.letters.items()]
+    return Change(before, after, tuple(letters), used)
+
+
+def overwrites(new: Variable, sides: Sides) -> str:
+    """What an op that works in place writes into, as an appendix."""
+    node = new.owner
+    inputs = () if node is None else node.op.destroy_map.get(new.index, ())
+    return "".join(f", written into {write(node.inputs[i], sides.expand, SHORT)}" for i in inputs)
+
+
+def _top(v: Variable) -> Any:
+    """The node of a variable where it is the only output: it is written out at the top."""
+    return v.owner if v.owner is not None and len(v.owner.outputs) == 1 else v
+
+
+class Sides:
+    """Writes the two sides of a change, and gives letters to what is not written out."""
+
+    def __init__(self, old: Variable, new: Variable) -> None:
+        below_old, below_new = Counter(below(old)), Counter(below(new))
+        shared = below_old.keys() & (below_new.keys() | {new})
+        if old in below_new:
+            shared |= {old}
+        twice = {v for side in (below_old, below_new) for v, n in side.items() if n > 1}
+        idle = {v for v in below_old if not any(x in shared for x in (v, *below(v)))}
+        self.hidden = {v for v in shared | twice | idle if v.owner is not None}
+        self.shown = {v for v in (*below_old, *below_new) if v not in self.hidden}
+        self.shown |= {old} if new in self.hidden else {old, new}
+        self.letters: dict[Variable, str] = {}
+        self.seen: list[Apply] = []
+
+    def has_letter(self, v: Variable) -> bool:
+        """Whether the text of a variable is a letter (or a name)."""
+        return v in self.hidden and not self._short(v)
+
+    def expand(self, v: Any, outer: int) -> Sequence[Token]:
+        """One variable, or a node at the top."""
+        if isinstance(v, Apply):
+            self.seen.append(v)
+            return node_tokens(v, outer)
+        if v.owner is None:
+            return leaf_tokens(leaf_text(v), outer)
+        if v.name is not None:
+            return [v.name]
+        if v not in self.shown and not self._short(v):
+            return [self._letter(v)]
+        return _node_or_output(v, outer, self.seen)
+
+    def expand_as_call(self, v: Any, outer: int) -> Sequence[Token]:
+        """The same with the op's name at the top."""
+        if isinstance(v, Apply):
+            return call_tokens([operator_text(v.op)], v.inputs)
+        return self.expand(v, outer)
+
+    def _short(self, v: Variable) -> bool:
+        text = write(v, _expand_all, SHORT)
+        return not text.endswith("…")
+
+    def _letter(self, v: Variable) -> str:
+        if v not in self.letters:
+            self.letters[v] = letter(len(self.letters))
+        return self.letters[v]
+
+
+def letter(n: int) -> str:
+    """A, B, …, Z, A1, …"""
+    rounds, place = divmod(n, len(ascii_uppercase))
+    return ascii_uppercase[place] + (str(rounds) if rounds else "")
+
+
+def below(top: Variable) -> Iterator[Variable]:
+    """Yield the inputs below a variable, once per use, down to the depth that is looked at."""
+    level, seen, count = [top], set[Apply](), 0
+    for _ in range(DEEP):
+        nodes = [v.owner for v in level if v.owner is not None and v.owner not in seen]
+        level = []
+        for node in dict.fromkeys(nodes):
+            seen.add(node)
+            level.extend(node.inputs)
+        yield from level
+        count += len(level)
+        if not level or count > WIDE:
+            return
+
+
+def term_text(v: Variable, limit: int = BRIEF) -> str:
+    """A variable written out, cut at `limit` characters."""
+    return write(_top(v) if v.name is None else v, _expand_named, limit)
+
+
+def _expand_all(v: Any, outer: int) -> Sequence[Token]:
+    if isinstance(v, Apply):
+        return node_tokens(v, outer)
+    if v.owner is None:
+        return leaf_tokens(leaf_text(v), outer)
+    return _node_or_output(v, outer, None)
+
+
+def _expand_named(v: Any, outer: int) -> Sequence[Token]:
+    name = getattr(v, "name", None)
+    return [name] if name is not None else _expand_all(v, outer)
+
+
+def _node_or_output(v: Variable, outer: int, seen: list[Apply] | None) -> Sequence[Token]:
+    """The node of a variable, or one output of several."""
+    node = v.owner
+    assert node is not None
+    if len(node.outputs) > 1:
+        return [(node, ATOM), f"[{v.index}]"]
+    if seen is not None:
+        seen.append(node)
+    return node_tokens(node, outer if outer else LOWEST)
