@@ -133,7 +133,18 @@ def test_results_never_come_from_the_workspace() -> None:
 
 def test_fit() -> None:
     workspace: list[Any] = [None]
-    a = fit(workspace, 0, np.ones((2, 3)), np.dtype("float32"))
+    a = fit(workspace, 0, (2, 3), np.dtype("float32"))
     assert (a.shape, a.dtype) == ((2, 3), np.float32)
-    assert fit(workspace, 0, np.ones((2, 3)), np.dtype("float32")) is a
-    assert fit(workspace, 0, np.ones((3, 2)), np.dtype("float32")) is not a
+    assert fit(workspace, 0, (2, 3), np.dtype("float32")) is a
+    assert fit(workspace, 0, (3, 2), np.dtype("float32")) is not a
+
+
+def test_shapes_of_kept_buffers_that_no_operand_has() -> None:
+    n = pt.matrix("n")
+    outer = m.sum(axis=1, keepdims=True) * n.sum(axis=0, keepdims=True)
+    f = link([m, n], (pt.dot(m, n) * 2 + outer).sum())
+    a, b = np.ones((200, 150)), np.ones((150, 250))
+    for _ in range(2):
+        assert f.call(a, b) == (150 * 2 + 150**2) * 200 * 250
+    (workspace,) = shelf_of(f).free
+    assert {buffer.shape for buffer in workspace} == {(200, 250)}

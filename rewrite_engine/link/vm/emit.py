@@ -204,7 +204,13 @@ class NodeContext:
         dtype = self.body.names.add(out.type.numpy_dtype, out.type.dtype)
         function = self.body.names.add(fit, "fit")
         assert step.like is not None
-        return f"{function}(_workspace, {step.slot}, {self.value(step.like)}, {dtype})"
+        lengths = [
+            f"{self.value(k)}.shape" + ("" if axis is None else f"[{axis}]")
+            for k, axis in step.like
+        ]
+        whole = step.like[0][1] is None
+        shape = lengths[0] if whole else f"({', '.join(lengths)},)"
+        return f"{function}(_workspace, {step.slot}, {shape}, {dtype})"
 
     def value(self, i: int) -> str:
         return self.body.refer(self.node.inputs[i])

@@ -18,6 +18,7 @@ from rewrite_engine.link.vm.dims import Check, Dims, axes
 from rewrite_engine.link.vm.layout import find_copies
 from rewrite_engine.link.vm.lower import FRESH, Traits, traits
 
+Source = tuple[tuple[int, int | None], ...]  # (input, axis), axis None for the whole shape
 END = 1 << 62  # the position after the last node: results and updates are read there
 
 
@@ -50,7 +51,7 @@ class Step:
     checks: list[Check]
     into: int | None = None
     slot: int | None = None
-    like: int | None = None  # the input that has the shape of the kept buffer
+    like: Source | None = None  # where the shape of the kept buffer is read
     copies: bool = False  # a transposed view that is copied
     dies: list[Variable] = field(default_factory=list)
 
@@ -134,9 +135,22 @@ class Plan:
             if step.into is not None:
                 self._join(out, node.inputs[step.into])
             elif step.traits.keep:
-                step.like = next(
-                    (k for k, v in enumerate(node.inputs) if self.dims.same(v, out)), None
-                )
+                step.like = self._shape_source(node, out)
+
+    def _shape_source(self, node: Apply, out: Variable) -> Source | None:
+        """Where the shape of the result can be read before it exists: one entry for all of it, or
+        one per axis; None where an axis is not to be found.
+        """
+        for k, v in enumerate(node.inputs):
+            if self.dims.same(v, out):
+                return ((k, None),)
+        places = {
+            self.dims.find(d): (k, axis)
+            for k, v in enumerate(node.inputs)
+            for axis, d in enumerate(self.dims.of(v))
+        }
+        found = [places.get(self.dims.find(d)) for d in self.dims.of(out)]
+        return tuple(found) if None not in found else None  # type: ignore[arg-type]
 
     def _reusable(self, i: int, node: Apply, k: int) -> bool:
         """Whether the memory of input `k` may take the result of node `i`."""
@@ -189,6 +203,7 @@ class Plan:
             for s in self.steps
             if s.slot is not None
             for d in self.dims.of(s.node.outputs[0])
+            if self.dims.length_of(d) != 1
         }
         found: dict[Any, Variable] = {}
         for v in self.inputs:

@@ -36,10 +36,10 @@ class Shelf:
         self.free.clear()
 
 
-def fit(workspace: Workspace, place: int, like: Any, dtype: Any) -> Any:
-    """Return the buffer at a place of the workspace, with the shape of the array `like`."""
+def fit(workspace: Workspace, place: int, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Return the buffer at a place of the workspace, made anew where it has not the shape."""
     buffer = workspace[place]
-    if buffer is None or buffer.shape != like.shape:
+    if buffer is None or buffer.shape != shape:
         workspace[place] = None  # the old one goes before the new one comes
-        buffer = workspace[place] = np.empty(like.shape, dtype)
+        buffer = workspace[place] = np.empty(shape, dtype)
     return buffer
