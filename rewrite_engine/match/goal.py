@@ -23,9 +23,11 @@ from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatt
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.expression import make
 from rewrite_engine.terms.logic import LogicVariable
-from rewrite_engine.terms.unify import is_closed
+from rewrite_engine.terms.unify import logic_variables
 
 Goal = Any
+
+UNKNOWN = object()
 
 
 def rule_goal(rule: Any) -> Callable[[Any, Any], Goal]:
@@ -80,12 +82,12 @@ def to_term(pattern: Any, lvars: dict[str, LogicVariable]) -> Any:
 
 
 def known(x: Any, state: Any) -> Any:
-    """The value of a term in a state: a graph variable or a parameter; None while something in
-    it is free.
+    """The value of a term in a state: a graph variable or a parameter; `UNKNOWN` while something
+    in it is free.
     """
     value = reify(x, state)
-    if not is_closed(value):
-        return None
+    if logic_variables(value):
+        return UNKNOWN
     return value if isinstance(value, Variable) else from_term(value)
 
 
@@ -115,7 +117,7 @@ def _guard_holds(guard: Any, lvars: dict[str, LogicVariable]) -> Goal:
     def goal(state: Any) -> Iterator[Any]:
         names = [a.name for a in guard.args if isinstance(a, Hole)]
         bound = {name: known(lvars[name], state) for name in names}
-        if any(v is None for v in bound.values()) or ask(guard, bound):
+        if UNKNOWN in bound.values() or ask(guard, bound):
             yield state
 
     return goal
@@ -124,7 +126,7 @@ def _guard_holds(guard: Any, lvars: dict[str, LogicVariable]) -> Goal:
 def _computed(rule: Any, lvars: dict[str, LogicVariable], result: Any) -> Goal:
     def goal(state: Any) -> Iterator[Any]:
         bound = {name: known(lvars[name], state) for name in rule.right.names}
-        if any(v is None for v in bound.values()):
+        if UNKNOWN in bound.values():
             return
         value = instantiate(rule.right, bound, None)  # type: ignore[arg-type]
         if value is not None:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from rewrite_engine.errors import RuleError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.emit import Function
@@ -70,7 +69,7 @@ def answers(relation: Callable[[Any, Any], Goal], node: Apply, limit: int) -> It
     import kanren
 
     from rewrite_engine.terms.convert import etuplize, from_term
-    from rewrite_engine.terms.unify import is_closed
+    from rewrite_engine.terms.unify import logic_variables
 
     if len(node.outputs) != 1:
         return
@@ -79,7 +78,7 @@ def answers(relation: Callable[[Any, Any], Goal], node: Apply, limit: int) -> It
     for i, found in enumerate(kanren.run(None, q, relation(term, q), results_filter=iter)):
         if i >= limit:
             return
-        if is_closed(found):
+        if not logic_variables(found):
             value = from_term(found)
             if value is not node.outputs[0]:
                 yield value
@@ -114,8 +113,3 @@ class KanrenRelationSub(RelationRule):
             return next(found, None) if self.results_filter is None else self.results_filter(found)
 
         return apply
-
-
-def not_available(what: str) -> RuleError:
-    """The error for a part of a rule that has no meaning as a relation."""
-    return RuleError(f"{what} has no meaning as a relation")

@@ -201,6 +201,13 @@ def test_a_rest() -> None:
     check(make(back), [(join(y, z, sin(x)), add(x, y, z)), (join(sin(x)), add(x))])
 
 
+def flat(xs: Rest, ys: Rest, zs: Rest) -> Any:
+    return join(*xs, join(*ys), *zs) >> join(*xs, *ys, *zs)
+
+
+flat_rule = make(flat)
+
+
 def test_rests_anywhere() -> None:
     def middle(a: Any, b: Any, xs: Rest) -> Any:
         return join(exp(a), *xs, exp(b)) >> join(b, *xs, a)
@@ -214,11 +221,8 @@ def test_rests_anywhere() -> None:
         ],
     )
 
-    def flat(xs: Rest, ys: Rest, zs: Rest) -> Any:
-        return join(*xs, join(*ys), *zs) >> join(*xs, *ys, *zs)
-
     check(
-        make(flat),
+        flat_rule,
         [
             (join(x, join(y, z), p), join(x, y, z, p)),
             (join(join(x)), join(x)),

@@ -1,0 +1,146 @@
+"""Random rules on toy ops, as lowered data, and random terms that they match, or nearly match."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hypothesis import strategies as st
+
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.match.lower import Lowered
+from rewrite_engine.match.pattern import (
+    Anything,
+    Const,
+    Hole,
+    Literal,
+    OpClass,
+    OpNode,
+    Prop,
+    Rest,
+    holes,
+    subpatterns,
+)
+from rewrite_engine.match.rule import DataRule
+from rewrite_engine.match.text import rule_text
+from tests.match.language import Positive, make
+from tests.toy import Scale, add, const, exp, join, log, mul, num, pos, sin, sub
+
+
+class Times(Scale):
+    """A parameterised op that takes numbers, too."""
+
+    __props__ = ("by",)
+
+    def convert_input(self, x: Any) -> Variable:
+        return x if isinstance(x, Variable) else const(x)
+
+
+UNARY = [sin, log, exp, Times(2.0)]
+BINARY = [sub, add, mul]
+NUMBERS = [0.0, -0.0, 1.0, 2.0]
+
+#: each name has one sort, so that it means the same wherever it occurs
+HOLES = [Hole("a", Anything), Hole("b", Anything), Hole("c", Const), Hole("d", Positive)]
+RESTS = [Hole("r", Rest), Hole("s", Rest)]
+LEAVES = [*(num(n) for n in "xyz"), pos("p"), *map(num.make_constant, NUMBERS), const(3.0)]
+
+
+def patterns(depth: int = 3) -> st.SearchStrategy[Any]:
+    """Patterns: holes that repeat, numbers, commutative ops in each other, rests, parameters."""
+    leaf = st.sampled_from(HOLES) | st.sampled_from(HOLES) | st.builds(
+        Literal, st.sampled_from(NUMBERS)
+    )
+    if depth == 0:
+        return leaf
+    return leaf | op_nodes(depth)
+
+
+def op_nodes(depth: int) -> st.SearchStrategy[OpNode]:
+    inner = patterns(depth - 1)
+    rest = st.sampled_from(RESTS)
+    unary = st.sampled_from([*UNARY, OpClass(Times, (("by", Hole("f", Prop)),))])
+    return st.one_of(
+        st.builds(lambda f, a: OpNode(f, (a,)), unary, inner),
+        st.builds(lambda f, a, b: OpNode(f, (a, b)), st.sampled_from(BINARY), inner, inner),
+        st.builds(lambda f, a, b: OpNode(f, (a, b)), st.sampled_from([add, mul]), inner, inner),
+        st.builds(lambda a, b, c: OpNode(join, (a, b, c)), inner | rest, inner, inner | rest),
+    )
+
+
+@st.composite
+def rules(draw: Any) -> DataRule:
+    """A rule whose right side shows everything that was bound."""
+    left = draw(op_nodes(3))
+    bound = holes(left)
+    parts = [h if h.sort is not Prop else OpNode(OpClass(Times, (("by", h),)), (LEAF,))
+             for h in bound.values()]
+    right = OpNode(join, tuple([Literal(7.0), *parts]))
+    return with_sides(Lowered(left, right, ()))
+
+
+LEAF = Literal(5.0)
+TEMPLATE = make(lambda a: sin(a) >> a)
+
+
+def with_sides(lowered: Lowered) -> DataRule:
+    """A rule object for lowered sides."""
+    rule: DataRule = object.__new__(DataRule)
+    rule.__dict__.update({k: v for k, v in TEMPLATE.__dict__.items() if k not in ("apply", "goal")})
+    rule.lowered = lowered
+    rule.left, rule.right, rule.guards = lowered.left, lowered.right, lowered.guards
+    rule.text = rule_text(lowered)
+    rule.depth = max(d for p, d in subpatterns(rule.left) if isinstance(p, OpNode) or d == 0)
+    return rule
+
+
+def guarded(rule: DataRule, guards: tuple[Any, ...]) -> DataRule:
+    """The rule with guards."""
+    return with_sides(replace(rule.lowered, guards=guards))
+
+
+def variables(depth: int = 3) -> st.SearchStrategy[Variable]:
+    """Random terms."""
+    leaf = st.sampled_from(LEAVES)
+    return st.recursive(
+        leaf,
+        lambda inner: (
+            st.builds(lambda f, a: f(a), st.sampled_from(UNARY), inner)
+            | st.builds(lambda f, a, b: f(a, b), st.sampled_from(BINARY), inner, inner)
+            | st.lists(inner, min_size=1, max_size=4).map(lambda xs: join(*xs))
+        ),
+        max_leaves=5,
+    )
+
+
+@st.composite
+def instances(draw: Any, pattern: Any) -> Any:
+    """A term that a pattern matches (up to draws that spoil it on purpose)."""
+    bound: dict[str, Any] = {}
+    spoil = draw(st.sampled_from([None, None, None, "swap", "leaf"]))
+
+    def fill(p: Any) -> Any:
+        if isinstance(p, Literal):
+            value = p.value if spoil != "leaf" or draw(st.booleans()) else -p.value
+            return [num.make_constant(value)]
+        if isinstance(p, Hole):
+            return bound_to(p)
+        args = [v for a in p.args for v in fill(a)]
+        if draw(st.booleans()) and (getattr(p.op, "commutative", False) or spoil == "swap"):
+            args.reverse()
+        op = p.op
+        if isinstance(op, OpClass):
+            by = bound.setdefault("f", draw(st.sampled_from([2.0, 3.0])))
+            op = Times(by)
+        return [op(*args)] if args else [op(LEAVES[0])]
+
+    def bound_to(hole: Hole) -> list[Any]:
+        if hole.name not in bound:
+            wanted = st.sampled_from([v for v in LEAVES if hole.sort(v)])
+            if hole.sort is Anything:
+                wanted = wanted | variables()
+            size = draw(st.integers(0, 2)) if hole.rest else 1
+            bound[hole.name] = [draw(wanted) for _ in range(size)]
+        return bound[hole.name]
+
+    return fill(pattern)[0]

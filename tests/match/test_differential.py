@@ -1,0 +1,171 @@
+"""Random rules on random terms: compiled, interpreted and as a relation, a rule means the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import kanren
+import pytest
+from hypothesis import given as over
+from hypothesis import note, settings
+from hypothesis import strategies as st
+from kanren.graph import reduceo
+
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.match.build import instantiate
+from rewrite_engine.match.fact import given
+from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.lower import Condition
+from rewrite_engine.match.pattern import Hole
+from rewrite_engine.terms import etuplize
+from rewrite_engine.terms.convert import from_term
+from tests.match.language import make, same, x, y
+from tests.match.random_rules import guarded, instances, rules, variables
+from tests.match.test_emit import flat_rule
+from tests.toy import add, const, exp, join, log, neg, num, sin, sub
+
+
+def merged(term: Variable) -> Variable:
+    """The term with equal parts made one, as in a graph (kept alive by the test)."""
+    graph = FunctionGraph(None, [term], copy_inputs=False)
+    KEEP.append(graph)
+    return graph.outputs[0]
+
+
+KEEP: list[Any] = []
+
+
+@pytest.fixture(autouse=True)
+def _forget() -> Any:
+    yield
+    KEEP.clear()
+
+
+@st.composite
+def pairs(draw: Any) -> tuple[Any, Apply]:
+    rule = draw(rules())
+    term = draw(instances(rule.left) | variables().filter(lambda v: v.owner is not None))
+    return rule, merged(term).owner
+
+
+def text(result: Any) -> Any:
+    return None if result is None else repr(etuplize(result))
+
+
+@settings(max_examples=300)
+@over(pairs())
+def test_interpreted_and_compiled_agree(pair: Any) -> None:
+    rule, node = pair
+    note(f"{rule.text}   at   {etuplize(node.outputs[0])}")
+    compiled, interpreted = rule.transform(None, node), rule.interpreted(None, node)
+    assert text(compiled) == text(interpreted)
+    assert same(compiled, interpreted)
+
+
+@settings(max_examples=150)
+@over(pairs(), st.lists(st.booleans(), min_size=8, max_size=8))
+def test_they_take_the_same_match_when_a_guard_refuses_some(pair: Any, verdicts: Any) -> None:
+    """A guard that accepts only one of the possible bindings: both get there, whatever the order."""
+    rule, node = pair
+    found = list(match_root(rule.left, node))
+    names = [h for h in rule.lowered.left.args if isinstance(h, Hole)]
+    if not found or not names:
+        return
+    for wanted in found[:4]:
+        guards = tuple([
+            Condition(lambda v, w=wanted[h.name]: v == w, (h,), "is it") for h in names
+        ])
+        chosen = guarded(rule, guards)
+        results = chosen.transform(None, node), chosen.interpreted(None, node)
+        assert results[0] is not None
+        assert same(*results)
+
+
+def answers(rule: Any, term: Any, n: int = 20) -> list[Any]:
+    q = kanren.var()
+    return list(kanren.run(n, q, rule.goal(etuplize(term), q)))
+
+
+@settings(max_examples=120)
+@over(pairs())
+def test_the_relation_agrees_with_both(pair: Any) -> None:
+    rule, node = pair
+    term = node.outputs[0]
+    compiled = rule.transform(None, node)
+    found = [from_term(t) for t in answers(rule, term)]
+    note(f"{rule.text}   at   {etuplize(term)}: {compiled}, {found}")
+    if compiled is None:
+        assert found == []
+        return
+    assert any(same(compiled, merged(t)) for t in found)
+
+
+@settings(max_examples=60)
+@over(pairs())
+def test_each_answer_of_the_relation_is_a_match(pair: Any) -> None:
+    rule, node = pair
+    shown = {text_of(rule, b, node) for b in match_root(rule.left, node)}
+    found = {repr(etuplize(merged(from_term(t)))) for t in answers(rule, node.outputs[0])}
+    assert found == shown or len(shown) > 20
+
+
+def text_of(rule: Any, bound: Any, node: Any) -> str:
+    return repr(etuplize(merged(instantiate(rule.right, bound, node))))
+
+
+# --- backwards --------------------------------------------------------------------------------
+
+
+def test_a_rule_runs_backwards() -> None:
+    q = kanren.var()
+    twice = make(lambda a: neg(neg(a)) >> a)
+    (found,) = kanren.run(3, q, twice.goal(q, etuplize(sin(x))))
+    assert same(from_term(found), neg(neg(sin(x))))
+    pair = make(lambda a, b: sub(log(a), log(b)) >> log(sub(a, b)))
+    (found,) = kanren.run(3, q, pair.goal(q, etuplize(log(sub(x, y)))))
+    assert same(from_term(found), sub(log(x), log(y)))
+    assert kanren.run(3, q, pair.goal(q, etuplize(log(x)))) == ()
+
+
+def test_both_orders_come_out_backwards() -> None:
+    q = kanren.var()
+    rule = make(lambda a, b: add(sin(a), b) >> sub(a, b))
+    found = [from_term(t) for t in kanren.run(0, q, rule.goal(q, etuplize(sub(x, y))))]
+    assert len(found) == 2
+    assert same(found[0], add(sin(x), y))
+    assert same(found[1], add(y, sin(x)))
+
+
+def test_guards_and_sorts_hold_in_relations() -> None:
+    q = kanren.var()
+    rule = make(lambda a, b: (sub(a, b) >> a, given(lambda b: b.name == "y")))
+    assert kanren.run(0, q, rule.goal(etuplize(sub(x, y)), q)) == (x,)
+    assert kanren.run(0, q, rule.goal(etuplize(sub(y, x)), q)) == ()
+
+
+def test_numbers_in_relations() -> None:
+    q = kanren.var()
+    rule = make(lambda a: add(a, 1) >> exp(a))
+    assert len(kanren.run(0, q, rule.goal(etuplize(add(x, const(1.0))), q))) == 1
+    assert kanren.run(0, q, rule.goal(etuplize(add(x, const(2.0))), q)) == ()
+    (found,) = kanren.run(1, q, rule.goal(q, etuplize(exp(x))))
+    assert same(from_term(found), add(x, const(1.0)))
+    zero = make(lambda a: add(a, 0) >> a)
+    assert kanren.run(0, q, zero.goal(etuplize(add(x, num.make_constant(-0.0))), q)) == ()
+    assert kanren.run(0, q, zero.goal(etuplize(add(x, num.make_constant(0.0))), q)) == (x,)
+
+
+def test_a_relation_composes() -> None:
+    q = kanren.var()
+    twice = make(lambda a: neg(neg(a)) >> a)
+    term = etuplize(neg(neg(neg(neg(x)))))
+    found = kanren.run(2, q, reduceo(twice.goal, term, q))
+    assert x in found
+
+
+def test_rests_work_forwards_only() -> None:
+    q = kanren.var()
+    (found,) = kanren.run(0, q, flat_rule.goal(etuplize(join(x, join(y))), q))
+    assert same(from_term(found) if not isinstance(found, Variable) else found, join(x, y))
+    assert kanren.run(0, q, flat_rule.goal(q, etuplize(join(x, y)))) == ()

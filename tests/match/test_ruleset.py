@@ -1,0 +1,140 @@
+"""Sets of rules: arithmetic, look-up, queries by tag, name, phase and claim."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.match.claim import approx, assumes, exact, refines
+from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.match.query import Query
+from rewrite_engine.match.ruleset import RuleSet
+from tests.match.language import rule
+from tests.toy import exp, log, neg, sin, sub
+
+
+@rule(phase="first", claim=exact)
+def cancel(a):
+    """-(-a)."""
+    return neg(neg(a)) >> a
+
+
+@rule(phase="first", claim=approx(3), tags=("slow",))
+def log_exp(a):
+    """log(exp(a))."""
+    return log(exp(a)) >> a
+
+
+@rule(phase="second", claim=assumes("fastmath"))
+def gone(a):
+    """a - a."""
+    return sub(a, a) >> 0
+
+
+@node_rewriter([sin], phase="second")
+def free(fgraph, node):
+    """Not data."""
+
+
+ALL = RuleSet([cancel, log_exp, gone, free])
+
+
+def names(rules: RuleSet) -> list[str]:
+    return [r.short_name for r in rules]
+
+
+def test_order_and_look_up() -> None:
+    assert names(ALL) == ["cancel", "log_exp", "gone", "free"]
+    assert len(ALL) == 4
+    assert cancel in ALL
+    assert "test_ruleset/cancel" in ALL
+    assert "cancel" not in ALL
+    assert ALL["cancel"] is ALL["test_ruleset/cancel"] is cancel
+    with pytest.raises(UnknownNameError, match="no rule is called 'cancle'"):
+        ALL["cancle"]
+
+
+def test_a_name_that_several_have() -> None:
+    twin = type(cancel)(cancel.fn, phase="first")
+    twin.name = "other/cancel"
+    with pytest.raises(UnknownNameError, match="names several"):
+        (ALL + twin)["cancel"]
+
+
+def test_arithmetic() -> None:
+    assert names(RuleSet([cancel]) + RuleSet([gone, cancel])) == ["cancel", "gone"]
+    assert names(RuleSet([cancel]) + gone) == ["cancel", "gone"]
+    assert names(ALL - gone) == ["cancel", "log_exp", "free"]
+    assert names(ALL - "gone") == ["cancel", "log_exp", "free"]
+    assert names(ALL - RuleSet([gone, free])) == ["cancel", "log_exp"]
+    assert ALL == RuleSet([cancel, log_exp, gone, free])
+    assert ALL != RuleSet([log_exp, cancel, gone, free])
+    assert hash(ALL) == hash(RuleSet(ALL))
+    assert repr(ALL) == "<RuleSet of 4 rules>"
+    with pytest.raises(UnknownNameError):
+        ALL - "nothing"
+
+
+def test_phases_and_tags() -> None:
+    assert names(ALL.phase("first")) == ["cancel", "log_exp"]
+    assert names(ALL.excluding("slow")) == ["cancel", "gone", "free"]
+    assert names(ALL.excluding("test_ruleset/cancel", "second")) == ["log_exp"]
+    assert names(ALL.requiring("first", "slow")) == ["log_exp"]
+    assert names(ALL.excluding(approx)) == ["cancel", "gone", "free"]
+    assert names(ALL.excluding(exact)) == ["log_exp", "gone", "free"]
+    assert names(ALL.requiring(refines)) == ["free"]
+    assert names(ALL.requiring(approx)) == ["log_exp"]
+
+
+def test_an_assumption_has_to_be_granted() -> None:
+    assert names(ALL.query(Query())) == ["cancel", "log_exp", "free"]
+    assert names(ALL.including("fastmath")) == ["cancel", "log_exp", "gone", "free"]
+    assert names(ALL.query(Query().including("fastmath").excluding("fastmath"))) == [
+        "cancel",
+        "log_exp",
+        "free",
+    ]
+
+
+def test_queries_are_values() -> None:
+    plain = Query()
+    one = plain.including("a").excluding("b").requiring("c")
+    assert plain == Query()
+    assert one.mentioned == {"a", "b", "c"}
+    assert one.excluding("a").include == frozenset()
+    assert one.including("b").exclude == frozenset()
+    assert hash(one) == hash(plain.including("a").excluding("b").requiring("c"))
+    assert Query().excluding(approx(2), approx).exclude == {"approx"}
+
+
+def test_claims() -> None:
+    assert str(exact) == "exact"
+    assert str(approx(8)) == "approx(ulps=8)"
+    assert str(assumes("fastmath")) == "assumes(fastmath)"
+    assert assumes("fastmath").tags == {"assumes", "fastmath"}
+    assert assumes("x").needs_leave == "x"
+    assert exact.needs_leave is None
+    assert log_exp.claim == approx(3)
+
+
+def test_names_a_query_may_use() -> None:
+    assert {"first", "slow", "cancel", "test_ruleset", "fastmath", "approx"} <= ALL.names
+    assert RuleSet().names == frozenset()
+
+
+def test_rules_of_a_module_in_source_order() -> None:
+    module = ModuleType(__name__)
+    module.__dict__.update(b=gone, a=cancel, foreign=_foreign())
+    assert names(RuleSet.of(module)) == ["gone", "cancel"]
+
+
+def _foreign() -> Any:
+    def far(a):
+        """Defined elsewhere."""
+        return neg(a) >> a
+
+    far.__module__ = "elsewhere"
+    return rule(far)
