@@ -7,7 +7,7 @@ from typing import Any
 from rewrite_engine.compile.shared import SharedVariable, checked_update
 from rewrite_engine.errors import ConstantInputError, ForeignObjectError, InputError, describe
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.link.program import Cell
+from rewrite_engine.link.program import Cell, plain
 
 
 class In:
@@ -54,8 +54,8 @@ class In:
             return value
         if isinstance(value, SharedVariable):
             return value.container
-        converted = self.variable.type.filter(
-            value, strict=self.strict, allow_downcast=self.allow_downcast
+        converted = plain(
+            self.variable.type.filter(value, strict=self.strict, allow_downcast=self.allow_downcast)
         )
         if converted is value and hasattr(value, "copy") and not self.borrow:
             converted = value.copy()

@@ -22,7 +22,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.type import Generic, Type
-from rewrite_engine.link.program import Cell
+from rewrite_engine.link.program import Cell, plain
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.tensor.variable import TensorVariable
 
@@ -51,7 +51,7 @@ class SharedVariable(Variable):
         self.allow_downcast = allow_downcast
         self._default_update: Variable | None = None
         if container is None:
-            value = type.filter(value, strict=strict, allow_downcast=allow_downcast)
+            value = plain(type.filter(value, strict=strict, allow_downcast=allow_downcast))
             container = Cell(type, value, name)
         self.container = container
 
@@ -70,13 +70,15 @@ class SharedVariable(Variable):
                 f"set_value of {self!r}: a value is needed, not {describe(new_value)}"
             )
         try:
-            value = self.type.filter(
-                new_value, strict=self.strict, allow_downcast=self.allow_downcast
+            value = plain(
+                self.type.filter(new_value, strict=self.strict, allow_downcast=self.allow_downcast)
             )
         except RewriteEngineError as error:
             error.add_note(f"in set_value of the shared variable {self!r}")
             raise
-        self.container.value = self._copy(value) if value is new_value and not borrow else value
+        self.container.value = (
+            value if borrow or not _may_share(value, new_value) else self._copy(value)
+        )
 
     def zero(self, borrow: bool = False) -> None:
         """Set all elements to 0."""
@@ -120,6 +122,13 @@ class SharedVariable(Variable):
     def __getstate__(self) -> Any:
         own = {s: getattr(self, s) for s in SharedVariable.__slots__}
         return Variable.__getstate__(self) | own
+
+
+def _may_share(value: Any, given: Any) -> bool:
+    """Whether a converted value may show the caller's memory."""
+    if isinstance(value, np.ndarray) and isinstance(given, np.ndarray):
+        return bool(np.may_share_memory(value, given))
+    return value is given
 
 
 class TensorSharedVariable(SharedVariable, TensorVariable):

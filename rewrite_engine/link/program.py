@@ -12,6 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from rewrite_engine.errors import DTypeError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
 
@@ -137,3 +140,15 @@ def schedule(fgraph: FunctionGraph) -> list[Apply]:
             stack.extend((n, False) for n in before.get(node, ()) if n not in done)
             stack.extend((n, False) for n in below if n not in done)
     return order
+
+
+def plain(value: Any) -> Any:
+    """Return an array of a subclass as an array; the code calls NumPy with nothing else.
+
+    Raises `DTypeError` for a masked array with masked elements, whose mask would be lost.
+    """
+    if type(value) is np.ndarray or not isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise DTypeError("the array has masked elements: fill them first, with `.filled(value)`")
+    return np.asarray(value)

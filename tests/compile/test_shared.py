@@ -180,3 +180,18 @@ def test_pickling() -> None:
     assert s.get_value().tolist() == [0, 1]
     a, b = pickle.loads(pickle.dumps([s, s]))
     assert a is b
+
+
+def test_subclasses_of_arrays_become_arrays() -> None:
+    class Own(np.ndarray):
+        """A subclass with nothing of its own."""
+
+    value = np.array([[1.0, 2.0]]).view(Own)
+    s = shared(value, "s")
+    assert type(s.get_value(borrow=True)) is np.ndarray
+    s.set_value(value)
+    assert type(s.get_value(borrow=True)) is np.ndarray
+    value[0, 0] = 5
+    assert s.get_value().tolist() == [[1, 2]]
+    with pytest.raises(DTypeError, match="masked"):
+        s.set_value(np.ma.array([[1.0, 2.0]], mask=[[True, False]]))

@@ -23,7 +23,7 @@ from rewrite_engine.errors import (
     describe,
 )
 from rewrite_engine.graph.type import Type
-from rewrite_engine.link.program import MISSING, Argument
+from rewrite_engine.link.program import MISSING, Argument, plain
 from rewrite_engine.link.vm.names import Names
 from rewrite_engine.tensor.type import TensorType
 
@@ -69,18 +69,6 @@ def accept(function: str, position: int, argument: Argument) -> Callable[[Any], 
             ) from error
 
     return convert
-
-
-def plain(value: Any) -> Any:
-    """Return an array of a subclass as an array; the code calls NumPy with nothing else.
-
-    Raises `DTypeError` for a masked array with masked elements, whose mask would be lost.
-    """
-    if type(value) is np.ndarray or not isinstance(value, np.ndarray):
-        return value
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise DTypeError("the array has masked elements: fill them first, with `.filled(value)`")
-    return np.asarray(value)
 
 
 def _refused(error: Exception) -> type[Exception]:
