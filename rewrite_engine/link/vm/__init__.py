@@ -1,8 +1,10 @@
 """The VM: a graph becomes one generated Python function that calls NumPy.
 
 `function.py` puts the function together, `plan.py` decides what may be overwritten and kept,
-`emit.py` writes the body, `lower.py` is where ops say how they run; the files named after
-families of ops do so for the shipped ones.
+`emit.py` writes the body, `lower.py` is where ops say how they run; the files named after families
+of ops do so for the shipped ones. Not here yet: lazy branches (a block of lines under an `if`, made
+in `emit.py`), timing per node (a second function with stamps, made by `function.Writer` as the
+variant for large arrays is), and running clusters in blocks.
 """
 
 from __future__ import annotations
