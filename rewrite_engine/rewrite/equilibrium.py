@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from typing import Any
 
-from rewrite_engine.errors import RuleLoopError
+from rewrite_engine.errors import CycleError, RuleLoopError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
@@ -62,6 +62,7 @@ class Run:
         self.left = driver.max_firings or 10_000 + 20 * len(fgraph)
         self.ripples: dict[Apply, int] = {}
         self.recent: list[tuple[Rule, str]] = []
+        self.kept: set[tuple[Apply, Rule]] = set()  # nodes still there after a rule replaced them
 
     def go(self) -> None:
         """Visit every node that may have something to match, until there is none."""
@@ -88,11 +89,14 @@ class Run:
                     elif replace(out, new, rule) is out:
                         continue
                 except Exception as error:
+                    if isinstance(error, CycleError) and (node, rule) in self.kept:
+                        raise endless(rule, node) from error
                     fail(rule, node, error)
                     continue
                 fired[rule.name] = fired.get(rule.name, 0) + 1
                 left -= 1
                 if node in level:  # what replaces it is made from it: if that goes on, it is a loop
+                    self.kept.add((node, rule))
                     fgraph.schedule(node)
                 if left < 100:
                     self.watch(rule, new, left)
@@ -155,3 +159,9 @@ class Run:
             "its budget of firings is used up\n"
             f"    the rules that fired last: {', '.join(names)}\n" + "\n".join(terms)
         )
+
+
+def endless(rule: Rule, node: Apply) -> Exception:
+    """The error for a rule whose right side contains what it replaces."""
+    term = brief(node.outputs[0])
+    return rule.error(RuleLoopError, f"makes of {term} a term that contains it, again and again")
