@@ -122,7 +122,7 @@ def _run(script: str, args: Sequence[str]) -> tuple[Recorder, bool]:
         sys.path[0] = os.path.dirname(os.path.abspath(script))
     with recording() as recorder:
         try:
-            runpy.run_path(script, run_name="__main__")
+            runpy.run_path(os.path.abspath(script), run_name="__main__")
         except SystemExit as stop:
             return recorder, _exit_failed(stop)
         except KeyboardInterrupt:

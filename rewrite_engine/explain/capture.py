@@ -41,14 +41,18 @@ def capture_first_call(function: Function, called: FirstCall) -> None:
     def first(*args: Any, **kwargs: Any) -> Any:
         function = this()
         if function is not None and function.func is first:
-            partial.__setstate__(function, (call, (), {}, function.__dict__))
+            _set(function, (call, (), {}, function.__dict__))
         if called.seconds is not None:
             return call(*args, **kwargs)
         called.seconds = 0.0
         _copy_inputs(called, call, inputs, args, kwargs)
         return _timed(called, call, args, kwargs)
 
-    partial.__setstate__(function, (first, (), {}, function.__dict__))
+    _set(function, (first, (), {}, function.__dict__))
+
+
+#: how a partial gets another function: the way its unpickling does
+_set: Any = vars(partial)["__setstate__"]
 
 
 def _timed(called: FirstCall, call: Any, args: Any, kwargs: Any) -> Any:

@@ -111,14 +111,15 @@ def _agree(x: Any, y: Any, worst: float, special: int, size: int) -> Comparison:
     if worst <= FEW:
         return Comparison(Verdict.AGREE, f"agree to {_ulps_text(worst)}", worst)
     largest, apart = np.abs(x).max(), np.abs(x - y).max()
-    for scale, what in (
-        (largest, f"the largest element ({largest:.3g})"),
-        (x.real.dtype.type(1), "1.0"),
-    ):
-        n = max(1, round(float(apart / np.spacing(scale)))) if scale else FEW + 1
-        if n <= FEW:
-            near_zero = "" if what != "1.0" else " (they are 0 up to rounding)"
-            return Comparison(Verdict.AGREE, f"agree to {_ulps_text(n)} of {what}{near_zero}", n)
+    if largest and apart <= FEW * np.spacing(largest):
+        n = max(1, round(float(apart / np.spacing(largest))))
+        text = f"agree to {_ulps_text(n)} of the largest element ({largest:.3g})"
+        return Comparison(Verdict.AGREE, text, n)
+    unit = np.spacing(np.abs(x).dtype.type(1))
+    if largest <= FEW * unit and apart <= FEW * unit:
+        n = max(1, round(float(apart / unit)))
+        text = f"agree to {_ulps_text(n)} of 1.0 (they are 0 up to rounding)"
+        return Comparison(Verdict.AGREE, text, n)
     relative = float((np.abs(x - y) / np.maximum(np.abs(x), np.abs(y))).max())
     return Comparison(
         Verdict.AGREE, f"agree to {_ulps_text(worst)} (a relative {relative:.1e})", worst
@@ -247,6 +248,8 @@ def output_names(record: Record) -> list[str]:
     for i, v in enumerate(record.before.outputs):
         if i in updates:
             names.append(f"new {record.before.inputs[updates[i]]}")
+        elif i < len(record.keys):
+            names.append(str(record.keys[i]))
         else:
             plain = "result" if record.n_results == 1 else f"output {i}"
             names.append(v.name if v.name is not None and v.owner is not None else plain)

@@ -140,10 +140,10 @@ def _answer(answer: Any) -> str:
 class Record:
     """One compiled function.
 
-    before: the graph as it was built (None if nobody kept it), `before.memo` maps variables of
-    `after` to its own. place: where the user called `function`. seconds: per stage. called: what is
-    known of the first call. cells: for each input of the graph whether it is state (a shared
-    variable).
+    before: the graph as it was built; `before.memo` maps variables of `after` to its own. place:
+    where the user called `function`. seconds: per stage. inputs: one `Argument` or `Cell` per input
+    of the graph. n_results: how many outputs are results, the others are new states. keys: names
+    of the results, if they are returned as a dict. called: what is known of the first call.
     """
 
     index: int
@@ -156,6 +156,7 @@ class Record:
     seconds: dict[str, float]
     inputs: tuple[Any, ...]
     n_results: int
+    keys: tuple[Any, ...] = ()
     called: FirstCall = field(default_factory=FirstCall)
 
     @property
@@ -214,6 +215,7 @@ class Recorder:
             seconds=dict(seconds),
             inputs=program.inputs,
             n_results=program.n_results,
+            keys=program.packing if isinstance(program.packing, tuple) else (),
         )
         self.records.append(record)
         _records[function] = record

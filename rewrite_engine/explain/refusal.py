@@ -16,6 +16,7 @@ from rewrite_engine.explain.term import cut, term_text
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.build import ask, instantiate
 from rewrite_engine.match.fact import Unknown
+from rewrite_engine.match.interpret import matches
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
 from rewrite_engine.match.rule import DataRule, NodeRewriter, Rule, tracks
 from rewrite_engine.match.ruleset import RuleSet
@@ -188,6 +189,7 @@ class Probe:
         orders = [node.inputs]
         if pattern.swaps and len(node.inputs) == 2:
             orders.append(node.inputs[::-1])
+            orders.sort(key=lambda inputs: -_fitting(pattern.args, inputs, way[0]))
         for inputs in orders:
             yield from self.match_sequence(pattern, pattern.args, inputs, way)
 
@@ -230,6 +232,12 @@ class Probe:
             return
         for inner in self.match(first, values[0], way):
             yield from self.match_sequence(pattern, others, values[1:], inner)
+
+
+def _fitting(patterns: Sequence[Any], inputs: Sequence[Variable], bound: Bindings) -> int:
+    """How many operands match on their own."""
+    pairs = zip(patterns, inputs, strict=True)
+    return sum(next(matches(p, v, bound), None) is not None for p, v in pairs)
 
 
 def _short(v: Variable) -> str:

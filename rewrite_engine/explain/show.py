@@ -9,10 +9,11 @@ amounts are in `table.py`.
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.rule import Rule as Line
@@ -21,7 +22,6 @@ from rich.text import Text
 from rewrite_engine.errors import UnknownNameError
 from rewrite_engine.explain.compare import Verdict
 from rewrite_engine.explain.record import Step
-from rewrite_engine.explain.report import FunctionReport, Report
 from rewrite_engine.explain.table import (
     arrow,
     assumptions,
@@ -40,6 +40,10 @@ from rewrite_engine.explain.table import (
 from rewrite_engine.explain.why import MOST, Derivation, Refusals
 from rewrite_engine.rewrite.result import Result
 
+if TYPE_CHECKING:
+    from rewrite_engine.explain.report import FunctionReport, Report
+
+FIRINGS = 100  # of a phase, unless everything is asked for
 ROOM = 30  # columns that what a letter stands for should have
 MARGIN = 5  # columns before what belongs to a firing
 STYLES = {Verdict.DISAGREE: "bold red", Verdict.REPAIRED: "bold green", Verdict.UNKNOWN: "yellow"}
@@ -184,8 +188,13 @@ class Printer:
         if same:
             text += f"; all by {steps[0].rule_name}, {rule_place(steps[0].rule)}"
         self.put(text, "cyan", indent=2, hang=2)
-        for step in steps:
+        shown = steps if self.options.full else steps[:FIRINGS]
+        for step in shown:
             self.firing(step, same)
+        counts = Counter(step.rule_name for step in steps[len(shown) :])
+        if counts:
+            most = ", ".join(f"{rule} {n}×" for rule, n in counts.most_common())
+            self.put(f"… {counts.total()} more, --full shows them: {most}", "dim", indent=2, hang=2)
 
     def _firings_title(self, f: FunctionReport, shown: int) -> str:
         total = len(f.steps)
@@ -198,7 +207,7 @@ class Printer:
 
     def firing(self, step: Step, same_rule: bool = False) -> None:
         """One firing: on one line if it fits, else what the letters stand for on the next."""
-        number, change = f"#{step.number}".ljust(MARGIN), step.change
+        number, change = f"#{step.number} ".ljust(MARGIN), step.change
         term, note = change.term, " · ".join(_notes(step, same_rule))
         room = self.console.width - MARGIN - len(term) - len(note) - 5
         where = change.where(room) if change.letters else ""
@@ -224,8 +233,8 @@ class Printer:
         width = self.console.width
         gap = width - len(start) - len(text) - len(note)
         if gap >= 2:
-            line = Text.assemble((start, "dim"), text, (" " * gap + note, "dim"))
-            self.console.print(line, soft_wrap=True)
+            whole = Text.assemble((start, "dim"), text, (" " * gap + note, "dim"))
+            self.console.print(whole, soft_wrap=True)
             return
         if len(text):
             self.put(start + text.plain, hang=len(start) + 2)

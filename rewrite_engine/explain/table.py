@@ -9,7 +9,7 @@ import linecache
 import os
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table
@@ -18,12 +18,14 @@ from rich.text import Text
 from rewrite_engine.explain.compare import Verdict, output_names
 from rewrite_engine.explain.cost import amount
 from rewrite_engine.explain.record import Record
-from rewrite_engine.explain.report import FunctionReport, Report
 from rewrite_engine.link.program import Argument
 from rewrite_engine.printing import debugprint
 from rewrite_engine.printing.formula import Formula
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.terms.print import write
+
+if TYPE_CHECKING:
+    from rewrite_engine.explain.report import FunctionReport, Report
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 WIDE = 96  # columns at which there is room for everything
@@ -84,13 +86,15 @@ def headline(report: Report) -> str:
     rules = {step.rule_name for f in report.functions for step in f.steps}
     n = len(report.functions)
     fired = f"{plural(firings, 'firing')} of {plural(len(rules), 'rule')}"
-    text = f"{plural(n, 'function')} compiled; {fired}"
+    text = f"{plural(n, 'function')} compiled; {fired if firings else 'no rule fired'}"
     verdicts = Counter(f.check.verdict for f in report.functions)
     if verdicts[Verdict.DISAGREE]:
-        return f"{text}; in {verdicts[Verdict.DISAGREE]} the values DISAGREE."
+        return f"{text}; in {plural(verdicts[Verdict.DISAGREE], 'function')} the values DISAGREE."
     tail = "" if verdicts[Verdict.UNKNOWN] == n else "; no values disagree"
     if verdicts[Verdict.REPAIRED]:
-        tail += f", and in {verdicts[Verdict.REPAIRED]} what was nan or inf is now a number"
+        tail += (
+            f", and in {plural(verdicts[Verdict.REPAIRED], 'function')} nan or inf became numbers"
+        )
     return text + tail + "."
 
 
@@ -197,15 +201,11 @@ def cost_line(f: FunctionReport) -> str:
         x, y = getattr(a, what), getattr(b, what)
         change = f" ({(y - x) / x:+.0%})" if x and y != x else ""
         parts.append(f"{what} {arrow(amount(x, unit), amount(y, unit))}{change}")
-    text = ", ".join(parts) + "; estimated"
-    text += " on " + (
-        "the first call's shapes"
-        if f.record.called.values is not None
-        else "those of random inputs"
-    )
+    first = f.record.called.values is not None
+    text = ", ".join(parts) + f"; estimated for {'the first call' if first else 'random inputs'}"
     missing = max(a.unsized, b.unsized)
     if missing:
-        text += f"; {missing} nodes of unknown shape are left out"
+        text += f"; without {plural(missing, 'node')} of unknown shape"
     names = sorted({*a.uncounted, *b.uncounted})
     return text + (f"; flops of {', '.join(names)} are not known" if names else "")
 
@@ -270,7 +270,8 @@ def _agreement(f: FunctionReport) -> str:
     if not worst and not any(one.special for _, one in outputs):
         return f"values are identical on {f.check.basis}"
     if len(outputs) == 1:
-        return f"values {outputs[0][1].text} on {f.check.basis}"
+        verb = "" if worst else "are "
+        return f"values {verb}{outputs[0][1].text} on {f.check.basis}"
     total = f"agree to {plural(round(worst), 'ulp')}" if worst else "are identical"
     total = total if worst < 1e6 else "agree within their tolerance"
     single = ", ".join(f"{name}: {one.text.removeprefix('agree to ')}" for name, one in outputs)

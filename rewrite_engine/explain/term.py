@@ -92,8 +92,10 @@ def describe_change(old: Variable, new: Variable) -> Change:
 def overwrites(new: Variable, sides: Sides) -> str:
     """What an op that works in place writes into, as an appendix."""
     node = new.owner
-    inputs = () if node is None else node.op.destroy_map.get(new.index, ())
-    return "".join(f", written into {write(node.inputs[i], sides.expand, SHORT)}" for i in inputs)
+    if node is None:
+        return ""
+    into = [node.inputs[i] for i in node.op.destroy_map.get(new.index, ())]
+    return "".join(f", written into {write(v, sides.expand, SHORT)}" for v in into)
 
 
 def _top(v: Variable) -> Any:

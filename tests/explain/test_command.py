@@ -1,0 +1,140 @@
+"""`python -m rewrite_engine.explain`, from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = """
+import sys
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+import beside
+
+x = pt.vector("x")
+f = rw.function([x], pt.log(1 + x) * 1, name="f")
+never = rw.function([x], pt.exp(pt.log(x)) - 1, name="never")
+print("value", f([0.0]), sys.argv[1:], __name__)
+if "fail" in sys.argv:
+    raise ValueError("on purpose")
+if "exit" in sys.argv:
+    sys.exit("bye")
+"""
+WRONG = """
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rules.language import rule
+from rewrite_engine.rules.pipeline import optimizer
+
+@rule(phase="canonicalize")
+def sine_is_cosine(x):
+    '''Not true.'''
+    return pt.sin(x) >> pt.cos(x)
+
+x = pt.vector("x")
+mode = rw.Mode(optimizer=optimizer(None, RuleSet([sine_is_cosine])))
+rw.function([x], pt.sin(x), mode=mode, name="wrong")([0.0])
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("scripts")
+    (folder / "beside.py").write_text("")
+    (folder / "script.py").write_text(SCRIPT)
+    (folder / "wrong.py").write_text(WRONG)
+    return folder
+
+
+def run(folder, *args, columns=100):
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": str(columns)}
+    command = [sys.executable, "-m", "rewrite_engine.explain", *map(str, args)]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8"
+    )
+
+
+def test_the_script_runs_and_the_story_follows(folder):
+    done = run(folder, "script.py", "a", "b")
+    assert done.returncode == 0, done.stderr
+    first, _, story = done.stdout.partition("\n")
+    assert first == "value [0.] ['a', 'b'] __main__"
+    assert "2 functions compiled" in story
+    assert "log(1.0 + x) → log1p(x)" in story
+    assert "exp_log/log_of_one_plus rules/exp_log.py:" in story
+    assert "script.py:8" in story
+    assert "on the inputs of the first call" in story
+    assert "on random inputs (the function was never called)" in " ".join(story.split())
+    assert "\x1b" not in story
+    assert max(map(len, story.splitlines())) <= 100
+
+
+def test_options_select_and_json_is_written(folder):
+    done = run(
+        folder, "--function", "f", "--rule", "log_of_one_plus", "--no-graphs", "--json", "o.jsonl",
+        "--exclude", "inplace", "script.py",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "mul_by_one" not in done.stdout
+    assert "inplace:" not in done.stdout
+    records = [json.loads(line) for line in (folder / "o.jsonl").read_text().splitlines()]
+    assert [(r["kind"], r["function"]) for r in records] == [("firing", "f"), ("function", "f")]
+
+
+def test_why_and_why_not(folder):
+    done = run(folder, "--why", "log1p", "--why-not", "exp_of_log", "script.py")
+    assert "f: log1p(x)" in done.stdout
+    assert "guard nonneg(x): its sign is not known: x" in done.stdout
+
+
+def test_values_that_disagree_fail_only_a_strict_run(folder):
+    assert run(folder, "wrong.py").returncode == 0
+    done = run(folder, "--strict", "wrong.py")
+    assert done.returncode == 1
+    assert "DISAGREE: 0.0 became 1.0" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "text"),
+    [
+        (["missing.py"], 2, "there is no script 'missing.py'"),
+        ([], 2, "the following arguments are required: SCRIPT"),
+        (["--why-not", "log_of_expp", "script.py"], 2, "did you mean"),
+        (["--rule", "nonsense", "script.py"], 2, "no rule is called 'nonsense'"),
+        (["--phase", "nonsense", "script.py"], 2, "no phase is called 'nonsense'"),
+        (["--function", "g", "script.py"], 2, "there are: 1 f, 2 never"),
+        (["--exclude", "nonsense", "script.py"], 2, "is called 'nonsense'"),
+        (["script.py", "exit"], 3, "the script ended with exit status bye"),
+        (["script.py", "--full"], 0, "--full stands after the script, so the script gets it"),
+    ],
+)
+def test_what_goes_wrong_is_said(folder, args, status, text):
+    done = run(folder, *args)
+    assert done.returncode == status
+    assert text in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_script_that_fails_is_explained_as_far_as_it_came(folder):
+    done = run(folder, "script.py", "fail")
+    assert done.returncode == 3
+    assert "ValueError: on purpose" in done.stderr
+    assert "runpy" not in done.stderr
+    assert "2 functions compiled" in done.stdout
+
+
+def test_iris(folder):
+    done = run(ROOT, "docs/examples/iris.py", columns=80)
+    assert done.returncode == 0, done.stderr
+    assert "3 functions compiled" in done.stdout
+    assert "no values disagree" in done.stdout
+    assert "→ LogSoftmax(" in done.stdout
+    assert "result: repaired: nan became 0.693147" in done.stdout
+    assert "values agree to" in done.stdout

@@ -1,0 +1,118 @@
+"""Distances in ulps, and verdicts on values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rewrite_engine.explain.compare import Verdict, compare_values, ulps
+from rewrite_engine.graph.type import generic
+from rewrite_engine.tensor.type import TensorType
+
+vector = TensorType("float64", (None,))
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+def compare(expected, found, type_=vector):
+    return compare_values(type_, np.array(expected, type_.dtype), np.array(found, type_.dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_neighbours_are_one_ulp_apart(dtype):
+    x = np.array([1.0, -2.0, 0.0, 3.1e4, -0.0], dtype)
+    up = np.nextafter(x, np.array(np.inf, dtype))
+    assert ulps(x, up).tolist() == [1.0] * 5
+
+
+def test_zeros_of_both_signs_are_the_same_place():
+    assert ulps(np.array([0.0]), np.array([-0.0])).tolist() == [0.0]
+
+
+@given(finite, finite)
+def test_ulps_are_symmetric_and_zero_only_for_equal_numbers(a, b):
+    x, y = np.array([a]), np.array([b])
+    assert ulps(x, y) == ulps(y, x)
+    assert (ulps(x, y)[0] == 0) == (a == b)
+
+
+def test_complex_numbers_by_their_worse_part():
+    x = np.array([1 + 1j])
+    assert ulps(x, np.array([1 + (1 + 2**-51) * 1j])).tolist() == [2.0]
+
+
+def test_equal_arrays_are_identical_also_empty_ones():
+    assert compare([1.0, 2.0], [1.0, 2.0]).verdict is Verdict.IDENTICAL
+    assert compare([], []).verdict is Verdict.IDENTICAL
+
+
+def test_rounding_is_told_in_ulps():
+    one = compare([1.0, 8.0], [1.0 + 3 * 2**-52, 8.0])
+    assert one.verdict is Verdict.AGREE
+    assert one.text == "agree to 3 ulps"
+    assert one.ulps == 3
+
+
+def test_elements_that_cancelled_are_measured_against_the_largest():
+    one = compare([4.0, 1e-17], [4.0, 3e-17])
+    assert one.text == "agree to 1 ulp of the largest element (4)"
+
+
+def test_what_is_zero_up_to_rounding_is_measured_against_one():
+    one = compare([1e-17], [-2e-17])
+    assert one.text == "agree to 1 ulp of 1.0 (they are 0 up to rounding)"
+
+
+def test_larger_differences_are_told_relatively():
+    one = compare([1.0], [1.0 + 1e-9])
+    assert one.verdict is Verdict.AGREE
+    assert "a relative 1.0e-09" in one.text
+
+
+def test_nan_that_became_a_number_is_repaired():
+    one = compare([np.nan, 1.0], [0.5, 1.0])
+    assert one.verdict is Verdict.REPAIRED
+    assert one.text == "repaired: nan became 0.5 in 1 of 2 elements, the others agree to 0 ulps"
+
+
+def test_infinity_that_became_a_number_is_repaired():
+    assert compare([-np.inf], [-1000.0]).text == "repaired: -inf became -1000"
+
+
+def test_nan_in_both_is_no_difference_and_is_told():
+    one = compare([np.nan, 1.0, np.inf], [np.nan, 1.0, np.inf])
+    assert one.verdict is Verdict.IDENTICAL
+    assert one.text == "identical (2 of 3 elements are nan or inf in both)"
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "text"),
+    [
+        ([1.0, 2.0], [1.0, 2.5], "2.0 became 2.5 at 1"),
+        ([1.0], [np.nan], "1.0 became nan"),
+        ([np.inf], [-np.inf], "inf became -inf"),
+        ([np.inf], [np.nan], "inf became nan"),
+        ([1.0], [1.0, 2.0], "float64 of shape (1,) became float64 of shape (2,)"),
+    ],
+)
+def test_disagreement_has_the_numbers(expected, found, text):
+    one = compare(expected, found)
+    assert one.verdict is Verdict.DISAGREE
+    assert one.text == text
+
+
+def test_integers_must_be_equal():
+    type_ = TensorType("int64", (None,))
+    assert compare([1, 2], [1, 2], type_).verdict is Verdict.IDENTICAL
+    assert compare([1, 2], [1, 3], type_).text == "2 became 3 at 1"
+
+
+def test_numbers_have_no_place():
+    type_ = TensorType("float64", ())
+    assert compare(1.0, 2.0, type_).text == "1.0 became 2.0"
+
+
+def test_other_objects_are_compared_by_their_type():
+    assert compare_values(generic, "a", "a").verdict is Verdict.IDENTICAL
+    assert compare_values(generic, "a", "b").text == "'a' became 'b'"

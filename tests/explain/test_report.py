@@ -1,0 +1,205 @@
+"""Reports: as objects, as text at any width, and as JSON lines."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import InputError, UnknownNameError
+from rewrite_engine.explain import Report, explain, recording
+from rewrite_engine.explain.compare import Verdict
+from rewrite_engine.explain.lines import json_lines
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rules.language import rule
+from rewrite_engine.rules.pipeline import optimizer
+
+x, m = pt.vector("x"), pt.matrix("m")
+
+
+def naive_log_softmax(z):
+    return pt.log(pt.exp(z) / pt.exp(z).sum(axis=1, keepdims=True))
+
+
+@rule(phase="canonicalize")
+def sine_is_cosine(x):
+    """Not true: a rule for tests."""
+    return pt.sin(x) >> pt.cos(x)
+
+
+WRONG = rw.Mode(optimizer=optimizer(None, RuleSet([sine_is_cosine])))
+
+
+def test_a_variable_on_random_inputs():
+    report = explain(pt.log(pt.exp(x) * 1))
+    f = report.functions[0]
+    assert report.ok
+    assert "random inputs" in f.check.basis
+    assert f.check.verdict is Verdict.IDENTICAL or f.check.ulps < 64
+
+
+def test_random_inputs_fit_each_other_and_the_state():
+    w = rw.shared(np.ones((4, 3)), name="w")
+    f = explain((m @ w + x).sum(axis=0) * 1).functions[0]
+    assert f.check.problem is None
+    assert {f.check.shapes_before[v] for v in f.record.before.inputs} == {(4, 4), (4, 3), (3,)}
+
+
+def test_random_inputs_of_every_kind():
+    i, b, z = pt.ivector("i"), pt.tensor("b", dtype="bool", shape=(2,)), pt.zvector("z")
+    assert explain([x[i], b & b, z * 1]).ok
+
+
+def test_values_that_are_given_are_used():
+    f = explain(naive_log_softmax(m), values=[[[1000.0, -1000.0]]]).functions[0]
+    assert f.check.basis == "the inputs of the first call"
+    assert f.check.verdict is Verdict.REPAIRED
+    assert "nan became 0 in " in f.check.outputs[0][1].text
+
+
+def test_a_wrong_rule_is_found_and_blamed():
+    report = explain(pt.sin(x), mode=WRONG, values=[[0.0]])
+    check = report.functions[0].check
+    assert not report.ok
+    assert check.outputs[0][1].text == "0.0 became 1.0"
+    assert "a rule is to blame" in check.blame
+    assert "DISAGREE: 0.0 became 1.0" in str(report)
+
+
+def test_a_compiled_function_that_was_recorded():
+    with recording():
+        f = rw.function([x], x * 1, name="f")
+    assert explain(f).functions[0].name == "f"
+
+
+def test_a_compiled_function_that_was_not():
+    f = rw.function([x], x * 1, name="f")
+    with pytest.raises(InputError, match="nobody was watching"):
+        explain(f)
+
+
+def test_inputs_are_found_also_those_of_updates():
+    s = rw.shared(0.0, name="s")
+    report = explain(x.sum(), updates={s: s + m.sum()})
+    assert [str(v) for v in report.functions[0].record.before.inputs] == ["x", "m", "s"]
+
+
+def test_selecting_functions():
+    with recording() as recorder:
+        rw.function([x], x * 1, name="f")
+        rw.function([x], x + 0, name="g")
+    report = Report(recorder.records)
+    assert [f.name for f in report.select("g").functions] == ["g"]
+    assert [f.name for f in report.select("1").functions] == ["f"]
+    with pytest.raises(UnknownNameError, match="there are: 1 f, 2 g"):
+        report.select("h")
+
+
+# --- text --------------------------------------------------------------------------------------
+
+
+def test_the_text_tells_everything():
+    text = str(explain(naive_log_softmax(m), name="f", values=[[[1000.0, -1000.0]]]))
+    for part in (
+        "1 function compiled; ",
+        "The graph as built: 4 nodes",
+        "a = exp(m)",
+        "result = log(a / Sum(a, axis=1, keepdims))",
+        "exp(m) / Sum(exp(m), axis=1, keepdims) → Softmax(m",
+        "softmax/softmax_from_exp rules/softmax.py:",
+        "test_report.py:",
+        "The graph rewritten: 1 node",
+        "cost      nodes 4 → 1",
+        "time      build",
+        "assumes   nothing",
+        "repaired: nan became",
+    ):
+        assert part in text
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+def test_lines_keep_to_the_width(width):
+    s = rw.shared(np.ones((4, 3)), name="s")
+    z = m @ s
+    cost = -(naive_log_softmax(z) * z).sum(axis=1).mean()
+    text = explain(cost, updates=[(s, s - rw.grad(cost, s))], name="train").text(width)
+    long = [line for line in text.splitlines() if len(line) > max(width, 60)]
+    assert long == []
+
+
+def test_the_text_has_no_colours():
+    assert "\x1b" not in str(explain(x * 1))
+
+
+def test_graphs_can_be_trees_or_left_out():
+    report = explain(pt.log(1 + x))
+    assert " └─ add [id B]" in report.text(tree=True)
+    assert "The graph" not in report.text(graphs=False)
+
+
+def test_firings_can_be_selected():
+    report = explain(pt.log(1 + pt.exp(x)) * 1)
+    text = report.text(rule="log1p_of_exp")
+    assert "(1 of them shown)" in text
+    assert "mul_by_one" not in text
+    assert "mul_by_one" in report.text(phase="canonicalize")
+
+
+def test_long_graphs_and_many_firings_are_cut():
+    y = x
+    for _ in range(150):
+        y = pt.sin(pt.log(pt.exp(y)))
+    report = explain(y, mode=rw.Mode().excluding("inplace"))
+    text = report.text()
+    assert "… 50 more, --full shows them: exp_log/log_of_exp 50×" in text
+    assert "…\n" in text
+    assert "more, --full" not in report.text(full=True)
+
+
+def test_no_functions():
+    assert str(Report([])) == "No function was compiled: nothing to explain.\n"
+
+
+def test_a_function_that_cannot_be_run_says_so():
+    with recording() as recorder:
+        g = rw.function([x, m], m @ x, name="g")
+    with pytest.raises(ValueError, match="not"):
+        g([1.0], np.ones((2, 2)))
+    text = " ".join(str(Report(recorder.records)).split())
+    assert "values were not compared: the graph as it was built raises ShapeError" in text
+    assert "the first call raised ShapeError" in text
+
+
+# --- JSON --------------------------------------------------------------------------------------
+
+
+def test_one_line_per_firing_and_one_per_function():
+    report = explain(pt.log(1 + pt.exp(x)), name="f", mode=rw.Mode().excluding("inplace"))
+    records = [json.loads(line) for line in json_lines(report)]
+    assert [r["kind"] for r in records] == ["firing", "firing", "function"]
+    first, _, last = records
+    assert first["rule"] == "exp_log/log_of_one_plus"
+    assert (first["before"], first["after"]) == ("log(1.0 + exp(x))", "log1p(exp(x))")
+    assert first["rule_file"].endswith("exp_log.py")
+    assert first["user_file"] == __file__
+    assert first["claim"] == "refines"
+    assert (last["nodes_before"], last["nodes_after"], last["firings"]) == (3, 1, 2)
+    assert last["verdict"] in ("identical", "agree")
+    assert last["outputs"][0]["name"] == "result"
+
+
+def test_every_field_of_the_schema_is_documented():
+    from rewrite_engine.explain import lines
+
+    for line in json_lines(explain(x * 1)):
+        for field in json.loads(line):
+            assert field in lines.__doc__
+
+
+def test_json_lines_of_some_firings():
+    report = explain(pt.log(1 + pt.exp(x)))
+    lines = list(json_lines(report, lambda step: step.number == 2))
+    assert [json.loads(line).get("number") for line in lines] == [2, None]

@@ -1,0 +1,125 @@
+"""Derivations of nodes, and refusals over a whole function."""
+
+from __future__ import annotations
+
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.explain import explain
+from rewrite_engine.explain.refusal import find_rule
+from rewrite_engine.explain.why import derivation, find_nodes, refusals
+
+x, m = pt.vector("x"), pt.matrix("m")
+NOT_INPLACE = rw.Mode().excluding("inplace")
+
+
+def record(target, **options):
+    return explain(target, mode=options.pop("mode", NOT_INPLACE), **options).functions[0].record
+
+
+def rules_for(target, what="0"):
+    found = record(target)
+    return [step.rule_name for step in derivation(found, find_nodes(found, what)[0]).steps]
+
+
+def test_a_chain_of_firings():
+    assert rules_for(pt.log(1 + pt.exp(x))) == [
+        "exp_log/log_of_one_plus",
+        "exp_log/log1p_of_exp",
+    ]
+
+
+def test_what_no_rule_made_has_no_chain():
+    assert rules_for(pt.sin(x)) == []
+
+
+def test_only_the_firings_that_led_there():
+    both = pt.join(0, pt.log(pt.exp(pt.sin(x))) * 1, pt.log(1 + x))
+    assert rules_for(both, "log1p") == ["exp_log/log_of_one_plus"]
+
+
+def test_firings_below_that_were_used():
+    y = pt.exp(m) / pt.exp(m).sum(axis=1, keepdims=True)
+    assert rules_for(pt.log(y)) == ["softmax/softmax_from_exp", "softmax/log_of_softmax"]
+
+
+def test_nodes_are_found_by_op_output_formula_and_tree():
+    s = pt.exp(x)
+    found = record([s + 1, pt.sin(s)])
+    exp = found.after.outputs[0].owner.inputs[0].owner
+    exp = exp if exp is not None else found.after.outputs[1].owner.inputs[0].owner
+    by_op = find_nodes(found, "exp")
+    assert by_op == find_nodes(found, "a")
+    assert find_nodes(found, "output 1") == find_nodes(found, "1") == find_nodes(found, "sin")
+    assert find_nodes(found, "A") == [found.after.outputs[0].owner]
+
+
+def test_nodes_are_found_by_the_users_names_and_by_updates():
+    s = rw.shared(1.0, name="s")
+    y = pt.exp(s)
+    y.name = "grown"
+    found = record([pt.sin(y)], updates=[(s, s + y)])
+    assert [str(node.op) for node in find_nodes(found, "grown")] == ["exp"]
+    assert [str(node.op) for node in find_nodes(found, "new s")] == ["add"]
+
+
+def test_a_name_that_nothing_has():
+    found = record(pt.sin(x))
+    with pytest.raises(UnknownNameError, match="called 'zzz'"):
+        find_nodes(found, "zzz")
+    with pytest.raises(UnknownNameError, match="x is an input"):
+        find_nodes(found, "x")
+
+
+# --- refusals ----------------------------------------------------------------------------------
+
+
+def ask(target, rule, **options):
+    found = record(target, **options)
+    return refusals(found, find_rule(rule))
+
+
+def test_a_rule_that_fired_says_where():
+    answer = ask(pt.log(1 + x), "log_of_one_plus")
+    assert "it fired 1 times: #1" in answer.general
+    assert [(graph, one.reason) for graph, one in answer.nodes] == [("before", "it fired here: #1")]
+
+
+def test_a_rule_that_no_node_concerns():
+    answer = ask(pt.sin(x), "log_of_one_plus")
+    assert answer.general == [
+        "the graph before has no log, which the rule looks at",
+        "the graph after has no log, which the rule looks at",
+    ]
+
+
+def test_a_rule_that_the_mode_leaves_out():
+    mode = NOT_INPLACE.excluding("log_of_one_plus")
+    answer = ask(pt.log(1 + x), "log_of_one_plus", mode=mode)
+    assert any("the mode leaves it out" in text for text in answer.general)
+
+
+def test_an_assumption_that_is_not_granted():
+    answer = ask(x - x, "difference_with_itself")
+    assert "it assumes 'fastmath', which the mode does not grant: --include fastmath" in (
+        answer.general
+    )
+
+
+def test_a_mode_that_rewrites_nothing():
+    answer = ask(pt.log(1 + x), "log_of_one_plus", mode=rw.Mode(optimizer=None))
+    assert any("rewrites nothing" in text for text in answer.general)
+
+
+def test_an_earlier_rule_took_the_node():
+    answer = ask(pt.log(pt.exp(x)), "log_of_one_plus")
+    assert answer.nodes[0][1].reason == (
+        "`1 + x`: exp(x) is computed by exp; #1 exp_log/log_of_exp rewrote the node"
+    )
+
+
+def test_the_node_that_came_closest_is_told_first():
+    answer = ask([pt.log(pt.sin(x)), pt.log(2 + x)], "log_of_one_plus")
+    assert answer.nodes[0][1].term == "log(2.0 + x)"
