@@ -128,11 +128,11 @@ def _run(script: str, args: Sequence[str]) -> tuple[Recorder, bool]:
         except KeyboardInterrupt:
             print("explain: the script was interrupted", file=sys.stderr)
             return recorder, True
+        except BrokenPipeError:  # whoever read the output has gone
+            raise
         except BaseException as error:
             _print_failure(error, script)
             return recorder, True
-        finally:
-            sys.stdout.flush()
     return recorder, False
 
 
