@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rewrite_engine.config import config
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.claim import exact
@@ -22,7 +24,8 @@ def constant_folding(fgraph: Any, node: Apply) -> Any:
         return None
     storage: list[list[Any]] = [[None] for _ in node.outputs]
     try:
-        op.perform(node, [v.data for v in node.inputs], storage)
+        with np.errstate(all="ignore"):  # as when the function runs
+            op.perform(node, [v.data for v in node.inputs], storage)
     except Exception:  # whatever it is, it belongs to the run of the function
         return None
     values = [cell[0] for cell in storage]

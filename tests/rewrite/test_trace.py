@@ -1,0 +1,101 @@
+"""Traces: what fired, in which phase, on which terms, from which line."""
+
+from __future__ import annotations
+
+import pytest
+
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.trace import Trace, brief
+from rewrite_engine.rewrite.walk import WalkingOptimizer
+from tests.match.language import x, y
+from tests.rewrite.graphs import named
+from tests.toy import Scale, add, const, divmod_, exp, join, log, mul, neg, num, sin, sub
+
+neg_neg = named("neg_neg", lambda a: neg(neg(a)) >> a)
+
+
+def negations(n: int) -> Variable:
+    term = x
+    for _ in range(n):
+        term = neg(term)
+    return term
+
+
+@pytest.mark.parametrize("driver", [EquilibriumOptimizer, WalkingOptimizer])
+def test_records(driver: type) -> None:
+    trace = Trace()
+    outputs = [sub(neg(neg(x)), sin(neg(neg(y))))]
+    result = driver([neg_neg], name="phase").rewrite(FunctionGraph([x, y], outputs), trace)
+    assert len(trace) == result.firings == 2
+    one, two = trace
+    assert (one.number, two.number) == (1, 2)
+    assert one.rule is neg_neg
+    assert one.rule_name == neg_neg.name
+    assert one.phase == "phase"
+    assert 0 <= one.seconds <= two.seconds
+    assert isinstance(one.before, Variable)
+
+
+def test_terms_as_text_and_the_line_they_come_from() -> None:
+    trace = Trace(terms=True)
+    term = sin(neg(neg(log(x))))
+    line = test_terms_as_text_and_the_line_they_come_from.__code__.co_firstlineno + 2
+    EquilibriumOptimizer([neg_neg]).rewrite(FunctionGraph([x], [term]), trace)
+    (firing,) = trace
+    assert (firing.before, firing.after) == ("--log(x)", "log(x)")
+    assert firing.origin == (__file__, line)
+
+
+def test_text_is_taken_at_once() -> None:
+    trace = Trace(terms=True)
+    EquilibriumOptimizer([neg_neg]).rewrite(FunctionGraph([x], [negations(6)]), trace)
+    assert [f.before for f in trace] == ["--x"] * 3
+
+
+def test_a_ring_buffer() -> None:
+    trace = Trace(size=2)
+    EquilibriumOptimizer([neg_neg]).rewrite(FunctionGraph([x], [negations(10)]), trace)
+    assert len(trace) == 5
+    assert [f.number for f in trace] == [4, 5]
+
+
+def test_what_changes_nothing_is_not_recorded() -> None:
+    trace = Trace()
+    same = named("same", lambda a: sin(a) >> sin(a))
+    EquilibriumOptimizer([same]).rewrite(FunctionGraph([x], [sin(x)]), trace)
+    assert len(trace) == 0
+
+
+def test_a_trace_over_several_runs() -> None:
+    trace = Trace(terms=True)
+    for _ in range(3):
+        EquilibriumOptimizer([neg_neg]).rewrite(FunctionGraph([x], [negations(2)]), trace)
+    assert [f.number for f in trace] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("term", "text"),
+    [
+        (sub(x, sub(y, x)), "x - (y - x)"),
+        (mul(add(x, 1), neg(y)), "(x + 1.0) * -y"),
+        (join(x, exp(y)), "join(x, exp(y))"),
+        (Scale(2.0)(x), "Scale{by=2.0}(x)"),
+        (sin(sin(sin(sin(sin(x))))), "sin(sin(sin(sin(…))))"),
+        (const(2.5), "2.5"),
+        (num(), "<Num>"),
+        (divmod_(x, y)[1], "DivMod(x, y)"),
+        (3, "3"),
+    ],
+    ids=str,
+)
+def test_brief_text(term: object, text: str) -> None:
+    assert brief(term) == text
+
+
+def test_brief_text_of_a_term_with_many_paths() -> None:
+    term = x
+    for _ in range(60):
+        term = add(term, term)
+    assert len(brief(term)) < 200
