@@ -76,6 +76,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _tell(
             Report(recorder.records).select(options.function if recorder.records else None), options
         )
+    except BrokenPipeError:
+        raise
     except (UnknownNameError, OSError) as error:
         return _complain(str(error))
     if failure:
