@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import InconsistencyError
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.store import key_of
 from rewrite_engine.graph.traverse import toposort
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ def check(fgraph: FunctionGraph) -> None:
         _same("table", indexed, set(fgraph.table.values()))
     elif not indexed.issuperset(fgraph.table.values()):
         raise InconsistencyError("a node that has left the graph is in the table")
-    for (op, inputs), node in fgraph.table.items():
-        if node.op is not op or node.inputs != inputs:
+    for key, node in fgraph.table.items():
+        if key != key_of(node.op, node.inputs):
             raise InconsistencyError(f"{node} is in the table under another key")
     _check_clients(fgraph, live)
     _check_levels(fgraph, live)

@@ -25,6 +25,15 @@ Pending = list[tuple[Variable | None, Variable | None]]
 RETYPE = (None, None)  # a pending entry: no input is replaced, but one has a more precise type now
 
 
+def key_of(op: Any, inputs: tuple[Variable, ...]) -> Any:
+    """What two nodes have in common iff they are equal terms. The order of two operands that commute
+    does not count (for more operands it does: sums of floats depend on it).
+    """
+    if len(inputs) == 2 and op.commutative:
+        return op, frozenset(inputs)
+    return op, inputs
+
+
 class NodeStore:
     """Nodes that are kept unique, typed and ordered while variables are redirected to others."""
 
@@ -45,7 +54,7 @@ class NodeStore:
         self.on_change_type: list[Any] = []
         self.clients: dict[Variable, Clients] = {}
         self.out_uses: dict[Variable, list[int]] = {}
-        self.table: dict[tuple[Any, tuple[Variable, ...]], Apply] = {}
+        self.table: dict[Any, Apply] = {}
         self.constants: dict[Any, Constant] = {}
         self.order = Order(self._above)
         self.dirty: dict[Apply, Pending] = {}
@@ -153,7 +162,7 @@ class NodeStore:
             v = names.get(v, v)
             own.append(v if v in clients else self._root_of(v, node))
         inputs = tuple(own)
-        twin = self.table.get((node.op, inputs)) if self.merging else None
+        twin = self.table.get(key_of(node.op, inputs)) if self.merging else None
         if twin in self.dirty:
             twin = self._if_still(twin, inputs)
         if twin is not None and (self.guard is None or self.guard.may_merge(node, twin)):
@@ -161,7 +170,7 @@ class NodeStore:
             return
         node.inputs = inputs
         if not node.op.destroy_map:
-            self.table.setdefault((node.op, inputs), node)
+            self.table.setdefault(key_of(node.op, inputs), node)
         level = self.order.insert(node, gap)
         for v in inputs:
             clients[v][node] = None
@@ -277,19 +286,21 @@ class NodeStore:
         after = substitute(before, pending)
         op = node.op
         table = self.table
-        if table.get((op, before)) is node:
-            del table[op, before]
+        key = key_of(op, before)
+        if table.get(key) is node:
+            del table[key]
         node.inputs = after
         if self.on_change_input:
             self._tell_changes(node, before, after)
-        twin = table.get((op, after)) if self.merging else None
+        key = key_of(op, after)
+        twin = table.get(key) if self.merging else None
         if twin in self.dirty:
             twin = self._if_still(twin, after)
         if twin is not None and (self.guard is None or self.guard.may_merge(node, twin)):
             self._merge(node, twin)
             return False
         if not op.destroy_map:
-            table.setdefault((op, after), node)
+            table.setdefault(key, node)
         for a, b in zip(before, after, strict=True):
             if a.type is not b.type or pending[0] is RETYPE:
                 self._retype(node)
@@ -344,7 +355,7 @@ class NodeStore:
         """`twin`, unless its inputs are replaced already and only its key in the table is not."""
         if self.present_inputs(twin) == inputs:
             return twin
-        del self.table[twin.op, inputs]
+        del self.table[key_of(twin.op, inputs)]
         return None
 
     # --- removing --------------------------------------------------------------------------------
@@ -364,8 +375,9 @@ class NodeStore:
                 continue
             inputs = self.present_inputs(node)
             self.dirty.pop(node, None)
-            if self.table.get((node.op, node.inputs)) is node:
-                del self.table[node.op, node.inputs]
+            key = key_of(node.op, node.inputs)
+            if self.table.get(key) is node:
+                del self.table[key]
             self.order.remove(node)
             self.queued.discard(node)
             for out in node.outputs:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
+from rewrite_engine.graph.store import key_of
 from rewrite_engine.rewrite.collector import paused_collector
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.trace import Trace
@@ -79,7 +80,7 @@ class MergeOptimizer(GraphRewriter):
             if (
                 node in fgraph
                 and not node.op.destroy_map
-                and fgraph.table.get((node.op, node.inputs)) is not node
+                and fgraph.table.get(key_of(node.op, node.inputs)) is not node
             ):
                 fgraph.mark(node, None, None)
                 fgraph.flush()

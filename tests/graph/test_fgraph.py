@@ -261,7 +261,7 @@ def test_integrity_notices_damage() -> None:
         lambda g: g.order.level.update({g.outputs[0].owner: 0}),
         lambda g: g.constants.clear(),
         lambda g: g.clients.update({num("z"): {}}),
-        lambda g: setattr(g.outputs[0].owner, "inputs", g.outputs[0].owner.inputs[::-1]),
+        lambda g: setattr(g.outputs[0].owner, "inputs", g.outputs[0].owner.inputs[:1]),
         lambda g: g.outputs.append(exp(g.inputs[0])),
     ]
     for damage in damages:
@@ -270,6 +270,24 @@ def test_integrity_notices_damage() -> None:
         damage(fgraph)
         with pytest.raises(InconsistencyError):
             fgraph.check_integrity()
+
+
+def test_operands_that_commute_are_merged_in_either_order() -> None:
+    x, y = num("x"), num("y")
+    fgraph = FunctionGraph([x, y], [add(x, y), sin(add(y, x)), sub(x, y), sub(y, x), add(x, x)])
+    assert fgraph.outputs[0] is fgraph.outputs[1].owner.inputs[0]
+    assert fgraph.outputs[2] is not fgraph.outputs[3]
+    assert len(fgraph) == 5
+    fgraph.check_integrity()
+    fgraph.replace(fgraph.inputs[1], fgraph.inputs[0])
+    fgraph.check_integrity()
+    assert fgraph.outputs[0] is fgraph.outputs[4]
+
+
+def test_three_operands_keep_their_order() -> None:
+    x, y, z = num("x"), num("y"), num("z")
+    fgraph = FunctionGraph([x, y, z], [add(x, y, z), add(y, x, z)])
+    assert len(fgraph) == 2
 
 
 # --- copying -------------------------------------------------------------------------------------

@@ -243,7 +243,7 @@ LOOPS = {
     "grow": [named("grow", lambda a: sin(a) >> sin(sin(a)))],
     "contain": [named("contain", lambda a: sin(a) >> exp(sin(a)))],
     "contain_deep": [named("deep", lambda a: sin(log(a)) >> exp(neg(sin(log(a)))))],
-    "swap": [named("swap", lambda a, b: add(a, b) >> add(b, a))],
+    "swap": [named("swap", lambda a, b: sub(a, b) >> sub(b, a))],
     "wrap": [
         named("wrap", lambda a: neg(a) >> sin(neg(neg(a)))),
     ],
