@@ -26,6 +26,16 @@ def cast_to_same(fgraph, node):
     return node.inputs[0] if cast_dtype(node.op) == node.inputs[0].type.dtype else None
 
 
+def keeps_values(narrow, wide):
+    """Whether one dtype holds every value of another (NumPy calls int64 to float64 safe; it is
+    not).
+    """
+    narrow, wide = np.dtype(narrow), np.dtype(wide)
+    if narrow.kind in "iu" and wide.kind in "fc" and 8 * narrow.itemsize > np.finfo(wide).nmant:
+        return False
+    return np.can_cast(narrow, wide, "safe")
+
+
 @node_rewriter([cast_dtype], phase="canonicalize", claim=exact, depth=2)
 def cast_of_cast(fgraph, node):
     """A detour through a wider dtype. Not data: the dtype is a parameter of the scalar op inside.
@@ -38,4 +48,4 @@ def cast_of_cast(fgraph, node):
     if inner is None or cast_dtype(inner.op) is None:
         return None
     x = inner.inputs[0]
-    return cast(x, dtype) if np.can_cast(x.type.dtype, cast_dtype(inner.op), "safe") else None
+    return cast(x, dtype) if keeps_values(x.type.dtype, cast_dtype(inner.op)) else None

@@ -178,9 +178,10 @@ def log_of_sum_of_exps(x: Real, y: Real):
 
 @rule(phase="stabilize", claim=approx(2))
 def log_of_reciprocal(x: Real):
-    """The reciprocal of a subnormal number overflows; the sign of its logarithm does not.
+    """The reciprocal of a subnormal number overflows; the sign of its logarithm does not. At -inf
+    the two differ, so the sign has to be known.
 
-    >>> rewritten(log(reciprocal(vector("x"))))
-    -log(x)
+    >>> rewritten(log(reciprocal(sqr(vector("x")))))
+    -log(sqr(x))
     """
-    return log(reciprocal(x)) >> -log(x)
+    return log(reciprocal(x)) >> -log(x), given(nonneg(x))

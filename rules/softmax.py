@@ -6,8 +6,11 @@ from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import Sum, exp, log, second
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, Softmax
 
+#: exp(x - max(x)) is off by up to |x - max(x)| / 2 units, exp(x) by one; it is 0 beyond 745
+SHIFTED = approx(ulps=1 << 10)
 
-@rule(phase="stabilize")
+
+@rule(phase="stabilize", claim=SHIFTED)
 def softmax_from_exp(x: Real, axis: Prop):
     """exp(x) / sum(exp(x)) is inf / inf for large x.
 
@@ -18,7 +21,7 @@ def softmax_from_exp(x: Real, axis: Prop):
     return exp(x) / Sum(axis=axis, keepdims=True)(exp(x)) >> Softmax(axis=axis)(x)
 
 
-@rule(phase="stabilize")
+@rule(phase="stabilize", claim=SHIFTED)
 def softmax_in_product(y, x: Real, axis: Prop):
     """y / sum(exp(x)) * exp(x), as gradients write it: the same quotient in another order.
 
@@ -34,7 +37,7 @@ def same_rank(v, x):
     return v.type.ndim == x.type.ndim
 
 
-@rule(phase="stabilize", claim=approx(ulps=8))
+@rule(phase="stabilize", claim=SHIFTED)
 def softmax_gradient(a, v, x: Real, axis: Prop):
     """The gradient of exp(x) / sum(exp(x)), as the chain rule writes it, overflows for large x.
 
@@ -51,7 +54,7 @@ def softmax_gradient(a, v, x: Real, axis: Prop):
     return (a / s + second(exp(x), total(v / s))) * exp(x) >> a * p + p * total(v), given(same_rank)
 
 
-@rule(phase="stabilize", claim=approx(ulps=8))
+@rule(phase="stabilize", claim=SHIFTED)
 def softmax_denominator_gradient(v, x: Real, axis: Prop):
     """What comes through the denominator alone, sum(v / s) * exp(x), is 0 * inf for large x.
 
@@ -99,7 +102,7 @@ def log_of_softmax(x: Real, axis: Prop):
     return log(Softmax(axis=axis)(x)) >> LogSoftmax(axis=axis)(x)
 
 
-@rule(phase="stabilize")
+@rule(phase="stabilize", claim=SHIFTED)
 def exp_of_log_softmax(x: Real, axis: Prop):
     """Back to probabilities, directly.
 

@@ -36,12 +36,17 @@ class Claim:
         return f"{self.kind}({self.condition})" if self.condition else self.kind
 
 
-exact = Claim("exact")  # bitwise the same values, dtype and shape kept
-refines = Claim("refines")  # defined wherever the left side is, and no less accurate
+#: bitwise the same values (a NaN is a NaN), dtype and shape kept
+exact = Claim("exact")
+#: defined wherever the left side is, and no less accurate, up to the sign of a zero and to results
+#: below the smallest normal number
+refines = Claim("refines")
 
 
 def approx(ulps: int) -> Claim:
-    """The values differ by at most so many units in the last place."""
+    """The values differ by at most so many units in the last place: those of the result, or of the
+    largest of the numbers that were added up to it.
+    """
     return Claim("approx", ulps=ulps)
 
 

@@ -28,8 +28,7 @@ __all__ = ["LogSoftmax", "LogSumExp", "Softmax", "log_softmax", "logsumexp", "so
 
 
 def shifted(x: Any, axis: Any) -> Any:
-    """x minus its maximum along axes, and that maximum (0 where it is infinite): no exponential
-    overflows.
+    """x minus its maximum along axes, and that maximum, made finite: no exponential overflows.
 
     >>> shifted(np.array([1e300, 0.0]), None)[0]
     array([ 0.e+000, -1.e+300])
@@ -37,7 +36,9 @@ def shifted(x: Any, axis: Any) -> Any:
     if x.size == 0:
         return x, x.dtype.type(0)
     top = np.maximum.reduce(x, axis=axis, keepdims=True)
-    top = np.where(np.isfinite(top), top, x.dtype.type(0))
+    info = np.finfo(x.dtype)
+    top = np.where(top >= info.min, top, x.dtype.type(0))  # not NaN, not -inf
+    top = np.minimum(top, info.max)
     return x - top, top
 
 

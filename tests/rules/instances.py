@@ -70,6 +70,7 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
     "abs_of_nonneg": {"x": [pt.exp, pt.sqr, pt.abs, pt.sqrt, pt.sigmoid]},
     "pow_half": {"x": [pt.exp, pt.sqr, pt.abs]},
     "exp_of_log": {"x": [pt.exp, pt.sqr, pt.abs]},
+    "log_of_reciprocal": {"x": [pt.exp, pt.sqr, pt.abs]},
     "mul_by_what_divides": {"y": [pt.exp, pt.sigmoid]},
 }
 
@@ -133,6 +134,10 @@ class Builder:
         return v
 
 
+def is_computed(v: Any) -> bool:
+    return isinstance(v, Variable) and v.owner is not None
+
+
 def parameter_choices(rule: DataRule) -> list[dict[str, Any]]:
     if rule.short_name in PARAMETERS:
         return PARAMETERS[rule.short_name]
@@ -160,4 +165,5 @@ def instances(
             rule.short_name) or not builder.inputs else 0)
         if key not in seen and term.owner is not None:
             seen.add(key)
+            term.tag.operands = [v for v in builder.bound.values() if is_computed(v)]
             yield term, builder.inputs

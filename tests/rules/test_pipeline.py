@@ -1,0 +1,154 @@
+"""The pipeline: which rules a query leaves, in which phases, and that none of them is dead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.match.claim import approx, assumes, exact, refines
+from rewrite_engine.match.query import Query
+from rewrite_engine.match.rule import DataRule
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.inplace import InplaceOptimizer
+from rewrite_engine.rewrite.trace import Trace
+from rewrite_engine.rules.language import Float, rewritten, rule
+from rewrite_engine.rules.pipeline import PHASES, all_rules, optimizer
+from tests.tensor.evaluate import evaluate
+
+
+def rules_of(query: Query) -> set[Any]:
+    """All rules in the phases that a query leaves."""
+    parts = [p for p in optimizer(query) if isinstance(p, EquilibriumOptimizer)]
+    return {r for p in parts for r in p.rules}
+
+
+def test_phases_in_order() -> None:
+    assert [p.name for p in optimizer()] == [
+        "merge", "canonicalize", "stabilize", "specialize", "inplace",
+    ]  # fmt: skip
+    assert [p.name for p in optimizer()] == [p.name for p in PHASES]
+    assert optimizer() is optimizer()
+    assert {r.phase for r in all_rules()} <= {p.name for p in PHASES}
+
+
+def test_excluding_a_phase() -> None:
+    parts = list(optimizer(Query().excluding("inplace")))
+    assert not any(isinstance(p, InplaceOptimizer) for p in parts)
+    assert len(parts) == 4
+    assert not any(r.phase == "stabilize" for r in rules_of(Query().excluding("stabilize")))
+
+
+def test_excluding_a_claim() -> None:
+    left = rules_of(Query().excluding(approx))
+    assert left == {r for r in rules_of(Query()) if r.claim.kind != "approx"}
+    assert any(r.claim.kind == "approx" for r in rules_of(Query()))
+    bitwise = rules_of(Query().excluding(approx, refines))
+    assert bitwise
+    assert {r.claim for r in bitwise} == {exact}
+
+
+def test_what_assumes_something_has_to_be_granted() -> None:
+    default, granted = rules_of(Query()), rules_of(Query().including("fastmath"))
+    assert granted - default == {r for r in all_rules() if r.claim == assumes("fastmath")}
+    assert granted - default
+    x = pt.vector("x")
+    assert repr(rewritten(x - x)) == "x - x"
+    assert repr(rewritten(x - x, including=["fastmath"])) == "second(x, 0.0)"
+
+
+@pytest.mark.parametrize("name", ["log_of_one_plus", "exp_log/log_of_one_plus", "exp_log"])
+def test_excluding_a_rule_or_a_pack(name: str) -> None:
+    assert all_rules()["log_of_one_plus"] not in rules_of(Query().excluding(name))
+    graph = FunctionGraph(None, [pt.log(1 + pt.vector("x"))])
+    optimizer(Query().excluding(name)).rewrite(graph)
+    assert graph.outputs[0].owner.op.scalar_op.name == "log"
+
+
+def test_requiring_tags() -> None:
+    assert rules_of(Query().requiring("fold")) == {all_rules()["constant_folding"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("inplce", "inplace"),
+        ("log_of_one_pluss", "log_of_one_plus"),
+        ("fastmth", "fastmath"),
+        ("canonicalise", "canonicalize"),
+    ],
+)
+def test_a_name_that_nothing_has(name: str, meant: str) -> None:
+    for query in (Query().excluding(name), Query().including(name), Query().requiring(name)):
+        with pytest.raises(UnknownNameError) as info:
+            optimizer(query)
+        assert f"is called '{name}'" in str(info.value)
+        assert "did you mean" in str(info.value)
+        assert meant in str(info.value)
+    with pytest.raises(UnknownNameError) as info:
+        optimizer(Query().excluding("qqqqqqqq"))
+    assert "did you mean" not in str(info.value)
+
+
+@rule(phase="specialize")
+def tan_of_arctan(x: Float):
+    """A rule of a user."""
+    return pt.tan(pt.arctan(x)) >> x
+
+
+def test_rules_of_a_user() -> None:
+    graph = FunctionGraph(None, [pt.tan(pt.arctan(pt.vector("x")))])
+    optimizer(None, RuleSet([tan_of_arctan])).rewrite(graph)
+    assert len(graph) == 0
+    query = Query().excluding("tan_of_arctan")
+    graph = FunctionGraph(None, [pt.tan(pt.arctan(pt.vector("x")))])
+    optimizer(query, RuleSet([tan_of_arctan])).rewrite(graph)
+    assert len(graph) == 2
+
+
+def test_most_rules_are_data() -> None:
+    data = [r for r in all_rules() if isinstance(r, DataRule)]
+    assert len(data) >= 0.8 * len(all_rules())
+    assert len(data) >= 40
+
+
+def test_a_second_run_finds_nothing() -> None:
+    x, y = pt.matrix("x"), pt.matrix("y")
+    p = pt.exp(x) / pt.exp(x).sum(axis=1, keepdims=True)
+    outputs = [-(y * pt.log(p)).sum(), pt.log(1 + pt.exp(x - 0)), (-x).T.T @ (-y)]
+    graph = FunctionGraph([x, y], outputs)
+    driver = optimizer(Query().excluding("inplace"))
+    assert driver.rewrite(graph).firings > 5
+    assert driver.rewrite(graph).firings == 0
+    graph.check_integrity()
+
+
+def test_packs_load_when_they_are_needed() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, rewrite_engine, rewrite_engine.rules.pipeline; "
+        "print([m for m in sys.modules if m.startswith('rewrite_engine.rules.') "
+        "and m.rpartition('.')[2] in ('algebra', 'softmax')])"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
+
+
+def test_an_integer_graph_stays_exact() -> None:
+    i, j = pt.vector("i", dtype="int16"), pt.vector("j", dtype="int8")
+    given = {i: np.array([3, -4, 100], "int16"), j: np.array([-128, 127, 0], "int8")}
+    for term in (i - (-j), -(-j), (j - j) + i, pt.abs(-j), j**2, j * j, i * 1 + 0, pt.sqr(-j)):
+        graph = FunctionGraph([i, j], [term])
+        trace = Trace()
+        optimizer(Query().excluding("inplace")).rewrite(graph, trace)
+        after = evaluate(graph.outputs[0], dict(zip(graph.inputs, given.values(), strict=True)))
+        before = evaluate(term, given)
+        assert before.dtype == after.dtype
+        np.testing.assert_array_equal(before, after, err_msg=str([f.rule_name for f in trace]))
