@@ -1,4 +1,6 @@
-"""What is wrong with a rule is said when it is built: its name, file:line, and what to write instead."""
+"""What is wrong with a rule is said when it is built: its name, file:line, and what to write
+instead.
+"""
 
 from __future__ import annotations
 
