@@ -7,7 +7,7 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.ac import EXTRA, apply_weak, put_back
-from rewrite_engine.match.emit import literal_like
+from rewrite_engine.match.emit import as_term, literal_like
 from rewrite_engine.match.lower import Compute, Condition
 from rewrite_engine.match.pattern import Hole, Literal, OpClass
 
@@ -31,7 +31,7 @@ def instantiate(right: Any, bound: Bindings, node: Apply) -> Any:
     elif isinstance(right, Literal):
         term = literal_like(node, right.value)
     else:
-        term = build(right, bound)
+        term = as_term(node, build(right, bound))
     return put_back(node.op, term, bound[EXTRA]) if bound.get(EXTRA) else term
 
 

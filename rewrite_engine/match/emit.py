@@ -20,7 +20,7 @@ from functools import partial
 from types import CodeType
 from typing import Any
 
-from rewrite_engine.graph.node import CONSTANT, Apply, build_variable
+from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.ac import apply_weak, is_ac, put_back
 from rewrite_engine.match.emit_ac import emit_ac, emit_one
@@ -291,6 +291,8 @@ class RuleEmitter:
             result = f"literal_like(node, {self.constant(right.value)})"
         else:
             result = self.build(right)
+            if needs_weak(right):
+                result = f"{self.constant(as_term, 'as_term')}(node, {result})"
         if self.extra is not None:
             op = self.constant(self.rule.left.op, str(self.rule.left.op))
             result = f"{self.constant(put_back, 'put_back')}({op}, {result}, {self.extra})"
@@ -323,7 +325,14 @@ class RuleEmitter:
         return f"{op}({', '.join(args)})"
 
 
-def needs_weak(pattern: OpNode) -> bool:
+def as_term(node: Apply, value: Any) -> Any:
+    """What a right side made, as a variable; it may be no more than a number that stood for a
+    missing operand.
+    """
+    return value if isinstance(value, Variable) else literal_like(node, value)
+
+
+def needs_weak(pattern: Any) -> bool:
     """Whether an operand may turn out to be a number, or the operands may be fewer than two."""
     return any(
         isinstance(p, Hole) and (p.has_default or (p.rest and is_ac(pattern)))
