@@ -14,6 +14,7 @@ from typing import Any
 from rewrite_engine.errors import UnknownNameError
 from rewrite_engine.explain.term import cut, term_text
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
+from rewrite_engine.match.ac import EXTRA, is_ac, joined, may_regroup, plan, without
 from rewrite_engine.match.build import ask, instantiate
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.interpret import matches
@@ -123,7 +124,7 @@ class Probe:
 
     def answer(self) -> WhyNot:
         """Walk, and say what came out."""
-        for bound, progress in self.match(self.rule.left, self.node.outputs[0], ({}, 0)):
+        for bound, progress in self.match_node(self.rule.left, self.node, ({}, 0)):
             if self.finish(bound, progress):
                 return WhyNot(self.rule, self.node, True, "the rule applies", progress)
         return WhyNot(self.rule, self.node, False, self.reason, self.progress)
@@ -162,11 +163,22 @@ class Probe:
             if pattern.holds(v):
                 yield bound, progress + 1
             else:
-                self.fail(progress, f"`{pattern_text(pattern)}`: {_not_that_number(v)}")
+                near = progress + (v.head is CONSTANT)  # a constant comes closer than anything else
+                self.fail(near, f"`{pattern_text(pattern)}`: {_not_that_number(v)}")
         elif v.owner is None or len(v.owner.outputs) != 1 or not pattern.fits(v.owner.op):
             self.fail(progress, f"`{pattern_text(pattern)}`: {_not_that_op(v)}")
+            yield from self.match_default(pattern, v, way)
         else:
             yield from self.match_node(pattern, v.owner, way)
+            yield from self.match_default(pattern, v, way)
+
+    def match_default(self, pattern: OpNode, v: Variable, way: Way) -> Iterator[Way]:
+        """Match what is left of an op when its operand with a default is missing."""
+        missing = pattern.default
+        if missing is None or missing.name in way[0]:
+            return
+        (other,) = [a for a in pattern.args if a is not missing]
+        yield from self.match(other, v, (way[0] | {missing.name: missing.default}, way[1]))
 
     def match_hole(self, hole: Hole, v: Variable, way: Way) -> Iterator[Way]:
         bound, progress = way
@@ -186,12 +198,55 @@ class Probe:
         way = self.match_props(pattern, node.op, (way[0], way[1] + 1))
         if way is None:
             return
+        if is_ac(pattern):
+            yield from self.match_ac(pattern, node, way)
+            return
         orders = [node.inputs]
         if pattern.swaps and len(node.inputs) == 2:
             orders.append(node.inputs[::-1])
             orders.sort(key=lambda inputs: -_fitting(pattern.args, inputs, way[0]))
         for inputs in orders:
             yield from self.match_sequence(pattern, pattern.args, inputs, way)
+
+    def match_ac(self, pattern: OpNode, node: Apply, way: Way) -> Iterator[Way]:
+        """Match operands in any order and number (see `match/ac.py`)."""
+        taking = plan(pattern, self.rule.left)
+        n = len(node.inputs)
+        wanted = len(taking.fixed) + (taking.collector is not None)
+        takes_all = taking.rest is not None or taking.collector is not None
+        extends = pattern is self.rule.left and not takes_all
+        if n < wanted or (n > wanted and not takes_all and not extends):
+            self.fail(way[1], f"`{pattern_text(pattern)}`: the number of operands is another")
+            return
+        exact = taking.rest is None and self.rule.lowered.exact
+        if not may_regroup(n, wanted, exact, node.outputs[0]):
+            what = "a sum or product of more operands would be regrouped, and the rule claims exact"
+            self.fail(way[1], f"`{pattern_text(pattern)}`: {what} values")
+            return
+        for (bound, progress), taken in self.assign(taking.fixed, node.inputs, way, ()):
+            left = without(node.inputs, taken)
+            if taking.rest is not None:
+                if bound.get(taking.rest.name, left) == left:
+                    yield bound | {taking.rest.name: left}, progress
+            elif taking.collector is not None:
+                yield from self.match_hole(
+                    taking.collector, joined(node.op, left), (bound, progress)
+                )
+            else:
+                yield (bound | {EXTRA: left} if left else bound), progress
+
+    def assign(
+        self, fixed: Sequence[Any], inputs: Sequence[Variable], way: Way, taken: tuple[int, ...]
+    ) -> Iterator[tuple[Way, tuple[int, ...]]]:
+        """Yield the ways in which patterns take one operand each, and which ones they took."""
+        if not fixed:
+            yield way, taken
+            return
+        for i, v in enumerate(inputs):
+            if i in taken:
+                continue
+            for inner in self.match(fixed[0], v, way):
+                yield from self.assign(fixed[1:], inputs, inner, (*taken, i))
 
     def match_props(self, pattern: OpNode, op: Any, way: Way) -> Any:
         """Match the parameters of an op; None if they differ."""

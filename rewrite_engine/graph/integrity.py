@@ -9,8 +9,8 @@ from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import InconsistencyError
+from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.graph.store import key_of
 from rewrite_engine.graph.traverse import toposort
 
 if TYPE_CHECKING:

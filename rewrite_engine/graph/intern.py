@@ -105,3 +105,14 @@ class Record(metaclass=Interned):
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self.__copy__()
+
+
+def key_of(op: Any, inputs: tuple[Any, ...]) -> Any:
+    """What two nodes have in common iff they are equal terms.
+
+    The order of two operands that commute does not count. That of more does: sums of floats depend
+    on it.
+    """
+    if len(inputs) == 2 and op.commutative:
+        return op, frozenset(inputs)
+    return op, inputs

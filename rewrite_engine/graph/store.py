@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any
 
 from rewrite_engine.errors import CycleError, MissingInputError, message
+from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.order import Order
 from rewrite_engine.graph.origin import Origin
@@ -23,15 +24,6 @@ Clients = dict[Apply, None]
 Pending = list[tuple[Variable | None, Variable | None]]
 
 RETYPE = (None, None)  # a pending entry: no input is replaced, but one has a more precise type now
-
-
-def key_of(op: Any, inputs: tuple[Variable, ...]) -> Any:
-    """What two nodes have in common iff they are equal terms. The order of two operands that commute
-    does not count (for more operands it does: sums of floats depend on it).
-    """
-    if len(inputs) == 2 and op.commutative:
-        return op, frozenset(inputs)
-    return op, inputs
 
 
 class NodeStore:

@@ -21,6 +21,9 @@ class Type(Record):
     `graph/intern.py`); without it every instance is a type of its own.
     """
 
+    #: whether sums and products of such values may be regrouped without changing a bit
+    regroups_exactly: bool = True
+
     variable_type: ClassVar[type[Variable]] = Variable
     constant_type: ClassVar[type[Constant]] = Constant
 

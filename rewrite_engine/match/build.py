@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.match.emit import literal_like
+from rewrite_engine.match.ac import EXTRA, apply_weak, put_back
+from rewrite_engine.match.emit import as_term, literal_like
 from rewrite_engine.match.lower import Compute, Condition
 from rewrite_engine.match.pattern import Hole, Literal, OpClass
 
@@ -26,10 +27,12 @@ def ask(guard: Condition, bound: Bindings) -> Any:
 def instantiate(right: Any, bound: Bindings, node: Apply) -> Any:
     """Make the term of a right side; None where a computed one refuses."""
     if isinstance(right, Compute):
-        return right.fn(*[bound[n] for n in right.names])
-    if isinstance(right, Literal):
-        return literal_like(node, right.value)
-    return build(right, bound)
+        term = right.fn(*[bound[n] for n in right.names])
+    elif isinstance(right, Literal):
+        term = literal_like(node, right.value)
+    else:
+        term = as_term(node, build(right, bound))
+    return put_back(node.op, term, bound[EXTRA]) if bound.get(EXTRA) else term
 
 
 def build(pattern: Any, bound: Bindings) -> Any:
@@ -45,4 +48,4 @@ def build(pattern: Any, bound: Bindings) -> Any:
     op = pattern.op
     if isinstance(op, OpClass):
         op = op.cls(**{n: bound[p.name] if isinstance(p, Hole) else p for n, p in op.props})
-    return op(*args)
+    return apply_weak(op, args)

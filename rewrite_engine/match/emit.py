@@ -16,20 +16,21 @@ import linecache
 import math
 import re
 from collections.abc import Callable
+from functools import partial
 from types import CodeType
 from typing import Any
 
-from rewrite_engine.graph.node import CONSTANT, Apply, build_variable
+from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
 from rewrite_engine.graph.op import Op
+from rewrite_engine.match.ac import apply_weak, is_ac, put_back
+from rewrite_engine.match.emit_ac import emit_ac, emit_one
 from rewrite_engine.match.lower import Compute, Condition, Lowered
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, same_number
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, same_number, subpatterns
 
 Function = Callable[[Any, Any], Any]
 
 #: what a global of a matcher must not be called: its locals, the builtins it uses, and keywords
-TAKEN = re.compile(
-    "fgraph|node|inputs|r|[vpek][0-9]+|len|range|type|" + "|".join(keyword.kwlist)
-)
+TAKEN = re.compile("fgraph|node|inputs|r|[vpek][0-9]+|len|range|type|" + "|".join(keyword.kwlist))
 
 
 def compile_rule(rule: Lowered, name: str, text: str) -> Function:
@@ -83,13 +84,14 @@ class RuleEmitter:
         self.counter = 0
         self.bound: dict[str, str] = {}
         self.guards = list(rule.guards)
+        self.extra: str | None = None  # where operands are that the left side leaves alone
 
     def emit(self) -> tuple[str, dict[str, Any]]:
         """Return the source and the globals it needs."""
         left = self.rule.left
         self.props(left, "node.op")
         self.line("inputs = node.inputs")
-        self.operands(left, "inputs", self.finish)
+        self.operands(left, "inputs", "node.outputs[0]", self.finish)
         self.indent = 1
         self.line("return None")
         return "\n".join(self.lines) + "\n", self.names
@@ -124,9 +126,21 @@ class RuleEmitter:
 
     # --- the left side ----------------------------------------------------------------------------
 
-    def operands(self, pattern: OpNode, inputs: str, then: Callable[[], None]) -> None:
+    def state(self) -> tuple[dict[str, str], list[Condition], int]:
+        """What is bound and asked at this place, to come back to for another way."""
+        return dict(self.bound), list(self.guards), self.indent
+
+    def go_back(self, state: tuple[dict[str, str], list[Condition], int]) -> None:
+        """Forget what was bound and asked since."""
+        bound, guards, self.indent = state
+        self.bound, self.guards = dict(bound), list(guards)
+
+    def operands(self, pattern: OpNode, inputs: str, out: str, then: Callable[[], None]) -> None:
         """Match the inputs of a node with an op's operands, and go on with `then`."""
         args = pattern.args
+        if is_ac(pattern):
+            emit_ac(self, pattern, inputs, out, then)
+            return
         if pattern.rests:
             self.sequence(list(args), inputs, "", then)
             return
@@ -153,9 +167,12 @@ class RuleEmitter:
         """Match operands that are ops: first what computes each of them, then one after the
         other in depth.
         """
-        if todo:
-            self.test(" and ".join(self.head(p, v) for p, v in todo))
-        self.descend(todo, then)
+        sure = [(p, v) for p, v in todo if p.default is None]
+        if sure:
+            self.test(" and ".join(self.head(p, v) for p, v in sure))
+        for pattern, v in [pair for pair in todo if pair[0].default is not None]:
+            then = partial(emit_one, self, pattern, v, then)
+        self.descend(sure, then)
 
     def head(self, pattern: OpNode, v: str) -> str:
         if isinstance(pattern.op, OpClass):
@@ -170,7 +187,7 @@ class RuleEmitter:
         self.props(pattern, f"{v}.head")
         inputs = self.local("p")
         self.line(f"{inputs} = {v}.owner.inputs")
-        self.operands(pattern, inputs, lambda: self.descend(others, then))
+        self.operands(pattern, inputs, v, lambda: self.descend(others, then))
 
     def props(self, pattern: OpNode, op: str) -> None:
         """Match the parameters of an op."""
@@ -269,15 +286,20 @@ class RuleEmitter:
         self.ready_guards()
         if isinstance(right, Compute):
             args = ", ".join(self.bound[n] for n in right.names)
-            self.line(f"r = {self.constant(right.fn, 'compute')}({args})")
+            result = f"{self.constant(right.fn, 'compute')}({args})"
         elif isinstance(right, Literal):
-            self.line(f"r = literal_like(node, {self.constant(right.value)})")
-        elif isinstance(right, Hole):
-            self.line(f"return {self.bound[right.name]}")
-            return
+            result = f"literal_like(node, {self.constant(right.value)})"
         else:
-            self.line(f"return {self.build(right)}")
+            result = self.build(right)
+            if needs_weak(right):
+                result = f"{self.constant(as_term, 'as_term')}(node, {result})"
+        if self.extra is not None:
+            op = self.constant(self.rule.left.op, str(self.rule.left.op))
+            result = f"{self.constant(put_back, 'put_back')}({op}, {result}, {self.extra})"
+        if isinstance(right, Hole | OpNode):
+            self.line(f"return {result}")
             return
+        self.line(f"r = {result}")
         self.line("if r is not None:")
         self.line("    return r")
 
@@ -296,9 +318,26 @@ class RuleEmitter:
             op = f"{self.constant(pattern.op.cls, pattern.op.cls.__name__)}({', '.join(props)})"
             return f"{op}({', '.join(args)})"
         op = self.constant(pattern.op, str(pattern.op))
+        if needs_weak(pattern):
+            return f"{self.constant(apply_weak, 'apply_weak')}({op}, ({', '.join(args)},))"
         if type_driven(pattern.op) and not any(isinstance(a, Literal) for a in pattern.args):
             return f"apply_op({op}, ({', '.join(args)},))"
         return f"{op}({', '.join(args)})"
+
+
+def as_term(node: Apply, value: Any) -> Any:
+    """What a right side made, as a variable; it may be no more than a number that stood for a
+    missing operand.
+    """
+    return value if isinstance(value, Variable) else literal_like(node, value)
+
+
+def needs_weak(pattern: Any) -> bool:
+    """Whether an operand may turn out to be a number, or the operands may be fewer than two."""
+    return any(
+        isinstance(p, Hole) and (p.has_default or (p.rest and is_ac(pattern)))
+        for p, _ in subpatterns(pattern)
+    )
 
 
 def type_driven(op: Op) -> bool:

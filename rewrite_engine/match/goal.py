@@ -9,14 +9,15 @@ Python, and operands taken by a rest, work forwards only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 import kanren
 from unification import reify
 
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.match.build import ask, build, guards_hold, instantiate
+from rewrite_engine.match.ac import is_ac
+from rewrite_engine.match.build import ask, guards_hold, instantiate
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
@@ -32,13 +33,25 @@ UNKNOWN = object()
 
 def rule_goal(rule: Any) -> Callable[[Any, Any], Goal]:
     """The relation of a `DataRule`."""
-    if any(isinstance(p, OpNode) and p.rests for p, _ in subpatterns(rule.left)):
-        return lambda term, result: _forward(rule, term, result)
+    parts = [p for p, _ in subpatterns(rule.left) if isinstance(p, OpNode)]
+    one_way = any(p.rests or p.default is not None for p in parts)
+    if not one_way and not any(is_ac(p) for p in parts):
+        return lambda term, result: _both_ways(rule, term, result)
 
     def goal(term: Any, result: Any) -> Goal:
-        return kanren.conde(*[_variant(rule, left, term, result) for left in orders(rule.left)])
+        def search(state: Any) -> Iterator[Any]:
+            if known(term, state) is not UNKNOWN:
+                yield from _forward(rule, term, result)(state)
+            elif not one_way:
+                yield from _both_ways(rule, term, result)(state)
+
+        return search
 
     return goal
+
+
+def _both_ways(rule: Any, term: Any, result: Any) -> Goal:
+    return kanren.conde(*[_variant(rule, left, term, result) for left in orders(rule.left)])
 
 
 def orders(pattern: Any) -> Iterator[Any]:
@@ -48,8 +61,11 @@ def orders(pattern: Any) -> Iterator[Any]:
     if not isinstance(pattern, OpNode):
         yield pattern
         return
-    swapped = [pattern.args, pattern.args[::-1]] if pattern.swaps else [pattern.args]
-    for args in swapped:
+    if is_ac(pattern):
+        arranged: Any = permutations(pattern.args)
+    else:
+        arranged = [pattern.args, pattern.args[::-1]] if pattern.swaps else [pattern.args]
+    for args in dict.fromkeys(arranged):
         for choice in product(*[list(orders(a)) for a in args]):
             yield OpNode(pattern.op, tuple(choice))
 
@@ -140,14 +156,10 @@ def _forward(rule: Any, term: Any, result: Any) -> Goal:
         value = known(term, state)
         if not isinstance(value, Variable) or isinstance(value, Constant) or value.owner is None:
             return
-        for bound in match_root(rule.left, value.owner):
+        for bound in match_root(rule.left, value.owner, rule.lowered.exact):
             if not guards_hold(rule.guards, bound):
                 continue
-            answer = (
-                instantiate(rule.right, bound, value.owner)
-                if isinstance(rule.right, Compute)
-                else build(rule.right, bound)
-            )
+            answer = instantiate(rule.right, bound, value.owner)
             if answer is not None:
                 yield from kanren.eq(answer, result)(state)
 

@@ -7,8 +7,10 @@ tests compare.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from rewrite_engine.match.ac import EXTRA, is_ac, joined, may_regroup, plan, without
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
 
 Bindings = dict[str, Any]
@@ -16,45 +18,130 @@ Bindings = dict[str, Any]
 
 def matches(pattern: Any, v: Any, bound: Bindings | None = None) -> Iterator[Bindings]:
     """Yield every way in which `pattern` matches the variable `v`, extending `bound`."""
-    bound = {} if bound is None else bound
-    if isinstance(pattern, Hole):
-        yield from _bind(pattern, v, bound)
-    elif isinstance(pattern, Literal):
-        if pattern.holds(v):
-            yield bound
-    else:
+    return Matcher(pattern).matches(pattern, v, {} if bound is None else bound)
+
+
+def match_root(pattern: OpNode, node: Any, exact: bool = False) -> Iterator[Bindings]:
+    """Yield every way in which a left side matches a node. exact: of a rule that claims exact
+    values.
+
+    The root itself has to be there, whatever defaults it has. Operands of it that the left side
+    leaves alone are bound to `ac.EXTRA`.
+    """
+    if len(node.outputs) == 1:
+        yield from Matcher(pattern, exact).match_op(pattern, node.outputs[0], {})
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """The matching of one left side."""
+
+    left: Any
+    exact: bool = False
+
+    def matches(self, pattern: Any, v: Any, bound: Bindings) -> Iterator[Bindings]:
+        """Yield every way in which a part of the left side matches a variable."""
+        if isinstance(pattern, Hole):
+            yield from self.bind(pattern, v, bound)
+        elif isinstance(pattern, Literal):
+            if pattern.holds(v):
+                yield bound
+        else:
+            yield from self.match_op(pattern, v, bound)
+            if pattern.default is not None:
+                yield from self.match_default(pattern, v, bound)
+
+    def match_op(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
         node = v.owner
         if node is None or len(node.outputs) != 1 or not pattern.fits(node.op):
             return
         for inner in _props(pattern, node.op, bound):
-            yield from match_node(pattern, node, inner)
+            if is_ac(pattern):
+                yield from self.match_ac(pattern, node, inner)
+            else:
+                yield from self.match_operands(pattern, node.inputs, inner)
 
+    def match_default(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
+        """Match what is left of an op when its operand with a default is missing."""
+        missing = pattern.default
+        assert missing is not None
+        if missing.name in bound:
+            return
+        (other,) = [a for a in pattern.args if a is not missing]
+        yield from self.matches(other, v, bound | {missing.name: missing.default})
 
-def match_node(pattern: OpNode, node: Any, bound: Bindings | None = None) -> Iterator[Bindings]:
-    """Yield every way in which the operands of `pattern` match the inputs of `node` (whose op
-    fits).
-    """
-    bound = {} if bound is None else bound
-    if pattern.swaps:
-        if len(node.inputs) == 2:
-            yield from _sequence(pattern.args, node.inputs, bound)
-            yield from _sequence(pattern.args, node.inputs[::-1], bound)
-    else:
-        yield from _sequence(pattern.args, node.inputs, bound)
+    def match_operands(
+        self, pattern: OpNode, inputs: Sequence[Any], bound: Bindings
+    ) -> Iterator[Bindings]:
+        if not pattern.swaps:
+            yield from self.sequence(pattern.args, inputs, bound)
+        elif len(inputs) == 2:
+            yield from self.sequence(pattern.args, inputs, bound)
+            yield from self.sequence(pattern.args, inputs[::-1], bound)
 
+    def match_ac(self, pattern: OpNode, node: Any, bound: Bindings) -> Iterator[Bindings]:
+        """Match operands in any order (see `match/ac.py`)."""
+        taking = plan(pattern, self.left)
+        n, k = len(node.inputs), len(taking.fixed)
+        collects = taking.collector is not None
+        if n < k + collects:
+            return
+        extends = pattern is self.left and not collects and taking.rest is None
+        if taking.rest is None:
+            if n > k + collects and not (collects or extends):
+                return
+            if not may_regroup(n, k + collects, self.exact, node.outputs[0]):
+                return
+        for inner, taken in self.assign(taking.fixed, node.inputs, bound, ()):
+            left = without(node.inputs, taken)
+            if taking.rest is not None:
+                if inner.get(taking.rest.name, left) == left:
+                    yield inner | {taking.rest.name: left}
+            elif taking.collector is not None:
+                yield from self.bind(taking.collector, joined(node.op, left), inner)
+            else:
+                yield inner | {EXTRA: left} if left else inner
 
-def match_root(pattern: OpNode, node: Any) -> Iterator[Bindings]:
-    """Yield every way in which a left side matches a node."""
-    if len(node.outputs) == 1:
-        yield from matches(pattern, node.outputs[0])
+    def assign(
+        self, fixed: Sequence[Any], inputs: Sequence[Any], bound: Bindings, taken: tuple[int, ...]
+    ) -> Iterator[tuple[Bindings, tuple[int, ...]]]:
+        """Yield the ways in which patterns take one operand each, and which ones they took."""
+        if not fixed:
+            yield bound, taken
+            return
+        for i, v in enumerate(inputs):
+            if i in taken:
+                continue
+            for inner in self.matches(fixed[0], v, bound):
+                yield from self.assign(fixed[1:], inputs, inner, (*taken, i))
 
+    def bind(self, hole: Hole, v: Any, bound: Bindings) -> Iterator[Bindings]:
+        if hole.name in bound:
+            if bound[hole.name] is v:
+                yield bound
+        elif hole.sort(v):
+            yield bound | {hole.name: v}
 
-def _bind(hole: Hole, v: Any, bound: Bindings) -> Iterator[Bindings]:
-    if hole.name in bound:
-        if bound[hole.name] is v:
-            yield bound
-    elif hole.sort(v):
-        yield bound | {hole.name: v}
+    def sequence(
+        self, patterns: Sequence[Any], values: Sequence[Any], bound: Bindings
+    ) -> Iterator[Bindings]:
+        """Match operands in order; a rest hole takes any number of them, few before many."""
+        if not patterns:
+            if not values:
+                yield bound
+            return
+        first, others = patterns[0], patterns[1:]
+        if isinstance(first, Hole) and first.rest:
+            needed = sum(not (isinstance(p, Hole) and p.rest) for p in others)
+            only = needed == len(others)
+            start = len(values) - needed if only else 0
+            for n in range(max(start, 0), len(values) - needed + 1):
+                taken = tuple(values[:n])
+                if bound.get(first.name, taken) == taken:
+                    yield from self.sequence(others, values[n:], bound | {first.name: taken})
+        elif values:
+            for inner in self.matches(first, values[0], bound):
+                yield from self.sequence(others, values[1:], inner)
 
 
 def _props(pattern: OpNode, op: Any, bound: Bindings) -> Iterator[Bindings]:
@@ -68,25 +155,3 @@ def _props(pattern: OpNode, op: Any, bound: Bindings) -> Iterator[Bindings]:
             elif value != wanted:
                 return
     yield bound
-
-
-def _sequence(
-    patterns: Sequence[Any], values: Sequence[Any], bound: Bindings
-) -> Iterator[Bindings]:
-    """Match operands in order; a rest hole takes any number of them, few before many."""
-    if not patterns:
-        if not values:
-            yield bound
-        return
-    first, others = patterns[0], patterns[1:]
-    if isinstance(first, Hole) and first.rest:
-        needed = sum(not (isinstance(p, Hole) and p.rest) for p in others)
-        only = needed == len(others)
-        start = len(values) - needed if only else 0
-        for n in range(max(start, 0), len(values) - needed + 1):
-            taken = tuple(values[:n])
-            if bound.get(first.name, taken) == taken:
-                yield from _sequence(others, values[n:], bound | {first.name: taken})
-    elif values:
-        for inner in matches(first, values[0], bound):
-            yield from _sequence(others, values[1:], inner)

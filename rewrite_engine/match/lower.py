@@ -17,6 +17,7 @@ from etuples.core import ExpressionTuple, KwdPair
 from rewrite_engine.errors import PatternError, UnboundVariableError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.op import Op
+from rewrite_engine.match.ac import is_ac
 from rewrite_engine.match.pattern import Anything, Hole, Literal, OpClass, OpNode, Rest, Sort, holes
 from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable, PatternTerm, Term
 
@@ -85,10 +86,14 @@ class Lowered:
     left: OpNode
     right: Any
     guards: tuple[Condition, ...]
+    exact: bool = False  # the rule claims that values stay the same, bit by bit
 
 
 def lower(
-    fn: Callable[..., Any], variable: type[LogicVariable], default_sort: Sort = Anything
+    fn: Callable[..., Any],
+    variable: type[LogicVariable],
+    default_sort: Sort = Anything,
+    exact: bool = False,
 ) -> Lowered:
     """Call a rule function on fresh logic variables and lower what it returns.
 
@@ -110,19 +115,17 @@ def lower(
     if not isinstance(left, OpNode):
         raise PatternError(f"the left side {body.left!r} is not an op: it would match everything")
     right = body.right if isinstance(body.right, Compute) else lower_pattern(body.right)
-    lowered = Lowered(left, right, tuple([lower_condition(c) for c in conditions]))
+    lowered = Lowered(left, right, tuple([lower_condition(c) for c in conditions]), exact)
     _check_bound(lowered, set(lvars))
     return lowered
 
 
 def _lvar(variable: type[LogicVariable], p: inspect.Parameter, default_sort: Sort) -> LogicVariable:
     sort = default_sort if p.annotation is p.empty else as_sort(p.annotation)
-    if p.default is not p.empty and not (sort is Rest and p.default == ()):
-        raise PatternError(
-            f"parameter {p.name}: defaults for missing operands need associative-commutative "
-            "matching, which this version does not have"
-        )
-    return variable(p.name, sort=sort, rest=sort is Rest, default=NO_DEFAULT)
+    default = NO_DEFAULT if p.default is p.empty or sort is Rest else p.default
+    if default is not NO_DEFAULT and not isinstance(default, int | float | complex):
+        raise PatternError(f"parameter {p.name}: a default for a missing operand must be a number")
+    return variable(p.name, sort=sort, rest=sort is Rest, default=default)
 
 
 def as_sort(annotation: Any) -> Sort:
@@ -139,7 +142,7 @@ def as_sort(annotation: Any) -> Sort:
 def lower_pattern(x: Any) -> Any:
     """Lower one side of a rule."""
     if isinstance(x, LogicVariable):
-        return Hole(x.name, x.sort or Anything)
+        return Hole(x.name, x.sort or Anything, None if x.default is NO_DEFAULT else x.default)
     if isinstance(x, PatternTerm):
         x = x.etuple
     if isinstance(x, ExpressionTuple):
@@ -166,13 +169,38 @@ def _lower_op(operator: Any, operands: tuple[Any, ...]) -> OpNode:
         return OpNode(_lower_class(operator._tuple), args)
     if not isinstance(operator, Op):
         raise PatternError(f"{operator!r} is not an op")
+    args = spliced(operator, args)
     nin = len(operator.itypes) if operator.itypes is not None else getattr(operator, "nin", None)
     plain = not any(isinstance(a, Hole) and a.rest for a in args)
     if plain and isinstance(nin, int) and nin >= 0 and nin != len(args):
         raise PatternError(
             f"{operator} takes {nin} operands, not {len(args)}: this can never match"
         )
-    return OpNode(operator, args)
+    node = OpNode(operator, args)
+    if is_ac(node):
+        _check_ac(node)
+    return node
+
+
+def spliced(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The operands, with those of the same associative-commutative op inside them taken out:
+    `a + b + rest` is one sum of three.
+    """
+    if not (op.associative and op.commutative):
+        return args
+    result: list[Any] = []
+    for a in args:
+        result.extend(a.args if isinstance(a, OpNode) and a.op is op else [a])
+    return tuple(result)
+
+
+def _check_ac(node: OpNode) -> None:
+    if len(node.rests) > 1:
+        raise PatternError(f"{node.op}: operands in any order can have one rest only")
+    if node.default is not None and len(node.args) != 2:
+        raise PatternError(
+            f"{node.op}: an operand with a default needs one other operand beside it"
+        )
 
 
 def _lower_class(items: tuple[Any, ...]) -> OpClass:

@@ -47,6 +47,13 @@ class Hole:
 
     name: str
     sort: Sort = Anything
+    #: the number it stands for where its operand is missing; None: it has to be there
+    default: Any = None
+
+    @property
+    def has_default(self) -> bool:
+        """Whether its operand may be missing."""
+        return self.default is not None
 
     @property
     def rest(self) -> bool:
@@ -90,6 +97,11 @@ class OpNode:
     def rests(self) -> list[int]:
         """Positions of the operands that stand for any number of operands."""
         return [i for i, a in enumerate(self.args) if isinstance(a, Hole) and a.rest]
+
+    @property
+    def default(self) -> Hole | None:
+        """The operand that may be missing, if there is one."""
+        return next((a for a in self.args if isinstance(a, Hole) and a.has_default), None)
 
     @property
     def swaps(self) -> bool:

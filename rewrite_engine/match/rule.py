@@ -17,6 +17,7 @@ from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
+from rewrite_engine.match.ac import is_ac
 from rewrite_engine.match.build import guards_hold, instantiate
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.emit import Function, compile_rule
@@ -166,7 +167,7 @@ class DataRule(Rule):
         super().__init__(fn, phase=phase, claim=claim, tags=tags)
         self.variable = variable
         try:
-            self.lowered: Lowered = lower(fn, variable)
+            self.lowered: Lowered = lower(fn, variable, exact=claim.kind == "exact")
         except RuleError as error:
             raise self.error(type(error), error) from None
         self.left: OpNode = self.lowered.left
@@ -184,6 +185,8 @@ class DataRule(Rule):
 
     def fits(self, heads: Sequence[Any], numbers: Sequence[Any] | None = None) -> bool:
         args = self.left.args
+        if is_ac(self.left):
+            return _ac_fits(self.left, heads, numbers)
         if self.left.rests:
             return True
         if self.left.swaps and len(heads) == 2:
@@ -208,7 +211,7 @@ class DataRule(Rule):
 
     def interpreted(self, fgraph: Any, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""
-        for bound in match_root(self.left, node):
+        for bound in match_root(self.left, node, self.lowered.exact):
             if not guards_hold(self.guards, bound):
                 continue
             result = instantiate(self.right, bound, node)
@@ -234,6 +237,31 @@ class DataRule(Rule):
         if isinstance(self.right, Hole) or old.type.kin(new.type):
             return False
         return super().accept(old, new)
+
+
+def _ac_fits(left: OpNode, heads: Sequence[Any], numbers: Sequence[Any] | None) -> bool:
+    """Whether every operand of a pattern finds one that may be its own, wherever it stands."""
+    for pattern in left.args:
+        if isinstance(pattern, Hole) and pattern.rest:
+            continue
+        if isinstance(pattern, Literal) and numbers is not None:
+            value = pattern.value
+            if not any(n == value or value != value for n in numbers):
+                return False
+        elif not any(_may_be(pattern, head) for head in heads):
+            return False
+    return True
+
+
+def _may_be(pattern: Any, head: Any) -> bool:
+    """Whether an operand computed by `head` may match a pattern."""
+    if isinstance(pattern, OpNode):
+        if pattern.default is not None:
+            return True
+        return head is not None and head is not CONSTANT and pattern.fits(head)
+    if isinstance(pattern, Literal):
+        return head is CONSTANT
+    return not (isinstance(pattern, Hole) and pattern.sort.constant) or head is CONSTANT
 
 
 def _fit(args: Sequence[Any], heads: Sequence[Any], numbers: Sequence[Any] | None) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
-from rewrite_engine.graph.store import key_of
+from rewrite_engine.graph.intern import key_of
 from rewrite_engine.rewrite.collector import paused_collector
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.trace import Trace

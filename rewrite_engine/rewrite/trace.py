@@ -1,6 +1,7 @@
 """`Trace`: what happened to a graph. Drivers report firings to it; without one they report nothing.
 
-A firing is kept as references; with `terms=True` also as text, taken at once, since nodes change later.
+A firing is kept as references; with `terms=True` also as text, taken at once, since nodes change
+later.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ Describe = Callable[[Variable], str]
 
 @dataclass(frozen=True, slots=True)
 class Firing:
-    """One application of a rule. `before` and `after` are text if the trace takes terms, else variables."""
+    """One application of a rule. `before` and `after` are text if the trace takes terms, else
+    variables.
+    """
 
     number: int
     phase: str
@@ -63,7 +66,9 @@ class Trace:
             self.phases.append(result)
 
     def about(self, node: Apply, new: Any, old: Variable | None = None) -> None:
-        """A rule is about to replace an output of a node (the first one): note the terms while they are there."""
+        """A rule is about to replace an output of a node (the first one): note the terms while they
+        are there.
+        """
         if old is None and node.outputs:
             old = node.outputs[0]
         if self.terms and old is not None:
@@ -72,11 +77,15 @@ class Trace:
             self._before = (old, new, None)
 
     def fired(self, rule: Any, own: Variable | None = None) -> None:
-        """The replacement that was announced by `about` took place; `own` is the graph's variable for the new term."""
+        """The replacement that was announced by `about` took place; `own` is the graph's variable
+        for the new term.
+        """
         before, after, origin = self._before
         self.count += 1
         self.records.append(
-            Firing(self.count, self.phase, rule, before, after, perf_counter() - self.started, origin)
+            Firing(
+                self.count, self.phase, rule, before, after, perf_counter() - self.started, origin
+            )
         )
 
     def text(self, v: Any) -> str:

@@ -88,6 +88,7 @@ class TensorType(Type):
         self.broadcastable: tuple[bool, ...] = tuple([d == 1 for d in self.shape])
         self.numpy_dtype: np.dtype[Any] = np.dtype(self.dtype)
         self.kind: str = self.numpy_dtype.kind
+        self.regroups_exactly = self.kind not in "fc"
 
     def __str__(self) -> str:
         return f"TensorType({self.dtype}, {self.shape})"

@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.match.lower import Lowered
+from rewrite_engine.match.ac import is_ac
+from rewrite_engine.match.lower import Lowered, spliced
 from rewrite_engine.match.pattern import (
     Anything,
     Const,
@@ -43,13 +44,16 @@ NUMBERS = [0.0, -0.0, 1.0, 2.0]
 #: each name has one sort, so that it means the same wherever it occurs
 HOLES = [Hole("a", Anything), Hole("b", Anything), Hole("c", Const), Hole("d", Positive)]
 RESTS = [Hole("r", Rest), Hole("s", Rest)]
+MAYBE = Hole("m", Const, 1.0)
 LEAVES = [*(num(n) for n in "xyz"), pos("p"), *map(num.make_constant, NUMBERS), const(3.0)]
 
 
 def patterns(depth: int = 3) -> st.SearchStrategy[Any]:
     """Patterns: holes that repeat, numbers, commutative ops in each other, rests, parameters."""
-    leaf = st.sampled_from(HOLES) | st.sampled_from(HOLES) | st.builds(
-        Literal, st.sampled_from(NUMBERS)
+    leaf = (
+        st.sampled_from(HOLES)
+        | st.sampled_from(HOLES)
+        | st.builds(Literal, st.sampled_from(NUMBERS))
     )
     if depth == 0:
         return leaf
@@ -65,7 +69,26 @@ def op_nodes(depth: int) -> st.SearchStrategy[OpNode]:
         st.builds(lambda f, a, b: OpNode(f, (a, b)), st.sampled_from(BINARY), inner, inner),
         st.builds(lambda f, a, b: OpNode(f, (a, b)), st.sampled_from([add, mul]), inner, inner),
         st.builds(lambda a, b, c: OpNode(join, (a, b, c)), inner | rest, inner, inner | rest),
-    )
+        st.builds(lambda f, a: OpNode(f, (MAYBE, a)), st.sampled_from([add, mul]), inner),
+        st.builds(
+            lambda f, *parts: OpNode(f, parts),
+            st.sampled_from([add, mul]),
+            inner,
+            inner,
+            inner | rest,
+        ),
+    ).map(tidy)
+
+
+def tidy(node: OpNode) -> OpNode:
+    """As lowering leaves it: no op of any order directly in itself, one rest, defaults beside one."""
+    args = spliced(node.op, node.args) if not isinstance(node.op, OpClass) else node.args
+    if is_ac(node):
+        rests = [a for a in args if isinstance(a, Hole) and a.rest]
+        args = tuple([a for a in args if a not in rests[1:]])
+    if len(args) > 2 or args.count(MAYBE) > 1:
+        args = tuple([Hole("c", Const) if a == MAYBE else a for a in args])
+    return OpNode(node.op, args)
 
 
 @st.composite
@@ -73,8 +96,10 @@ def rules(draw: Any) -> DataRule:
     """A rule whose right side shows everything that was bound."""
     left = draw(op_nodes(3))
     bound = holes(left)
-    parts = [h if h.sort is not Prop else OpNode(OpClass(Times, (("by", h),)), (LEAF,))
-             for h in bound.values()]
+    parts = [
+        h if h.sort is not Prop else OpNode(OpClass(Times, (("by", h),)), (LEAF,))
+        for h in bound.values()
+    ]
     right = OpNode(join, tuple([Literal(7.0), *parts]))
     return with_sides(Lowered(left, right, ()))
 
@@ -126,6 +151,13 @@ def instances(draw: Any, pattern: Any) -> Any:
         if isinstance(p, Hole):
             return bound_to(p)
         args = [v for a in p.args for v in fill(a)]
+        if is_ac(p) and draw(st.booleans()):
+            args = draw(
+                st.permutations([*args, *draw(st.lists(st.sampled_from(LEAVES), max_size=2))])
+            )
+        if p.default is not None and draw(st.booleans()):
+            (other,) = [a for a in p.args if a is not p.default]
+            return fill(other)
         if draw(st.booleans()) and (getattr(p.op, "commutative", False) or spoil == "swap"):
             args.reverse()
         op = p.op

@@ -1,4 +1,6 @@
-"""What is wrong with a rule is said when it is built: its name, file:line, and what to write instead."""
+"""What is wrong with a rule is said when it is built: its name, file:line, and what to write
+instead.
+"""
 
 from __future__ import annotations
 
@@ -109,8 +111,16 @@ def test_operands_by_name_are_refused() -> None:
     fails(lambda a: sin(a, axis=0) >> a, "name no operands in a pattern")
 
 
-def test_defaults_wait_for_ac_matching() -> None:
-    fails(lambda a, b=1: mul(a, b) >> a, "parameter b", "associative-commutative matching")
+def test_a_default_is_a_number_beside_one_operand() -> None:
+    fails(lambda a, b="1": mul(a, b) >> a, "parameter b", "must be a number")
+    fails(lambda a, c, b=1: mul(a, b, c) >> a, "one other operand")
+
+
+def test_operands_in_any_order_have_one_rest() -> None:
+    def two(a: Any, xs: Rest, ys: Rest) -> Any:
+        return add(a, *xs, *ys) >> a
+
+    fails(two, "one rest only")
 
 
 PRECEDENCE = {

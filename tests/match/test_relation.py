@@ -27,8 +27,15 @@ def log_exp(term, result):
 def ambiguous(term, result):
     """sub(a, b) is related to several terms."""
     a, b = LogicVariable("a"), LogicVariable("b")
-    return lall(eq(term, sub(a, b)), conde([eq(result, term)], [eq(result, LogicVariable("free"))],
-                                            [eq(result, add(b, a))], [eq(result, mul(a, b))]))
+    return lall(
+        eq(term, sub(a, b)),
+        conde(
+            [eq(result, term)],
+            [eq(result, LogicVariable("free"))],
+            [eq(result, add(b, a))],
+            [eq(result, mul(a, b))],
+        ),
+    )
 
 
 def test_the_first_closed_answer_that_changes_something() -> None:

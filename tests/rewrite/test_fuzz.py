@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.match.lower import Lowered
 from rewrite_engine.match.pattern import Hole, holes
 from rewrite_engine.match.rule import DataRule
-from rewrite_engine.match.lower import Lowered
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rewrite.walk import WalkingOptimizer

@@ -1,0 +1,99 @@
+"""Matching operands of associative-commutative ops: what pattern, interpreter and emitter share.
+
+An AC pattern is matched against all operands of a node, in any order. Its fixed operands
+(everything but bare holes) take one operand each. What is left goes to the rest hole, or, joined by
+the op, to the one bare hole that occurs nowhere else (the *collector*); a whole rule whose left
+side has neither leaves it alone and puts it back beside its result. Alternatives are tried in the
+order of the node's operands, so the first match is the same in the interpreter, in compiled code
+and in every process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.match.pattern import Hole, Literal, OpNode, subpatterns
+
+EXTRA = "*"  # the name under which the operands that a left side leaves alone are bound
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How an AC pattern takes operands. fixed: patterns for one operand each, in the order in which
+    they are tried. rest, collector: who takes what is left (None: nobody)."""
+
+    fixed: tuple[Any, ...]
+    rest: Hole | None
+    collector: Hole | None
+
+
+def is_ac(pattern: Any) -> bool:
+    """Whether a pattern is an op whose operands are matched in any order and number."""
+    if not isinstance(pattern, OpNode) or isinstance(pattern.op, Variable):
+        return False
+    op = pattern.op
+    return bool(getattr(op, "associative", False) and getattr(op, "commutative", False))
+
+
+def plan(pattern: OpNode, left: OpNode) -> Plan:
+    """Sort the operands of an AC pattern within a left side: cheap tests before expensive ones."""
+    rests = [a for a in pattern.args if isinstance(a, Hole) and a.rest]
+    rest = rests[0] if rests else None
+    collector = None if rests else _collector(pattern, left)
+    others = [a for a in pattern.args if a is not rest and a is not collector]
+    return Plan(tuple(sorted(others, key=_cost)), rest, collector)
+
+
+def _cost(pattern: Any) -> int:
+    """Constants are tried before ops, ops before variables that may stand for anything."""
+    if isinstance(pattern, Literal) or (isinstance(pattern, Hole) and pattern.sort.constant):
+        return 0
+    return 1 if isinstance(pattern, OpNode) else 2
+
+
+def _collector(pattern: OpNode, left: OpNode) -> Hole | None:
+    """The last bare hole that may stand for several operands at once: one that occurs only here."""
+    for hole in reversed(pattern.args):
+        if not isinstance(hole, Hole) or hole.sort.constant or hole.has_default:
+            continue
+        if sum(p == hole for p, _ in subpatterns(left)) == 1:
+            return hole
+    return None
+
+
+def joined(op: Any, operands: Sequence[Any]) -> Any:
+    """One term for operands of an AC op: the operand itself if there is one."""
+    return operands[0] if len(operands) == 1 else op(*operands)
+
+
+def may_regroup(n: int, wanted: int, exact: bool, variable: Any) -> bool:
+    """Whether a rule may match `wanted` of `n` operands: one that claims exact values may not
+    regroup sums and products of floats.
+    """
+    return n == wanted or not exact or bool(variable.type.regroups_exactly)
+
+
+def without(operands: Sequence[Any], taken: Sequence[int]) -> tuple[Any, ...]:
+    """The operands at the other positions, in order."""
+    return tuple([v for i, v in enumerate(operands) if i not in taken])
+
+
+def apply_weak(op: Any, args: Sequence[Any]) -> Any:
+    """Apply an op to terms and Python numbers. Numbers alone stay a number, so that it takes the
+    precision of what it meets; an AC op with one operand left is that operand.
+    """
+    if len(args) == 1 and op.associative and op.commutative:
+        return args[0]
+    if not any(isinstance(a, Variable) for a in args) and hasattr(op, "on_numbers"):
+        return op.on_numbers(*args)
+    return op(*args)
+
+
+def put_back(op: Any, term: Any, extra: Sequence[Any]) -> Any:
+    """The result of a rule beside the operands that its left side left alone."""
+    if term is None or not extra:
+        return term
+    return op(term, *extra)

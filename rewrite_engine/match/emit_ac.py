@@ -1,0 +1,117 @@
+"""The part of the matcher compiler for associative-commutative ops, and for operands that may be
+missing.
+
+Every fixed operand of a pattern is a loop over the node's operands that are not taken yet; what is
+left is bound at the innermost place. What each of them means is told in `match/ac.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rewrite_engine.match.ac import joined, plan
+from rewrite_engine.match.pattern import Hole, Literal, OpNode
+
+if TYPE_CHECKING:
+    from rewrite_engine.match.emit import RuleEmitter
+
+Then = Callable[[], None]
+
+
+def emit_ac(to: RuleEmitter, pattern: OpNode, inputs: str, out: str, then: Then) -> None:
+    """Write the matching of all operands of an AC op. inputs, out: the node's inputs and output."""
+    taking = plan(pattern, to.rule.left)
+    n, k = f"len({inputs})", len(taking.fixed)
+    wanted = k + (taking.collector is not None)
+    extends = pattern is to.rule.left and taking.collector is None and taking.rest is None
+    if taking.rest is not None:
+        to.test(f"{n} >= {k}" if k else "True")
+    elif taking.collector is None and not extends:
+        to.test(f"{n} == {wanted}")
+    elif to.rule.exact:
+        to.test(f"{n} == {wanted} or {n} > {wanted} and {out}.type.regroups_exactly")
+    else:
+        to.test(f"{n} >= {wanted}")
+
+    known = [to.bound[p.name] for p in taking.fixed if isinstance(p, Hole) and p.name in to.bound]
+    to.test(" and ".join(f"{v} in {inputs}" for v in known) or "True")
+
+    def finish(taken: Sequence[str]) -> None:
+        if taking.rest is None and taking.collector is None and not extends:
+            then()
+            return
+        left = to.local("left")
+        to.line(f"{left} = {remaining(inputs, taken)}")
+        if taking.rest is not None:
+            to.rest(taking.rest, left)
+        elif taking.collector is not None:
+            whole = to.local()
+            op = to.constant(pattern.op, str(pattern.op))
+            join = to.constant(joined, "joined")
+            to.line(f"{whole} = {left}[0] if len({left}) == 1 else {join}({op}, {left})")
+            to.hole(taking.collector, whole)
+        else:
+            to.extra = left
+        then()
+
+    take(to, taking.fixed, inputs, (), finish)
+
+
+def take(
+    to: RuleEmitter,
+    fixed: Sequence[Any],
+    inputs: str,
+    taken: tuple[str, ...],
+    then: Callable[[Sequence[str]], None],
+) -> None:
+    """Write a loop for each pattern that takes one operand."""
+    if not fixed:
+        then(taken)
+        return
+    i, v = to.local("i"), to.local()
+    to.line(f"for {i}, {v} in enumerate({inputs}):")
+    to.indent += 1
+    to.test(" and ".join(f"{i} != {t}" for t in taken) or "True")
+    emit_one(to, fixed[0], v, lambda: take(to, fixed[1:], inputs, (*taken, i), then))
+
+
+def emit_one(to: RuleEmitter, pattern: Any, v: str, then: Then) -> None:
+    """Write the matching of one pattern against one variable."""
+    if isinstance(pattern, Literal):
+        to.literal(pattern, v)
+        then()
+    elif not isinstance(pattern, OpNode):
+        to.hole(pattern, v)
+        then()
+    elif pattern.default is None:
+        to.nested([(pattern, v)], then)
+    else:
+        _with_default(to, pattern, v, then)
+
+
+def _with_default(to: RuleEmitter, pattern: OpNode, v: str, then: Then) -> None:
+    """Two ways, one after the other: with all operands, and with the one that may be missing."""
+    before = to.state()
+    to.test(to.head(pattern, v))
+    to.descend([(pattern, v)], then)
+    to.go_back(before)
+    missing = pattern.default
+    assert missing is not None
+    if missing.name in to.bound:
+        return
+    to.bound[missing.name] = to.constant(missing.default)
+    (other,) = [a for a in pattern.args if a is not missing]
+    to.ready_guards()
+    emit_one(to, other, v, then)
+    to.go_back(before)
+
+
+def remaining(inputs: str, taken: Sequence[str]) -> str:
+    """The source of the operands that nobody took."""
+    if not taken:
+        return inputs
+    if len(taken) == 1:
+        return f"{inputs}[:{taken[0]}] + {inputs}[{taken[0]} + 1:]"
+    test = " and ".join(f"_i != {t}" for t in taken)
+    return f"tuple([_v for _i, _v in enumerate({inputs}) if {test}])"
