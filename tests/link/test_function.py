@@ -91,6 +91,33 @@ def test_long_graphs_are_compiled_in_parts(monkeypatch: pytest.MonkeyPatch) -> N
     assert linked.source.count("def ") == len(set(linked.source.split("def ")[1:]))
 
 
+def test_text_grows_with_the_graph_however_much_stays_alive(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(emit, "CHUNK", 50)
+    x = pt.vector("x")
+
+    def folded(n: int) -> Any:  # every value is read again, the first one last
+        values = [x]
+        for i in range(n):
+            values.append(pt.sin(values[-1]) if i % 2 else pt.cos(values[-1]))
+        total = values.pop()
+        while values:
+            total = total * values.pop()
+        return link([x], total)
+
+    small, large = folded(500), folded(2000)
+    assert len(large.source) < 5 * len(small.source)
+    value = np.linspace(0, 1, 3)
+    steps = [value]
+    for i in range(500):
+        steps.append(np.sin(steps[-1]) if i % 2 else np.cos(steps[-1]))
+    want = steps.pop()
+    while steps:
+        want = want * steps.pop()
+    np.testing.assert_allclose(small.call(value), want)
+
+
 def test_a_hundred_thousand_nodes() -> None:
     x = pt.vector("x")
     out = chain(x, 100_000)

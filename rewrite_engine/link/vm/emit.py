@@ -8,6 +8,7 @@ body (parameters, checks, state, errors) is `function.py`; what is decided befor
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,16 +23,20 @@ from rewrite_engine.link.vm.plan import Plan, Step
 from rewrite_engine.link.vm.workspace import fit
 
 CHUNK = 1000  # nodes in one function, when there are many
+_NAME = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(slots=True)
 class Block:
     """Consecutive lines. about: for each line the node's position and the names its inputs have
-    there. takes, leaves: the registers that are alive before and after."""
+    there. reads, takes, leaves: what it uses of the arguments, and of the registers that earlier
+    blocks left; the registers it leaves to later ones. A block knows of those that it uses, not of
+    all that are alive, so that the text of many blocks grows with the graph."""
 
-    takes: list[str]
     lines: list[str] = field(default_factory=list)
     about: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
+    reads: list[str] = field(default_factory=list)
+    takes: list[str] = field(default_factory=list)
     leaves: list[str] = field(default_factory=list)
 
 
@@ -64,27 +69,37 @@ class Body:
         self.form: dict[Variable, str] = {}  # of 0-d values
         self.scalars: dict[Variable, str] = {}  # NumPy scalars of variables that are arrays
         self.numbers: dict[Variable, str] = {}  # NumPy scalars of constants
-        self.free: list[str] = []
+        self.free: dict[str, None] = {}  # registers nobody uses, the latest last
         self.count = 0
         self.warns = False
-        self.blocks = [Block(sorted(set(self.place.values())))]
+        self.arguments = frozenset(self.place.values())
+        self.left: set[str] = set()  # registers that blocks left and none has taken yet
+        self.blocks = [Block()]
         for i, step in enumerate(plan.steps):
             if i and i % CHUNK == 0 and len(plan.steps) - i > CHUNK // 2:
                 self._close(self.blocks[-1])
-                self.blocks.append(Block(self.blocks[-1].leaves))
+                self.blocks.append(Block())
             self._node(i, step)
             self.warns = self.warns or step.traits.warns
-        self._close(self.blocks[-1])
+        if len(self.blocks) > 1:
+            self._close(self.blocks[-1])
 
     def _close(self, block: Block) -> None:
-        block.leaves = sorted({*self.place.values(), *self.scalars.values()})
+        """Note what a block that is complete takes from others and leaves to them."""
+        used = {name for _, inputs in block.about for name in inputs}
+        used.update(*[_NAME.findall(line) for line in block.lines])
+        block.reads = sorted(used & self.arguments)
+        block.takes = sorted(used & self.left)
+        block.leaves = sorted(n for n in used if self._is_register(n) and n not in self.free)
+        self.left.difference_update(block.takes)
+        self.left.update(block.leaves)
 
     # --- registers ----------------------------------------------------------------------------
 
     def register(self) -> str:
         """Return a register that nobody uses."""
         if self.free:
-            return self.free.pop()
+            return self.free.popitem()[0]
         self.count += 1
         return f"{self.prefix}{self.count - 1}"
 
@@ -152,11 +167,11 @@ class Body:
             names.append(name)
             if getattr(v.type, "ndim", None) == 0:
                 self.form[v] = ctx.form
-        self.free += [r for r in freed if r not in names]
+        self.free.update([(r, None) for r in freed if r not in names])
         dead = [r for r in heavy if r not in names]
         for v in unread:
             registers = self._release(v)
-            self.free += registers
+            self.free.update([(r, None) for r in registers])
             dead += registers if len(outputs) > 1 else []
         return names, dead
 

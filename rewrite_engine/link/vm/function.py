@@ -111,16 +111,15 @@ class Writer:
     # --- parts --------------------------------------------------------------------------------
 
     def _part(self, k: int, block: Block) -> None:
-        """Write and compile one part: it takes what is alive out of a list, so that nobody else
-        holds it.
+        """Write and compile one part: it takes what it uses out of a dict, so that nobody else
+        holds it, and leaves there what others will use.
         """
         text, start = self.text, len(self.text.lines)
         text.add([f"def {self._part_name(k)}(_live{', _workspace' if self.large else ''}):"], 0)
-        if block.takes:
-            text.add([f"{', '.join(block.takes)}, = _live", "_live.clear()"], 1)
+        text.add([f"{name} = _live[{name!r}]" for name in block.reads], 1)
+        text.add([f"{name} = _live.pop({name!r})" for name in block.takes], 1)
         text.add(block.lines, 1, block.about)
-        if block.leaves:
-            text.add([f"_live.extend(({', '.join(block.leaves)},))"], 1)
+        text.add([f"_live[{name!r}] = {name}" for name in block.leaves], 1)
         text.add(["", ""], 0)
         part = define(self.text.since(start), start + 1, self.filename, self.names.globals)
         self.names.globals[self._part_name(k)] = part
@@ -207,11 +206,11 @@ class Writer:
         if len(blocks) == 1:
             self.text.add(blocks[0].lines, 2, blocks[0].about)
             return
-        self.text.add([f"_live = [{', '.join(blocks[0].takes)}]"], 2)
+        arguments = sorted(self.body.arguments)
+        self.text.add([f"_live = {{{', '.join([f'{a!r}: {a}' for a in arguments])}}}"], 2)
         extra = ", _workspace" if self.large else ""
         self.text.add([f"{self._part_name(k)}(_live{extra})" for k in range(len(blocks))], 2)
-        if blocks[-1].leaves:
-            self.text.add([f"{', '.join(blocks[-1].leaves)}, = _live", "_live.clear()"], 2)
+        self.text.add([f"{r} = _live.pop({r!r})" for r in sorted(self.body.left)], 2)
 
     def _locked(self, lines: list[str]) -> list[str]:
         """Statements that have to happen together: without a call in between nothing interrupts
