@@ -151,6 +151,10 @@ class Elemwise(Op):
             what = f"takes tensors, not {describe(x)}"
             raise ForeignObjectError(message(what, op=self, where=build_site())) from error
 
+    def on_numbers(self, *numbers: Any) -> Any:
+        """Apply to Python numbers: a Python number, as weak as they are."""
+        return self.scalar_op.impl(*numbers).item()
+
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
         """Return the output types: dtypes by the scalar op, static shape by broadcasting."""
         for t in types:

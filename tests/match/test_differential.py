@@ -67,7 +67,7 @@ def test_interpreted_and_compiled_agree(pair: Any) -> None:
 @settings(max_examples=150)
 @over(pairs(), st.lists(st.booleans(), min_size=8, max_size=8))
 def test_they_take_the_same_match_when_a_guard_refuses_some(pair: Any, verdicts: Any) -> None:
-    """A guard that accepts only one of the possible bindings: both get there, whatever the order."""
+    """A guard that accepts only one of the possible bindings: both get there, in any order."""
     rule, node = pair
     found = list(match_root(rule.left, node))
     names = [h for h in rule.lowered.left.args if isinstance(h, Hole)]
@@ -114,9 +114,12 @@ def test_the_relation_agrees_with_both(pair: Any) -> None:
 @over(pairs())
 def test_each_answer_of_the_relation_is_a_match(pair: Any) -> None:
     rule, node = pair
-    shown = {text_of(rule, b, node) for b in match_root(rule.left, node)}
+    ways = list(match_root(rule.left, node))
+    if len(ways) > 20:  # that many answers are not asked for
+        return
+    shown = {text_of(rule, b, node) for b in ways}
     found = {repr(etuplize(merged(from_term(t)))) for t in answers(rule, node.outputs[0])}
-    assert found == shown or len(shown) > 20
+    assert found == shown
 
 
 def text_of(rule: Any, bound: Any, node: Any) -> str:
