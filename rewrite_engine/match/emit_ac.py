@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.match.ac import joined, plan
-from rewrite_engine.match.pattern import Hole, Literal, OpNode
+from rewrite_engine.match.ac import Plan, is_ac, joined, plan
+from rewrite_engine.match.pattern import Hole, Literal, OpNode, subpatterns
 
 if TYPE_CHECKING:
     from rewrite_engine.match.emit import RuleEmitter
@@ -22,23 +22,60 @@ Then = Callable[[], None]
 def emit_ac(to: RuleEmitter, pattern: OpNode, inputs: str, out: str, then: Then) -> None:
     """Write the matching of all operands of an AC op. inputs, out: the node's inputs and output."""
     taking = plan(pattern, to.rule.left)
-    n, k = f"len({inputs})", len(taking.fixed)
-    wanted = k + (taking.collector is not None)
-    extends = pattern is to.rule.left and taking.collector is None and taking.rest is None
+    wanted = len(taking.fixed) + (taking.collector is not None)
+    extends = pattern is to.rule.left and taking.collector is None
     if taking.rest is not None:
-        to.test(f"{n} >= {k}" if k else "True")
+        to.test(f"len({inputs}) >= {wanted}" if wanted else "True")
+        emit_any(to, pattern, taking, inputs, then)
     elif taking.collector is None and not extends:
-        to.test(f"{n} == {wanted}")
-    elif to.rule.exact:
-        to.test(f"{n} == {wanted} or {n} > {wanted} and {out}.type.regroups_exactly")
+        to.test(f"len({inputs}) == {wanted}")
+        both = emit_pair if wanted == 2 else emit_any
+        both(to, pattern, taking, inputs, then)
+    elif wanted == 2 and open_nodes(to.rule.left) <= 2:
+        before = to.state()
+        to.test(f"len({inputs}) == 2")
+        emit_pair(to, pattern, taking, inputs, then)
+        to.go_back(before)
+        to.test(f"len({inputs}) > 2" + may_regroup(to, out))
+        emit_any(to, pattern, taking, inputs, then)
     else:
-        to.test(f"{n} >= {wanted}")
+        n = f"len({inputs})"
+        more = may_regroup(to, out)
+        to.test(f"{n} == {wanted} or {n} > {wanted}{more}" if more else f"{n} >= {wanted}")
+        emit_any(to, pattern, taking, inputs, then)
 
+
+def may_regroup(to: RuleEmitter, out: str) -> str:
+    """The condition under which a rule may match some of more operands."""
+    return f" and {out}.type.regroups_exactly" if to.rule.exact else ""
+
+
+def open_nodes(left: OpNode) -> int:
+    """How many parts of a left side match two operands as well as more; each doubles the code."""
+    parts = [p for p, _ in subpatterns(left) if is_ac(p)]
+    return sum(p is left or plan(p, left).collector is not None for p in parts)
+
+
+def emit_pair(to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, then: Then) -> None:
+    """Two operands for two patterns: one order, then the other."""
+    first, second = [p for p in (*taking.fixed, taking.collector) if p is not None]
+    v, w = to.local(), to.local()
+    if first == second:
+        to.line(f"{v}, {w} = {inputs}")
+    else:
+        to.line(f"for {v}, {w} in ({inputs}, {inputs}[::-1]):")
+        to.indent += 1
+    to.extra = None if pattern is to.rule.left else to.extra
+    emit_one(to, first, v, lambda: emit_one(to, second, w, then))
+
+
+def emit_any(to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, then: Then) -> None:
+    """Any number of operands: a loop for each fixed pattern, and something for what is left."""
     known = [to.bound[p.name] for p in taking.fixed if isinstance(p, Hole) and p.name in to.bound]
     to.test(" and ".join(f"{v} in {inputs}" for v in known) or "True")
 
     def finish(taken: Sequence[str]) -> None:
-        if taking.rest is None and taking.collector is None and not extends:
+        if taking.rest is None and taking.collector is None and pattern is not to.rule.left:
             then()
             return
         left = to.local("left")

@@ -153,7 +153,7 @@ class Elemwise(Op):
 
     def on_numbers(self, *numbers: Any) -> Any:
         """Apply to Python numbers: a Python number, as weak as they are."""
-        return self.scalar_op.impl(*numbers).item()
+        return self.scalar_op.impl(*[np.asarray(x) for x in numbers]).item()
 
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
         """Return the output types: dtypes by the scalar op, static shape by broadcasting."""

@@ -1,0 +1,129 @@
+"""Operands in any order and number: what a pattern takes, what is left, and what may be missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.match.claim import approx, exact
+from rewrite_engine.match.pattern import Const, Rest
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.fold import constant_folding
+from rewrite_engine.rules import language
+from tests.match.language import make, same, x, y, z
+from tests.toy import add, exp, log, mul, neg, num, sin, sub
+
+
+def collect(a: Any, p: Const = 1, q: Const = 1, rest: Rest = ()) -> Any:
+    """Like terms."""
+    return add(mul(p, a), mul(q, a), *rest) >> add(mul(add(p, q), a), *rest)
+
+
+def two_and_rest(a: Any, b: Any, rest: Rest) -> Any:
+    return add(log(a), exp(b), *rest) >> join_sum(a, b, rest)
+
+
+def join_sum(a: Any, b: Any, rest: Any) -> Any:
+    return add(sub(a, b), *rest)
+
+
+CASES = [
+    # rule, term, expected
+    (make(lambda a: mul(1, a) >> a), mul(x, 1.0, y), mul(x, y)),
+    (make(lambda a: mul(1, a) >> a), mul(1.0, x), x),
+    (make(lambda a: mul(1, a) >> a), mul(x, y), None),
+    (make(lambda a: log(add(1, a)) >> sin(a)), log(add(x, 1.0, y)), sin(add(x, y))),
+    (make(lambda a: mul(a, a) >> exp(a)), mul(x, y, x), mul(exp(x), y)),
+    (make(lambda a: mul(a, a) >> exp(a)), mul(x, y, z), None),
+    (make(lambda a: neg(mul(a, a)) >> a), neg(mul(x, x)), x),
+    (make(lambda a: neg(mul(a, a)) >> a), neg(mul(x, y, x)), None),  # y would be lost
+    (make(lambda a, b: add(log(a), log(b)) >> log(mul(a, b))), add(log(x), z, log(y)),
+     add(log(mul(x, y)), z)),
+    (make(two_and_rest), add(y, exp(x), z, log(y)), add(sub(y, x), y, z)),
+    (make(two_and_rest), add(exp(x), log(y)), sub(y, x)),
+    (make(two_and_rest), add(exp(x), exp(y)), None),
+    (make(lambda a, b, c: add(mul(a, b), mul(a, c)) >> mul(a, add(b, c))),
+     add(mul(x, y), mul(z, x)), mul(x, add(y, z))),
+    (make(collect), add(mul(2.0, x), mul(x, 3.0)), mul(add(2.0, 3.0), x)),
+    (make(collect), add(x, y, x), add(mul(add(1.0, 1.0), x), y)),
+    (make(collect), add(mul(3.0, y), x, y, z), add(mul(add(3.0, 1.0), y), x, z)),
+    (make(collect), add(x, y, z), None),
+    (make(collect), add(mul(2.0, x), mul(3.0, y)), None),
+]  # fmt: skip
+
+
+def merged(term: Any) -> Any:
+    """The term in a graph, where equal parts are one."""
+    fgraph = FunctionGraph(None, [term], copy_inputs=False)
+    KEEP.append(fgraph)
+    return fgraph.outputs[0]
+
+
+KEEP: list[Any] = []
+
+
+@pytest.mark.parametrize(("rule", "term", "expected"), CASES, ids=lambda c: str(c))
+def test_what_is_taken_and_what_is_left(rule: Any, term: Any, expected: Any) -> None:
+    node = merged(term).owner
+    for found in (rule.transform(None, node), rule.interpreted(None, node)):
+        assert same(found, expected if expected is None else merged(expected))
+
+
+def test_the_first_match_is_in_the_order_of_the_operands() -> None:
+    rule = make(lambda a: add(sin(a), sin(a)) >> a)
+    node = merged(add(sin(y), sin(x), sin(x), sin(y))).owner
+    found = rule.transform(None, node)
+    assert same(found, add(y, sin(x), sin(x)))
+
+
+def test_nested_sums_in_a_pattern_are_one_sum() -> None:
+    rule = make(lambda a, b: add(add(sin(a), b), 2.0) >> sub(a, b))
+    assert rule.text == "sin(a) + b + 2.0 -> a - b"
+    assert same(rule.transform(None, add(2.0, y, sin(x)).owner), sub(x, y))
+
+
+def test_a_rule_that_claims_exact_values_does_not_regroup_floats() -> None:
+    def halves(a: Any) -> Any:
+        """A square."""
+        return a * a >> pt.sqr(a)
+
+    a, b = pt.vectors("a b")
+    i, j = pt.ivectors("i j")
+    careful, free = language.rule(halves, claim=exact), language.rule(halves, claim=approx(4))
+    assert careful.transform(None, pt.mul(a, a).owner) is not None
+    assert careful.transform(None, pt.mul(a, b, a).owner) is None
+    assert free.transform(None, pt.mul(a, b, a).owner) is not None
+    assert careful.transform(None, pt.mul(i, j, i).owner) is not None
+    node = pt.mul(a, b, a).owner
+    assert careful.interpreted(None, node) is None
+    assert free.interpreted(None, node) is not None
+
+
+def test_numbers_for_missing_operands_take_the_precision_of_the_others() -> None:
+    def like_terms(a: Any, p: language.Const = 1, q: language.Const = 1, rest: Rest = ()) -> Any:
+        """2 x + x is 3 x."""
+        return p * a + q * a + rest >> (p + q) * a + rest
+
+    rule = language.rule(like_terms, claim=approx(4))
+    a, b = pt.fvectors("a b")
+    found = rule.transform(None, pt.add(a, b, a).owner)
+    assert found.type.dtype == "float32"
+    assert found.eval({a: [1.5], b: [0.25]}).tolist() == [3.25]
+    fgraph = FunctionGraph([a, b], [pt.add(2 * a, b, a, 0.5 * a)])
+    EquilibriumOptimizer([constant_folding, rule]).rewrite(fgraph)
+    assert fgraph.outputs[0].eval({fgraph.inputs[0]: [2.0], fgraph.inputs[1]: [1.0]}) == [8.0]
+    assert len(fgraph.outputs[0].owner.inputs) == 2
+
+
+def test_the_rewriting_of_a_sum_comes_to_an_end() -> None:
+    rule = make(collect)
+    xs = [num(n) for n in "abc"]
+    term = add(*[mul(float(i + 2), xs[i % 3]) for i in range(30)])
+    fgraph = FunctionGraph(xs, [term])
+    result = EquilibriumOptimizer([constant_folding, rule]).rewrite(fgraph)
+    assert result.fired[rule.name] == 27
+    assert len(fgraph.outputs[0].owner.inputs) == 3
+    fgraph.check_integrity()
