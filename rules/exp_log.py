@@ -147,6 +147,17 @@ def exp_over_one_plus_exp(x: Real):
 
 
 @rule(phase="stabilize")
+def sigmoid_in_product(x: Real, y: Float):
+    """y / (1 + exp(x)) * exp(x), as gradients write it, is 0 * inf for large x.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(y / (1 + exp(x)) * exp(x))
+    y * sigmoid(x)
+    """
+    return (y / (1 + exp(x))) * exp(x) >> y * sigmoid(x)
+
+
+@rule(phase="stabilize")
 def one_minus_sigmoid(x: Real):
     """1 - sigmoid(x) loses every digit for large x.
 

@@ -3,7 +3,7 @@
 """
 
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import Sum, exp, log, second
+from rewrite_engine.tensor import DimShuffle, Sum, exp, log, second
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, Softmax
 
 #: exp(x - max(x)) is off by up to |x - max(x)| / 2 units, exp(x) by one; it is 0 beyond 745
@@ -65,6 +65,69 @@ def softmax_denominator_gradient(v, x: Real, axis: Prop):
     total = Sum(axis=axis, keepdims=True)
     right = Softmax(axis=axis)(x) * total(v)
     return total(v / total(exp(x))) * exp(x) >> right, given(same_rank)
+
+
+def of_all(x, axis):
+    """Whether a sum over `axis` is a single number."""
+    return axis is None or len(axis) == x.type.ndim
+
+
+def puts_back(x, y, axis, n, order):
+    """Whether a reordering of dimensions gives a sum over `axis`, and y, the rank of x again."""
+    ndim = x.type.ndim
+    gone = set(range(ndim) if axis is None else [a % ndim for a in axis])
+    kept = iter(range(ndim))
+    return y.type.ndim == n and order == tuple(
+        "x" if a in gone else next(kept) for a in range(ndim)
+    )
+
+
+@rule(phase="stabilize", claim=SHIFTED)
+def softmax_of_all(x: Real, axis: Prop):
+    """exp(x) / sum(exp(x)) over everything.
+
+    >>> x = vector("x")
+    >>> rewritten(exp(x) / exp(x).sum())
+    Softmax{axis=None}(x)
+    """
+    return exp(x) / Sum(axis=axis)(exp(x)) >> Softmax(axis=axis)(x), given(of_all)
+
+
+@rule(phase="stabilize", claim=SHIFTED)
+def softmax_of_all_in_product(y, x: Real, axis: Prop):
+    """The same quotient in another order.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(y / exp(x).sum() * exp(x))
+    y * Softmax{axis=None}(x)
+    """
+    return (y / Sum(axis=axis)(exp(x))) * exp(x) >> y * Softmax(axis=axis)(x), given(of_all)
+
+
+@rule(phase="stabilize", claim=SHIFTED)
+def softmax_of_all_denominator_gradient(v, x: Real, axis: Prop, inner: Prop, n: Prop, order: Prop):
+    """What comes through the denominator alone, sum(v / s) * exp(x), is 0 * inf for large x.
+
+    >>> x, v = vectors("x v")
+    >>> rewritten((v / exp(x).sum()).sum().dimshuffle("x") * exp(x))
+    ExpandDims{axes=[0]}(Sum(v)) * Softmax{axis=None}(x)
+    """
+    total, turn = Sum(axis=axis), DimShuffle(n, order)
+    left = turn(total(v / Sum(axis=inner)(exp(x)))) * exp(x)
+    return left >> turn(total(v)) * Softmax(axis=inner)(x), given(lambda x, inner: of_all(x, inner))
+
+
+@rule(phase="stabilize", claim=SHIFTED)
+def logsumexp_gradient(y, x: Real, axis: Prop, n: Prop, order: Prop):
+    """The gradient of log(sum(exp(x))), exp(x) / sum(exp(x)), is inf / inf for large x.
+
+    >>> x, y = matrix("x"), vector("y")
+    >>> rewritten((y / exp(x).sum(axis=1)).dimshuffle(0, "x") * exp(x))
+    ExpandDims{axes=[1]}(y) * Softmax{axis=(1,)}(x)
+    """
+    turn = DimShuffle(n, order)
+    left = turn(y / Sum(axis=axis)(exp(x))) * exp(x)
+    return left >> turn(y) * Softmax(axis=axis)(x), given(puts_back)
 
 
 @rule(phase="stabilize")

@@ -38,8 +38,8 @@ class Claim:
 
 #: bitwise the same values (a NaN is a NaN), dtype and shape kept
 exact = Claim("exact")
-#: defined wherever the left side is, and no less accurate, up to the sign of a zero and to results
-#: below the smallest normal number
+#: defined wherever the left side is, and no less accurate, up to the sign of a zero and to what
+#: underflows on the way
 refines = Claim("refines")
 
 

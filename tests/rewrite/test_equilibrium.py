@@ -1,4 +1,4 @@
-"""Rules to a fixed point: what is visited again, what comes to no end, what a node rewriter may do."""
+"""Rules to a fixed point: what is visited again, what has no end, what a node rewriter may do."""
 
 from __future__ import annotations
 
@@ -48,8 +48,11 @@ def test_until_nothing_applies() -> None:
 
 
 def test_what_a_rule_makes_is_rewritten_too() -> None:
-    rules = [named("log_exp", lambda a: log(exp(a)) >> a), named("sin_log", lambda a: sin(log(a)) >> log(sin(a))),
-             named("log_sin", lambda a: log(sin(exp(a))) >> exp(a))]
+    rules = [
+        named("log_exp", lambda a: log(exp(a)) >> a),
+        named("sin_log", lambda a: sin(log(a)) >> log(sin(a))),
+        named("log_sin", lambda a: log(sin(exp(a))) >> exp(a)),
+    ]
     assert shown(rewritten(rules, sin(log(exp(log(exp(x))))))) == "sin(x)"
     assert shown(rewritten(rules, sin(log(x)))) == "log(sin(x))"
 

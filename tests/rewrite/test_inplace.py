@@ -98,9 +98,7 @@ def test_an_input_the_caller_gave_away() -> None:
 
 def test_a_broadcast_operand_cannot_hold_the_result() -> None:
     row, m = pt.row("row"), pt.matrix("m")
-    count, graph = inplace(
-        [row, m], [pt.exp(row) + pt.sin(m)], [X.reshape(1, 3), np.outer(Y, Y)]
-    )
+    count, graph = inplace([row, m], [pt.exp(row) + pt.sin(m)], [X.reshape(1, 3), np.outer(Y, Y)])
     assert count == 1
     (node,) = [n for n in graph.apply_nodes if n.op.destroy_map]
     assert node.op.destroy_map == {0: [1]}
@@ -151,7 +149,14 @@ def test_the_protocol_on_toy_ops() -> None:
     assert [n.op.where for n in graph.apply_nodes if n.inputs[0].owner is None].count(None) == 2
 
 
-OPS1 = [pt.exp, pt.sin, pt.neg, lambda v: v[::-1], lambda v: v.dimshuffle("x", 0)[0], lambda v: v + 1]
+OPS1 = [
+    pt.exp,
+    pt.sin,
+    pt.neg,
+    lambda v: v[::-1],
+    lambda v: v.dimshuffle("x", 0)[0],
+    lambda v: v + 1,
+]
 OPS2 = [pt.add, pt.mul, pt.sub, pt.maximum, pt.second, lambda a, b: pt.switch(a > b, a, b)]
 
 

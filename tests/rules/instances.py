@@ -59,6 +59,15 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     ],
     "join_of_join": [dict(axis=0), dict(axis=1)],
     "join_of_one": [dict(axis=0), dict(axis=1)],
+    "softmax_of_all_denominator_gradient": [
+        dict(axis=None, inner=None, n=0, order=("x",)),
+        dict(axis=(0,), inner=(0,), n=1, order=("x", 0)),
+    ],
+    "logsumexp_gradient": [
+        dict(axis=(1,), n=1, order=(0, "x")),
+        dict(axis=(0,), n=1, order=("x", 0)),
+        dict(axis=None, n=0, order=("x",)),
+    ],
     "sum_of_quotient": [dict(axis=(1,)), dict(axis=(0,))],
 }
 FLAGS = [dict(axis=a, keepdims=k) for a in AXES for k in (False, True)]
@@ -161,8 +170,11 @@ def instances(
             term = builder.term()
         except (RewriteEngineError, TypeError):
             continue  # no such term
-        key = (str(builder.bound), str([v.type for v in builder.inputs]), choice if GIVEN.get(
-            rule.short_name) or not builder.inputs else 0)
+        key = (
+            str(builder.bound),
+            str([v.type for v in builder.inputs]),
+            choice if GIVEN.get(rule.short_name) or not builder.inputs else 0,
+        )
         if key not in seen and term.owner is not None:
             seen.add(key)
             term.tag.operands = [v for v in builder.bound.values() if is_computed(v)]

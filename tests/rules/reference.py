@@ -86,6 +86,16 @@ ARRAY: dict[str, Any] = {
 }
 
 
+def reordered(x: Any, op: Any) -> Any:
+    kept = [o for o in op.new_order if o != "x"]
+    assert len(kept) == x.ndim
+    turned = np.transpose(x, kept)
+    return turned[tuple([None if o == "x" else slice(None) for o in op.new_order])]
+
+
+ARRAY["DimShuffle"] = reordered
+
+
 def exact(array: Any) -> Any:
     """An array of multi-precision numbers."""
     return np.frompyfunc(lambda v: mpf(float(v)), 1, 1)(np.asarray(array))

@@ -1,7 +1,7 @@
 """What rules promise about values: each rule alone, over dtypes, shapes and special values.
 
-The two sides are computed with `Op.perform`. "exact" is compared bit by bit (a NaN is a NaN); for the
-others, what is finite on the left is as near to a multi-precision reference on the right.
+The two sides are computed with `Op.perform`. "exact" is compared bit by bit (a NaN is a NaN); for
+the others, what is finite on the left is as near to a multi-precision reference on the right.
 """
 
 from __future__ import annotations
@@ -18,16 +18,22 @@ from tests.rules.reference import errors, reference
 from tests.tensor.evaluate import evaluate
 
 FLOATS = [
-    0.0, -0.0, 1.0, -1.0, 0.5, 3.0, -2.5, 1e-3, -1e-9, 1e-17, -1e-17, 1e-30, 20.0, -20.0, 36.5, -37.0,
-    88.0, -100.0, 0.7, -13.37, 47.11, -33.3, -333.3, -81.9, 81.3, 700.0, -745.0, 710.0, -1000.0, 1000.0, np.nan, np.inf, -np.inf,
+    0.0, -0.0, 1.0, -1.0, 0.5, 3.0, -2.5, 1e-3, -1e-9, 1e-17, -1e-17, 1e-30, 20.0, -20.0, 36.5,
+    -37.0,
+    88.0, -100.0, 0.7, -13.37, 47.11, -33.3, -333.3, -81.9, 81.3, 700.0, -745.0, 710.0, -1000.0,
+    1000.0, np.nan, np.inf, -np.inf,
 ]  # fmt: skip
 EDGES = [5e-324, -5e-324, 2e-308, -2e-308, 1e300, -1e300, 1.7e308, -1.7e308, 1e-45, 1e38, -3e38]
 INTEGERS = [0, 1, -1, 2, 3, -3, 100, 127, -128, -127, 64]
 LONG = [2**31, -(2**31), 2**62, 2**63 - 1, -(2**63)]
 
-#: the values sums are made of: results are compared with what is added up, so nothing may cancel
+#: the values sums are made of: results are compared with what is added up, so nothing may cancel,
+#: nor underflow
 PLAIN = [0.0, 0.5, 1.0, 1.5, 3.0, 1e-3, 1e-9, 20.0, 0.7, 0.1, 1e5, 83.7, 555.5, 601.3]
-SUMS = ("reduce/", "dot/", "softmax/softmax_gradient", "softmax/softmax_denominator")
+SUMS = (
+    "reduce/", "dot/", "softmax/softmax_gradient", "softmax/softmax_denominator",
+    "softmax/softmax_of_all_denominator", "exp_log/sigmoid_in_product",
+)  # fmt: skip
 
 #: sums inside a logarithm: near 0 no digit of the result is safe, on neither side
 LOGARITHMS = (

@@ -18,7 +18,7 @@ from tests.match.language import same
 from tests.rules.instances import RULES, SHAPES, instances
 
 by_rule = pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)
-FEW = [SHAPES[i] for i in (1, 2, 4, 5)]
+FEW = [SHAPES[i] for i in (1, 2, 4, 5, 8)]
 
 
 def agree(rule: Any, node: Any) -> Any:
@@ -82,8 +82,11 @@ def test_the_relation_backwards(rule: Any) -> None:
     if isinstance(rule.right, Compute) or has_rest(rule):
         return
     q = kanren.var()
-    term, _ = next((t, i) for t, i in instances(rule, ["float64", "bool"], FEW)
-                   if rule.transform(None, t.owner) is not None)
+    term, _ = next(
+        (t, i)
+        for t, i in instances(rule, ["float64", "bool"], FEW)
+        if rule.transform(None, t.owner) is not None
+    )
     result = rule.transform(None, term.owner)
     found = kanren.run(3, q, rule.goal(q, etuplize(result)))
     assert found

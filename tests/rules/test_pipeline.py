@@ -40,7 +40,7 @@ def test_phases_in_order() -> None:
 def test_excluding_a_phase() -> None:
     parts = list(optimizer(Query().excluding("inplace")))
     assert not any(isinstance(p, InplaceOptimizer) for p in parts)
-    assert len(parts) == 4
+    assert len(parts) == len(list(optimizer())) - 1
     assert not any(r.phase == "stabilize" for r in rules_of(Query().excluding("stabilize")))
 
 
@@ -144,7 +144,7 @@ def test_packs_load_when_they_are_needed() -> None:
 def test_an_integer_graph_stays_exact() -> None:
     i, j = pt.vector("i", dtype="int16"), pt.vector("j", dtype="int8")
     given = {i: np.array([3, -4, 100], "int16"), j: np.array([-128, 127, 0], "int8")}
-    for term in (i - (-j), -(-j), (j - j) + i, pt.abs(-j), j**2, j * j, i * 1 + 0, pt.sqr(-j)):
+    for term in (i - (-j), pt.neg(-j), (j - j) + i, pt.abs(-j), j**2, j * j, i * 1 + 0, pt.sqr(-j)):
         graph = FunctionGraph([i, j], [term])
         trace = Trace()
         optimizer(Query().excluding("inplace")).rewrite(graph, trace)
