@@ -1,5 +1,4 @@
-"""The nodes of one `FunctionGraph`: clients, order, hash-consing, and the settling of what a
-replacement left.
+"""The nodes of one `FunctionGraph`: clients, order, hash-consing, and settling after replacements.
 
 This is the mechanism; the public door is `graph/fgraph.py`. What always holds after `flush`: the
 table holds the live nodes, clients are the edges, levels rise along every edge, and no two nodes
@@ -32,8 +31,7 @@ class NodeStore:
     def __init__(self) -> None:
         self.inputs: list[Variable] = []
         self.outputs: list[Variable] = []
-        #: a driver's heap of (level, tie, node) to visit, and what is waiting in it; None without a
-        #: driver
+        #: a driver's heap of (level, tie, node) to visit, and what waits in it; None without one
         self.agenda: list[tuple[int, int, Apply]] | None = None
         self.queued: set[Apply] = set()
         self._tie = 0

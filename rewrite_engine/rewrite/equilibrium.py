@@ -68,8 +68,7 @@ class Run:
         """Visit every node that may have something to match, until there is none."""
         candidates = self.dispatch.candidates
         fgraph, trace, fired = self.fgraph, self.trace, self.result.fired
-        dirty, settle, replace = fgraph.dirty, fgraph.settle, fgraph.replace
-        level = fgraph.order.level
+        dirty, settle, level = fgraph.dirty, fgraph.settle, fgraph.order.level
         left, visits, watched = self.left, 0, trace is not None
         for node in self.worklist():
             visits += 1
@@ -86,7 +85,7 @@ class Run:
                     if watched or not plain or len(node.outputs) > 1:
                         if not put(fgraph, node, rule, new, trace):
                             continue
-                    elif replace(out, new, rule) is out:
+                    elif fgraph.replace(out, new, rule) is out:
                         continue
                 except Exception as error:
                     if isinstance(error, CycleError) and (node, rule) in self.kept:
