@@ -78,6 +78,8 @@ CASES = {
     "gather": lambda: m[k],
     "mask": lambda: m[b],
     "set": lambda: m[0].set(1.0),
+    "set all": lambda: m[...].set(1.0) * m,
+    "inc all": lambda: m[:].inc(m),
     "set part": lambda: m[1:].set(m[:-1]),
     "set broadcast": lambda: m[:, 1:2].set(m.sum(axis=1, keepdims=True)),
     "set element": lambda: m[i, 0].set(v[0]),

@@ -166,6 +166,13 @@ def test_set_and_inc_agree_with_numpy(case, is_set):
     assert not np.shares_memory(got, array) or not array.size
 
 
+def test_all_of_an_array_is_set():
+    x = pt.dmatrix("x")
+    array = np.ones((2, 3))
+    (whole, more, parts) = evaluate([x[...].set(2.0), x[:].inc(3.0), x[...].inc(x)], {x: array})
+    np.testing.assert_array_equal([whole, more, parts], [array * 2, array * 4, array * 2])
+
+
 def test_both_spellings_are_the_same():
     x = pt.dvector("x")
     assert pt.set_subtensor(x[0], 1).owner.op is x[0].set(1).owner.op is IncSubtensor((0,), True)

@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import BroadcastError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.vm.dims import Check, Dims, axes
-from rewrite_engine.link.vm.failure import error_class
 from rewrite_engine.link.vm.lower import DEFAULT, Context, Traits, call_op, lower, traits
 from rewrite_engine.scalar.composite import Composite
 from rewrite_engine.scalar.op import Cast, ScalarOp
@@ -34,11 +32,6 @@ QUIET_UFUNCS = frozenset(
      "sign"}
 )  # fmt: skip
 KEYWORD_OUT = frozenset({"maximum", "minimum"})  # a positional `out` is deprecated there
-
-
-@error_class.register
-def _(op: Elemwise) -> type[BroadcastError]:
-    return BroadcastError
 
 
 @axes.register

@@ -25,7 +25,8 @@ _HINT = (
 
 @singledispatch
 def error_class(op: Any) -> type[RewriteEngineError] | None:
-    """The class to raise where NumPy raises `ValueError` in the code of this op; None: leave it."""
+    """The class to raise where NumPy raises `ValueError` or `IndexError` in the code of this op;
+    None: leave it."""
     return None
 
 
@@ -53,7 +54,7 @@ class Report:
 
             raise BroadcastError(f"{node.op}: the shapes do not fit\n{text}\n    {_HINT}") from None
         better = error_class(node.op)
-        if better is not None and type(error) is ValueError:
+        if better is not None and type(error) in (ValueError, IndexError):
             raise better(f"{node.op}: {error}\n{text}") from error
         error.add_note(f"{node.op}\n{text}")
 

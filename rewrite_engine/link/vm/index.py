@@ -89,7 +89,7 @@ def _static_index(template: Template) -> Any:
     key = tuple(
         [slice(*e) if isinstance(e, Slice) else None if e == NEWAXIS else e for e in template]
     )
-    return key if len(key) > 1 else key[0]
+    return key[0] if len(key) == 1 else key
 
 
 @traits.register
