@@ -43,6 +43,10 @@ class ShapeError(RewriteEngineError, ValueError):
     """Shapes do not fit the op."""
 
 
+class StaticShapeError(ShapeError, TypeError):
+    """A value has not the static shape of its type."""
+
+
 class BroadcastError(ShapeError):
     """Shapes that cannot be broadcast together."""
 
@@ -99,7 +103,9 @@ class MissingInputError(InputError):
 
 
 class DuplicateInputError(InputError):
-    """The same variable was given twice as an input, or an argument twice in a call."""
+    """The same variable was given twice as an input. (An argument that is given twice in a call is
+    Python's own `TypeError`.)
+    """
 
 
 class UnusedInputError(InputError):

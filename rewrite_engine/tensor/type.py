@@ -21,6 +21,7 @@ from rewrite_engine.errors import (
     NDimError,
     RewriteEngineError,
     ShapeError,
+    StaticShapeError,
     message,
 )
 from rewrite_engine.graph.node import Variable
@@ -113,7 +114,8 @@ class TensorType(Type):
         is made: an upcast, whole numbers to floats that represent them, and Python numbers and
         lists when every value survives. allow_downcast=True permits any loss; None (the
         default) also lets a Python float become a floatX scalar; False does not. Raises
-        `DTypeError`, `NDimError`, `ShapeError` (`ForeignObjectError` for a variable).
+        `DTypeError`, `NDimError`, `StaticShapeError` (`ForeignObjectError` for a variable); all are
+        a `TypeError`.
         """
         if isinstance(value, np.ndarray) and value.dtype is self.numpy_dtype:
             array = value
@@ -132,7 +134,7 @@ class TensorType(Type):
             )
         for i, (want, got) in enumerate(zip(self.shape, shape, strict=True)):
             if want is not None and want != got:
-                raise ShapeError(
+                raise StaticShapeError(
                     f"expected shape {self.shape} for {self}, got {shape}: dimension {i} differs"
                 )
 

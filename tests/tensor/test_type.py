@@ -216,6 +216,8 @@ def test_wrong_shapes_are_named():
         ShapeError, match=r"expected shape \(2, None\) .* got \(3, 2\): dimension 0"
     ):
         t.filter(np.zeros((3, 2)))
+    with pytest.raises(TypeError):  # as the contract of `filter` says
+        t.filter(np.zeros((3, 2)))
     assert TensorType("float64", (None,)).filter([]).shape == (0,)
     assert TensorType("int64", (None,)).filter([]).dtype == "int64"
 
