@@ -183,6 +183,11 @@ def shared_constructor(
     )
 
 
+@shared_constructor.register(type(None))
+def _(value: None, **options: Any) -> SharedVariable:
+    raise ForeignObjectError("a shared variable needs a value, not None")
+
+
 @shared_constructor.register(list)
 @shared_constructor.register(tuple)
 def _(value: Any, name: str | None = None, **options: Any) -> SharedVariable:
@@ -245,7 +250,7 @@ def shared(
     value: an array (its dimensions may change later, unless `shape` fixes some), a number, or any
     object for which `shared_constructor` has an entry. borrow: keep the array itself, not a copy.
     strict, allow_downcast: how new values are converted (see `Type.filter`). Raises
-    `ForeignObjectError` for a variable, `DTypeError` for a list.
+    `ForeignObjectError` for a variable or None, `DTypeError` for a list.
 
     >>> import numpy as np
     >>> w = shared(np.zeros(2), name="w")

@@ -6,6 +6,8 @@ One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `cre
 `reduction.py` hold what a family shares.
 """
 
+from typing import Any
+
 from rewrite_engine.scalar.dtype import DTYPES, dtype_name
 from rewrite_engine.tensor.argmax import Argmax, Argmin, argmax, argmin
 from rewrite_engine.tensor.constant import as_tensor, as_tensor_variable, constant
@@ -66,3 +68,14 @@ from rewrite_engine.tensor.statistics import (
 )
 from rewrite_engine.tensor.type import TensorType  # isort: split  (operators look up names here)
 from rewrite_engine.tensor.variable import TensorConstant, TensorVariable
+
+
+def __getattr__(name: str) -> Any:
+    """`pt.grad` and its kin: gradients stand above this layer, and are asked for at the front
+    door.
+    """
+    if name not in ("grad", "hessian", "jacobian"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import rewrite_engine
+
+    return getattr(rewrite_engine.gradient, name)

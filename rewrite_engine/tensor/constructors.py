@@ -33,6 +33,8 @@ KINDS: dict[str, tuple[int | None, ...]] = {
     "tensor3": (None,) * 3,
     "tensor4": (None,) * 4,
     "tensor5": (None,) * 5,
+    "tensor6": (None,) * 6,
+    "tensor7": (None,) * 7,
 }
 _PLURALS = {"matrix": "matrices"}
 _DTYPES = frozenset(PREFIXES.values()) | {"bool", "float16", "uint8", "uint16", "uint32", "uint64"}
@@ -70,9 +72,11 @@ def _several(one: Callable[..., TensorVariable]) -> Callable[..., list[TensorVar
 scalar, vector = _constructor("scalar"), _constructor("vector")
 row, col, matrix = _constructor("row"), _constructor("col"), _constructor("matrix")
 tensor3, tensor4, tensor5 = map(_constructor, ("tensor3", "tensor4", "tensor5"))
+tensor6, tensor7 = map(_constructor, ("tensor6", "tensor7"))
 scalars, vectors = _several(scalar), _several(vector)
 rows, cols, matrices = _several(row), _several(col), _several(matrix)
 tensor3s, tensor4s, tensor5s = map(_several, (tensor3, tensor4, tensor5))
+tensor6s, tensor7s = map(_several, (tensor6, tensor7))
 
 
 def tensor(

@@ -132,6 +132,8 @@ def test_what_is_refused() -> None:
         shared(pt.vector("x"))
     with pytest.raises(ForeignObjectError, match="constant"):
         shared(pt.constant(1.0))
+    with pytest.raises(ForeignObjectError, match="not None"):
+        shared(None)
     with pytest.raises(DTypeError):
         shared(np.array(["a"]))
 

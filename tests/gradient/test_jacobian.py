@@ -7,7 +7,7 @@ import pytest
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import DTypeError, GradientError, NDimError
-from rewrite_engine.gradient import hessian, hessian_vector_product, jacobian
+from rewrite_engine.gradient import grad, hessian, hessian_vector_product, jacobian
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.tensor.type import TensorType
 
@@ -60,3 +60,9 @@ def test_errors():
         jacobian(1.0, x)
     with pytest.raises(NDimError, match="must be vectors"):
         hessian(x.sum(), pt.dscalar())
+
+
+def test_the_names_are_also_found_where_tensors_are():
+    assert (pt.jacobian, pt.hessian, pt.grad) == (jacobian, hessian, grad)
+    with pytest.raises(AttributeError, match="has no attribute 'gard'"):
+        pt.gard

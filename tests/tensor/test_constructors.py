@@ -8,7 +8,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.config import config
 from rewrite_engine.errors import DTypeError, NDimError, ShapeError
 
-NDIM = {"scalar": 0, "vector": 1, "row": 2, "col": 2, "matrix": 2, "tensor3": 3, "tensor4": 4}
+NDIM = {"scalar": 0, "vector": 1, "row": 2, "col": 2, "matrix": 2, "tensor3": 3, "tensor7": 7}
 PREFIX = {"b": "int8", "w": "int16", "i": "int32", "l": "int64", "f": "float32", "d": "float64"}
 PREFIX |= {"c": "complex64", "z": "complex128"}
 
