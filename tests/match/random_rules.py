@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -48,6 +49,7 @@ MAYBE = Hole("m", Const, 1.0)
 LEAVES = [*(num(n) for n in "xyz"), pos("p"), *map(num.make_constant, NUMBERS), const(3.0)]
 
 
+@cache
 def patterns(depth: int = 3) -> st.SearchStrategy[Any]:
     """Patterns: holes that repeat, numbers, commutative ops in each other, rests, parameters."""
     leaf = (
@@ -60,7 +62,13 @@ def patterns(depth: int = 3) -> st.SearchStrategy[Any]:
     return leaf | op_nodes(depth)
 
 
+@cache
 def op_nodes(depth: int) -> st.SearchStrategy[OpNode]:
+    """Ops on patterns."""
+    return st.deferred(lambda: _op_nodes(depth))  # deferred: the whole of them is large
+
+
+def _op_nodes(depth: int) -> st.SearchStrategy[OpNode]:
     inner = patterns(depth - 1)
     rest = st.sampled_from(RESTS)
     unary = st.sampled_from([*UNARY, OpClass(Times, (("by", Hole("f", Prop)),))])
@@ -81,7 +89,7 @@ def op_nodes(depth: int) -> st.SearchStrategy[OpNode]:
 
 
 def tidy(node: OpNode) -> OpNode:
-    """As lowering leaves it: no op of any order directly in itself, one rest, defaults beside one."""
+    """As lowering leaves it: no op of any order directly in itself, one rest, one default."""
     args = spliced(node.op, node.args) if not isinstance(node.op, OpClass) else node.args
     if is_ac(node):
         rests = [a for a in args if isinstance(a, Hole) and a.rest]
@@ -100,7 +108,7 @@ def rules(draw: Any) -> DataRule:
         h if h.sort is not Prop else OpNode(OpClass(Times, (("by", h),)), (LEAF,))
         for h in bound.values()
     ]
-    right = OpNode(join, tuple([Literal(7.0), *parts]))
+    right = OpNode(join, (Literal(7.0), *parts))
     return with_sides(Lowered(left, right, ()))
 
 

@@ -80,7 +80,8 @@ def test_a_large_result_from_large_things_is_made() -> None:
     data = np.arange(1000.0)
     graph = folded(pt.exp(pt.constant(data)))
     assert isinstance(graph.outputs[0], Constant)
-    np.testing.assert_array_equal(graph.outputs[0].data, np.exp(data))
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(graph.outputs[0].data, np.exp(data))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "bool", "complex128"])

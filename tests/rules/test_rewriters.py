@@ -95,7 +95,8 @@ def same_values(term: Any, graph: FunctionGraph) -> None:
 
 SHAPED = [
     x + v, m.T, m @ m.T, t3.sum(axis=(0, 2)), pt.join(0, x, v), x[1:], x[::-2], m[0],
-    m.reshape((3, 2)), t3.dimshuffle(2, "x", 0, 1), pt.alloc(x, 4, 3), m[1, ::2], pt.switch(x > 0, v, 1.0), m + row,
+    m.reshape((3, 2)), t3.dimshuffle(2, "x", 0, 1), pt.alloc(x, 4, 3), m[1, ::2],
+    pt.switch(x > 0, v, 1.0), m + row,
     pt.stack([x, v]), pt.zeros_like(m), m.flatten(), pt.eye(3), pt.arange(i8[1], 9), t3.max(axis=1),
     pt.exp(m).sum(axis=1, keepdims=True), pt.concatenate([m, row]), pt.set_subtensor(x[:2], 0.0),
     pt.dot(m, x), pt.cumsum(m, axis=0), pt.argmax(m, axis=1), row.T, pt.softmax(m, axis=1),
