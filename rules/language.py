@@ -12,10 +12,12 @@ from typing import Any
 
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match import decorate
+from rewrite_engine.match import equation as equations
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
 from rewrite_engine.match.decorate import compute, node_rewriter, relation
 from rewrite_engine.match.fact import because, fact, given, unknown
 from rewrite_engine.match.pattern import Anything, Const, Prop, Rest, Sort
+from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
 from rewrite_engine.tensor.operators import TensorOperators
 from rewrite_engine.terms.logic import pattern_classes
 
@@ -39,9 +41,12 @@ __all__ = [
     "approx",
     "assumes",
     "because",
+    "bytes_moved",
     "compute",
+    "equation",
     "exact",
     "fact",
+    "flops",
     "given",
     "node_rewriter",
     "refines",
@@ -100,6 +105,32 @@ def rule(
     it.
     """
     return decorate.rule(fn, phase=phase, claim=claim, tags=tags, variable=TensorLogicVariable)
+
+
+def equation(
+    fn: Callable[..., Any] | None = None,
+    *,
+    phase: str | None = "saturate",
+    claim: Claim = refines,
+    tags: Iterable[str] = (),
+    prefer: CostModel | None = None,
+    direction: equations.Direction = "both",
+) -> Any:
+    """Make an equation of a function that returns `left, right`: which side is used is for a cost
+    to say (`flops`, `bytes_moved`, or a function of a node), by default the one it `prefer`s.
+
+    direction: "forward" for an equation that is used from left to right only. Raises a `RuleError`
+    that starts with its name and file:line if something is wrong with it.
+    """
+    return equations.equation(
+        fn,
+        phase=phase,
+        claim=claim,
+        tags=tags,
+        prefer=prefer,
+        direction=direction,
+        variable=TensorLogicVariable,
+    )
 
 
 class Rewritten:

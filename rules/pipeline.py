@@ -19,6 +19,7 @@ from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.driver import GraphRewriter, MergeOptimizer, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
+from rewrite_engine.rewrite.saturate import SaturationOptimizer
 
 PACKS = (
     "rewrite_engine.rewrite.fold",
@@ -35,27 +36,38 @@ PACKS = (
     "rewrite_engine.rules.dot",
 )
 
+#: packs of equations; they are imported when a query includes "saturate"
+EQUATIONS = ("rewrite_engine.rules.equations",)
+
 
 @dataclass(frozen=True, slots=True)
 class Phase:
     """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name.
     also: earlier phases whose rules are used again, because this one makes terms that are not in
-    their normal form.
+    their normal form. on_request: only for queries that include the phase's name.
     """
 
     name: str
     driver: Callable[[RuleSet, str], GraphRewriter]
     also: tuple[str, ...] = ()
+    on_request: bool = False
 
     def rules(self, chosen: RuleSet) -> RuleSet:
         """The rules of this phase, its own first."""
         return sum((chosen.phase(name) for name in self.also), chosen.phase(self.name))
+
+    def wanted(self, query: Query) -> bool:
+        """Whether a query leaves the phase in."""
+        if self.on_request and self.name not in query.include:
+            return False
+        return self.name not in query.exclude
 
 
 PHASES = (
     Phase("merge", lambda rules, name: MergeOptimizer(name)),
     Phase("canonicalize", EquilibriumOptimizer),
     Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
+    Phase("saturate", SaturationOptimizer, on_request=True),
     Phase("specialize", EquilibriumOptimizer),
     Phase("inplace", lambda rules, name: InplaceOptimizer(name)),
 )
@@ -71,6 +83,12 @@ def all_rules() -> RuleSet:
 
 
 @cache
+def equations() -> RuleSet:
+    """Every shipped equation."""
+    return RuleSet.of(*[import_module(name) for name in EQUATIONS])
+
+
+@cache
 def optimizer(query: Query | None = None, extra: RuleSet | None = None) -> SequentialOptimizer:
     """The phases, with the rules that a query selects (default: all that need no leave).
 
@@ -79,12 +97,14 @@ def optimizer(query: Query | None = None, extra: RuleSet | None = None) -> Seque
     """
     query = query or Query()
     rules = all_rules() + (extra or RuleSet())
+    if "saturate" in query.include:
+        rules += equations()
     check_names(query, rules)
     chosen = rules.query(query)
     parts = [
         phase.driver(phase.rules(chosen), phase.name)
         for phase in PHASES
-        if phase.name not in query.exclude
+        if phase.wanted(query)
     ]
     return SequentialOptimizer(parts, "pipeline")
 
@@ -94,7 +114,7 @@ def check_names(query: Query, rules: RuleSet) -> None:
     nothing.
     """
     unknown = query.mentioned - rules.names - KNOWN
-    if not unknown:
+    if not unknown or not (unknown := unknown - equations().names):
         return
     from difflib import get_close_matches
 

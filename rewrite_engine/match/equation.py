@@ -1,0 +1,231 @@
+"""Equations: two sides that are equal, without a direction. Which side is better depends on shapes
+and on the terms around, so a cost chooses (`rewrite/saturate.py`), not the author.
+
+    @equation(prefer=flops)
+    def matmul_assoc(a: Float, b: Matrix, c: Float):
+        return (a @ b) @ c, a @ (b @ c)
+
+An equation is two ordinary data rules, `forward` and `backward`; what is true of rules (matching,
+guards, relations, traces) is true of each of them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, wraps
+from typing import Any, Literal
+
+from rewrite_engine.errors import PatternError, RuleError, UnboundVariableError
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.match.claim import Claim, refines
+from rewrite_engine.match.emit import Function
+from rewrite_engine.match.lower import Compute, Given, RuleBody
+from rewrite_engine.match.pattern import OpClass, OpNode, holes, subpatterns
+from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.match.text import pattern_text
+from rewrite_engine.terms.logic import LogicVariable
+from rewrite_engine.terms.print import INFIX
+
+Direction = Literal["both", "forward"]
+
+ONE_WAY = '; with direction="forward" an equation is used from left to right only'
+
+
+class DirectedRule(DataRule):
+    """One direction of an equation; a data rule like any other. `equation` is where it is from."""
+
+    def __init__(self, equation: Equation, direction: str) -> None:
+        super().__init__(
+            _sides(equation.fn, swap=direction == "backward"),
+            phase=equation.phase,
+            claim=equation.claim,
+            tags=equation.tags,
+            variable=equation.variable,
+        )
+        self.equation = equation
+        self.direction = direction
+        self.name = f"{equation.name}.{direction}"
+        self.short_name = f"{equation.short_name}.{direction}"
+
+    @property
+    def names(self) -> frozenset[str]:
+        return super().names | {self.equation.name, self.equation.short_name}
+
+
+class Equation(Rule):
+    """left == right, with guards. direction: "forward" for one that is used only from left to
+    right (its right side need not bind everything). prefer: the cost that a `SaturationOptimizer`
+    goes by if it is given no other.
+
+    Raises `RuleError`s, as `DataRule` does: a side that is no op, variables that the other side
+    does not bind, a computed side, a variable for several operands.
+    """
+
+    single = True
+
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        *,
+        phase: str | None = "saturate",
+        claim: Claim = refines,
+        tags: Iterable[str] = (),
+        prefer: Any = None,
+        direction: Direction = "both",
+        variable: type[LogicVariable] = LogicVariable,
+    ) -> None:
+        super().__init__(fn, phase=phase, claim=claim, tags=tags)
+        self.prefer = prefer
+        self.direction = direction
+        self.variable = variable
+        if direction not in ("both", "forward"):
+            why = f'the direction must be "both" or "forward", not {direction!r}'
+            raise self.error(PatternError, why)
+        self.forward = DirectedRule(self, "forward")
+        self.left: OpNode = self.forward.left
+        self.right: Any = self.forward.right
+        self.guards = self.forward.guards
+        try:
+            _check(self.left, self.right, direction)
+        except RuleError as error:
+            raise self.error(type(error), error) from None
+        #: None for an equation with one direction
+        self.backward = DirectedRule(self, "backward") if direction == "both" else None
+        there = self.forward.text.removeprefix(f"{pattern_text(self.left)} -> ")
+        self.text = f"{_text(self.left)} == {there}"
+        self.depth = max(rule.depth for rule in self.directions)
+
+    @property
+    def directions(self) -> tuple[DirectedRule, ...]:
+        """The rules that it consists of."""
+        return (self.forward,) if self.backward is None else (self.forward, self.backward)
+
+    @property
+    def names(self) -> frozenset[str]:
+        own = {rule.name for rule in self.directions}
+        return super().names | own | {rule.short_name for rule in self.directions}
+
+    def roots(self) -> Sequence[Any]:
+        return [root for rule in self.directions for root in rule.roots()]
+
+    def considers(self, op: Any) -> bool:
+        return any(rule.considers(op) for rule in self.directions)
+
+    def fits(self, heads: Sequence[Any], numbers: Sequence[Any] | None = None) -> bool:
+        return True
+
+    def interior(self) -> dict[Any, int]:
+        found: dict[Any, int] = {}
+        for rule in self.directions:
+            for op, depth in rule.interior().items():
+                found[op] = max(depth, found.get(op, 0))
+        return found
+
+    @cached_property
+    def apply(self) -> Function:
+        """Either direction, the forward one first. (A driver that goes on until nothing applies
+        does not come to an end with this, and says so: equations belong to a
+        `SaturationOptimizer`.)"""
+        rules = self.directions
+
+        def apply(fgraph: Any, node: Apply) -> Any:
+            for rule in rules:
+                new = rule.transform(fgraph, node)
+                if new is not None:
+                    return new
+            return None
+
+        return apply
+
+    @cached_property
+    def goal(self) -> Callable[[Any, Any], Any]:
+        """The equation as a miniKanren relation over etuples, true in both directions."""
+        import kanren
+
+        goals = [rule.goal for rule in self.directions]
+
+        def goal(term: Any, result: Any) -> Any:
+            return kanren.conde(*[[g(term, result)] for g in goals])
+
+        return goal
+
+
+def _sides(fn: Callable[..., Any], swap: bool) -> Callable[..., Any]:
+    """The function of the rule that goes one way, from an equation's."""
+
+    @wraps(fn)
+    def sides(**variables: Any) -> Any:
+        body = fn(**variables)
+        if isinstance(body, RuleBody) or (
+            isinstance(body, tuple) and body and isinstance(body[0], RuleBody)
+        ):
+            raise PatternError("has a direction: write `left, right` for an equation, or use @rule")
+        if not isinstance(body, tuple) or len(body) not in (2, 3):
+            raise PatternError(
+                f"must return `left, right` (and `given(...)` after a comma), not {body!r}"
+            )
+        left, right, *guards = body
+        if guards and not isinstance(guards[0], Given):
+            raise PatternError(f"has two sides and `given(...)`, not {guards[0]!r}")
+        if isinstance(left, Compute) or isinstance(right, Compute):
+            raise PatternError("a computed side cannot be matched: use @rule")
+        rule = RuleBody(right, left) if swap else RuleBody(left, right)
+        return (rule, *guards) if guards else rule
+
+    sides.__signature__ = inspect.signature(fn, eval_str=True)  # type: ignore[attr-defined]
+    return sides
+
+
+def _check(left: OpNode, right: Any, direction: str) -> None:
+    """What an equation must have beyond what the rule forwards must."""
+    for p in [p for side in (left, right) for p, _ in subpatterns(side)]:
+        if isinstance(p, OpNode) and p.rests:
+            raise PatternError(f"{p.args[p.rests[0]].name}: an equation has no Rest variables")
+    if direction == "forward":
+        return
+    if not isinstance(right, OpNode):
+        raise PatternError(
+            f"the right side {pattern_text(right)} is not an op: it would match everything{ONE_WAY}"
+        )
+    for name in sorted(set(holes(left)) - set(holes(right))):
+        raise UnboundVariableError(
+            f"the left side uses {name}, which the right side does not bind{ONE_WAY}"
+        )
+
+
+def _text(side: OpNode) -> str:
+    """The left side, with parentheses also where they could be left out: `(a @ b) @ c`."""
+    name = str(side.op)
+    if isinstance(side.op, OpClass) or name not in INFIX or len(side.args) != 2:
+        return pattern_text(side)
+    symbol, level = INFIX[name]
+    a, b = [pattern_text(x, level + 1) for x in side.args]
+    return f"{a} {symbol} {b}"
+
+
+def equation(
+    fn: Callable[..., Any] | None = None,
+    *,
+    phase: str | None = "saturate",
+    claim: Claim = refines,
+    tags: Iterable[str] = (),
+    prefer: Any = None,
+    direction: Direction = "both",
+    variable: type[LogicVariable] = LogicVariable,
+) -> Any:
+    """Make an equation of a function whose parameters are the variables, and which returns `left,
+    right`. See `Equation`."""
+
+    def decorate(f: Callable[..., Any]) -> Equation:
+        return Equation(
+            f,
+            phase=phase,
+            claim=claim,
+            tags=tags,
+            prefer=prefer,
+            direction=direction,
+            variable=variable,
+        )
+
+    return decorate if fn is None else decorate(fn)

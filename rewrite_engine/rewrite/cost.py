@@ -1,0 +1,61 @@
+"""What a node costs, estimated from its types: the models by which equations choose.
+
+A model is a function from a node to a number, at least 0; `flops` and `bytes_moved` are two, and
+users may give their own. A dimension that the type does not know counts as `UNKNOWN`. The report of
+costs with the shapes that were really seen is in `explain/cost.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rewrite_engine.graph.node import Apply, Variable
+
+CostModel = Callable[[Apply], float]
+
+#: the length that is assumed for a dimension whose length is not known
+UNKNOWN = 100
+
+#: what every node costs besides: of two terms that compute the same amount, the smaller is better.
+#: (A power of two: sums of it are exact.)
+CALL = 2.0**-10
+
+
+def flops(node: Apply) -> float:
+    """Floating-point operations, as the op estimates them (`Op.flops`)."""
+    shapes = [_shape(v) for v in node.inputs], [_shape(v) for v in node.outputs]
+    amount: float = node.op.flops(*shapes)
+    return amount
+
+
+def bytes_moved(node: Apply) -> float:
+    """Bytes read and written if the node runs alone; a view moves none."""
+    if node.op.view_map:
+        return 0
+    return sum(_size(v) for v in (*node.inputs, *node.outputs))
+
+
+def total(nodes: Iterable[Apply], model: CostModel) -> float:
+    """The cost of some nodes together."""
+    return sum(price(node, model) for node in nodes)
+
+
+def price(node: Apply, model: CostModel) -> float:
+    """What a model says, and the price of the call. Raises `ValueError` for what is no cost."""
+    amount = model(node)
+    if not amount >= 0:
+        raise ValueError(f"the cost of {node.op} must be a number >= 0, not {amount!r}")
+    return amount + CALL
+
+
+def _shape(v: Variable) -> tuple[int, ...]:
+    shape: tuple[Any, ...] = getattr(v.type, "shape", ())
+    return tuple([UNKNOWN if n is None else n for n in shape])
+
+
+def _size(v: Variable) -> int:
+    if not hasattr(v.type, "shape"):
+        return 0
+    size: int = v.type.get_size(_shape(v))
+    return size

@@ -1,0 +1,232 @@
+"""`SaturationOptimizer`: all equal forms of a region are held at once, the cheapest one is chosen,
+and the steps that lead to it are done like any other rewriting.
+
+A region is what is computed by ops that occur in the equations and is connected by such ops; what
+else there is stays as it is and is a leaf of the region. The graph is changed only if the chosen
+terms are cheaper than what was there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from time import perf_counter
+from typing import Any
+
+from rewrite_engine.errors import CycleError, TypeMismatchError
+from rewrite_engine.graph.feature import Feature
+from rewrite_engine.graph.history import History
+from rewrite_engine.graph.node import CONSTANT, Apply, Variable
+from rewrite_engine.match.equation import Equation
+from rewrite_engine.match.pattern import OpClass, OpNode, subpatterns
+from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.rewrite.backend import Backend, backend_named
+from rewrite_engine.rewrite.cost import CostModel, flops, price
+from rewrite_engine.rewrite.driver import GraphRewriter
+from rewrite_engine.rewrite.egraph import EGraph
+from rewrite_engine.rewrite.explore import Limits
+from rewrite_engine.rewrite.extract import Choice
+from rewrite_engine.rewrite.replay import Replay
+from rewrite_engine.rewrite.result import Result, StopReason
+from rewrite_engine.rewrite.trace import Trace
+
+#: what a replacement that turns out to be impossible raises
+IMPOSSIBLE = (CycleError, TypeMismatchError)
+
+#: nodes up to which regions are joined that only use the same variables
+SMALL = 100
+
+
+class SaturationOptimizer(GraphRewriter):
+    """Choose among all terms that equations prove equal.
+
+    rules: equations, and data rules (used as equations with one direction). cost: a function from
+    a node to a number, such as `flops` or `bytes_moved` (default: what the equations prefer, else
+    `flops`). node_budget: terms held at once for one region; seconds: time for all of them. If one
+    is used up, the best that was found is taken, and `Result.stopped` is BUDGET. backend: "native",
+    or "egglog" (needs the extra `egraph`; raises `MissingExtraError` without it).
+    """
+
+    def __init__(
+        self,
+        rules: Iterable[Rule],
+        name: str = "saturate",
+        *,
+        cost: CostModel | None = None,
+        node_budget: int = 10_000,
+        seconds: float = 10.0,
+        backend: str = "native",
+    ) -> None:
+        super().__init__(name)
+        given = list(rules)
+        self.rules = directions(given)
+        self.cost = cost or preferred(given)
+        self.node_budget = node_budget
+        self.seconds = seconds
+        self.backend: Backend = backend_named(backend)
+
+    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+        limits = Limits(self.node_budget, perf_counter() + self.seconds)
+        for region in regions(fgraph, self.rules):
+            work = Region(fgraph, region, self, limits)
+            result.visits += len(region)
+            if work.improve(trace, result) is StopReason.BUDGET:
+                result.stopped = StopReason.BUDGET
+
+
+def directions(rules: Iterable[Rule]) -> tuple[DataRule, ...]:
+    """The data rules of equations and rules. Raises a `RuleError` for what is no equation."""
+    found: list[DataRule] = []
+    for rule in rules:
+        if isinstance(rule, Equation):
+            found += rule.directions
+        elif isinstance(rule, DataRule):
+            found.append(rule)
+        else:
+            raise TypeError(f"{rule!r} is neither an equation nor a data rule")
+    return tuple(found)
+
+
+def preferred(rules: Iterable[Rule]) -> CostModel:
+    """The cost that most equations prefer; `flops` where none says."""
+    wishes = [getattr(rule, "prefer", None) for rule in rules]
+    known = [w for w in wishes if w is not None]
+    return max(known, key=known.count) if known else flops
+
+
+def regions(fgraph: Any, rules: Sequence[DataRule]) -> list[list[Apply]]:
+    """The nodes that equations speak of, by connected regions, operands first. Small regions that
+    use the same variable count as connected: what is in one may be of use in the other.
+    """
+    ops = [p for r in rules for side in (r.left, r.right) for p, _ in subpatterns(side)]
+    wanted = _Ops([p.op for p in ops if isinstance(p, OpNode)])
+    region: dict[Apply, list[Apply]] = {}
+    users: dict[Variable, Apply] = {}  # of what is not computed in a region
+    order = [
+        node
+        for node in fgraph.toposort()
+        if node.op in wanted and len(node.outputs) == 1 and not node.op.destroy_map
+    ]
+    for node in order:
+        region[node] = [node]
+        for v in node.inputs:
+            if v.owner in region:
+                _join(region, node, v.owner)
+            elif v.head is not CONSTANT:
+                _join(region, node, users.setdefault(v, node), SMALL)
+    place = {node: i for i, node in enumerate(order)}
+    found = {id(nodes): nodes for nodes in region.values()}.values()
+    return [
+        sorted(nodes, key=place.__getitem__)
+        for nodes in found
+        if any(rule.left.fits(node.op) for node in nodes for rule in rules)
+    ]
+
+
+def _join(region: dict[Apply, list[Apply]], a: Apply, b: Apply, limit: int | None = None) -> None:
+    """Make one region of those of two nodes, unless it would have more than `limit` nodes."""
+    small, large = sorted((region[a], region[b]), key=len)
+    if small is large or (limit is not None and len(small) + len(large) > limit):
+        return
+    large += small
+    for node in small:
+        region[node] = large
+
+
+class _Ops:
+    """Whether an op occurs in patterns."""
+
+    def __init__(self, found: Iterable[Any]) -> None:
+        self.ops: dict[Any, bool] = {}
+        self.classes: set[type] = set()
+        for op in found:
+            if isinstance(op, OpClass):
+                self.classes.add(op.cls)
+            else:
+                self.ops[op] = True
+
+    def __contains__(self, op: Any) -> bool:
+        return op in self.ops or type(op) in self.classes
+
+
+class Region:
+    """One region of a graph."""
+
+    def __init__(
+        self, fgraph: Any, nodes: list[Apply], driver: SaturationOptimizer, limits: Limits
+    ) -> None:
+        self.fgraph = fgraph
+        self.nodes = nodes
+        self.inside = set(nodes)
+        self.driver = driver
+        self.limits = limits
+        self.egraph = EGraph()
+        self.term: dict[Variable, int] = {}
+
+    def improve(self, trace: Trace | None, result: Result) -> StopReason:
+        """Find a cheaper form, and bring the graph there."""
+        self._take_in()
+        egraph, driver = self.egraph, self.driver
+        before = len(egraph)
+        roots = [v for node in self.nodes for v in node.outputs if self._used_outside(v)]
+        stopped, choice = driver.backend(
+            egraph, driver.rules, self.limits, driver.cost, [self.term[v] for v in roots], before
+        )
+        if choice is not None:
+            self._replay(choice, roots, trace, result)
+        return stopped
+
+    def _take_in(self) -> None:
+        egraph, term = self.egraph, self.term
+        for node in self.nodes:
+            for v in node.inputs:
+                if v not in term:
+                    term[v] = egraph.leaf(v)
+            out = node.outputs[0]
+            term[out] = egraph.term(node.op, tuple([term[v] for v in node.inputs]), out)
+
+    def _used_outside(self, v: Variable) -> bool:
+        clients = self.fgraph.clients[v]
+        return v in self.fgraph.out_uses or any(c not in self.inside for c in clients)
+
+    def _replay(
+        self, choice: Choice, roots: list[Variable], trace: Trace | None, result: Result
+    ) -> None:
+        """Do the steps; if the graph does not get cheaper by them after all, take them back."""
+        fgraph = self.fgraph
+        history, balance = History(), Balance(self.driver.cost)
+        fgraph.flush()
+        fgraph.attach_feature(history)
+        fgraph.attach_feature(balance)
+        start = history.checkpoint()
+        replay = Replay(fgraph, self.egraph, choice, trace)
+        try:
+            replay.go([(node.outputs[0], self.term[node.outputs[0]]) for node in self.nodes], roots)
+            worse = balance.change >= 0
+        except IMPOSSIBLE:
+            worse = True
+        finally:
+            fgraph.remove_feature(balance)
+            if worse:
+                history.revert(fgraph, start)
+            fgraph.remove_feature(history)
+        if worse:
+            return
+        for name, n in replay.fired.items():
+            result.fired[name] = result.fired.get(name, 0) + n
+
+
+class Balance(Feature):
+    """How much dearer a graph has become."""
+
+    def __init__(self, model: CostModel) -> None:
+        self.model = model
+        self.change = 0.0
+        self.known: dict[Apply, float] = {}
+
+    def on_import(self, fgraph: Any, node: Apply, reason: Any) -> None:
+        self.known[node] = cost = price(node, self.model)
+        self.change += cost
+
+    def on_prune(self, fgraph: Any, node: Apply, reason: Any) -> None:
+        known = self.known.pop(node, None)
+        self.change -= price(node, self.model) if known is None else known

@@ -1,0 +1,209 @@
+"""Equations: both sides are right, and what is cheaper depends on the shapes. They are used by the
+phase "saturate", for queries that include it (`docs/equations.md`).
+
+Most move roundings, and overflows in between, to other places: they assume "fastmath". Sums of
+several terms are taken as they are written: nothing here reorders a sum.
+"""
+
+from rewrite_engine.rules.language import *
+from rewrite_engine.tensor import DimShuffle, Sum
+
+turn = DimShuffle(2, (1, 0))
+
+
+@fact
+def same_float(*xs):
+    """All are floats of one dtype: nothing is converted, on either side."""
+    if len({x.type.dtype for x in xs}) > 1:
+        return unknown("the dtypes differ")
+    if xs[0].type.kind in "fc":
+        return because(f"all are {xs[0].type.dtype}")
+    return unknown("they are no floats", blame=xs[0])
+
+
+@fact
+def no_stretching(x, y):
+    """Where x and y are combined, neither is repeated to fit the other."""
+    if x.type.dtype != y.type.dtype:
+        return unknown("the dtypes differ")
+    if x.type.ndim == y.type.ndim and x.type.broadcastable == y.type.broadcastable:
+        return because("same rank, same dimensions of length 1")
+    return unknown("one may be repeated along a dimension")
+
+
+@fact
+def same_shape(x, y):
+    """x and y have the same dtype and shape."""
+    if x.type.dtype != y.type.dtype:
+        return unknown("the dtypes differ")
+    if None not in x.type.shape and x.type.shape == y.type.shape:
+        return because(f"both have shape {x.type.shape}")
+    return unknown("the shapes are not known to be the same")
+
+
+# --- products of matrices -----------------------------------------------------------------------
+
+
+@equation(claim=assumes("fastmath"), prefer=flops)
+def matmul_assoc(a: Float, b: Matrix, c: Float):
+    """The order of a chain of products. The roundings differ by a few units of the product of
+    the absolute values.
+
+    >>> a, b, v = matrix("a"), matrix("b"), vector("v")
+    >>> rewritten(a @ b @ v, including=["saturate", "fastmath"])
+    a @ (b @ v)
+    """
+    return (a @ b) @ c, a @ (b @ c), given(same_float(a, b, c))
+
+
+@equation(claim=approx(ulps=8), prefer=flops)
+def transpose_of_product(a: Matrix, b: Matrix):
+    """One transpose instead of two, or two that meet others.
+
+    >>> a, b = matrices("a b")
+    >>> rewritten(a.T @ b.T, including=["saturate"])
+    Transpose{axes=[1, 0]}(b @ a)
+    """
+    return turn(a @ b), turn(b) @ turn(a)
+
+
+@equation(claim=assumes("fastmath"), prefer=flops)
+def scaled_left_factor(k: Scalar, a: Float, b: Float):
+    """A number times a product: it goes to what is smallest.
+
+    >>> k, a, b = scalar("k"), matrix("a", shape=(9, 5)), matrix("b", shape=(5, 2))
+    >>> rewritten((k * a) @ b, including=["saturate", "fastmath"])
+    a @ (k * b)
+    """
+    return (k * a) @ b, k * (a @ b), given(same_float(k, a, b))
+
+
+@equation(claim=assumes("fastmath"), prefer=flops)
+def scaled_right_factor(k: Scalar, a: Float, b: Float):
+    """The same for the factor on the right.
+
+    >>> k, a, b = scalar("k"), matrix("a", shape=(2, 5)), matrix("b", shape=(5, 9))
+    >>> rewritten(a @ (k * b), including=["saturate", "fastmath"])
+    k * a @ b
+    """
+    return a @ (k * b), k * (a @ b), given(same_float(k, a, b))
+
+
+@equation(claim=assumes("fastmath"), prefer=flops)
+def common_left_matrix(a: Float, x: Float, y: Float):
+    """One product instead of two.
+
+    >>> a, x, y = matrices("a x y")
+    >>> rewritten(a @ x + a @ y, including=["saturate", "fastmath"])
+    a @ (x + y)
+    """
+    return a @ x + a @ y, a @ (x + y), given(same_float(a, x), no_stretching(x, y))
+
+
+@equation(claim=assumes("fastmath"), prefer=flops)
+def common_right_matrix(a: Float, x: Float, y: Float):
+    """One product instead of two.
+
+    >>> a, x, y = matrices("a x y")
+    >>> rewritten(x @ a + y @ a, including=["saturate", "fastmath"])
+    (x + y) @ a
+    """
+    return x @ a + y @ a, (x + y) @ a, given(same_float(a, x), no_stretching(x, y))
+
+
+@equation(claim=assumes("fastmath"), prefer=flops)
+def sum_of_rows_of_product(a: Matrix, b: Matrix):
+    """The sum of the rows of a product needs no product of matrices.
+
+    >>> a, b = matrices("a b")
+    >>> rewritten((a @ b).sum(axis=0), including=["saturate", "fastmath"])
+    Sum{axis=0}(a) @ b
+    """
+    rows = Sum(axis=(0,))
+    return rows(a @ b), rows(a) @ b, given(same_float(a, b))
+
+
+@equation(claim=assumes("fastmath"), prefer=flops)
+def sum_of_columns_of_product(a: Matrix, b: Matrix):
+    """The sum of the columns of a product needs no product of matrices.
+
+    >>> a, b = matrices("a b")
+    >>> rewritten((a @ b).sum(axis=1), including=["saturate", "fastmath"])
+    a @ Sum{axis=1}(b)
+    """
+    columns = Sum(axis=(1,))
+    return columns(a @ b), a @ columns(b), given(same_float(a, b))
+
+
+@equation(claim=assumes("fastmath"), prefer=flops)
+def sum_of_product(a: Matrix, b: Matrix):
+    """All entries of a product, without the product.
+
+    >>> a, b = matrices("a b")
+    >>> rewritten((a @ b).sum(), including=["saturate", "fastmath"])
+    Sum{axis=0}(a) @ Sum{axis=1}(b)
+    """
+    rows, columns = Sum(axis=(0,)), Sum(axis=(1,))
+    return Sum()(a @ b), rows(a) @ columns(b), given(same_float(a, b))
+
+
+# --- sums and products of elements --------------------------------------------------------------
+
+
+@equation(claim=assumes("fastmath"), prefer=flops)
+def common_factor(k: Float, x: Float, y: Float):
+    """One product instead of two.
+
+    >>> k, x, y = vectors("k x y")
+    >>> rewritten(k * x + y * k, including=["saturate", "fastmath"])
+    k * (x + y)
+    """
+    return k * x + k * y, k * (x + y), given(same_float(k, x, y))
+
+
+@equation(claim=assumes("fastmath"), prefer=flops)
+def common_factor_of_difference(k: Float, x: Float, y: Float):
+    """One product instead of two.
+
+    >>> k, x, y = vectors("k x y")
+    >>> rewritten(k * x - y * k, including=["saturate", "fastmath"])
+    k * (x - y)
+    """
+    return k * x - k * y, k * (x - y), given(same_float(k, x, y))
+
+
+@equation(claim=assumes("fastmath"), prefer=flops)
+def common_divisor(k: Float, x: Float, y: Float):
+    """One division instead of two.
+
+    >>> k, x, y = vectors("k x y")
+    >>> rewritten(x / k + y / k, including=["saturate", "fastmath"])
+    (x + y) / k
+    """
+    return x / k + y / k, (x + y) / k, given(same_float(k, x, y))
+
+
+@equation(claim=assumes("fastmath"), prefer=flops)
+def sum_of_multiple(k: Scalar, x: Float, axis: Prop, keepdims: Prop):
+    """One product per sum instead of one per element. (The rule `sum_of_scaled` does the same, in
+    this direction only.)
+
+    >>> k, x = scalar("k"), vector("x")
+    >>> rewritten((k * x).sum(), including=["saturate", "fastmath"])
+    k * Sum(x)
+    """
+    total = Sum(axis=axis, keepdims=keepdims)
+    return total(k * x), k * total(x), given(same_float(k, x))
+
+
+@equation(claim=assumes("fastmath"), prefer=flops)
+def sum_of_sums(x: Float, y: Float, axis: Prop, keepdims: Prop):
+    """Adding first, or summing first: what is cheaper depends on what else needs either.
+
+    >>> x, y = matrix("x", shape=(9, 9)), matrix("y", shape=(9, 9))
+    >>> rewritten(x.sum(axis=0) + y.sum(axis=0), (x + y).sum(axis=0),
+    ...           including=["saturate", "fastmath"])
+    [Sum{axis=0}(x + y), Sum{axis=0}(x + y)]
+    """
+    total = Sum(axis=axis, keepdims=keepdims)
+    return total(x) + total(y), total(x + y), given(same_shape(x, y))
