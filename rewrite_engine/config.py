@@ -7,7 +7,16 @@ import.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from typing import Any
+
+_CHOICES = {
+    "floatX": ("float16", "float32", "float64"),
+    "on_rule_error": ("raise", "warn"),
+    "on_unused_input": ("raise", "warn", "ignore"),
+}
 
 
 @dataclass(slots=True)
@@ -22,6 +31,32 @@ class Config:
     on_rule_error: str = "raise"
     on_unused_input: str = "raise"
     fold_limit: int = 1 << 20
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Raise `ValueError` for a value that a setting cannot have, `AttributeError` for a name
+        that is no setting.
+        """
+        choices = _CHOICES.get(name)
+        if choices and value not in choices:
+            raise ValueError(f"config.{name} is one of {', '.join(choices)}, not {value!r}")
+        object.__setattr__(self, name, value)
+
+    @contextmanager
+    def change_flags(self, **settings: Any) -> Iterator[None]:
+        """Change settings for a `with` block, or for the calls of a decorated function.
+
+        >>> with config.change_flags(floatX="float32"):
+        ...     config.floatX
+        'float32'
+        """
+        before = {name: getattr(self, name) for name in settings}
+        try:
+            for name, value in settings.items():
+                setattr(self, name, value)
+            yield
+        finally:
+            for name, value in before.items():
+                setattr(self, name, value)
 
 
 def _from_environment() -> Config:

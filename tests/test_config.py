@@ -1,0 +1,47 @@
+"""Settings: what they may be, changing them for a while, and from the environment."""
+
+from __future__ import annotations
+
+import pytest
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.config import _from_environment, config
+
+
+def test_for_a_while() -> None:
+    with config.change_flags(floatX="float32", on_unused_input="ignore"):
+        assert pt.vector().dtype == "float32"
+    assert (config.floatX, config.on_unused_input) == ("float64", "raise")
+    with pytest.raises(KeyError), config.change_flags(floatX="float32"):
+        raise KeyError
+    assert config.floatX == "float64"
+
+    @config.change_flags(floatX="float32")
+    def decorated() -> str:
+        return config.floatX
+
+    assert [decorated(), decorated(), config.floatX] == ["float32", "float32", "float64"]
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(ValueError, match="floatX is one of .* not 'float99'"):
+        config.floatX = "float99"
+    with pytest.raises(AttributeError):
+        config.flotX = "float32"
+    with (
+        pytest.raises(ValueError, match="on_rule_error"),
+        config.change_flags(floatX="float32", on_rule_error="shrug"),
+    ):
+        pass
+    with pytest.raises(AttributeError), config.change_flags(flotX="float32"):
+        pass
+    assert (config.floatX, config.on_rule_error) == ("float64", "raise")
+
+
+def test_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REWRITE_ENGINE_FLAGS", "floatX=float32, fold_limit=5")
+    found = _from_environment()
+    assert (found.floatX, found.fold_limit) == ("float32", 5)
+    monkeypatch.setenv("REWRITE_ENGINE_FLAGS", "flotX=float32")
+    with pytest.raises(ValueError, match="no setting 'flotX'"):
+        _from_environment()
