@@ -102,9 +102,7 @@ def optimizer(query: Query | None = None, extra: RuleSet | None = None) -> Seque
     check_names(query, rules)
     chosen = rules.query(query)
     parts = [
-        phase.driver(phase.rules(chosen), phase.name)
-        for phase in PHASES
-        if phase.wanted(query)
+        phase.driver(phase.rules(chosen), phase.name) for phase in PHASES if phase.wanted(query)
     ]
     return SequentialOptimizer(parts, "pipeline")
 
