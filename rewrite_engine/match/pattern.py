@@ -61,11 +61,17 @@ class Hole:
         return self.sort is Rest
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Literal:
     """A number. It matches a constant with that value, of any dtype, if that is 0-dimensional."""
 
     value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and same_number(self.value, other.value)
+
+    def __hash__(self) -> int:
+        return hash((Literal, self.value if self.value == self.value else None))
 
     def holds(self, v: Any) -> bool:
         """Whether a variable is this number (0.0 and -0.0 differ)."""

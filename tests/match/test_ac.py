@@ -9,11 +9,13 @@ import pytest
 import rewrite_engine.tensor as pt
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.claim import approx, exact
-from rewrite_engine.match.pattern import Const, Rest
+from rewrite_engine.match.lower import Lowered
+from rewrite_engine.match.pattern import Const, Hole, Literal, OpNode, Rest
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.fold import constant_folding
 from rewrite_engine.rules import language
 from tests.match.language import make, same, x, y, z
+from tests.match.random_rules import with_sides
 from tests.toy import add, exp, log, mul, neg, num, sin, sub
 
 
@@ -116,6 +118,19 @@ def test_numbers_for_missing_operands_take_the_precision_of_the_others() -> None
     EquilibriumOptimizer([constant_folding, rule]).rewrite(fgraph)
     assert fgraph.outputs[0].eval({fgraph.inputs[0]: [2.0], fgraph.inputs[1]: [1.0]}) == [8.0]
     assert len(fgraph.outputs[0].owner.inputs) == 2
+
+
+def test_numbers_that_differ_in_sign_or_kind_are_different_operands() -> None:
+    a, both = Hole("a"), OpNode(add, (Literal(0.0), Literal(-0.0)))
+    rule = with_sides(Lowered(OpNode(sub, (a, both)), a, ()))
+    zeros = [num.make_constant(0.0), num.make_constant(-0.0)]
+    for term in (sub(x, add(*zeros)), sub(x, add(*zeros[::-1]))):
+        assert same(rule.transform(None, term.owner), x)
+        assert same(rule.interpreted(None, term.owner), x)
+    assert Literal(0.0) != Literal(-0.0)
+    assert Literal(1) != Literal(True)
+    assert Literal(1) == Literal(1.0)
+    assert Literal(float("nan")) == Literal(float("nan"))
 
 
 def test_the_rewriting_of_a_sum_comes_to_an_end() -> None:
