@@ -32,6 +32,23 @@ def view_root(var: Variable) -> Variable:
     return var
 
 
+def makers_of_destroyed(nodes: Iterable[Apply]) -> set[Apply]:
+    """The nodes that make a value which one of the nodes overwrites, or a view of it on the way.
+
+    Equal ones must not be merged: two nodes cannot overwrite one value.
+    """
+    makers: set[Apply] = set()
+    for node in nodes:
+        for i in [i for destroyed in node.op.destroy_map.values() for i in destroyed]:
+            var, root = node.inputs[i], view_root(node.inputs[i])
+            while var.owner is not None:
+                makers.add(var.owner)
+                if var is root:
+                    break
+                var = var.owner.inputs[var.owner.op.view_map[var.index][0]]
+    return makers
+
+
 class DestroyHandler(Feature):
     """Guards in-place operations; attached, it makes `validate` raise `InconsistencyError` on a
     conflict.

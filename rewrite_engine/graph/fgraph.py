@@ -21,6 +21,7 @@ from rewrite_engine.errors import (
     InputError,
     describe,
 )
+from rewrite_engine.graph.destroyhandler import makers_of_destroyed
 from rewrite_engine.graph.feature import CALLBACKS, AlreadyThere, Feature, overridden
 from rewrite_engine.graph.history import replace_validate
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node, copy_tag
@@ -62,7 +63,10 @@ class FunctionGraph(NodeStore):
         self.memo: dict[Variable, Variable] = {} if memo is None else memo
         for v in inputs:
             self.add_input(self.memo.setdefault(v, v.clone() if clone and copy_inputs else v))
-        for node in toposort(outputs, self.memo):
+        nodes = toposort(outputs, self.memo)
+        apart = makers_of_destroyed(nodes)
+        for node in nodes:
+            self.merging = merging and node not in apart
             self._enter(self._copy(node) if clone else node, self.memo, GAP, None, None, node)
         for v in outputs:
             self.add_output(v)

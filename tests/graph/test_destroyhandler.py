@@ -210,7 +210,8 @@ def test_an_output_that_moves_is_seen() -> None:
 
 def test_destroyers_are_not_merged() -> None:
     x = num("x")
-    fgraph = graph([x], [overwrite(sin(x)), overwrite(sin(x))])
+    value = sin(x)
+    fgraph = graph([x], [overwrite(value), overwrite(value)])
     assert len(fgraph) == 3
     refused(fgraph, "already")
 
@@ -269,3 +270,15 @@ def test_questions_can_be_asked_before_replacing() -> None:
 
 def neg_client(fgraph: FunctionGraph, v: Variable) -> Apply:
     return next(node for node in fgraph.clients[v] if node.op is neg)
+
+
+def test_equal_values_that_are_overwritten_are_not_merged_when_a_graph_is_built() -> None:
+    x = num("x")
+    first, second = overwrite(sin(x)), overwrite(view(sin(x)))
+    fgraph = FunctionGraph([x], [first, second, exp(sin(x))], [DestroyHandler()])
+    fgraph.validate()
+    assert sum(node.op is sin for node in fgraph.apply_nodes) == 2
+    read = fgraph.outputs[2].owner.inputs[0]
+    destroyer = next(iter(n for n in fgraph.clients[read] if n.op is overwrite))
+    order = fgraph.toposort()
+    assert order.index(fgraph.outputs[2].owner) < order.index(destroyer)
