@@ -42,4 +42,9 @@ def backend_named(name: str) -> Backend:
     """The backend with a name. Raises `UnknownNameError`, `MissingExtraError`."""
     if name == "native":
         return native
+    if name == "egglog":
+        from rewrite_engine.rewrite.egglog import load
+
+        found: Backend = load()
+        return found
     raise UnknownNameError(f'no backend is called {name!r}; there are "native" and "egglog"')

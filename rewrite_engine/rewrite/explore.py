@@ -17,7 +17,7 @@ from rewrite_engine.match.build import ask
 from rewrite_engine.match.emit import literal_like
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
 from rewrite_engine.match.rule import DataRule
-from rewrite_engine.rewrite.egraph import EGraph
+from rewrite_engine.rewrite.egraph import EGraph, Link
 from rewrite_engine.rewrite.result import StopReason
 
 Bound = dict[str, Any]  # variables of a rule -> a term, or a parameter of an op
@@ -125,7 +125,7 @@ class Explorer:
         op, kids = self.egraph.op[t], self.egraph.kids[t]
         if len(kids) != len(pattern.args):
             return
-        inner = _bind_parameters(pattern, op, bound)
+        inner = bind_parameters(pattern, op, bound)
         if inner is None:
             return
         for args in (pattern.args, pattern.args[::-1]) if pattern.swaps else (pattern.args,):
@@ -163,17 +163,35 @@ class Explorer:
 
     def _add(self, match: Match) -> None:
         """Add the right side of a match, equal to what matched."""
+        sides = self._sides(match)
+        if sides is not None:
+            self.egraph.union(*sides, match.rule)
+
+    def links_of(self, c: int) -> list[Link]:
+        """Where rules lead from a term of a class to another of which it is known already that
+        it is equal."""
+        egraph = self.egraph
+        found: list[Link] = []
+        for t in list(egraph.members(c)):
+            matches = [m for n in self._rules_at(egraph.op[t]) for m in self._new_matches(n, c, t)]
+            for match in matches:
+                sides = self._sides(match)
+                if sides is not None and egraph.find(sides[0]) == egraph.find(sides[1]):
+                    found.append((*sides, match.rule))
+        return found
+
+    def _sides(self, match: Match) -> tuple[int, int] | None:
+        """Both terms of a match; None if there is no such right side."""
         egraph = self.egraph
         try:
             left = self._planted(match.tree)
             right = self._built(match.rule.right, match.bound, left)
         except (TypeError, ValueError):
-            return  # shapes or dtypes do not fit: no such term
+            return None  # shapes or dtypes do not fit
         if left is None or right is None:
-            return
+            return None
         old, new = egraph.speaker(left).type, egraph.speaker(right).type
-        if old is new or old.yields_to(new):
-            egraph.union(left, right, match.rule)
+        return (left, right) if old is new or old.yields_to(new) else None
 
     def _planted(self, tree: Tree) -> int | None:
         """The very term that matched, of which only an equal one may be there."""
@@ -229,7 +247,8 @@ class Explorer:
         return self.egraph.leaf(v) if isinstance(v, Constant) else None
 
 
-def _bind_parameters(pattern: OpNode, op: Any, bound: Bound) -> Bound | None:
+def bind_parameters(pattern: OpNode, op: Any, bound: Bound) -> Bound | None:
+    """Match the parameters of an op; None if they do not fit."""
     if not isinstance(pattern.op, OpClass):
         return bound
     for name, wanted in pattern.op.props:

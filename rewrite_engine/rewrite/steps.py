@@ -9,15 +9,15 @@ operands, done inside of the term, and what a path goes through twice is cut out
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from itertools import count
 from typing import Any, NamedTuple
 
-from rewrite_engine.rewrite.egraph import EGraph, Reason
+from rewrite_engine.rewrite.egraph import TOLD, EGraph, Link, Reason
 
 LIMIT = 2_000  # steps for one term; more are of use to nobody
-PATIENCE = 50_000  # how many links are looked at to find a short path
+PATIENCE = 300_000  # how many links are looked at to find a short path
 
 
 class Step(NamedTuple):
@@ -30,6 +30,7 @@ class Step(NamedTuple):
 
 
 Edge = tuple[int, int, Reason]
+Way = tuple[Edge, Any] | None  # the last edge, and the way before it
 
 
 class Backwards:
@@ -54,7 +55,12 @@ class Guide:
         self.links: dict[Any, list[Edge]] = {}  # by what the first term is congruent to
         self.exact: dict[int, list[Edge]] = {}  # by the first term itself
         self.looked = 0
-        for left, right, rule in egraph.links:
+        self.asked: set[int] = set()
+        self._note(egraph.links)
+
+    def _note(self, links: Iterable[Link]) -> None:
+        egraph = self.egraph
+        for left, right, rule in links:
             reason = Reason(rule, left, right)
             for edge in ((left, right, reason), (right, left, reason)):
                 self.links.setdefault(egraph.key(edge[0]), []).append(edge)
@@ -63,6 +69,8 @@ class Guide:
     def steps(self, start: int, goal: int) -> list[Step] | None:
         """The steps from a term to an equal one; None if they are more than `LIMIT`."""
         self.looked = 0
+        if self.egraph.links_of is not None:
+            return self._steps(start, goal, self._short)
         plans = (self._direct, self._past, self._short)
         found = [self._steps(start, goal, plan) for plan in plans]
         return min([f for f in found if f is not None], key=len, default=None)
@@ -126,33 +134,44 @@ class Guide:
         return way[::-1]
 
     def _short(self, a: int, b: int) -> list[Edge]:
-        """The unions on a short path between two terms (Dijkstra; the steps between operands are
-        estimated)."""
+        """The unions on a short path between two terms: Dijkstra's over what terms are congruent
+        to, of which the first one reached stands for all. The steps between operands are
+        estimated."""
         egraph, goal = self.egraph, self.egraph.key(b)
         tie = count()
-        heap: list[tuple[int, int, int, list[Edge]]] = [(0, next(tie), a, [])]
-        cheapest: dict[int, int] = {}
+        heap: list[tuple[int, int, int, Way]] = [(0, next(tie), a, None)]
+        done: set[Any] = set()
         while heap:
-            cost, _, s, edges = heappop(heap)
+            cost, _, s, way = heappop(heap)
             if s == b:
-                return edges
-            if cheapest.get(s, cost + 1) <= cost:
-                continue
-            cheapest[s] = cost
+                return _unwound(way)
             key = egraph.key(s)
+            if key in done:
+                continue
+            done.add(key)
             if key == goal:
                 step = (s, b, egraph.congruence(s, b))
-                heappush(heap, (cost + self._apart(s, b), next(tie), b, [*edges, step]))
-            links = self.links.get(key, ())
+                heappush(heap, (cost + self._apart(s, b), next(tie), b, (step, way)))
+            links = self._links_at(s, key)
             self.looked += len(links)
             if self.looked > PATIENCE:
-                return self._past(a, b)
+                break
             for x, y, reason in links:
-                way = [*edges] if x == s else [*edges, (s, x, egraph.congruence(s, x))]
+                if egraph.key(y) in done:
+                    continue
+                there = way if x == s else ((s, x, egraph.congruence(s, x)), way)
                 far = cost + self._apart(s, x) + 1
-                if cheapest.get(y, far + 1) > far:
-                    heappush(heap, (far, next(tie), y, [*way, (x, y, reason)]))
-        raise AssertionError("the terms are not equal")
+                heappush(heap, (far, next(tie), y, ((x, y, reason), there)))
+        return self._past(a, b)
+
+    def _links_at(self, s: int, key: Any) -> Sequence[Edge]:
+        """The links from terms that are congruent to a term."""
+        find = self.egraph.links_of
+        c = self.egraph.find(s)
+        if find is not None and c not in self.asked:
+            self.asked.add(c)
+            self._note(find(c))
+        return self.links.get(key, ())
 
     def _apart(self, s: int, t: int, depth: int = 3) -> int:
         """About how many steps there are between the operands of two congruent terms."""
@@ -171,6 +190,14 @@ class Guide:
             else:
                 apart += 1
         return apart
+
+
+def _unwound(way: Way) -> list[Edge]:
+    out: list[Edge] = []
+    while way is not None:
+        out.append(way[0])
+        way = way[1]
+    return out[::-1]
 
 
 def _path(egraph: EGraph, a: int, b: int) -> list[Edge]:
@@ -209,6 +236,8 @@ def _assembled(
     out: list[Step] = []
     seen = {start: 0}  # a term that was reached -> after how many steps
     for s, t, reason in edges:
+        if reason.rule is TOLD:
+            return None
         if reason.rule is not None:
             rule = reason.rule if reason.left == s else opposite(reason.rule)
             _note(out, seen, Step(t, rule, s, t))
