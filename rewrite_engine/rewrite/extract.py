@@ -20,6 +20,7 @@ from rewrite_engine.rewrite.egraph import EGraph
 
 Choice = dict[int, int]  # class -> the term chosen for it
 
+LARGEST = 500  # classes in a set
 CHANGES = 200  # changes of one class that are tried at the end
 
 
@@ -29,7 +30,7 @@ class Extractor:
     def __init__(self, egraph: EGraph, model: CostModel) -> None:
         self.egraph = egraph
         self.price = [self._price(t, model) for t in range(len(egraph))]
-        self.sets: Choice = {}
+        self.trees: Choice = {}
 
     def _price(self, t: int, model: CostModel) -> float:
         egraph = self.egraph
@@ -47,8 +48,8 @@ class Extractor:
         for t in range(original):
             found.setdefault(self.egraph.find(t), t)
         cost = self.total(found, roots)
-        self.sets = self._sets()
-        for choice in (self._trees(), self.sets):
+        self.trees = self._trees()
+        for choice in (self.trees, self._sets()):
             amount = self.total(choice, roots)
             if amount < cost:
                 found, cost = choice, amount
@@ -102,7 +103,8 @@ class Extractor:
         return choice
 
     def _sets(self) -> Choice:
-        """The term of each class whose set of classes is cheapest."""
+        """The term of each class whose set of classes is cheapest (of those classes only that are
+        not too deep: the sets of a deep graph are as large as the graph)."""
         best: dict[int, tuple[float, dict[int, float]]] = {}
         choice: Choice = {}
 
@@ -110,7 +112,7 @@ class Extractor:
             needed: dict[int, float] = {}
             for k in {self.egraph.find(k) for k in self.egraph.kids[t]}:
                 below = best.get(k)
-                if below is None or c in below[1]:
+                if below is None or c in below[1] or len(below[1]) > LARGEST:
                     return False
                 needed |= below[1]
             needed[c] = self.price[t]
@@ -154,7 +156,7 @@ class Extractor:
                     tries -= 1
                     if tries < 0 or perf_counter() > until:
                         return choice, cost
-                    other = self.sets | choice | {c: t}
+                    other = self.trees | choice | {c: t}
                     amount = self.total(other, roots)
                     if amount < cost:
                         choice, cost, again = other, amount, True
