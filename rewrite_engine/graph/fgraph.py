@@ -57,6 +57,8 @@ class FunctionGraph(NodeStore):
         _check_io(inputs, outputs)
         super().__init__()
         self.merging = merging
+        #: whether the nodes are this graph's own (copies), so that nobody misses those that leave
+        self.owns_nodes = clone
         self.features: list[Feature] = []
         self.on_validate: list[Any] = []
         self.update_mapping = dict(update_mapping or {})

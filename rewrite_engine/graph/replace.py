@@ -11,6 +11,9 @@ from typing import Any
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.traverse import ancestors, toposort
 
+#: replacements of a node's inputs still to be made, oldest first; (None, None) replaces nothing
+Pending = list[tuple[Variable | None, Variable | None]]
+
 Pairs = Mapping[Variable, Any] | Iterable[tuple[Variable, Any]]
 
 
@@ -122,3 +125,17 @@ def _root_number(v: Variable, number: dict[Variable, int], table: dict[Any, int]
         key = v.signature() if isinstance(v, Constant) else v
         found = number[v] = table.setdefault(("root", key), len(table))
     return found
+
+
+def substitute(inputs: tuple[Variable, ...], pending: Pending) -> tuple[Variable, ...]:
+    """Apply replacements, in the order in which they were made."""
+    if len(pending) == 1:
+        old, new = pending[0]
+        if old is None:
+            return inputs
+        return tuple([new if v is old else v for v in inputs])  # type: ignore[misc]
+    mapping: dict[Variable, Variable] = {}
+    for old, new in reversed(pending):  # the last one first: what `old` becomes is then final
+        if old is not None and new is not None:
+            mapping[old] = mapping.get(new, new)
+    return tuple([mapping.get(v, v) for v in inputs])

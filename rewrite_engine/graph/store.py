@@ -17,10 +17,10 @@ from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.order import Order
 from rewrite_engine.graph.origin import Origin
+from rewrite_engine.graph.replace import Pending, substitute
 from rewrite_engine.graph.traverse import toposort
 
 Clients = dict[Apply, None]
-Pending = list[tuple[Variable | None, Variable | None]]
 
 RETYPE = (None, None)  # a pending entry: no input is replaced, but one has a more precise type now
 
@@ -37,6 +37,7 @@ class NodeStore:
         self._tie = 0
         self.merged = 0
         self.merging = True
+        self.lets_go = False  # whether nodes that leave are nobody else's, and may be taken apart
         self.guard: Any = None  # the DestroyHandler, if there is one
         self.on_import: list[Any] = []
         self.on_prune: list[Any] = []
@@ -377,23 +378,11 @@ class NodeStore:
                     stack.append(v)
             for tell in self.on_prune:
                 tell(self, node, reason)
+            for out in node.outputs if self.lets_go else ():
+                out.owner = None  # cut the cycle, so that memory comes back at once
 
     def _drop_constant(self, v: Variable) -> None:
         if isinstance(v, Constant):
             del self.clients[v]
             if self.constants.get(v.signature()) is v:
                 del self.constants[v.signature()]
-
-
-def substitute(inputs: tuple[Variable, ...], pending: Pending) -> tuple[Variable, ...]:
-    """Apply replacements, in the order in which they were made."""
-    if len(pending) == 1:
-        old, new = pending[0]
-        if old is None:
-            return inputs
-        return tuple([new if v is old else v for v in inputs])  # type: ignore[misc]
-    mapping: dict[Variable, Variable] = {}
-    for old, new in reversed(pending):  # the last one first: what `old` becomes is then final
-        if old is not None and new is not None:
-            mapping[old] = mapping.get(new, new)
-    return tuple([mapping.get(v, v) for v in inputs])

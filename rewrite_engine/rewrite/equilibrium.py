@@ -40,10 +40,12 @@ class EquilibriumOptimizer(GraphRewriter):
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         run = Run(fgraph, self, trace, result)
         fgraph.agenda = run.heap
+        fgraph.lets_go = trace is None and fgraph.owns_nodes and not fgraph.features
         try:
             run.go()
         finally:
             fgraph.agenda = None
+            fgraph.lets_go = False
             fgraph.queued.clear()
             fgraph.flush()
 

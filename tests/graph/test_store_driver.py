@@ -10,7 +10,7 @@ from itertools import pairwise
 import pytest
 
 from rewrite_engine.errors import CycleError, MissingInputError
-from rewrite_engine.graph.store import substitute
+from rewrite_engine.graph.replace import substitute
 from tests.graph.test_store import computes, graph, p, x, y
 from tests.toy import add, exp, log, neg, num, sin, sub
 

@@ -323,3 +323,19 @@ def test_inputs_and_constants_can_be_outputs() -> None:
     assert graph.outputs[0] is graph.outputs[3]
     assert graph.outputs[1] is graph.outputs[2]
     assert p.type is not num
+
+
+def test_nodes_that_leave_are_let_go_of_unless_somebody_watches() -> None:
+    from rewrite_engine.rewrite.trace import Trace
+
+    rule = named("log_exp", lambda a: log(exp(a)) >> a)
+    for trace, kept in ((None, False), (Trace(), True)):
+        graph = FunctionGraph([x], [sin(log(exp(x)))])
+        old = graph.outputs[0].owner.inputs[0]
+        EquilibriumOptimizer([rule]).rewrite(graph, trace)
+        assert (old.owner is not None) == kept
+    mine = sin(log(exp(x)))
+    graph = FunctionGraph([x], [mine], clone=False)
+    below = mine.owner.inputs[0]
+    EquilibriumOptimizer([rule]).rewrite(graph)
+    assert below.owner is not None
