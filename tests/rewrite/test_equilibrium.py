@@ -326,8 +326,6 @@ def test_inputs_and_constants_can_be_outputs() -> None:
 
 
 def test_nodes_that_leave_are_let_go_of_unless_somebody_watches() -> None:
-    from rewrite_engine.rewrite.trace import Trace
-
     rule = named("log_exp", lambda a: log(exp(a)) >> a)
     for trace, kept in ((None, False), (Trace(), True)):
         graph = FunctionGraph([x], [sin(log(exp(x)))])
