@@ -113,6 +113,6 @@ def key_of(op: Any, inputs: tuple[Any, ...]) -> Any:
     The order of two operands that commute does not count. That of more does: sums of floats depend
     on it.
     """
-    if len(inputs) == 2 and op.commutative:
-        return op, frozenset(inputs)
-    return op, inputs
+    if len(inputs) != 2 or not op.commutative:
+        return op, inputs
+    return op, frozenset(inputs)

@@ -353,33 +353,36 @@ class NodeStore:
 
     def _prune(self, var: Variable, reason: Any) -> None:
         """Remove a variable that nobody uses, with everything that only it needed."""
+        clients, table, used = self.clients, self.table, self.out_uses
         stack = [var]
         while stack:
             v = stack.pop()
-            if self.clients.get(v, True) or v in self.out_uses:
+            if clients.get(v, True) or v in used:
                 continue
             node = v.owner
             if node is None:
                 self._drop_constant(v)
                 continue
-            if any(self.clients[out] or out in self.out_uses for out in node.outputs):
+            outputs, inputs = node.outputs, node.inputs
+            if len(outputs) > 1 and any(clients[out] or out in used for out in outputs):
                 continue
-            inputs = self.present_inputs(node)
-            self.dirty.pop(node, None)
-            key = key_of(node.op, node.inputs)
-            if self.table.get(key) is node:
-                del self.table[key]
+            key = key_of(node.op, inputs)
+            if table.get(key) is node:
+                del table[key]
+            if node in self.dirty:
+                inputs = substitute(inputs, self.dirty.pop(node))
             self.order.remove(node)
             self.queued.discard(node)
-            for out in node.outputs:
-                del self.clients[out]
+            for out in outputs:
+                del clients[out]
             for v in inputs:
-                if self.clients[v].pop(node, 0) is None:
+                if clients[v].pop(node, 0) is None:
                     stack.append(v)
             for tell in self.on_prune:
                 tell(self, node, reason)
-            for out in node.outputs if self.lets_go else ():
-                out.owner = None  # cut the cycle, so that memory comes back at once
+            if self.lets_go:  # cut the cycle, so that memory comes back at once
+                for out in outputs:
+                    out.owner = None
 
     def _drop_constant(self, v: Variable) -> None:
         if isinstance(v, Constant):

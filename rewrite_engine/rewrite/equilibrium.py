@@ -68,7 +68,7 @@ class Run:
 
     def go(self) -> None:
         """Visit every node that may have something to match, until there is none."""
-        candidates = self.dispatch.candidates
+        candidates, reach = self.dispatch.candidates, self.dispatch.reach
         fgraph, trace, fired = self.fgraph, self.trace, self.result.fired
         dirty, settle, level = fgraph.dirty, fgraph.settle, fgraph.order.level
         left, visits, watched = self.left, 0, trace is not None
@@ -103,7 +103,7 @@ class Run:
                     self.watch(rule, new, left)
                 break
             else:
-                if changed or self.ripples:
+                if self.ripples or changed and reach(node.op):
                     self.ripple(node, changed)
         self.result.visits = visits
         self.result.stopped = StopReason.SATURATED
