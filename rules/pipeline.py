@@ -19,7 +19,6 @@ from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.driver import GraphRewriter, MergeOptimizer, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
-from rewrite_engine.rewrite.saturate import SaturationOptimizer
 
 PACKS = (
     "rewrite_engine.rewrite.fold",
@@ -38,6 +37,13 @@ PACKS = (
 
 #: packs of equations; they are imported when a query includes "saturate"
 EQUATIONS = ("rewrite_engine.rules.equations",)
+
+
+def saturation(rules: RuleSet, name: str) -> GraphRewriter:
+    """The driver of the phase that has to be asked for (imported when it is)."""
+    from rewrite_engine.rewrite.saturate import SaturationOptimizer
+
+    return SaturationOptimizer(rules, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ PHASES = (
     Phase("merge", lambda rules, name: MergeOptimizer(name)),
     Phase("canonicalize", EquilibriumOptimizer),
     Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
-    Phase("saturate", SaturationOptimizer, on_request=True),
+    Phase("saturate", saturation, on_request=True),
     Phase("specialize", EquilibriumOptimizer),
     Phase("inplace", lambda rules, name: InplaceOptimizer(name)),
 )
