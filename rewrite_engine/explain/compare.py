@@ -89,11 +89,11 @@ def _compare_floats(type_: Any, a: Any, b: Any) -> Comparison:
         return _disagree(a, b, wrong)
     x, y = a[both], b[both]
     if x.size and not type_.values_eq_approx(y, x):
-        return _disagree(a, b, both & (np.abs(a - b) == np.abs(x - y).max()))
+        return _disagree(a, b, both & (np.abs(a - b) == np.max(np.abs(x - y))))
     distance = ulps(x, y) if x.size else np.zeros(1)
     if repaired.any():
-        return _repaired(a, b, repaired, float(distance.max()))
-    return _agree(x, y, float(distance.max()), int(same_special.sum()), a.size)
+        return _repaired(a, b, repaired, float(np.max(distance)))
+    return _agree(x, y, float(np.max(distance)), int(same_special.sum()), a.size)
 
 
 def _same() -> Comparison:
@@ -110,7 +110,7 @@ def _agree(x: Any, y: Any, worst: float, special: int, size: int) -> Comparison:
         return _same()
     if worst <= FEW:
         return Comparison(Verdict.AGREE, f"agree to {_ulps_text(worst)}", worst)
-    largest, apart = np.abs(x).max(), np.abs(x - y).max()
+    largest, apart = np.abs(x).max(), np.max(np.abs(x - y))
     if largest and apart <= FEW * np.spacing(largest):
         n = max(1, round(float(apart / np.spacing(largest))))
         text = f"agree to {_ulps_text(n)} of the largest element ({largest:.3g})"

@@ -103,7 +103,7 @@ class Run:
                     self.watch(rule, new, left)
                 break
             else:
-                if self.ripples or changed and reach(node.op):
+                if self.ripples or (changed and reach(node.op)):
                     self.ripple(node, changed)
         self.result.visits = visits
         self.result.stopped = StopReason.SATURATED
