@@ -66,12 +66,18 @@ def emit_pair(to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, then:
         to.line(f"for {v}, {w} in ({inputs}, {inputs}[::-1]):")
         to.indent += 1
     to.extra = None if pattern is to.rule.left else to.extra
-    emit_one(to, first, v, lambda: emit_one(to, second, w, then))
+    (p, a), (q, b) = sorted([(first, v), (second, w)], key=lambda pair: not is_bound(to, pair[0]))
+    emit_one(to, p, a, lambda: emit_one(to, q, b, then))
+
+
+def is_bound(to: RuleEmitter, pattern: Any) -> bool:
+    """Whether a pattern is a variable that is bound already: the cheapest test of all."""
+    return isinstance(pattern, Hole) and pattern.name in to.bound
 
 
 def emit_any(to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, then: Then) -> None:
     """Any number of operands: a loop for each fixed pattern, and something for what is left."""
-    known = [to.bound[p.name] for p in taking.fixed if isinstance(p, Hole) and p.name in to.bound]
+    known = [to.bound[p.name] for p in taking.fixed if is_bound(to, p)]
     to.test(" and ".join(f"{v} in {inputs}" for v in known) or "True")
 
     def finish(taken: Sequence[str]) -> None:
