@@ -64,7 +64,10 @@ def logsumexp_array(x: Any, axis: Any, keepdims: bool) -> Any:
 class _Exponential(Op):
     """What the three share: one float tensor in, axes as a sorted tuple (None: all)."""
 
-    axis: Any
+    __props__: tuple[str, ...] | None = ("axis",)
+
+    def __init__(self, axis: Any = None) -> None:
+        self.axis = sorted_axes(axis)
 
     def convert_input(self, x: Any) -> Variable:
         """Turn the argument into a float tensor."""
@@ -116,11 +119,6 @@ class _Exponential(Op):
 class Softmax(_Exponential):
     """exp(x) / sum(exp(x)) along axes; same shape and dtype as x. Positive, and sums to 1."""
 
-    __props__ = ("axis",)
-
-    def __init__(self, axis: Any = None) -> None:
-        self.axis = sorted_axes(axis)
-
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
@@ -142,11 +140,6 @@ class Softmax(_Exponential):
 
 class LogSoftmax(_Exponential):
     """x - log(sum(exp(x))) along axes; same shape and dtype as x."""
-
-    __props__ = ("axis",)
-
-    def __init__(self, axis: Any = None) -> None:
-        self.axis = sorted_axes(axis)
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -170,18 +163,22 @@ class LogSumExp(_Exponential):
     __props__ = ("axis", "keepdims")
 
     def __init__(self, axis: Any = None, keepdims: bool = False) -> None:
-        self.axis = sorted_axes(axis)
+        super().__init__(axis)
         self.keepdims = bool(keepdims)
-        self._sum = Sum(axis=self.axis, keepdims=self.keepdims)
+
+    @property
+    def sum(self) -> Sum:
+        """The sum along the same axes."""
+        return Sum(axis=self.axis, keepdims=self.keepdims)
 
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
         """The reduced static shape."""
         (x,) = super().infer_types(types)
-        return [TensorType(x.dtype, self._sum.infer_types(types)[0].shape)]
+        return [TensorType(x.dtype, self.sum.infer_types(types)[0].shape)]
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         """As that of a sum."""
-        return self._sum.infer_shape(fgraph, node, shapes)
+        return self.sum.infer_shape(fgraph, node, shapes)
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -191,12 +188,12 @@ class LogSumExp(_Exponential):
 
     def pullback(self, x: Any, y: Any, g: Any) -> Any:
         """softmax(x) g."""
-        return m.mul(Softmax(self.axis)(x), self._sum.spread(x, g))
+        return m.mul(Softmax(self.axis)(x), self.sum.spread(x, g))
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         """sum(softmax(x) v)."""
         (x,), (v,) = inputs, eval_points
-        return [None if v is None else self._sum(m.mul(Softmax(self.axis)(x), v))]
+        return [None if v is None else self.sum(m.mul(Softmax(self.axis)(x), v))]
 
 
 def softmax(x: Any, axis: Any = None) -> Any:
