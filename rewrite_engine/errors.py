@@ -70,10 +70,6 @@ class CycleError(InconsistencyError, ValueError):
     """A replacement would make a variable depend on itself."""
 
 
-class ImmutableGraphError(InconsistencyError):
-    """A graph was changed by another way than `FunctionGraph.replace`."""
-
-
 # --- gradients ------------------------------------------------------------------------------------
 
 

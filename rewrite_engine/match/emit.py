@@ -344,9 +344,7 @@ def type_driven(op: Op) -> bool:
     """Whether nodes of an op may be allocated from the input types alone, without `make_node`."""
     make_node: Any = type(op).make_node
     plain: Any = Op.make_node
-    return (
-        make_node is plain or getattr(type(op), "type_driven", False)
-    ) and op.default_output is None
+    return make_node is plain and op.default_output is None
 
 
 def plus(at: str, n: int) -> str:

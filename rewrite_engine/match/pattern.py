@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rewrite_engine.graph.node import CONSTANT, Variable
+from rewrite_engine.graph.node import CONSTANT
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +168,3 @@ def holes(pattern: Any) -> dict[str, Hole]:
                 if isinstance(value, Hole):
                     found.setdefault(value.name, value)
     return found
-
-
-def is_variable(x: Any) -> bool:
-    """Whether a binding is a graph variable (and not a parameter, or a tuple of variables)."""
-    return isinstance(x, Variable)

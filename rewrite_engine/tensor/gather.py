@@ -20,10 +20,10 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.null import disconnected
+from rewrite_engine.graph.op import Op
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import weak_constant
-from rewrite_engine.tensor.index import BaseInc, IndexOp, gradient_zeros
+from rewrite_engine.tensor.index import BaseInc, Take
 from rewrite_engine.tensor.index_template import (
     INPUT,
     NEWAXIS,
@@ -137,14 +137,11 @@ def _broadcast(op: Any, shapes: Sequence[tuple[int | None, ...]]) -> list[int | 
     return result
 
 
-class AdvancedSubtensor(IndexOp):
+class AdvancedSubtensor(Take):
     """`x[...]` with arrays of integers or booleans among the indices; always a copy.
 
     idx_list: the template. Inputs: the array, then the array of indices for each `INPUT`.
     """
-
-    def __init__(self, idx_list: Template) -> None:
-        self.idx_list = tuple(idx_list)
 
     def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
         x, *indices = types
@@ -168,14 +165,8 @@ class AdvancedSubtensor(IndexOp):
             raise MethodNotDefined(f"{self}: the shape depends on the values of the indices")
         return [tuple([weak_constant(s, "int64") for s in known])]
 
-    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        gx = AdvancedIncSubtensor(self.idx_list)(
-            gradient_zeros(inputs[0]), output_gradients[0], *inputs[1:]
-        )
-        return [gx, *[disconnected() for _ in inputs[1:]]]
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        return [None if eval_points[0] is None else self(eval_points[0], *inputs[1:])]
+    def increment(self) -> Op:
+        return AdvancedIncSubtensor(self.idx_list)
 
 
 class AdvancedIncSubtensor(BaseInc):

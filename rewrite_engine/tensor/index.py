@@ -81,7 +81,25 @@ class IndexOp(Op):
         return f"{type(self).__name__}{{{show(self.idx_list) or ':'}}}"
 
 
-class Subtensor(IndexOp):
+class Take(IndexOp):
+    """What `Subtensor` and its sibling for arrays of indices share: template and derivatives."""
+
+    def __init__(self, idx_list: Template) -> None:
+        self.idx_list = tuple(idx_list)
+
+    def increment(self) -> Op:
+        """The op that adds to what this one takes."""
+        raise NotImplementedError
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        gx = self.increment()(gradient_zeros(inputs[0]), output_gradients[0], *inputs[1:])
+        return [gx, *[disconnected() for _ in inputs[1:]]]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [None if eval_points[0] is None else self(eval_points[0], *inputs[1:])]
+
+
+class Subtensor(Take):
     """`x[...]` with integers, slices and newaxis; a view.
 
     idx_list: the template (see `tensor/index_template.py`). Inputs: the array, then a 0-d integer
@@ -90,9 +108,6 @@ class Subtensor(IndexOp):
     """
 
     view_map = {0: [0]}
-
-    def __init__(self, idx_list: Template) -> None:
-        self.idx_list = tuple(idx_list)
 
     def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
         self.check_indices(types[1:])
@@ -112,14 +127,8 @@ class Subtensor(IndexOp):
             raise MethodNotDefined(f"{self}: the shape depends on a step that is not known")
         return [result]
 
-    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        gx = IncSubtensor(self.idx_list)(
-            gradient_zeros(inputs[0]), output_gradients[0], *inputs[1:]
-        )
-        return [gx, *[disconnected() for _ in inputs[1:]]]
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        return [None if eval_points[0] is None else self(eval_points[0], *inputs[1:])]
+    def increment(self) -> Op:
+        return IncSubtensor(self.idx_list)
 
 
 class BaseInc(IndexOp):

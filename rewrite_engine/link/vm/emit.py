@@ -153,7 +153,8 @@ class Body:
         """
         outputs = step.node.outputs
         unread = [v for v in step.dies if v in outputs]
-        freed, heavy = list(ctx.temporaries), list(ctx.temporaries)
+        freed: list[str] = []
+        heavy: list[str] = []
         for v in step.dies:
             if v not in outputs:
                 registers = self._release(v)
@@ -206,7 +207,6 @@ class NodeContext:
         self.form = "any"
         self.copies = step.copies
         self.lines: list[str] = []
-        self.temporaries: list[str] = []
         self.own: str | None = None
         self.target: str | None = None
         if step.into is not None:
@@ -259,11 +259,6 @@ class NodeContext:
         if self.own is None:
             self.own = self.body.register()
         return self.own
-
-    def temporary(self) -> str:
-        register = self.body.register()
-        self.temporaries.append(register)
-        return register
 
     def line(self, text: str) -> None:
         self.lines.append(text)

@@ -80,9 +80,6 @@ class Context(Protocol):
         inputs.
         """
 
-    def temporary(self) -> str:
-        """A register of its own; emptied after the node."""
-
     def line(self, text: str) -> None:
         """Write a statement before the one that assigns the result."""
 
