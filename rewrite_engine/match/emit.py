@@ -321,7 +321,7 @@ class RuleEmitter:
         if needs_weak(pattern):
             return f"{self.constant(apply_weak, 'apply_weak')}({op}, ({', '.join(args)},))"
         if type_driven(pattern.op) and not any(isinstance(a, Literal) for a in pattern.args):
-            return f"apply_op({op}, ({', '.join(args)},))"
+            return f"apply_op({op}, ({''.join(f'{a}, ' for a in args)}))"
         return f"{op}({', '.join(args)})"
 
 

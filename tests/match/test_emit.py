@@ -15,8 +15,10 @@ from rewrite_engine.match.decorate import compute
 from rewrite_engine.match.emit import RuleEmitter
 from rewrite_engine.match.fact import given
 from rewrite_engine.match.pattern import Const, Prop, Rest
+from rewrite_engine.terms.expression import make as graph_tuple
+from rewrite_engine.terms.logic import LogicVariable
 from tests.match.language import Positive, ask, make, named_x, p, same, x, y, z
-from tests.toy import Scale, add, const, divmod_, exp, join, log, mul, neg, num, sin, sub
+from tests.toy import Scale, ToyOp, add, const, divmod_, exp, join, log, mul, neg, num, sin, sub
 
 
 def check(rule: Any, table: list[tuple[Variable, Variable | None]]) -> None:
@@ -136,6 +138,15 @@ def test_numbers_on_the_right() -> None:
     zero = make(lambda a: sub(a, a) >> 0)
     check(zero, [(sub(x, x), num.make_constant(0.0)), (sub(x, y), None)])
     check(make(lambda a: sin(a) >> sub(a, 2)), [(sin(x), sub(x, const(2.0)))])
+
+
+def test_an_op_without_operands_on_both_sides() -> None:
+    empty = ToyOp("empty", 0)
+    nothing = LogicVariable.pattern_type(graph_tuple((empty,)))
+    check(
+        make(lambda a: sub(nothing, a) >> neg(nothing)),
+        [(sub(empty(), x), neg(empty())), (sub(x, empty()), None)],
+    )
 
 
 def test_parameters_of_ops() -> None:
