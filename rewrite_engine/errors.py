@@ -147,6 +147,25 @@ class RuleLoopError(RuleError):
     """Rules that do not come to an end; the message names them."""
 
 
+# --- searches -------------------------------------------------------------------------------------
+
+
+class SearchBudgetError(RewriteEngineError, TimeoutError):
+    """A search used up its budget of answers or seconds; the message says what it was looking
+    for.
+    """
+
+
+class RelationBudgetError(SearchBudgetError, RuleError):
+    """The goal of a relation rule used up its budget of answers or seconds at a node."""
+
+
+class PackError(RewriteEngineError, ImportError):
+    """A pack of rules, or a rule file, that cannot be loaded; what went wrong is the
+    `__cause__`.
+    """
+
+
 class UnknownNameError(RewriteEngineError, KeyError):
     """A name that no rule, phase, tag or mode has."""
 
@@ -159,6 +178,14 @@ class UnknownNameError(RewriteEngineError, KeyError):
 
 class MissingExtraError(RewriteEngineError, ImportError):
     """An optional package is needed; the message says how to install it."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: `; did you mean exp_log?`, or nothing."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, sorted(known))
+    return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
 def source_line(filename: str, lineno: int) -> str:

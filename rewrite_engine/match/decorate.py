@@ -10,8 +10,9 @@ from typing import Any
 
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.lower import Compute
-from rewrite_engine.match.relation import RelationRule
+from rewrite_engine.match.relation import BUDGET, RelationRule
 from rewrite_engine.match.rule import DataRule, NodeRewriter
+from rewrite_engine.terms.budget import Budget
 from rewrite_engine.terms.logic import LogicVariable
 
 
@@ -74,11 +75,19 @@ def relation(
     claim: Claim = refines,
     tags: Iterable[str] = (),
     depth: int = 2,
+    budget: Budget = BUDGET,
 ) -> Callable[[Callable[[Any, Any], Any]], RelationRule]:
-    """Make a rule of a miniKanren relation `(term, result) -> goal`."""
+    """Make a rule of a miniKanren relation `(term, result) -> goal`; the first answer that fits is
+    taken (see `RelationRule`).
+
+    depth: how many levels below the node the relation looks. budget: answers and seconds at one
+    node, `Budget(answers=1000, seconds=10.0)` by default; `RelationBudgetError` when it is used up.
+    """
 
     def decorate(f: Callable[[Any, Any], Any]) -> RelationRule:
-        return RelationRule(f, phase=phase, tracks=tracks, claim=claim, tags=tags, depth=depth)
+        return RelationRule(
+            f, phase=phase, tracks=tracks, claim=claim, tags=tags, depth=depth, budget=budget
+        )
 
     return decorate
 

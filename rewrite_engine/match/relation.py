@@ -1,8 +1,8 @@
-"""Relations: rules that are miniKanren goals. `rule.goal` for data rules, and rules made of any
-goal.
+"""Rules that are miniKanren relations: any goal that relates a term to what may take its place.
 
-A goal relates two etuples (or variables: they are the same thing to `kanren`). miniKanren is
-imported when the first goal is used.
+What a goal sees and answers are etuples, graph variables (the same thing to `kanren`) and numbers.
+`terms/search.py` runs goals; miniKanren is imported when the first one is used. Data rules are
+relations too: `rule.goal` is made in `match/goal.py`.
 """
 
 from __future__ import annotations
@@ -11,20 +11,39 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
+from etuples.core import InvalidExpression
+
+from rewrite_engine.errors import PatternError, RelationBudgetError, RewriteEngineError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.emit import Function
 from rewrite_engine.match.rule import Rule
+from rewrite_engine.terms.budget import Budget, Watch, bounded
 
 Goal = Any
 ResultsFilter = Callable[[Iterator[Any]], Any]
+NodeFilter = Callable[[Apply], Any]
+
+#: what a relation may use at one node
+BUDGET = Budget(answers=1000, seconds=10.0)
+
+#: what building a term of the wrong types raises; ops of others raise plain errors
+ILL_TYPED = (RewriteEngineError, TypeError, ValueError)
 
 
 class RelationRule(Rule):
-    """A rule whose replacements are the answers `q` of `relation(term, q)`; the first one that fits
-    is taken.
+    """A rule whose replacements are the answers `q` of `relation(term, q)`.
 
-    limit: how many answers are looked at for one node.
+    The term is that of the node's output; of a node with several outputs it is `e(op, *operands)`.
+    An answer is a term, a variable, or a number where the node's output is 0-dimensional; for
+    several outputs it is a tuple or list of those (None: this output stays), or the term of a node
+    with as many outputs. The first answer that fits is taken: one without free variables, of a type
+    that may stand there, and not the term itself.
+
+    results_filter: gets the iterator of all answers, as variables (lists of them for several
+    outputs), and returns the one to take, an iterator of which the first that fits is taken, or
+    None. node_filter: whether a node is looked at. budget: what one node may cost;
+    `RelationBudgetError` when it is used up, or with `on_budget="stop"` what was found counts.
     """
 
     def __init__(
@@ -36,12 +55,16 @@ class RelationRule(Rule):
         claim: Claim = refines,
         tags: Iterable[str] = (),
         depth: int = 2,
-        limit: int = 20,
+        budget: Budget = BUDGET,
+        results_filter: ResultsFilter | None = None,
+        node_filter: NodeFilter | None = None,
     ) -> None:
         super().__init__(fn, phase=phase, claim=claim, tags=tags)
         self.tracks = None if tracks is None else tuple(tracks)
         self.depth = depth
-        self.limit = limit
+        self.budget = budget
+        self.results_filter = results_filter
+        self.node_filter = node_filter
         self.text = f"relation {self.short_name}(term, result)"
 
     def roots(self) -> Sequence[Any] | None:
@@ -54,62 +77,142 @@ class RelationRule(Rule):
     @cached_property
     def apply(self) -> Function:
         def apply(fgraph: Any, node: Apply) -> Any:
-            for answer in answers(self.fn, node, self.limit):
-                if isinstance(answer, Variable) and node.outputs[0].type.yields_to(answer.type):
-                    return answer
-            return None
+            if self.node_filter is not None and not self.node_filter(node):
+                return None
+            found = self.answers(node)
+            if self.results_filter is not None:
+                chosen = self.results_filter(found)
+                if not isinstance(chosen, Iterator):
+                    return None if chosen is None or chosen is False else self.result(node, chosen)
+                found = chosen
+            return next((a for a in found if self.suits(node, a)), None)
 
         return apply
 
+    def answers(self, node: Apply) -> Iterator[Any]:
+        """Yield the answers at a node that have no free variables, evaluated, whatever their type;
+        those that change nothing and those that no graph can be built of are passed over.
 
-def answers(relation: Callable[[Any, Any], Goal], node: Apply, limit: int) -> Iterator[Any]:
-    """Yield what a node's output is related to, as graph variables; answers with free variables
-    are skipped.
-    """
-    import kanren
+        Raises `RelationBudgetError`, and `PatternError` for an answer that is no term.
+        """
+        import kanren
 
-    from rewrite_engine.terms.convert import etuplize, from_term
-    from rewrite_engine.terms.unify import logic_variables
+        from rewrite_engine.terms.convert import etuplize
+        from rewrite_engine.terms.search import search
+        from rewrite_engine.terms.unify import logic_variables
 
-    if len(node.outputs) != 1:
-        return
-    term = etuplize(node.outputs[0])
-    q = kanren.var()
-    for i, found in enumerate(kanren.run(None, q, relation(term, q), results_filter=iter)):
-        if i >= limit:
-            return
-        if not logic_variables(found):
-            value = from_term(found)
-            if value is not node.outputs[0]:
-                yield value
+        watch = Watch(self.budget)
+        term = etuplize(node.outputs[0] if len(node.outputs) == 1 else node)
+        q = kanren.var()
+        found = search(q, (self.fn(term, q),), watch)
+        for answer in bounded(found, watch, self.spent):
+            if logic_variables(answer) or answer == term:
+                continue
+            result = self.result(node, answer)
+            if result is not None and result is not node.outputs[0]:
+                yield result
+
+    def spent(self, what: str) -> RelationBudgetError:
+        """The error for a budget that is used up."""
+        return self.error(RelationBudgetError, what)  # type: ignore[return-value]
+
+    def result(self, node: Apply, answer: Any) -> Any:
+        """What an answer means for a node: a variable, or a list for several outputs; None if it
+        fits neither number nor kind of outputs, or no graph can be built of it.
+        """
+        value = self.value(answer)
+        if isinstance(value, Apply):
+            value = value.outputs
+        elif len(node.outputs) > 1 and isinstance(value, Variable) and value.owner is not None:
+            value = value.owner.outputs if value.index == node.op.default_output else None
+        values = value if isinstance(value, tuple | list) else [value]
+        if value is None or len(values) != len(node.outputs):
+            return None
+        pairs = zip(node.outputs, values, strict=True)
+        results = [old if new is None else self.variable(old, new) for old, new in pairs]
+        if any(new is None for new in results) or all(map(_same, results, node.outputs)):
+            return None
+        return results[0] if len(results) == 1 else results
+
+    def value(self, answer: Any) -> Any:
+        """An answer evaluated; a tuple or list element by element. None where no graph can be
+        built: what is related need not be well typed.
+        """
+        from rewrite_engine.terms.convert import from_term
+
+        try:
+            if isinstance(answer, tuple | list):
+                return [from_term(term) for term in answer]
+            return from_term(answer)
+        except InvalidExpression as error:
+            raise self.error(PatternError, f"has an answer that is no term: {error}") from error
+        except ILL_TYPED:
+            return None
+
+    def variable(self, old: Variable, new: Any) -> Variable | None:
+        """An answer as a variable: a number takes the type of what it replaces."""
+        if isinstance(new, Variable):
+            return new
+        if not isinstance(new, int | float | complex):
+            raise self.error(PatternError, f"has the answer {new!r}, which is no term")
+        if getattr(old.type, "ndim", 0) != 0:
+            return None
+        try:
+            constant: Variable = old.type.make_constant(new)
+        except (TypeError, ValueError):
+            return None
+        return constant
+
+    def suits(self, node: Apply, answer: Any) -> bool:
+        """Whether an answer has types that may stand in the place of the node's outputs."""
+        new = answer if isinstance(answer, list) else [answer]
+        return all(a.type.yields_to(b.type) for a, b in zip(node.outputs, new, strict=True))
+
+    def accept(self, old: Variable, new: Variable) -> bool:
+        """What a results filter chose may be of a type that fits only for some operands: then the
+        rule does not apply there. One of another kind is an error.
+        """
+        if new.type is old.type or old.type.yields_to(new.type):
+            return True
+        return False if old.type.kin(new.type) else super().accept(old, new)
+
+
+def _same(new: Any, old: Variable) -> bool:
+    return new is old
 
 
 class KanrenRelationSub(RelationRule):
     """A rule from a relation, with the constructor the field knows.
 
-    kanren_relation: `(term, result) -> goal`. results_filter: picks one of the answers (an iterator
-    of variables), by default the first. node_filter: whether a node is looked at.
+    kanren_relation: `(term, result) -> goal`, any callable. results_filter: picks one of the
+    answers (an iterator), by default the first that fits. node_filter: whether a node is looked at.
+    name: of the rule, by default that of the relation. options: those of `RelationRule`.
     """
 
     def __init__(
         self,
         kanren_relation: Callable[[Any, Any], Goal],
         results_filter: ResultsFilter | None = None,
-        node_filter: Callable[[Apply], bool] | None = None,
+        node_filter: NodeFilter | None = None,
+        *,
+        name: str | None = None,
         **options: Any,
     ) -> None:
-        if not kanren_relation.__doc__:
-            kanren_relation.__doc__ = "A relation given as a function."
-        super().__init__(kanren_relation, **options)
-        self.results_filter = results_filter
-        self.node_filter = node_filter
+        options.update(results_filter=results_filter, node_filter=node_filter)
+        super().__init__(_named(kanren_relation, name), **options)
+        self.kanren_relation = kanren_relation
 
-    @cached_property
-    def apply(self) -> Function:
-        def apply(fgraph: Any, node: Apply) -> Any:
-            if self.node_filter is not None and not self.node_filter(node):
-                return None
-            found = answers(self.fn, node, self.limit)
-            return next(found, None) if self.results_filter is None else self.results_filter(found)
 
-        return apply
+def _named(relation: Callable[[Any, Any], Goal], name: str | None) -> Callable[[Any, Any], Goal]:
+    """A function that has the name, the place and the docstring that a rule needs."""
+    inner = getattr(relation, "func", relation)  # of a partial
+
+    def goal(term: Any, result: Any) -> Goal:
+        return relation(term, result)
+
+    goal.__name__ = name or getattr(inner, "__name__", type(inner).__name__).strip("<>")
+    goal.__module__ = getattr(inner, "__module__", __name__)
+    goal.__doc__ = getattr(inner, "__doc__", None) or "A relation given as a function."
+    if hasattr(inner, "__code__"):
+        goal.__wrapped__ = inner  # type: ignore[attr-defined]
+    return goal
