@@ -17,6 +17,7 @@ from rewrite_engine.errors import CycleError
 from rewrite_engine.graph.node import Apply
 
 GAP = 1 << 20
+SLACK = 1 << 10
 
 
 class Order:
@@ -60,7 +61,10 @@ class Order:
 
         The edges of one call have their `before` or their `after` in common. Raises `CycleError`,
         with nothing changed, if it cannot be done. Each affected node is visited once, in the old
-        order, so the cost is that of the affected region.
+        order, so the cost is that of the affected region. A node goes as high as its successors
+        allow: what is put below it next time finds room. Where there is none they all move, by more
+        than they have to. (With the smallest steps, a term that grows at its bottom would move all
+        that is above it each time.)
         """
         level = self.level
         heap: list[tuple[int, int, Apply]] = []
@@ -82,8 +86,14 @@ class Order:
                 continue
             if node in sources:
                 raise CycleError(f"{node.op} would depend on itself")
-            lowest = raised[node] = need[node]
-            for client in self._successors(node):
+            successors = list(self._successors(node))
+            lowest = need[node]
+            ceiling = min([level[s] for s in successors], default=lowest + GAP)
+            if ceiling > lowest:
+                raised[node] = ceiling - 1
+                continue
+            lowest = raised[node] = lowest + SLACK
+            for client in successors:
                 if max(level[client], need.get(client, 0)) <= lowest:
                     need[client] = lowest + 1
                     count += 1

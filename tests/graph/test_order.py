@@ -190,3 +190,29 @@ def test_a_raise_costs_the_affected_region_only() -> None:
     before = dict(graph.order.level)
     graph.order.require([(graph.nodes[0], new), (new, graph.nodes[1])][:1])
     assert graph.order.level == before
+
+
+def test_a_chain_that_grows_at_its_bottom_is_not_moved_each_time() -> None:
+    """As s(s(… x + y)) does where the rule is (a + 1) + b = (a + b) + 1: what was made last gets
+    something below it, again and again.
+    """
+    n = 5_000
+    graph = Edges(n)
+    asked = 0
+
+    def counting(node: Apply) -> list[Apply]:
+        nonlocal asked
+        asked += 1
+        return graph.after[node]
+
+    graph.order.above = counting
+    bottom, *chain = graph.nodes
+    for upper, lower in pairwise(chain):
+        graph.order.level[lower] = graph.order.level[bottom] + 1
+        graph.order.require([(bottom, lower)])
+        graph.after[bottom] = [lower]
+        graph.order.require([(lower, upper)])
+        graph.after[lower] = [upper]
+    assert asked < 10 * n
+    graph.after[bottom] = []
+    graph.check()
