@@ -4,28 +4,47 @@ Terms go over as text, one constructor for each op and kinds of operands (a kind
 only what never changes between equal terms is kept: dtype, rank, dimensions of length 1). Each
 equation goes over once for every way in which the kinds fit, with its sorts and guards asked of
 variables of these kinds; what needs more than kinds to hold is left out, as are equations with
-numbers in them. egglog does not say how it came to what it found: where steps are needed, the
-equations are matched again, only at the classes on the way.
+numbers in them. Sums and products of many operands are matched before they go over: there is a
+rewrite for every choice of the operands that an equation speaks of, and none that reorders. egglog
+does not say how it came to what it found: where steps are needed, the equations are matched again,
+only at the classes on the way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import permutations
 from time import perf_counter
 from typing import Any, NamedTuple
 
 from rewrite_engine.errors import MissingExtraError
+from rewrite_engine.match.ac import EXTRA, Plan, is_ac, plan
 from rewrite_engine.match.build import ask
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, subpatterns
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.cost import CostModel
 from rewrite_engine.rewrite.egraph import TOLD, EGraph
-from rewrite_engine.rewrite.explore import Bound, Explorer, Limits, bind_parameters
+from rewrite_engine.rewrite.ematch import Bound, bind_parameters
+from rewrite_engine.rewrite.explore import Explorer, Limits
 from rewrite_engine.rewrite.extract import Choice, Extractor
 from rewrite_engine.rewrite.result import StopReason
 
 CHUNK = 20  # commands sent at a time: the parser takes quadratic time
 PROBLEMS = (TypeError, ValueError)
+
+
+WIDEST = 12  # operands of a sum up to which a part of it is looked for: n² rewrites for n operands
+
+
+class Bit(NamedTuple):
+    """A part of a rewrite: its text, and the kind of term it stands for."""
+
+    text: str
+    kind: Any
+
+    def sample(self) -> Any:
+        """A variable of that kind."""
+        return self.kind()
 
 
 class Signature(NamedTuple):
@@ -55,6 +74,7 @@ def load() -> Any:
         roots: Sequence[int],
         original: int,
     ) -> tuple[StopReason, Choice | None]:
+        Explorer(egraph, rules, limits).flatten()
         session = Session(bindings.EGraph(), egraph, rules, limits)
         stopped = session.explore()
         session.take_back()
@@ -123,67 +143,128 @@ class Session:
 
     def instances(self, rule: DataRule) -> Iterator[str]:
         """An equation's rewrites for all kinds that fit, those that are not known yet."""
-        for left, out, bound in self.left(rule.left, None, {}):
-            samples = {n: k() if hasattr(k, "make_variable") else k for n, k in bound.items()}
+        plans = {p: plan(p, rule.left) for p, _ in subpatterns(rule.left) if is_ac(p)}
+        for left, out, bound in self.left(rule.left, None, {}, plans, rule.left):
+            samples = {n: v.sample() if isinstance(v, Bit) else v for n, v in bound.items()}
             try:
                 if not all(ask(guard, samples) for guard in rule.guards):
                     continue
-                right, kind = self.right(rule.right, bound)
+                right = self.right(rule.right, bound)
+                if EXTRA in bound:
+                    right = self.term(rule.left.op, [right, *bound[EXTRA]])
             except PROBLEMS:
                 continue
-            text = f"(rewrite {left} {right})"
-            if kind is out and text not in self.known:
+            text = f"(rewrite {left} {right.text})"
+            if right.kind is out and text not in self.known:
                 self.known.add(text)
                 yield text
 
-    def left(self, p: Any, want: Any, bound: Bound) -> Iterator[tuple[str, Any, Bound]]:
+    def left(
+        self, p: Any, want: Any, bound: Bound, plans: dict[OpNode, Plan], root: OpNode | None = None
+    ) -> Iterator[tuple[str, Any, Bound]]:
         """The ways to give kinds to a pattern of which the whole has the kind `want` (None: any):
-        its text, its kind, and what its variables stand for."""
+        its text, its kind, and what its variables stand for. root: the pattern, if it is the whole
+        left side."""
         if isinstance(p, Hole):
             if p.name in bound:
-                fits = bound[p.name] is want
+                fits = bound[p.name].kind is want
             else:
                 fits = bool(p.sort(want()))
             if fits:
-                yield f"v_{p.name}", want, bound | {p.name: want}
+                yield f"v_{p.name}", want, bound | {p.name: Bit(f"v_{p.name}", want)}
             return
         for s in list(self.signatures.values()):
-            if not p.fits(s.op) or len(s.kinds) != len(p.args) or want not in (None, s.out):
+            if not p.fits(s.op) or want not in (None, s.out):
                 continue
             inner = bind_parameters(p, s.op, bound)
             if inner is None:
                 continue
-            for args in (p.args, p.args[::-1]) if p.swaps else (p.args,):
-                for texts, found in self.operands(args, s.kinds, inner):
-                    yield f"({s.name} {' '.join(texts)})", s.out, found
+            ways = self.in_order(p, s, inner, plans)
+            if p in plans:
+                ways = self.in_any_order(p, s, inner, plans, root)
+            for texts, found in ways:
+                yield f"({s.name} {' '.join(texts)})", s.out, found
+
+    def in_order(
+        self, p: OpNode, s: Signature, bound: Bound, plans: dict[OpNode, Plan]
+    ) -> Iterator[tuple[list[str], Bound]]:
+        """The ways to give kinds to the operands of an op, each at its place."""
+        if len(s.kinds) != len(p.args):
+            return
+        for args in (p.args, p.args[::-1]) if p.swaps else (p.args,):
+            yield from self.operands(args, s.kinds, bound, plans)
+
+    def in_any_order(
+        self,
+        p: OpNode,
+        s: Signature,
+        bound: Bound,
+        plans: dict[OpNode, Plan],
+        root: OpNode | None,
+    ) -> Iterator[tuple[list[str], Bound]]:
+        """The same for the operands of an AC op, of which there may be more than the pattern has
+        (see `match/ac.py`)."""
+        taking, n = plans[p], len(s.kinds)
+        wanted = len(taking.fixed) + (taking.collector is not None)
+        if n != wanted and (n < wanted or n > WIDEST or not (taking.collector or p is root)):
+            return
+        for taken in permutations(range(n), len(taking.fixed)):
+            kinds = [s.kinds[i] for i in taken]
+            for texts, found in self.operands(taking.fixed, kinds, bound, plans):
+                left = [i for i in range(n) if i not in taken]
+                others = {i: Bit(f"o{len(found)}_{i}", s.kinds[i]) for i in left}
+                inner = self.with_others(p, taking.collector, list(others.values()), found)
+                if inner is not None:
+                    at = dict(zip(taken, texts, strict=True))
+                    yield [at[i] if i in at else others[i].text for i in range(n)], inner
+
+    def with_others(
+        self, p: OpNode, collector: Hole | None, others: list[Bit], bound: Bound
+    ) -> Bound | None:
+        """Bind the operands that no pattern took."""
+        if collector is None:
+            return bound | {EXTRA: tuple(others)} if others else bound
+        try:
+            whole = others[0] if len(others) == 1 else self.term(p.op, others)
+        except PROBLEMS:
+            return None
+        return bound | {collector.name: whole} if collector.sort(whole.sample()) else None
 
     def operands(
-        self, patterns: Sequence[Any], kinds: Sequence[Any], bound: Bound
+        self,
+        patterns: Sequence[Any],
+        kinds: Sequence[Any],
+        bound: Bound,
+        plans: dict[OpNode, Plan],
     ) -> Iterator[tuple[list[str], Bound]]:
-        """The ways to give kinds to operands."""
+        """The ways to give kinds to patterns, one each."""
         if not patterns:
             yield [], bound
             return
-        for text, _, found in self.left(patterns[0], kinds[0], bound):
-            for texts, all_found in self.operands(patterns[1:], kinds[1:], found):
+        for text, _, found in self.left(patterns[0], kinds[0], bound, plans):
+            for texts, all_found in self.operands(patterns[1:], kinds[1:], found, plans):
                 yield [text, *texts], all_found
 
-    def right(self, p: Any, bound: Bound) -> tuple[str, Any]:
+    def right(self, p: Any, bound: Bound) -> Bit:
         """The text and the kind of a right side. Raises `TypeError` or `ValueError` if there is
         no such term."""
         if isinstance(p, Hole):
-            return f"v_{p.name}", bound[p.name]
-        parts = [self.right(a, bound) for a in p.args]
+            found: Bit = bound[p.name]
+            return found
         op = p.op
         if isinstance(op, OpClass):
             op = op.cls(**{n: bound[v.name] if isinstance(v, Hole) else v for n, v in op.props})
-        samples = [kind() for _, kind in parts]
+        return self.term(op, [self.right(a, bound) for a in p.args])
+
+    def term(self, op: Any, parts: Sequence[Bit]) -> Bit:
+        """An op on terms. Raises `TypeError` or `ValueError` if there is no such term."""
+        samples = [part.sample() for part in parts]
         node = op.make_node(*samples)
         if len(node.outputs) != 1 or list(node.inputs) != samples:
             raise TypeError(f"{op} converts its operands")
-        kinds = tuple([kind for _, kind in parts])
+        kinds = tuple([part.kind for part in parts])
         found = self.signature(node.op, kinds, kind_of(node.outputs[0]))
-        return f"({found.name} {' '.join(text for text, _ in parts)})", found.out
+        return Bit(f"({found.name} {' '.join(part.text for part in parts)})", found.out)
 
     # --- and back --------------------------------------------------------------------------------
 

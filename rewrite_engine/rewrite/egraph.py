@@ -3,8 +3,8 @@ terms of a class the steps that lead from one to the other.
 
 A *term* is an op on terms, or a leaf; each is kept once and has a graph variable, so types, sorts
 and guards are asked of variables as everywhere. A *class* is a set of terms known to be equal; two
-terms whose operands are equal are so by congruence. The operands of a commutative op of two
-operands have no order here.
+terms whose operands are equal are so by congruence. The operands of a commutative op have no order
+here, however many they are.
 
 Why two terms are equal is kept as a forest: every union hangs one tree below the other, with its
 reason (a rule that leads from one term to the other, or congruence). `rewrite/steps.py` reads
@@ -13,7 +13,7 @@ it, `rewrite/explore.py` fills it by rules, `rewrite/extract.py` chooses terms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import CONSTANT, Constant, Variable
@@ -28,14 +28,14 @@ TOLD = "told"
 class Reason(NamedTuple):
     """Why two terms are equal.
 
-    rule: leads from term `left` to term `right`; None: by congruence. crossed: the operands
-    correspond crosswise.
+    rule: leads from term `left` to term `right`; None: by congruence. order: which operand of
+    `right` each one of `left` is equal to, where that is not the one at its own place.
     """
 
     rule: Any
     left: int
     right: int
-    crossed: bool = False
+    order: Kids | None = None
 
 
 class EGraph:
@@ -90,9 +90,24 @@ class EGraph:
 
     def congruence(self, s: int, t: int) -> Reason:
         """The reason for two terms with one key."""
-        pairs = zip(self.kids[s], self.kids[t], strict=True)
-        straight = all(self.find(a) == self.find(b) for a, b in pairs)
-        return Reason(None, s, t, not straight)
+        there = self.kids[t]
+        pairs = zip(self.kids[s], there, strict=True)
+        if all(self.find(a) == self.find(b) for a, b in pairs):
+            return Reason(None, s, t)
+        same = _paired(self.kids[s], there, {})
+        order = _paired([self.find(a) for a in self.kids[s]], [self.find(b) for b in there], same)
+        return Reason(None, s, t, tuple([order[i] for i in range(len(there))]))
+
+    def opposite_kids(self, s: int, t: int, reason: Reason) -> Kids:
+        """The operands of `t` in the order in which they are equal to those of `s`, by
+        congruence."""
+        there, order = self.kids[t], reason.order
+        if order is None:
+            return there
+        if reason.left == s:
+            return tuple([there[j] for j in order])
+        inverse = sorted(range(len(order)), key=order.__getitem__)
+        return tuple([there[j] for j in inverse])
 
     def classes(self) -> Iterator[int]:
         """All classes."""
@@ -231,7 +246,19 @@ class EGraph:
         self._members[c] = list(unique.values())
 
 
+def _paired(here: Sequence[int], there: Sequence[int], known: dict[int, int]) -> dict[int, int]:
+    """Add to `known` (places here -> places there) pairs of places with the same number."""
+    taken = set(known.values())
+    free: dict[int, list[int]] = {}
+    for j in reversed([j for j in range(len(there)) if j not in taken]):
+        free.setdefault(there[j], []).append(j)
+    for i, number in enumerate(here):
+        if i not in known and free.get(number):
+            known[i] = free[number].pop()
+    return known
+
+
 def _key(op: Any, kids: Kids) -> Any:
-    if len(kids) == 2 and op.commutative and kids[0] > kids[1]:
-        return op, (kids[1], kids[0])
-    return op, kids
+    if len(kids) == 2:
+        return op, (kids[1], kids[0]) if op.commutative and kids[0] > kids[1] else kids
+    return op, tuple(sorted(kids)) if op.commutative else kids

@@ -1,9 +1,8 @@
 """Rules on an `EGraph`: find every place where a side of an equation matches, and add the other.
 
-In rounds: first all matches, then their right sides, then congruence. Only classes that have
-changed, and those above them as far as rules look down, are looked at again. Sorts and guards are
-asked of the variable that knows most of a class; a right side that cannot be built, or whose type
-does not fit, is no instance of the rule.
+In rounds: first all matches (`rewrite/ematch.py`), then their right sides, then congruence. Only
+classes that have changed, and those above them as far as rules look down, are looked at again. A
+right side that cannot be built, or whose type does not fit, is no instance of the rule.
 """
 
 from __future__ import annotations
@@ -13,15 +12,25 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.match.build import ask
+from rewrite_engine.match.ac import EXTRA, is_ac, may_regroup
+from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.emit import literal_like
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
+from rewrite_engine.match.pattern import Hole, Literal, OpClass
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.egraph import EGraph, Link
+from rewrite_engine.rewrite.ematch import Bound, Joined, LeftSide, Tree, Weak
 from rewrite_engine.rewrite.result import StopReason
 
-Bound = dict[str, Any]  # variables of a rule -> a term, or a parameter of an op
-Tree = Any  # what a pattern matched: a term, or (op, trees)
+Made = int | Weak | None  # a term, a number, or nothing: there is no such term
+
+
+@node_rewriter(tags=["fold"])
+def flatten(fgraph: Any, node: Any) -> None:
+    """A sum in a sum is one sum. Not data: it is true of every associative-commutative op; used
+    on e-graphs only."""
+
+
+FLATTEN = flatten
 
 
 class Limits(NamedTuple):
@@ -34,7 +43,7 @@ class Limits(NamedTuple):
 class Match(NamedTuple):
     """A rule, the class where it matches, what its variables stand for, and the term it matched."""
 
-    rule: DataRule
+    rule: Any
     bound: Bound
     tree: Tree
 
@@ -46,7 +55,9 @@ class Explorer:
         self.egraph = egraph
         self.rules = tuple(rules)
         self.limits = limits
-        self.params = [_parameters(rule) for rule in self.rules]
+        self.sides = [LeftSide(egraph, rule) for rule in self.rules]
+        self.nests = {p.op for side in self.sides for p in side.plans}
+        self.exact = all(rule.lowered.exact for rule in self.rules)
         self.depth = max([rule.depth for rule in self.rules], default=0)
         self.rounds = 0
         self._by_op: dict[Any, list[int]] = {}
@@ -68,6 +79,19 @@ class Explorer:
             if self._late():
                 return StopReason.BUDGET
         return StopReason.SATURATED
+
+    def flatten(self) -> None:
+        """Add the one sum for every sum in a sum, nothing else (for who matches elsewhere)."""
+        egraph = self.egraph
+        for t in range(len(egraph)):  # what is added here is flat
+            flat = t
+            while True:
+                found = next(self._nested(egraph.find(flat), flat), None)
+                if found is None:
+                    break
+                self._add(found)
+                flat = egraph.links[-1][1]
+        egraph.rebuild()
 
     def _late(self) -> bool:
         return perf_counter() > self.limits.until
@@ -94,7 +118,24 @@ class Explorer:
             for t in self.egraph.members(c):
                 for n in self._rules_at(ops[t]):
                     found += self._new_matches(n, c, t)
+                found += self._nested(c, t)
         return found
+
+    def _nested(self, c: int, t: int) -> Iterator[Match]:
+        """Where an operand of an AC op is equal to a term of the same op, these are one sum."""
+        egraph = self.egraph
+        op, kids = egraph.op[t], egraph.kids[t]
+        if op not in self.nests or not may_regroup(2, 1, self.exact, egraph.var[t]):
+            return
+        for i, k in enumerate(kids):
+            inner = egraph.find(k)
+            for m in egraph.members(inner) if inner != c else ():
+                if egraph.op[m] is op:
+                    flat = (*kids[:i], *egraph.kids[m], *kids[i + 1 :])
+                    key = (c, *sorted(map(egraph.find, flat)))
+                    if key not in self._seen:
+                        self._seen.add(key)
+                        yield Match(FLATTEN, {EXTRA: flat}, (op, (*kids[:i], m, *kids[i + 1 :])))
 
     def _rules_at(self, op: Any) -> list[int]:
         if op is None:
@@ -106,58 +147,12 @@ class Explorer:
         return found
 
     def _new_matches(self, n: int, c: int, t: int) -> Iterator[Match]:
-        rule, params, find = self.rules[n], self.params[n], self.egraph.find
-        for bound, tree in self._at(rule.left, t, {}):
-            key = (n, c, *[v if k in params else find(v) for k, v in bound.items()])
-            if key not in self._seen and self._guards_hold(rule, params, bound):
+        side = self.sides[n]
+        for bound, tree in side.at(side.left, t, {}):
+            key = (n, c, *side.key(bound))
+            if key not in self._seen and side.guards_hold(bound):
                 self._seen.add(key)
-                yield Match(rule, bound, tree)
-
-    def _guards_hold(self, rule: DataRule, params: set[str], bound: Bound) -> bool:
-        if not rule.guards:
-            return True
-        speaker = self.egraph.speaker
-        asked = {k: v if k in params else speaker(v) for k, v in bound.items()}
-        return all(ask(guard, asked) for guard in rule.guards)
-
-    def _at(self, pattern: OpNode, t: int, bound: Bound) -> Iterator[tuple[Bound, Tree]]:
-        """How a pattern matches a term, whose op fits."""
-        op, kids = self.egraph.op[t], self.egraph.kids[t]
-        if len(kids) != len(pattern.args):
-            return
-        inner = bind_parameters(pattern, op, bound)
-        if inner is None:
-            return
-        for args in (pattern.args, pattern.args[::-1]) if pattern.swaps else (pattern.args,):
-            for found, trees in self._operands(args, kids, inner):
-                yield found, t if trees == kids else (op, trees)
-
-    def _operands(
-        self, patterns: Sequence[Any], kids: Sequence[int], bound: Bound
-    ) -> Iterator[tuple[Bound, tuple[Tree, ...]]]:
-        if not patterns:
-            yield bound, ()
-            return
-        for found, tree in self._operand(patterns[0], kids[0], bound):
-            for all_bound, trees in self._operands(patterns[1:], kids[1:], found):
-                yield all_bound, (tree, *trees)
-
-    def _operand(self, pattern: Any, k: int, bound: Bound) -> Iterator[tuple[Bound, Tree]]:
-        egraph = self.egraph
-        if isinstance(pattern, Hole):
-            name = pattern.name
-            if name in bound:
-                if egraph.find(bound[name]) == egraph.find(k):
-                    yield bound, k
-            elif pattern.sort(egraph.speaker(k)):
-                yield bound | {name: k}, k
-        elif isinstance(pattern, Literal):
-            if pattern.holds(egraph.speaker(k)):
-                yield bound, k
-        else:
-            for t in egraph.members(egraph.find(k)):
-                if egraph.op[t] is not None and pattern.fits(egraph.op[t]):
-                    yield from self._at(pattern, t, bound)
+                yield Match(self.rules[n], bound, tree)
 
     # --- adding ----------------------------------------------------------------------------------
 
@@ -174,6 +169,7 @@ class Explorer:
         found: list[Link] = []
         for t in list(egraph.members(c)):
             matches = [m for n in self._rules_at(egraph.op[t]) for m in self._new_matches(n, c, t)]
+            matches += self._nested(c, t)
             for match in matches:
                 sides = self._sides(match)
                 if sides is not None and egraph.find(sides[0]) == egraph.find(sides[1]):
@@ -185,7 +181,7 @@ class Explorer:
         egraph = self.egraph
         try:
             left = self._planted(match.tree)
-            right = self._built(match.rule.right, match.bound, left)
+            right = None if left is None else self._right(match, left)
         except (TypeError, ValueError):
             return None  # shapes or dtypes do not fit
         if left is None or right is None:
@@ -200,38 +196,52 @@ class Explorer:
         op, trees = tree
         return self.made(op, [self._planted(x) for x in trees])
 
-    def _built(self, pattern: Any, bound: Bound, left: int | None) -> int | None:
+    def _right(self, match: Match, left: int) -> int | None:
+        """The term of a rule's right side, beside the operands that its left side left alone."""
+        egraph, bound = self.egraph, match.bound
+        if match.rule is FLATTEN:
+            return self.made(egraph.op[left], bound[EXTRA])
+        right = self._built(match.rule.right, bound)
+        if isinstance(right, Weak):
+            constant = literal_like(egraph.var[left].owner, right.value)  # type: ignore[arg-type]
+            right = None if constant is None else egraph.leaf(constant)
+        if right is None or EXTRA not in bound:
+            return right
+        return self.made(egraph.op[left], [right, *bound[EXTRA]])
+
+    def _built(self, pattern: Any, bound: Bound) -> Made:
+        if isinstance(pattern, Literal):
+            return Weak(pattern.value)
         if isinstance(pattern, Hole):
-            found: int = bound[pattern.name]
-            return found
-        if isinstance(pattern, Literal) and left is not None:
-            node = self.egraph.var[left].owner
-            constant = None if node is None else literal_like(node, pattern.value)
-            return None if constant is None else self.egraph.leaf(constant)
-        kids = [a.value if isinstance(a, Literal) else self._term(a, bound) for a in pattern.args]
+            value = bound[pattern.name]
+            return self.made(*value) if isinstance(value, Joined) else value
+        kids: list[Any] = []
+        for a in pattern.args:
+            rest = isinstance(a, Hole) and a.rest
+            kids += bound[a.name] if rest else [self._built(a, bound)]
         op = pattern.op
         if isinstance(op, OpClass):
             op = op.cls(**{n: bound[p.name] if isinstance(p, Hole) else p for n, p in op.props})
-        literals = [isinstance(a, Literal) for a in pattern.args]
-        return self.made(op, kids, literals if any(literals) else None)
+        if len(kids) == 1 and is_ac(pattern):
+            one: Made = kids[0]
+            return one
+        if all(isinstance(k, Weak) for k in kids) and hasattr(op, "on_numbers"):
+            return Weak(op.on_numbers(*[k.value for k in kids]))
+        return self.made(op, kids)
 
-    def _term(self, pattern: Any, bound: Bound) -> int | None:
-        return self._built(pattern, bound, None)
-
-    def made(
-        self, op: Any, kids: Sequence[Any], literals: Sequence[bool] | None = None
-    ) -> int | None:
-        """The term of an op on terms (and numbers, where `literals` says so); None where the op
-        wants something done to its operands first."""
+    def made(self, op: Any, kids: Sequence[Any]) -> int | None:
+        """The term of an op on terms and numbers; None where the op wants something done to its
+        operands first."""
         egraph = self.egraph
         if None in kids:
             return None
-        if literals is None:
+        weak = [isinstance(k, Weak) for k in kids]
+        if not any(weak):
             known = egraph.known(op, tuple(kids))
             if known is not None:
                 return known
-            literals = [False] * len(kids)
-        operands = [k if number else egraph.var[k] for k, number in zip(kids, literals)]
+        pairs = zip(kids, weak, strict=True)
+        operands = [k.value if number else egraph.var[k] for k, number in pairs]
         node = op.make_node(*operands)
         if len(node.outputs) != 1:
             return None
@@ -245,30 +255,3 @@ class Explorer:
             if given is v:
                 return int(k)
         return self.egraph.leaf(v) if isinstance(v, Constant) else None
-
-
-def bind_parameters(pattern: OpNode, op: Any, bound: Bound) -> Bound | None:
-    """Match the parameters of an op; None if they do not fit."""
-    if not isinstance(pattern.op, OpClass):
-        return bound
-    for name, wanted in pattern.op.props:
-        value = getattr(op, name)
-        if not isinstance(wanted, Hole):
-            if value != wanted:
-                return None
-        elif bound.get(wanted.name, value) != value:
-            return None
-        else:
-            bound = bound | {wanted.name: value}
-    return bound
-
-
-def _parameters(rule: DataRule) -> set[str]:
-    """The variables of a rule that stand for parameters of ops."""
-    return {
-        value.name
-        for p, _ in subpatterns(rule.left)
-        if isinstance(p, OpNode) and isinstance(p.op, OpClass)
-        for _, value in p.op.props
-        if isinstance(value, Hole)
-    }

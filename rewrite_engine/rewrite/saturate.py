@@ -42,7 +42,8 @@ class SaturationOptimizer(GraphRewriter):
     rules: equations, and data rules (used as equations with one direction). cost: a function from
     a node to a number, such as `flops` or `bytes_moved` (default: what the equations prefer, else
     `flops`). node_budget: terms held at once for one region; seconds: time for all of them. If one
-    is used up, the best that was found is taken, and `Result.stopped` is BUDGET. backend: "native",
+    is used up, the best that was found is taken, and the search starts from there, as long as that
+    pays; if it is still used up then, `Result.stopped` is BUDGET. backend: "native",
     or "egglog" (needs the extra `egraph`; raises `MissingExtraError` without it).
     """
 
@@ -52,7 +53,7 @@ class SaturationOptimizer(GraphRewriter):
         name: str = "saturate",
         *,
         cost: CostModel | None = None,
-        node_budget: int = 10_000,
+        node_budget: int = 2_000,
         seconds: float = 10.0,
         backend: str = "native",
     ) -> None:
@@ -66,11 +67,17 @@ class SaturationOptimizer(GraphRewriter):
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         limits = Limits(self.node_budget, perf_counter() + self.seconds)
-        for region in regions(fgraph, self.rules):
-            work = Region(fgraph, region, self, limits)
-            result.visits += len(region)
-            if work.improve(trace, result) is StopReason.BUDGET:
-                result.stopped = StopReason.BUDGET
+        again = True
+        while again:
+            again = False
+            result.stopped = StopReason.SATURATED
+            for region in regions(fgraph, self.rules):
+                before = result.firings
+                stopped = Region(fgraph, region, self, limits).improve(trace, result)
+                result.visits += len(region)
+                if stopped is StopReason.BUDGET:
+                    result.stopped = StopReason.BUDGET
+                    again |= result.firings > before and perf_counter() < limits.until
 
 
 def directions(rules: Iterable[Rule]) -> tuple[DataRule, ...]:

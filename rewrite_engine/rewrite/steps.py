@@ -178,9 +178,7 @@ class Guide:
         if s == t:
             return 0
         egraph = self.egraph
-        there = egraph.kids[t]
-        if egraph.congruence(s, t).crossed:
-            there = there[::-1]
+        there = egraph.opposite_kids(s, t, egraph.congruence(s, t))
         apart = 0
         for x, y in zip(egraph.kids[s], there, strict=True):
             if x == y:
@@ -224,9 +222,7 @@ def _below(egraph: EGraph, edge: Edge) -> list[tuple[int, int]]:
     s, t, reason = edge
     if reason.rule is not None:
         return []
-    there = egraph.kids[t]
-    if reason.crossed:
-        there = there[::-1]
+    there = egraph.opposite_kids(s, t, reason)
     return [(x, y) for x, y in zip(egraph.kids[s], there, strict=True) if x != y]
 
 
@@ -243,7 +239,7 @@ def _assembled(
             _note(out, seen, Step(t, rule, s, t))
             continue
         kids = list(egraph.kids[s])
-        there = egraph.kids[t][::-1] if reason.crossed else egraph.kids[t]
+        there = egraph.opposite_kids(s, t, reason)
         for i, (x, y) in enumerate(zip(egraph.kids[s], there, strict=True)):
             for step in done[x, y] if x != y else ():
                 kids[i] = step.term

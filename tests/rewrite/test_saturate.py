@@ -22,6 +22,7 @@ from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rules.equations import common_factor, common_left_matrix, matmul_assoc
+from rewrite_engine.rules.language import equation, exact
 from tests.match import test_equation as toys
 from tests.match.language import make as make_rule
 from tests.match.language import x, y, z
@@ -137,13 +138,63 @@ def test_what_is_needed_anyway_is_used_again() -> None:
     assert len(other) == 2
 
 
+FACTORED = {
+    "some of many": (lambda k, a, b, c, d: pt.add(a, k * b, c, k * d), "k * (b + d) + a + c"),
+    "in a sum in a sum": (lambda k, a, b, c, d: (k * a + b) + k * c, "k * (a + c) + b"),
+    "apart": (lambda k, a, b, c, d: (k * a + b) + (c + k * d), "k * (a + d) + b + c"),
+    "of many factors": (lambda k, a, b, c, d: pt.mul(k, a, b) + c * k, "k * (a * b + c)"),
+}
+
+
+@pytest.mark.parametrize("case", FACTORED)
+def test_operands_in_any_number_and_order(case: str) -> None:
+    """No equation says that sums are commutative and associative; matching knows."""
+    build, expected = FACTORED[case]
+    inputs = pt.vectors("k a b c d")
+    graph = FunctionGraph(inputs, [build(*inputs)])
+    given = numbers(graph)
+    plain = computed(graph, given)
+    result, _ = run(graph, [common_factor])
+    assert result.stopped is StopReason.SATURATED
+    assert brief(graph.outputs[0]) == expected
+    np.testing.assert_allclose(computed(graph, given)[0], plain[0])
+
+
+def test_where_the_budget_is_used_up_the_search_goes_on_from_the_best_found() -> None:
+    """A sum of 12 multiples has millions of partly factored forms."""
+    xs = pt.vectors(*[f"x{i}" for i in range(12)])
+    k = pt.vector("k")
+    graph = FunctionGraph([k, *xs], [pt.add(*[k * x for x in xs])])
+    given = numbers(graph)
+    plain = computed(graph, given)
+    result, _ = run(graph, [common_factor], node_budget=300)
+    assert sorted(str(node.op) for node in graph.apply_nodes) == ["add", "mul"]
+    assert result.stopped is StopReason.BUDGET
+    np.testing.assert_allclose(computed(graph, given)[0], plain[0])
+
+
+def test_an_exact_equation_regroups_no_floats() -> None:
+    """Of three operands it may not take two; of integers it may."""
+
+    @equation(claim=exact)
+    def factored(k, x, y):
+        """Exact for integers only, to be honest."""
+        return k * x + k * y, k * (x + y)
+
+    for make, nodes in ((pt.vector, 4), (pt.lvector, 2)):
+        k, x, y, z = [make(name) for name in "kxyz"]
+        graph = FunctionGraph([k, x, y, z], [pt.add(k * x, k * y, k * z)])
+        run(graph, [factored])
+        assert len(graph) == nodes
+
+
 def test_common_factors_across_a_sum() -> None:
     k, a, b, c, d = pt.vectors("k a b c d")
     graph = FunctionGraph([k, a, b, c, d], [k * a + b * k + k * c + d * k])
     given = numbers(graph)
     plain = computed(graph, given)
     run(graph, [common_factor])
-    assert sorted(str(n.op) for n in graph.apply_nodes) == ["add", "add", "add", "mul"]
+    assert sorted(str(n.op) for n in graph.apply_nodes) == ["add", "mul"]
     np.testing.assert_allclose(computed(graph, given)[0], plain[0])
 
 
