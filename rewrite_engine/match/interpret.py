@@ -1,7 +1,8 @@
-"""The matcher, interpreted: the plain meaning of a pattern on graph nodes, and what `why not` asks.
+"""The matcher, interpreted: the plain meaning of a pattern on graph nodes.
 
 Slow and short. Compiled matchers (`match/emit.py`) must give the same bindings in the same order;
-tests compare.
+tests compare. `Matcher.failed` hears of every part that does not match: `match/explain.py` listens
+there to say why a rule does not apply.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from rewrite_engine.match.ac import EXTRA, is_ac, joined, may_regroup, plan, wit
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
 
 Bindings = dict[str, Any]
+
+COUNT = "the number of operands is another"
+REGROUPED = "a sum or product of more operands would be regrouped, and the rule claims exact values"
 
 
 def matches(pattern: Any, v: Any, bound: Bindings | None = None) -> Iterator[Bindings]:
@@ -32,12 +36,23 @@ def match_root(pattern: OpNode, node: Any, exact: bool = False) -> Iterator[Bind
         yield from Matcher(pattern, exact).match_op(pattern, node.outputs[0], {})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Matcher:
     """The matching of one left side."""
 
     left: Any
     exact: bool = False
+
+    def failed(self, part: Any, here: Any, bound: Bindings, why: Any = None) -> None:
+        """A part of the left side does not match what is here; why: what is not plain from these,
+        a text, or the name of a parameter with its value here and the one that is wanted.
+        """
+
+    def orders(
+        self, pattern: OpNode, inputs: Sequence[Any], bound: Bindings
+    ) -> Sequence[Sequence[Any]]:
+        """The orders in which the operands of an op that is not AC are tried."""
+        return (inputs, inputs[::-1]) if pattern.swaps else (inputs,)
 
     def matches(self, pattern: Any, v: Any, bound: Bindings) -> Iterator[Bindings]:
         """Yield every way in which a part of the left side matches a variable."""
@@ -46,6 +61,8 @@ class Matcher:
         elif isinstance(pattern, Literal):
             if pattern.holds(v):
                 yield bound
+            else:
+                self.failed(pattern, v, bound)
         else:
             yield from self.match_op(pattern, v, bound)
             if pattern.default is not None:
@@ -54,12 +71,37 @@ class Matcher:
     def match_op(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
         node = v.owner
         if node is None or len(node.outputs) != 1 or not pattern.fits(node.op):
+            self.failed(pattern, v, bound)
             return
-        for inner in _props(pattern, node.op, bound):
-            if is_ac(pattern):
-                yield from self.match_ac(pattern, node, inner)
-            else:
-                yield from self.match_operands(pattern, node.inputs, inner)
+        inner = self.match_props(pattern, node.op, bound)
+        if inner is None:
+            return
+        if is_ac(pattern):
+            yield from self.match_ac(pattern, node, inner)
+            return
+        inputs, args = node.inputs, pattern.args
+        if len(inputs) != len(args):
+            rests = len(pattern.rests)
+            if not rests or len(inputs) < len(args) - rests:
+                self.failed(pattern, v, inner, COUNT)
+                return
+        for order in self.orders(pattern, inputs, inner):
+            yield from self.sequence(args, order, inner)
+
+    def match_props(self, pattern: OpNode, op: Any, bound: Bindings) -> Bindings | None:
+        """Match the parameters of an op; None if they differ."""
+        if not isinstance(pattern.op, OpClass):
+            return bound
+        for name, wanted in pattern.op.props:
+            value = getattr(op, name)
+            if isinstance(wanted, Hole):
+                known = bound.get(wanted.name, value)
+                bound = bound | {wanted.name: known}
+                wanted = known
+            if value != wanted:
+                self.failed(pattern, op, bound, (name, value, wanted))
+                return None
+        return bound
 
     def match_default(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
         """Match what is left of an op when its operand with a default is missing."""
@@ -70,33 +112,29 @@ class Matcher:
         (other,) = [a for a in pattern.args if a is not missing]
         yield from self.matches(other, v, bound | {missing.name: missing.default})
 
-    def match_operands(
-        self, pattern: OpNode, inputs: Sequence[Any], bound: Bindings
-    ) -> Iterator[Bindings]:
-        if not pattern.swaps:
-            yield from self.sequence(pattern.args, inputs, bound)
-        elif len(inputs) == 2:
-            yield from self.sequence(pattern.args, inputs, bound)
-            yield from self.sequence(pattern.args, inputs[::-1], bound)
-
     def match_ac(self, pattern: OpNode, node: Any, bound: Bindings) -> Iterator[Bindings]:
         """Match operands in any order (see `match/ac.py`)."""
         taking = plan(pattern, self.left)
         n, k = len(node.inputs), len(taking.fixed)
         collects = taking.collector is not None
         if n < k + collects:
+            self.failed(pattern, node, bound, COUNT)
             return
         extends = pattern is self.left and not collects and taking.rest is None
         if taking.rest is None:
             if n > k + collects and not (collects or extends):
+                self.failed(pattern, node, bound, COUNT)
                 return
             if not may_regroup(n, k + collects, self.exact, node.outputs[0]):
+                self.failed(pattern, node, bound, REGROUPED)
                 return
         for inner, taken in self.assign(taking.fixed, node.inputs, bound, ()):
             left = without(node.inputs, taken)
             if taking.rest is not None:
                 if inner.get(taking.rest.name, left) == left:
                     yield inner | {taking.rest.name: left}
+                else:
+                    self.failed(taking.rest, left, inner)
             elif taking.collector is not None:
                 yield from self.bind(taking.collector, joined(node.op, left), inner)
             else:
@@ -119,8 +157,12 @@ class Matcher:
         if hole.name in bound:
             if bound[hole.name] is v:
                 yield bound
+            else:
+                self.failed(hole, v, bound)
         elif hole.sort(v):
             yield bound | {hole.name: v}
+        else:
+            self.failed(hole, v, bound)
 
     def sequence(
         self, patterns: Sequence[Any], values: Sequence[Any], bound: Bindings
@@ -139,19 +181,8 @@ class Matcher:
                 taken = tuple(values[:n])
                 if bound.get(first.name, taken) == taken:
                     yield from self.sequence(others, values[n:], bound | {first.name: taken})
+                else:
+                    self.failed(first, taken, bound)
         elif values:
             for inner in self.matches(first, values[0], bound):
                 yield from self.sequence(others, values[1:], inner)
-
-
-def _props(pattern: OpNode, op: Any, bound: Bindings) -> Iterator[Bindings]:
-    if isinstance(pattern.op, OpClass):
-        for name, wanted in pattern.op.props:
-            value = getattr(op, name)
-            if isinstance(wanted, Hole):
-                if wanted.name in bound and bound[wanted.name] != value:
-                    return
-                bound = bound | {wanted.name: value}
-            elif value != wanted:
-                return
-    yield bound

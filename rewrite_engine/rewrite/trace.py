@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import origin_line
 from rewrite_engine.rewrite.result import Result
-from rewrite_engine.terms.print import LOWEST, constant_text, operator_text, tokens
+from rewrite_engine.terms.print import brief as brief
 
 Describe = Callable[[Variable], str]
 
@@ -97,19 +97,3 @@ class Trace:
 
     def __len__(self) -> int:
         return self.count
-
-
-def brief(v: Any, depth: int = 4, outer: int = LOWEST) -> str:
-    """A variable as text: named ones by name, and what is deeper than `depth` as an ellipsis."""
-    if not isinstance(v, Variable):
-        return str(v)
-    if v.name is not None:
-        return v.name
-    if isinstance(v, Constant):
-        return constant_text(v)
-    if v.owner is None:
-        return f"<{v.type}>"
-    if depth <= 0:
-        return "…"
-    parts = tokens(operator_text(v.owner.op), v.owner.inputs, outer)
-    return "".join(p if isinstance(p, str) else brief(p[0], depth - 1, p[1]) for p in parts)

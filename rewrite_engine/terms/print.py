@@ -12,6 +12,8 @@ from typing import Any
 
 from etuples.core import ExpressionTuple, KwdPair
 
+from rewrite_engine.graph.node import Constant, Variable
+
 LOWEST, UNARY, POWER, ATOM = 0, 8, 9, 10
 
 #: name of an op -> symbol, precedence (Python's)
@@ -151,3 +153,19 @@ def term_text(term: Any, limit: int = 2000) -> str:
 def etuple_text(term: Any, limit: int = 2000) -> str:
     """A term as nested etuples: `e(add, 1, e(log, x))`."""
     return write(term, _expand_etuple, limit)
+
+
+def brief(v: Any, depth: int = 4, outer: int = LOWEST) -> str:
+    """A variable as text: named ones by name, and what is deeper than `depth` as an ellipsis."""
+    if not isinstance(v, Variable):
+        return str(v)
+    if v.name is not None:
+        return v.name
+    if isinstance(v, Constant):
+        return constant_text(v)
+    if v.owner is None:
+        return f"<{v.type}>"
+    if depth <= 0:
+        return "…"
+    parts = tokens(operator_text(v.owner.op), v.owner.inputs, outer)
+    return "".join(p if isinstance(p, str) else brief(p[0], depth - 1, p[1]) for p in parts)

@@ -1,0 +1,210 @@
+"""`diagnose(rule, node)`: whether a rule applies at a node, and if not, which part of its left
+side, which guard or what else says no. Traces and `why_not` ask here.
+
+`Probe` is the interpreted matcher, listening to its own failures. A pattern that may match in
+several ways fails in several; the one that got furthest is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rewrite_engine.graph.node import CONSTANT, Apply, Variable
+from rewrite_engine.match.build import ask, instantiate
+from rewrite_engine.match.fact import Unknown
+from rewrite_engine.match.interpret import Bindings, Matcher, matches
+from rewrite_engine.match.pattern import Hole, Literal, OpNode
+from rewrite_engine.match.rule import DataRule, NodeRewriter, Rule, tracks
+from rewrite_engine.match.text import pattern_text
+from rewrite_engine.terms.print import brief
+
+Text = Callable[[Any], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What a rule says at a node.
+
+    applies: whether it would fire. part: what says no: a sub-pattern or guard as text, "root",
+    "right side", "type" or "function"; empty if nothing does. reason: why, in words. bindings: what
+    the rule's variables stand for, as far as they are bound where it failed. evidence: the guards
+    that hold, with what they said. progress: how many parts of the pattern matched.
+    """
+
+    applies: bool
+    part: str = ""
+    reason: str = "the rule applies"
+    bindings: Mapping[str, Any] = field(default_factory=dict)
+    evidence: tuple[tuple[str, Any], ...] = ()
+    progress: int = 0
+
+
+def diagnose(
+    rule: Rule, node: Apply, fgraph: Any = None, text: Text = brief, run: bool = True
+) -> Diagnosis:
+    """Ask a rule at a node. text: how terms are written. run: whether Python that makes right sides
+    may be called; without it a rule counts as applying where only that is left.
+    """
+    if not tracks(rule.roots(), node.op):
+        roots = ", ".join(getattr(r, "__name__", str(r)) for r in rule.roots() or ())
+        return Diagnosis(False, "root", f"the rule looks at {roots}, and this is {node.op}")
+    if isinstance(rule, DataRule):
+        return _of_data(rule, node, fgraph, text, run)
+    return _of_function(rule, node, fgraph, text, run)
+
+
+def _of_data(rule: DataRule, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:
+    if len(node.outputs) != 1:
+        return Diagnosis(False, "root", f"the rule looks at one output, and {node.op} has more")
+    probe = Probe(rule, text)
+    best: Diagnosis | None = None
+    for bound in probe.match_op(rule.left, node.outputs[0], {}):
+        found = _finish(rule, node, bound, fgraph, probe, run)
+        if found.applies:
+            return found
+        if best is None or found.progress > best.progress:
+            best = found
+    return probe.diagnosis() if best is None else best
+
+
+def _finish(
+    rule: DataRule, node: Apply, bound: Bindings, fgraph: Any, probe: Probe, run: bool
+) -> Diagnosis:
+    """Ask the guards, and try the right side, where the left side matches."""
+    evidence: list[tuple[str, Any]] = []
+
+    def no(part: str, reason: str) -> Diagnosis:
+        progress = probe.reached + len(evidence)
+        said = f"the left side matches; {reason}"
+        return Diagnosis(False, part, said, bound, tuple(evidence), progress)
+
+    for guard in rule.guards:
+        said = ask(guard, bound)
+        if not said:
+            return no(guard.text, f"guard {guard.text}: {_because(said, probe.text)}")
+        evidence.append((guard.text, said))
+    if run:
+        old, new = node.outputs[0], instantiate(rule.right, bound, node)
+        if new is None:
+            return no("right side", "the function that makes the right side declines")
+        if not rule.accept(old, new):
+            return no("type", f"the type would change from {old.type} to {new.type}")
+    return Diagnosis(True, bindings=bound, evidence=tuple(evidence), progress=probe.reached)
+
+
+def _of_function(rule: Rule, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:
+    """For rules that are Python: whether it returns anything, and if not, what it is about."""
+    if isinstance(rule, NodeRewriter) and rule.constant_inputs:
+        others = [v for v in node.inputs if v.head is not CONSTANT]
+        if others:
+            return Diagnosis(False, "function", f"{text(others[0])} is not a constant")
+    if not run:
+        return Diagnosis(True)
+    try:
+        result = rule.apply(fgraph, node)
+    except Exception as error:
+        return Diagnosis(False, "function", f"the rule raises {type(error).__name__}: {error}")
+    if result is None or result is False:
+        return Diagnosis(False, "function", declined(rule))
+    return Diagnosis(True)
+
+
+def declined(rule: Rule) -> str:
+    """What there is to say of a rule in Python that returned nothing."""
+    kind = "function declines" if isinstance(rule, NodeRewriter) else "relation has no answer"
+    return f"the rule's {kind}; its docstring says: {rule.doc.splitlines()[0]}"
+
+
+class Probe(Matcher):
+    """The matcher of a data rule that remembers the failure that got furthest.
+
+    reached: how many parts of the pattern match on the way that is being tried.
+    """
+
+    __slots__ = ("first", "progress", "reached", "text")
+
+    def __init__(self, rule: DataRule, text: Text = brief) -> None:
+        super().__init__(rule.left, rule.lowered.exact)
+        self.text = text
+        self.reached = 0
+        self.progress = -1
+        self.first: tuple[Any, Any, Bindings, Any] = (rule.left, None, {}, "it does not match")
+
+    def failed(self, part: Any, here: Any, bound: Bindings, why: Any = None) -> None:
+        progress = self.reached
+        if isinstance(part, OpNode) and why is None:
+            progress -= 1  # it was counted when it was entered
+        elif isinstance(part, Literal) and here.head is CONSTANT:
+            progress += 1  # a constant comes closer than anything else
+        if progress > self.progress:
+            self.progress, self.first = progress, (part, here, bound, why)
+
+    def matches(self, pattern: Any, v: Any, bound: Bindings) -> Iterator[Bindings]:
+        part = not isinstance(pattern, OpNode)  # those count where they are entered
+        for inner in super().matches(pattern, v, bound):
+            self.reached += part
+            yield inner
+            self.reached -= part
+
+    def match_op(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
+        self.reached += 1
+        yield from super().match_op(pattern, v, bound)
+        self.reached -= 1
+
+    def orders(
+        self, pattern: OpNode, inputs: Sequence[Any], bound: Bindings
+    ) -> Sequence[Sequence[Any]]:
+        """The order in which more operands fit comes first: its failure is the one to tell."""
+
+        def fitting(order: Sequence[Any]) -> int:
+            pairs = zip(pattern.args, order, strict=False)
+            return sum(next(matches(p, v, bound), None) is not None for p, v in pairs)
+
+        found = super().orders(pattern, inputs, bound)
+        return found if len(found) == 1 else sorted(found, key=lambda order: -fitting(order))
+
+    def diagnosis(self) -> Diagnosis:
+        """The failure that got furthest."""
+        part, here, bound, why = self.first
+        name = part.name if isinstance(part, Hole) else pattern_text(part)
+        reason = self._hole(part, here, bound) if isinstance(part, Hole) else ""
+        if not reason:
+            reason = f"`{name}`: {self._why(part, here, why)}"
+        return Diagnosis(False, name, reason, bound, (), max(self.progress, 0))
+
+    def _hole(self, hole: Hole, here: Any, bound: Bindings) -> str:
+        if hole.name in bound:
+            known = self._shown(bound[hole.name])
+            return f"{hole.name} is {known} already, and here is {self._shown(here)}"
+        kind = "a constant" if here.head is CONSTANT else f"of type {here.type}"
+        return f"{hole.name} must be {hole.sort}, and {self.text(here)} is {kind}"
+
+    def _why(self, part: Any, here: Any, why: Any) -> str:
+        if isinstance(why, tuple):
+            name, value, wanted = why
+            return f"{name} is {value!r} here, not {wanted!r}"
+        if why is not None:
+            return str(why)
+        if isinstance(part, Literal):
+            number = here.head is CONSTANT
+            return f"{self.text(here)} is {'another number' if number else 'not a constant'}"
+        if here.head is CONSTANT:
+            return f"{self.text(here)} is a constant"
+        if here.owner is None:
+            return f"{here} is an input"
+        return f"{self.text(here)} is computed by {here.owner.op}"
+
+    def _shown(self, value: Any) -> str:
+        if isinstance(value, tuple):
+            return f"({', '.join(map(self._shown, value))})"
+        return self.text(value) if isinstance(value, Variable) else repr(value)
+
+
+def _because(said: Any, text: Text) -> str:
+    """What a guard answered that does not hold."""
+    if isinstance(said, Unknown):
+        shown = text(said.blame) if isinstance(said.blame, Variable) else said.blame
+        return said.why if said.blame is None else f"{said.why}: {shown}"
+    return "it does not hold" if said is None or isinstance(said, bool) else str(said)
