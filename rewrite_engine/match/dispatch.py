@@ -1,21 +1,30 @@
 """Which rules of a phase may apply to a node: one dictionary look-up.
 
 The key is the node's op and what computes its first inputs (an op, `CONSTANT`, or None for an
-input). The candidates for a key are found by asking every rule once whether it `fits`, in the order
-of the set, and remembered; so adding rules does not slow a miss, and the order in which rules are
-tried is the order in which they stand in the set.
+input). The candidates for a key are found by asking the rules once whether they `fit`, and
+remembered; so adding rules does not slow a miss, and the order in which rules are tried is the
+order in which they stand in the set. Where more than a few rules are left that differ by numbers
+or by what is further below, the key goes on with that (`ByNumber`, `Below`).
+
+Not all rules are asked: they are filed by root, and by something that must be there
+(`outline.Sieve`), so that a key costs about the same in a set of ten rules and of ten thousand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
+from weakref import WeakValueDictionary
 
 from rewrite_engine.graph.node import CONSTANT, Apply
+from rewrite_engine.graph.op import Op
+from rewrite_engine.match.outline import Outline, Sieve, outline
 from rewrite_engine.match.rule import Rule
 
 LOOKED_AT = 3  # how many inputs are part of the key
 LIMIT = 20_000  # keys kept; graphs with more different ones (huge op parameters) start anew
+FEW = 8  # candidates that are tried one after the other rather than told apart by a longer key
+DEEPEST = 4  # levels below a node that a key may tell of
 
 Candidates = tuple[Rule, ...]
 
@@ -23,25 +32,65 @@ Candidates = tuple[Rule, ...]
 class ByNumber:
     """Candidates that differ by the value of one constant input."""
 
-    __slots__ = ("position", "rules", "table")
+    __slots__ = ("position", "sieve", "table")
 
-    def __init__(self, position: int, rules: Candidates) -> None:
+    def __init__(self, position: int, rules: Sequence[Rule]) -> None:
         self.position = position
-        self.rules = rules
-        self.table: dict[Any, Candidates] = {}
+        self.sieve = Sieve(rules, 1)
+        self.table: dict[Any, Found] = {}
 
-    def get(self, inputs: tuple[Any, ...]) -> Candidates:
+    def get(self, inputs: tuple[Any, ...]) -> Found:
         """The rules that may match constants with the number that is there."""
         number = inputs[self.position].number
         found = self.table.get(number)
         if found is not None:
             return found
-        heads = [v.head for v in inputs]
-        numbers = [v.number if v.head is CONSTANT else None for v in inputs]
-        result = tuple([r for r in self.rules if r.fits(heads, numbers)])
+        seen = [outline(v, 0) for v in inputs]
+        rules = [r for r in self.sieve.pick(seen) if r.fits(seen)]
+        result = narrowed(rules, 1)
         if len(self.table) < LIMIT and number == number:
             self.table[number] = result
         return result
+
+
+class Below:
+    """Candidates that differ by what is further below: the key goes on with the outlines of the
+    inputs, one level deeper than before.
+    """
+
+    __slots__ = ("level", "sieve", "table")
+
+    def __init__(self, rules: Sequence[Rule], level: int) -> None:
+        self.level = level
+        self.sieve = Sieve(rules, level)
+        self.table: dict[tuple[Outline, ...], Found] = {}
+
+    def get(self, inputs: tuple[Any, ...]) -> Found:
+        """The rules that may match what is there, so many levels down."""
+        depth = self.level - 1
+        key = tuple([outline(v, depth) for v in inputs])
+        found = self.table.get(key)
+        if found is None:
+            rules = [r for r in self.sieve.pick(key) if r.fits(key)]
+            found = narrowed(rules, self.level)
+            if len(self.table) < LIMIT:
+                self.table[key] = found
+        return found
+
+
+Found = Candidates | ByNumber | Below
+
+
+def narrowed(rules: Sequence[Rule], level: int) -> Found:
+    """Rules left over by a key that tells of so many levels: where they are many, and differ
+    further down, a table with longer keys.
+    """
+    if len(rules) <= FEW or level >= DEEPEST:
+        return tuple(rules)
+    for deeper in range(level + 1, DEEPEST + 1):
+        if sum(deeper in r.demands for r in rules) > FEW:
+            return Below(rules, deeper)
+    return tuple(rules)
 
 
 class Dispatch:
@@ -49,19 +98,34 @@ class Dispatch:
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.rules = tuple(rules)
-        self.table: dict[tuple[Any, ...], Candidates | ByNumber] = {}
-        self.by_op: dict[Any, Candidates] = {}
+        self.table: dict[tuple[Any, ...], Found] = {}
+        self.sieves: dict[Any, Sieve] = {}
+        self._by_root: dict[Any, list[int]] = {}
+        self._anywhere: list[int] = []
+        for i, rule in enumerate(self.rules):
+            self._file(i, rule.roots())
         self._reach: dict[Any, int] = {}
-        self._blind = max(
-            [r.depth - 1 for r in self.rules if r.roots() is None or not r.interior()], default=0
-        )
+        self._interior: dict[Any, int] | None = None
+        self._blind = 0
         self.candidates: Callable[[Apply], Candidates] = self._make()
 
-    def rules_for(self, op: Any) -> Candidates:
+    def _file(self, i: int, roots: Sequence[Any] | None) -> None:
+        """Note at which ops and classes a rule can apply."""
+        if roots is None or not all(isinstance(root, Op | type) for root in roots):
+            self._anywhere.append(i)
+            return
+        for root in roots:
+            self._by_root.setdefault(root, []).append(i)
+
+    def rules_for(self, op: Any) -> Sieve:
         """The rules that may apply at an op, whatever its inputs."""
-        found = self.by_op.get(op)
+        found = self.sieves.get(op)
         if found is None:
-            found = self.by_op[op] = tuple([r for r in self.rules if r.considers(op)])
+            places = {*self._anywhere, *self._by_root.get(op, ())}
+            for cls in type(op).__mro__:
+                places.update(self._by_root.get(cls, ()))
+            rules = [self.rules[i] for i in sorted(places)]
+            found = self.sieves[op] = Sieve([r for r in rules if r.considers(op)], 1)
         return found
 
     def reach(self, op: Any) -> int:
@@ -70,31 +134,45 @@ class Dispatch:
         """
         found = self._reach.get(op)
         if found is None:
-            found = self._blind
-            for rule in self.rules:
-                for inner, depth in rule.interior().items():
-                    if depth > found and (
-                        op is inner or (isinstance(inner, type) and isinstance(op, inner))
-                    ):
-                        found = depth
-            self._reach[op] = found
+            interior = self._interior
+            if interior is None:
+                interior = self._interior = self._look_inside()
+            depths = [interior.get(key, 0) for key in (op, *type(op).__mro__)]
+            found = self._reach[op] = max(self._blind, *depths)
         return found
 
-    def fill(self, key: tuple[Any, ...], node: Apply) -> Candidates | ByNumber:
+    def _look_inside(self) -> dict[Any, int]:
+        """{op or class: how deep at most rules look at it}."""
+        found: dict[Any, int] = {}
+        for rule in self.rules:
+            inside = rule.interior()
+            if rule.depth > self._blind + 1 and (not inside or rule.roots() is None):
+                self._blind = rule.depth - 1
+            for op, depth in inside.items():
+                if depth > found.get(op, 0):
+                    found[op] = depth
+        return found
+
+    def fill(self, key: tuple[Any, ...], node: Apply) -> Found:
         """Find the candidates for a key that is seen for the first time."""
         if len(self.table) >= LIMIT:
             self.table.clear()
         heads = [v.head for v in node.inputs]
         whole = len(heads) <= LOOKED_AT or (node.op.commutative and node.op.associative)
-        found = [r for r in self.rules_for(node.op) if not whole or r.fits(heads)]
+        found = list(self._fitting(node.op, heads) if whole else self.rules_for(node.op).rules)
         if len(node.outputs) != 1:
             found = [r for r in found if not r.single]
+        result: Found
         constants = [i for i, head in enumerate(heads) if head is CONSTANT]
-        result: Candidates | ByNumber = tuple(found)
-        if len(heads) == 2 and len(constants) == 1 and any(r.reads_numbers for r in found):
-            result = ByNumber(constants[0], tuple(found))
+        if len(heads) == 2 and len(constants) == 1 and any(_reads_numbers(r) for r in found):
+            result = ByNumber(constants[0], found)
+        else:
+            result = narrowed(found, 1) if whole else tuple(found)
         self.table[key] = result
         return result
+
+    def _fitting(self, op: Any, heads: Sequence[Outline]) -> Iterator[Rule]:
+        return (r for r in self.rules_for(op).pick(heads) if r.fits(heads))
 
     def _make(self) -> Callable[[Apply], Candidates]:
         get = self.table.get
@@ -115,8 +193,25 @@ class Dispatch:
             found = get(key)
             if found is None:
                 found = fill(key, node)
-            if found.__class__ is tuple:
-                return found
-            return found.get(inputs)  # type: ignore[union-attr]
+            while found.__class__ is not tuple:
+                found = found.get(inputs)  # type: ignore[union-attr]
+            return found
 
         return candidates
+
+
+def _reads_numbers(rule: Rule) -> bool:
+    return any(mark.__class__ is tuple for mark in rule.demands.get(1, ()))
+
+
+_shared: WeakValueDictionary[tuple[Rule, ...], Dispatch] = WeakValueDictionary()
+
+
+def dispatch_of(rules: tuple[Rule, ...]) -> Dispatch:
+    """The dispatch for some rules in this order; sets with the same rules share it, so what one
+    has found out the others know.
+    """
+    found = _shared.get(rules)
+    if found is None:
+        found = _shared[rules] = Dispatch(rules)
+    return found

@@ -112,9 +112,6 @@ class Equation(Rule):
     def considers(self, op: Any) -> bool:
         return any(rule.considers(op) for rule in self.directions)
 
-    def fits(self, heads: Sequence[Any], numbers: Sequence[Any] | None = None) -> bool:
-        return True
-
     def interior(self) -> dict[Any, int]:
         found: dict[Any, int] = {}
         for rule in self.directions:

@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 
 def labels(names: Iterable[Any]) -> frozenset[str]:
-    """Tags or names; a claim stands for its kind (`excluding(exact)`), a claim's maker for its
-    name (`approx`).
+    """Tags or names as strings. A rule stands for its name, a claim for its kind
+    (`excluding(exact)`), a claim's maker for what it is called (`approx`).
     """
-    result = set()
-    for name in names:
-        result.add(name if isinstance(name, str) else getattr(name, "kind", None) or name.__name__)
-    return frozenset(result)
+    return frozenset([n if isinstance(n, str) else _label(n) for n in names])
 
 
-@dataclass(frozen=True, slots=True)
+def _label(thing: Any) -> str:
+    for attribute in ("name", "kind", "__name__"):
+        found = getattr(thing, attribute, None)
+        if isinstance(found, str):
+            return found
+    raise TypeError(f"a query takes names, tags, rules and claims, not {thing!r}")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Query:
     """include: tags that are granted beyond the default (`"fastmath"`). exclude: rules with any of
-    these tags or names are left out. require: only rules with all of these tags are kept.
+    these tags or names are left out. require: only rules with all of these tags are kept. Each is
+    one name or several.
+
+    >>> Query(include="fastmath", exclude=["inplace", "algebra"])
+    Query().including('fastmath').excluding('algebra', 'inplace')
     """
 
     include: frozenset[str] = frozenset()
     exclude: frozenset[str] = frozenset()
     require: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            given: Any = getattr(self, f.name)
+            if not isinstance(given, frozenset):
+                names = [given] if isinstance(given, str) else given or ()
+                object.__setattr__(self, f.name, labels(names))
 
     def including(self, *names: Any) -> Query:
         """Grant tags; what was excluded under these names comes back."""
@@ -56,3 +72,25 @@ class Query:
     def mentioned(self) -> frozenset[str]:
         """Every name the query speaks of."""
         return self.include | self.exclude | self.require
+
+    def calls(self, start: Query) -> str:
+        """The methods that lead here from another query: `.excluding('inplace')`."""
+        text = ""
+        for verb, now, then in (
+            ("including", self.include, start.include),
+            ("excluding", self.exclude, start.exclude),
+            ("requiring", self.require, start.require),
+        ):
+            if now - then:
+                text += f".{verb}({', '.join(map(repr, sorted(now - then)))})"
+        return text
+
+    def __repr__(self) -> str:
+        return f"Query(){self.calls(Query())}"
+
+
+#: names that every query may use: kinds of claims, and the usual assumptions
+ALWAYS = frozenset({"exact", "refines", "approx", "assumes", "fastmath", "shape_unsafe"})
+
+#: what the field calls it
+RewriteDatabaseQuery = Query

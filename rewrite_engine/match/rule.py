@@ -17,13 +17,13 @@ from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
-from rewrite_engine.match.ac import is_ac
 from rewrite_engine.match.build import guards_hold, instantiate
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Lowered, lower
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
+from rewrite_engine.match.outline import Outline, demands, head_of, may_be_op, may_match_operands
+from rewrite_engine.match.pattern import Hole, OpClass, OpNode, subpatterns
 from rewrite_engine.match.text import rule_text
 from rewrite_engine.terms.logic import LogicVariable
 
@@ -32,7 +32,7 @@ Result = Any  # a Variable, a list of them, {old: new}, or None / False
 
 class Rule:
     """What all rules have. `name` is `pack/function`; it is what is printed and what can be
-    excluded.
+    excluded. The pack is the last part of the module's name, or what the module calls `__pack__`.
 
     depth: how many levels below a node the rule looks; a change that deep makes the node be tried
     again.
@@ -48,7 +48,8 @@ class Rule:
     ) -> None:
         self.fn = fn
         self.short_name: str = fn.__name__
-        self.pack: str = fn.__module__.rpartition(".")[2]
+        names = inspect.unwrap(fn).__globals__
+        self.pack: str = names.get("__pack__") or fn.__module__.rpartition(".")[2]
         self.name = f"{self.pack}/{self.short_name}"
         code = inspect.unwrap(fn).__code__
         self.where: tuple[str, int] = (code.co_filename, code.co_firstlineno)
@@ -71,7 +72,7 @@ class Rule:
     @property
     def names(self) -> frozenset[str]:
         """Everything a query can select this rule by."""
-        return self.tags | {self.name, self.short_name, self.pack}
+        return self.tags | {self.name, self.short_name, self.pack, str(self.claim)}
 
     @property
     def place(self) -> str:
@@ -89,17 +90,14 @@ class Rule:
     #: whether the rule applies only to nodes with one output
     single: bool = False
 
-    def fits(self, heads: Sequence[Any], numbers: Sequence[Any] | None = None) -> bool:
-        """Whether the rule can match a node whose first inputs are computed by these ops
-        (`Variable.head`).
-
-        numbers: the values of those that are constants, where they are known. True may be a false
-        alarm.
+    def fits(self, seen: Sequence[Outline]) -> bool:
+        """Whether the rule can match a node whose inputs have these outlines (`match/outline.py`).
+        True may be a false alarm.
         """
         return True
 
-    #: whether `fits` makes use of numbers
-    reads_numbers: bool = False
+    #: {level: what `fits` looks for there}; what has not all of it does not fit
+    demands: dict[int, tuple[Any, ...]] = {}
 
     def interior(self) -> dict[Any, int]:
         """Ops looked at below the root, with the depth at which they are."""
@@ -181,23 +179,20 @@ class DataRule(Rule):
         return [op.cls] if isinstance(op, OpClass) else [op]
 
     def considers(self, op: Any) -> bool:
-        return self.left.fits(op)
+        return may_be_op(self.left, op)
 
-    def fits(self, heads: Sequence[Any], numbers: Sequence[Any] | None = None) -> bool:
-        args = self.left.args
-        if is_ac(self.left):
-            return _ac_fits(self.left, heads, numbers)
-        if self.left.rests:
-            return True
-        if self.left.swaps and len(heads) == 2:
-            return _fit(args, heads, numbers) or _fit(args[::-1], heads, numbers)
-        return _fit(args, heads, numbers)
+    def fits(self, seen: Sequence[Outline]) -> bool:
+        return may_match_operands(self.left, seen)
 
     @cached_property
-    def reads_numbers(self) -> bool:  # type: ignore[override]
-        return any(isinstance(a, Literal) for a in self.left.args)
+    def demands(self) -> dict[int, tuple[Any, ...]]:  # type: ignore[override]
+        return demands(self.left)
 
     def interior(self) -> dict[Any, int]:
+        return self._interior
+
+    @cached_property
+    def _interior(self) -> dict[Any, int]:
         found: dict[Any, int] = {}
         for p, depth in subpatterns(self.left):
             if depth and isinstance(p, OpNode):
@@ -239,45 +234,6 @@ class DataRule(Rule):
         return super().accept(old, new)
 
 
-def _ac_fits(left: OpNode, heads: Sequence[Any], numbers: Sequence[Any] | None) -> bool:
-    """Whether every operand of a pattern finds one that may be its own, wherever it stands."""
-    for pattern in left.args:
-        if isinstance(pattern, Hole) and pattern.rest:
-            continue
-        if isinstance(pattern, Literal) and numbers is not None:
-            value = pattern.value
-            if not any(n == value or value != value for n in numbers):
-                return False
-        elif not any(_may_be(pattern, head) for head in heads):
-            return False
-    return True
-
-
-def _may_be(pattern: Any, head: Any) -> bool:
-    """Whether an operand computed by `head` may match a pattern."""
-    if isinstance(pattern, OpNode):
-        if pattern.default is not None:
-            return True
-        return head is not None and head is not CONSTANT and pattern.fits(head)
-    if isinstance(pattern, Literal):
-        return head is CONSTANT
-    return not (isinstance(pattern, Hole) and pattern.sort.constant) or head is CONSTANT
-
-
-def _fit(args: Sequence[Any], heads: Sequence[Any], numbers: Sequence[Any] | None) -> bool:
-    if numbers is not None:
-        pairs = zip(args, numbers, strict=False)
-        if any(isinstance(p, Literal) and p.value == p.value and n != p.value for p, n in pairs):
-            return False  # (0.0 and -0.0, 1 and True are told apart later)
-    for pattern, head in zip(args, heads, strict=False):
-        if isinstance(pattern, OpNode):
-            if head is None or head is CONSTANT or not pattern.fits(head):
-                return False
-        elif not (isinstance(pattern, Hole) and not pattern.sort.constant) and head is not CONSTANT:
-            return False
-    return True
-
-
 class NodeRewriter(Rule):
     """A function `(fgraph, node)` that returns replacements for the node's outputs, or None.
 
@@ -305,8 +261,8 @@ class NodeRewriter(Rule):
     def roots(self) -> Sequence[Any] | None:
         return self.tracks
 
-    def fits(self, heads: Sequence[Any], numbers: Sequence[Any] | None = None) -> bool:
-        return not self.constant_inputs or all(h is CONSTANT for h in heads)
+    def fits(self, seen: Sequence[Outline]) -> bool:
+        return not self.constant_inputs or all(head_of(s) is CONSTANT for s in seen)
 
     @cached_property
     def apply(self) -> Function:

@@ -1,18 +1,25 @@
 """`RuleSet`: rules in order, as a value.
 
-Sets add and subtract and answer queries; nothing is registered anywhere.
+Sets add and subtract and answer queries; nothing is registered anywhere. A name stands for one
+rule: another one takes its place only where that is said (`overwrite=True`). Where the order
+matters it is told by name (`before="log_of_exp"`); there are no numbers for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
-from rewrite_engine.errors import DuplicateRuleError, UnknownNameError, source_line
-from rewrite_engine.match.dispatch import Dispatch
-from rewrite_engine.match.query import Query
+from rewrite_engine.errors import (
+    DuplicateRuleError,
+    UnknownNameError,
+    did_you_mean,
+    source_line,
+)
+from rewrite_engine.match.dispatch import Dispatch, dispatch_of
+from rewrite_engine.match.query import ALWAYS, Query, labels
 from rewrite_engine.match.rule import Rule
 
 
@@ -29,7 +36,8 @@ class RuleSet:
             if known is not rule:
                 raise DuplicateRuleError(
                     f"two rules are called {rule.name}:\n    {source_line(*known.where)}\n"
-                    f"    {source_line(*rule.where)}"
+                    f"    {source_line(*rule.where)}\n"
+                    "    adding(..., overwrite=True) puts the second in the place of the first"
                 )
         self.by_name = by_name
 
@@ -57,48 +65,119 @@ class RuleSet:
         if name in self.by_name:
             return self.by_name[name]
         found = [r for r in self if r.short_name == name]
-        if len(found) != 1:
-            raise UnknownNameError(
-                f"no rule is called {name!r}" if not found else f"{name!r} names several: {found}"
-            )
-        return found[0]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UnknownNameError(f"{name!r} names several: {found}")
+        known = [*self.by_name, *(r.short_name for r in self)]
+        raise UnknownNameError(f"no rule is called {name!r}{did_you_mean(name, known)}")
+
+    # --- arithmetic ------------------------------------------------------------------------------
+
+    def adding(
+        self,
+        *rules: RuleSet | Rule | Iterable[Rule],
+        overwrite: bool = False,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> RuleSet:
+        """The set with more rules: at its end, or before (after) the rules that have a name or
+        tag.
+
+        A rule that is there already stays where it is, unless a place is named. overwrite: rules
+        take the place of others of the same name. Raises `DuplicateRuleError` without that, and
+        `UnknownNameError` for a place that is not there.
+        """
+        new = RuleSet(r for given in rules for r in ([given] if isinstance(given, Rule) else given))
+        if not overwrite:
+            RuleSet([*self, *new])  # says which names clash
+        if before is None and after is None:
+            return RuleSet((self.by_name | new.by_name).values())
+        if before is not None and after is not None:
+            raise ValueError("name one place: before=..., or after=...")
+        others = [r for r in self if r.name not in new]
+        wanted = labels([before if before is not None else after])
+        places = [i for i, r in enumerate(others) if wanted & r.names]
+        if not places:
+            known = frozenset().union(*(r.names for r in others)) if others else ()
+            (name,) = wanted
+            raise UnknownNameError(f"no rule here is called {name!r}{did_you_mean(name, known)}")
+        cut = places[0] if before is not None else places[-1] + 1
+        return RuleSet([*others[:cut], *new, *others[cut:]])
 
     def __add__(self, other: RuleSet | Rule) -> RuleSet:
-        return RuleSet([*self, *([other] if isinstance(other, Rule) else other)])
+        return self.adding(other) if isinstance(other, RuleSet | Rule) else NotImplemented
+
+    __or__ = __add__
+
+    def __and__(self, other: RuleSet) -> RuleSet:
+        """The rules that both have, in this one's order."""
+        if not isinstance(other, RuleSet):
+            return NotImplemented
+        return RuleSet(r for r in self if r.name in other)
 
     def __sub__(self, other: RuleSet | Rule | str) -> RuleSet:
+        """Without the rules of another set, one rule, or all that have a name or tag."""
         if isinstance(other, str):
-            other = self[other]
+            return self.excluding(other)
+        if not isinstance(other, RuleSet | Rule):
+            return NotImplemented
         gone = {other.name} if isinstance(other, Rule) else set(other.by_name)
         return RuleSet(r for r in self if r.name not in gone)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RuleSet) and list(self) == list(other)
+        return self is other or (isinstance(other, RuleSet) and self.rules == other.rules)
 
     def __hash__(self) -> int:
-        return hash(tuple(self))
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.rules)
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules in order."""
+        return tuple(self.by_name.values())
+
+    # --- queries ---------------------------------------------------------------------------------
 
     def query(self, query: Query) -> RuleSet:
-        """The rules a query selects."""
-        return RuleSet(r for r in self if query.selects(r.names, r.claim.needs_leave))
+        """The rules a query selects. It may speak of names that no rule here has."""
+        return self._where(query, lambda rule: rule.claim.needs_leave)
 
     def including(self, *tags: Any) -> RuleSet:
         """The rules wanted by default, and those that need one of these tags to be granted."""
-        return self.query(Query().including(*tags))
+        return self.query(self._known(Query().including(*tags)))
 
     def excluding(self, *tags: Any) -> RuleSet:
-        """The rules without any of these tags or names."""
-        wanted = Query().excluding(*tags)
-        return RuleSet(r for r in self if wanted.selects(r.names))
+        """The rules without any of these tags or names. Raises `UnknownNameError`."""
+        return self._where(self._known(Query().excluding(*tags)))
 
     def requiring(self, *tags: Any) -> RuleSet:
-        """The rules with all of these tags."""
-        wanted = Query().requiring(*tags)
-        return RuleSet(r for r in self if wanted.selects(r.names))
+        """The rules with all of these tags. Raises `UnknownNameError`."""
+        return self._where(self._known(Query().requiring(*tags)))
 
     def phase(self, name: str) -> RuleSet:
         """The rules of one phase."""
         return RuleSet(r for r in self if r.phase == name)
+
+    def _where(
+        self, query: Query, leave: Callable[[Rule], str | None] = lambda rule: None
+    ) -> RuleSet:
+        if not query.exclude and not query.require:
+            granted = {None, *query.include}
+            return RuleSet(r for r in self if leave(r) in granted)
+        return RuleSet(r for r in self if query.selects(r.names, leave(r)))
+
+    def _known(self, query: Query) -> Query:
+        """The query, if every name it speaks of is one of a rule, or of a claim."""
+        unknown = query.mentioned - self.names - ALWAYS
+        if unknown:
+            name = min(unknown)
+            hint = did_you_mean(name, self.names)
+            raise UnknownNameError(f"no rule here has the name or tag {name!r}{hint}")
+        return query
 
     @property
     def names(self) -> frozenset[str]:
@@ -107,8 +186,23 @@ class RuleSet:
 
     @cached_property
     def dispatch(self) -> Dispatch:
-        """The compiled matcher of the set."""
-        return Dispatch(self)
+        """The compiled matcher of the set; sets with the same rules share it."""
+        return dispatch_of(self.rules)
 
     def __repr__(self) -> str:
         return f"<RuleSet of {len(self)} rules>"
+
+
+class Addition(NamedTuple):
+    """What is to be added to a set that is not there yet: the arguments of `RuleSet.adding`."""
+
+    rules: RuleSet
+    overwrite: bool = False
+    before: str | None = None
+    after: str | None = None
+
+    def to(self, rules: RuleSet) -> RuleSet:
+        """Add it."""
+        return rules.adding(
+            self.rules, overwrite=self.overwrite, before=self.before, after=self.after
+        )

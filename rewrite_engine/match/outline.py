@@ -1,0 +1,165 @@
+"""What can be told about a term at a glance, and whether a pattern may match a term that looks so.
+
+The *outline* of a variable, looked at some levels deep, is a hashable value:
+
+    None                      an input, or one of several outputs
+    CONSTANT                  a constant; (CONSTANT, 2.0) where its number is looked at, too
+    op                        computed by an op, nothing known of the operands
+    (op, (outline, ...))      ... of these operands
+
+`match/dispatch.py` has outlines as keys and asks each rule once for each of them. Since a rule is
+asked about the outline, not about a term, it can take nothing into account that is not in the key.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.match.ac import is_ac
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
+
+WIDE = 6  # operands that are looked at below an op; one with more is not looked into
+
+Outline = Any
+
+
+def outline(v: Any, depth: int) -> Outline:
+    """The outline of a variable, so many levels of operands deep."""
+    head = v.head
+    if head is CONSTANT:
+        number = v.number
+        return (CONSTANT, number if number == number else math.nan)
+    if depth == 0 or head is None:
+        return head
+    inputs = v.owner.inputs
+    if len(inputs) > WIDE:
+        return head
+    return (head, tuple([outline(u, depth - 1) for u in inputs]))
+
+
+def head_of(seen: Outline) -> Any:
+    """What computes a variable with this outline."""
+    return seen[0] if seen.__class__ is tuple else seen
+
+
+def may_match(pattern: Any, seen: Outline) -> bool:
+    """Whether a pattern may match a variable with this outline. True may be a false alarm."""
+    head = head_of(seen)
+    if isinstance(pattern, Literal):
+        return head is CONSTANT and _may_be_number(pattern.value, seen)
+    if not isinstance(pattern, OpNode):
+        return not (isinstance(pattern, Hole) and pattern.sort.constant) or head is CONSTANT
+    if pattern.default is not None:  # it may stand for its other operand alone
+        return any(may_match(a, seen) for a in pattern.args if a is not pattern.default) or (
+            _may_match_op(pattern, head, seen)
+        )
+    return _may_match_op(pattern, head, seen)
+
+
+def _may_match_op(pattern: OpNode, head: Any, seen: Outline) -> bool:
+    if head is None or head is CONSTANT or not may_be_op(pattern, head):
+        return False
+    return seen.__class__ is not tuple or may_match_operands(pattern, seen[1])
+
+
+def may_be_op(pattern: OpNode, op: Any) -> bool:
+    """Whether an op may be the one of a pattern, by the parameters that the pattern gives."""
+    if not isinstance(pattern.op, OpClass):
+        return pattern.fits(op)
+    return pattern.fits(op) and all(
+        isinstance(wanted, Hole) or getattr(op, name) == wanted for name, wanted in pattern.op.props
+    )
+
+
+def may_match_operands(pattern: OpNode, seen: Sequence[Outline]) -> bool:
+    """Whether the operands of a pattern may match operands with these outlines."""
+    args = pattern.args
+    if is_ac(pattern):
+        return all(
+            any(may_match(a, s) for s in seen) for a in args if not (isinstance(a, Hole) and a.rest)
+        )
+    if pattern.rests:
+        return True
+    if len(args) != len(seen):
+        return False
+    if all(map(may_match, args, seen)):
+        return True
+    return pattern.swaps and all(map(may_match, args[::-1], seen))
+
+
+def _may_be_number(wanted: Any, seen: Outline) -> bool:
+    if seen is CONSTANT or wanted != wanted:
+        return True
+    return bool(seen[1] == wanted)  # (0.0 and -0.0, 1 and True are told apart later)
+
+
+# --- what must be there ------------------------------------------------------------------------
+
+
+def demands(left: OpNode) -> dict[int, tuple[Any, ...]]:
+    """{level: marks that a term must have there to be matched}. A mark is an op, or a number as
+    `(CONSTANT, 2.0)`; the operands of the root are on level 1.
+    """
+    found: dict[int, list[Any]] = {}
+    stack: list[tuple[Any, int]] = [(a, 1) for a in left.args]
+    while stack:
+        p, level = stack.pop()
+        if isinstance(p, Literal) and p.value == p.value:
+            found.setdefault(level, []).append((CONSTANT, p.value))
+        elif isinstance(p, OpNode) and p.default is None:
+            if not isinstance(p.op, OpClass):
+                found.setdefault(level, []).append(p.op)
+            stack += [(a, level + 1) for a in p.args]
+    return {level: tuple(marks) for level, marks in found.items()}
+
+
+def marks(seen: Iterable[Outline], level: int) -> set[Any] | None:
+    """The marks on a level of operands with these outlines (`CONSTANT` for a number that is not
+    known); None if not everything there is known.
+    """
+    here = list(seen)
+    for _ in range(level - 1):
+        below: list[Any] = []
+        for s in here:
+            if s.__class__ is tuple and s[1].__class__ is tuple:
+                below += s[1]
+            elif s.__class__ is not tuple and s is not None and s is not CONSTANT:
+                return None
+        here = below
+    return {s if head_of(s) is CONSTANT else head_of(s) for s in here}
+
+
+class Sieve:
+    """Rules by a mark that must be on one level: the one that fewest of them have."""
+
+    def __init__(self, rules: Sequence[Any], level: int) -> None:
+        wanted = [rule.demands.get(level, ()) for rule in rules]
+        common = Counter([mark for some in wanted for mark in set(some)])
+        self.rules = rules
+        self.level = level
+        self.free: list[int] = []  # rules that want nothing particular there
+        self.filed: dict[Any, list[int]] = {}
+        for i, some in enumerate(wanted):
+            if not some:
+                self.free.append(i)
+                continue
+            mark = min(some, key=common.__getitem__)
+            self.filed.setdefault(mark, []).append(i)
+            if mark.__class__ is tuple:
+                self.filed.setdefault(CONSTANT, []).append(i)
+
+    def pick(self, seen: Iterable[Outline]) -> Iterator[Any]:
+        """Yield the rules whose marks are among these outlines, in order."""
+        found = marks(seen, self.level)
+        if found is None:
+            yield from self.rules
+            return
+        places = set(self.free)
+        for mark in found:
+            places.update(self.filed.get(mark, ()))
+        for i in sorted(places):
+            yield self.rules[i]
