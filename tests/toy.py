@@ -44,7 +44,20 @@ class Num(Type):
         return "Pos" if self.positive else "Num"
 
 
-num, pos = Num(), Num(positive=True)
+class Rough(Num):
+    """Numbers whose sums depend on how they are grouped, as those of floats do."""
+
+    __props__ = ()
+    regroups_exactly = False
+
+    def is_super(self, otype: Type) -> bool | None:
+        return isinstance(otype, Rough)
+
+    def __str__(self) -> str:
+        return "Rough"
+
+
+num, pos, rough = Num(), Num(positive=True), Rough()
 
 
 def const(value: float) -> Constant:
@@ -80,6 +93,8 @@ class ToyOp(Op):
     def infer_types(self, types: tuple[Any, ...]) -> tuple[Type]:
         if self.nin is not None and len(types) != self.nin:
             raise TypeError(f"{self} takes {self.nin} inputs, not {len(types)}")
+        if types and all(t is rough for t in types):
+            return (rough,)
         keeps = self.name in ("add", "mul") and all(t is pos for t in types)
         return (pos if keeps or self.name == "exp" else num,)
 

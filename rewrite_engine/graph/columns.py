@@ -45,6 +45,7 @@ class Columns:
     outputs: list[int]
     update_mapping: dict[int, int]
     features: list[Any]
+    reorders: bool
 
 
 def to_columns(fgraph: FunctionGraph) -> Columns:
@@ -72,6 +73,7 @@ def to_columns(fgraph: FunctionGraph) -> Columns:
         outputs=[number[v] for v in fgraph.outputs],
         update_mapping=dict(fgraph.update_mapping),
         features=[feature.clone() for feature in fgraph.features],
+        reorders=fgraph.reorders,
     )
 
 
@@ -88,7 +90,7 @@ def from_columns(columns: Columns) -> FunctionGraph:
         variables[i].name = name
     for i, tag in columns.tags.items():
         variables[i]._tag = tag
-    return columns.kind(
+    fgraph = columns.kind(
         columns.roots[: columns.inputs],
         [variables[i] for i in columns.outputs],
         columns.features,
@@ -96,6 +98,8 @@ def from_columns(columns: Columns) -> FunctionGraph:
         update_mapping=columns.update_mapping,
         merging=False,
     )
+    fgraph.reorders = columns.reorders
+    return fgraph
 
 
 def _nodes(columns: Columns, variables: list[Variable]) -> Iterator[Apply]:

@@ -24,6 +24,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.destroyhandler import makers_of_destroyed
 from rewrite_engine.graph.feature import CALLBACKS, AlreadyThere, Feature, overridden
 from rewrite_engine.graph.history import replace_validate
+from rewrite_engine.graph.intern import key_in_any_order, key_of
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node, copy_tag
 from rewrite_engine.graph.order import GAP
 from rewrite_engine.graph.store import NodeStore
@@ -75,6 +76,25 @@ class FunctionGraph(NodeStore):
         self.merging = True
         for feature in features:
             self.attach_feature(feature)
+
+    @property
+    def reorders(self) -> bool:
+        """Whether sums and products of floats with the same operands are equal in whatever order
+        they stand (those of exact values always are). Set it before rules run; what is equal then
+        is merged when a `MergeOptimizer` runs.
+        """
+        return self.key_of is key_in_any_order
+
+    @reorders.setter
+    def reorders(self, allowed: bool) -> None:
+        if allowed == self.reorders:
+            return
+        nodes = self.toposort()
+        self.key_of = key_in_any_order if allowed else key_of
+        self.table.clear()
+        for node in nodes:
+            if not node.op.destroy_map:
+                self.table.setdefault(self.key_of(node, node.inputs), node)
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -327,6 +347,7 @@ class FunctionGraph(NodeStore):
             merging=False,
         )
         copy.merging = self.merging
+        copy.reorders = self.reorders
         return copy, memo
 
     def __reduce__(self) -> Any:

@@ -9,7 +9,6 @@ from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import InconsistencyError
-from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
 
@@ -28,7 +27,7 @@ def check(fgraph: FunctionGraph) -> None:
     elif not indexed.issuperset(fgraph.table.values()):
         raise InconsistencyError("a node that has left the graph is in the table")
     for key, node in fgraph.table.items():
-        if key != key_of(node.op, node.inputs):
+        if key != fgraph.key_of(node, node.inputs):
             raise InconsistencyError(f"{node} is in the table under another key")
     _check_clients(fgraph, live)
     _check_levels(fgraph, live)

@@ -107,12 +107,25 @@ class Record(metaclass=Interned):
         return self.__copy__()
 
 
-def key_of(op: Any, inputs: tuple[Any, ...]) -> Any:
-    """What two nodes have in common iff they are equal terms.
+def key_of(node: Any, inputs: tuple[Any, ...]) -> Any:
+    """What two nodes have in common iff they are equal terms; `inputs` are what `node` has, or will
+    have.
 
-    The order of two operands that commute does not count. That of more does: sums of floats depend
-    on it.
+    The order of two operands that commute does not count. That of more counts where values depend
+    on how they are grouped: in sums of floats.
     """
-    if len(inputs) != 2 or not op.commutative:
-        return op, inputs
-    return op, frozenset(inputs)
+    op = node.op
+    if len(inputs) == 2:
+        return (op, frozenset(inputs)) if op.commutative else (op, inputs)
+    if len(inputs) > 2 and op.commutative and op.associative:
+        if node.outputs[0].type.regroups_exactly:
+            return op, tuple(sorted(inputs, key=id))
+    return op, inputs
+
+
+def key_in_any_order(node: Any, inputs: tuple[Any, ...]) -> Any:
+    """The same where sums of floats may be regrouped: the order of operands never counts."""
+    op = node.op
+    if len(inputs) > 2 and op.commutative and op.associative:
+        return op, tuple(sorted(inputs, key=id))
+    return key_of(node, inputs)

@@ -37,6 +37,7 @@ class NodeStore:
         self._tie = 0
         self.merged = 0
         self.merging = True
+        self.key_of = key_of  # when nodes are equal (see `FunctionGraph.reorders`)
         self.lets_go = False  # whether nodes that leave are nobody else's, and may be taken apart
         self.guard: Any = None  # the DestroyHandler, if there is one
         self.on_import: list[Any] = []
@@ -153,7 +154,7 @@ class NodeStore:
             v = names.get(v, v)
             own.append(v if v in clients else self._root_of(v, node))
         inputs = tuple(own)
-        twin = self.table.get(key_of(node.op, inputs)) if self.merging else None
+        twin = self.table.get(self.key_of(node, inputs)) if self.merging else None
         if twin in self.dirty:
             twin = self._if_still(twin, inputs)
         if twin is not None and (self.guard is None or self.guard.may_merge(node, twin)):
@@ -161,7 +162,7 @@ class NodeStore:
             return
         node.inputs = inputs
         if not node.op.destroy_map:
-            self.table.setdefault(key_of(node.op, inputs), node)
+            self.table.setdefault(self.key_of(node, inputs), node)
         level = self.order.insert(node, gap)
         for v in inputs:
             clients[v][node] = None
@@ -276,14 +277,14 @@ class NodeStore:
         before = node.inputs
         after = substitute(before, pending)
         op = node.op
-        table = self.table
-        key = key_of(op, before)
+        table, key_of = self.table, self.key_of
+        key = key_of(node, before)
         if table.get(key) is node:
             del table[key]
         node.inputs = after
         if self.on_change_input:
             self._tell_changes(node, before, after)
-        key = key_of(op, after)
+        key = key_of(node, after)
         twin = table.get(key) if self.merging else None
         if twin in self.dirty:
             twin = self._if_still(twin, after)
@@ -344,9 +345,10 @@ class NodeStore:
 
     def _if_still(self, twin: Apply, inputs: tuple[Variable, ...]) -> Apply | None:
         """`twin`, unless its inputs are replaced already and only its key in the table is not."""
-        if self.present_inputs(twin) == inputs:
+        key = self.key_of(twin, inputs)
+        if self.key_of(twin, self.present_inputs(twin)) == key:
             return twin
-        del self.table[key_of(twin.op, inputs)]
+        del self.table[key]
         return None
 
     # --- removing --------------------------------------------------------------------------------
@@ -366,7 +368,7 @@ class NodeStore:
             outputs, inputs = node.outputs, node.inputs
             if len(outputs) > 1 and any(clients[out] or out in used for out in outputs):
                 continue
-            key = key_of(node.op, inputs)
+            key = self.key_of(node, inputs)
             if table.get(key) is node:
                 del table[key]
             if node in self.dirty:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
-from rewrite_engine.graph.intern import key_of
 from rewrite_engine.rewrite.collector import paused_collector
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.trace import Trace
@@ -68,19 +67,23 @@ class MergeOptimizer(GraphRewriter):
     """Equal nodes become one. A graph does that by itself at all times; this driver settles what is
     left to be done (after `fgraph.merging` was off), and is the phase under which merging shows in
     a report.
+
+    reorders: from here on sums and products of floats merge in whatever order their operands stand
+    (the one that came first stays).
     """
 
-    def __init__(self, name: str = "merge") -> None:
+    def __init__(self, name: str = "merge", reorders: bool = False) -> None:
         super().__init__(name)
+        self.reorders = reorders
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         fgraph.merging = True
-        fgraph.flush()
+        fgraph.reorders = self.reorders
         for node in fgraph.toposort():
             if (
                 node in fgraph
                 and not node.op.destroy_map
-                and fgraph.table.get(key_of(node.op, node.inputs)) is not node
+                and fgraph.table.get(fgraph.key_of(node, node.inputs)) is not node
             ):
                 fgraph.mark(node, None, None)
                 fgraph.flush()

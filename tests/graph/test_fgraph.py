@@ -284,12 +284,6 @@ def test_operands_that_commute_are_merged_in_either_order() -> None:
     assert fgraph.outputs[0] is fgraph.outputs[4]
 
 
-def test_three_operands_keep_their_order() -> None:
-    x, y, z = num("x"), num("y"), num("z")
-    fgraph = FunctionGraph([x, y, z], [add(x, y, z), add(y, x, z)])
-    assert len(fgraph) == 2
-
-
 # --- copying -------------------------------------------------------------------------------------
 
 

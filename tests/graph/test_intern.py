@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import Record, intern, prop_key
-from tests.toy import Num, Scale, ToyOp, num, pos, sin
+from rewrite_engine.rewrite.driver import MergeOptimizer
+from tests.toy import Num, Scale, ToyOp, add, join, num, pos, rough, sin
 
 
 class Pair(Record):
@@ -137,3 +139,60 @@ def test_threads_agree() -> None:
     with ThreadPoolExecutor(8) as pool:
         made = list(pool.map(lambda i: Pair("thread", i % 7), range(2_000)))
     assert len(set(map(id, made))) == 7
+
+
+# --- keys of nodes ---------------------------------------------------------------------------
+
+
+def test_more_operands_are_merged_in_any_order_where_that_is_exact() -> None:
+    x, y, z = num("x"), num("y"), num("z")
+    outputs = [add(x, y, z), add(y, x, z), add(x, x, y), add(x, y, y), add(y, x, x), join(x, y, z)]
+    fgraph = FunctionGraph([x, y, z], [*outputs, join(z, y, x)])
+    a, b, c, d, e, *joins = fgraph.outputs
+    assert a is b
+    assert a.owner.inputs == tuple(fgraph.inputs)  # the first to arrive
+    assert c is e
+    assert len({a, c, d, *joins}) == 5
+    fgraph.check_integrity()
+    fgraph.replace(fgraph.inputs[1], fgraph.inputs[2])
+    fgraph.check_integrity()
+
+
+def rough_sums() -> tuple[list[Any], list[Any]]:
+    x, y, z = rough("x"), rough("y"), rough("z")
+    return [x, y, z], [add(x, y, z), sin(add(y, z, x)), add(z, y), add(y, z)]
+
+
+def test_sums_that_depend_on_their_order_are_kept_apart_unless_allowed() -> None:
+    fgraph = FunctionGraph(*rough_sums())
+    assert not fgraph.reorders
+    assert len(fgraph) == 4  # two operands always commute
+    fgraph.reorders = True
+    assert len(fgraph) == 4  # nothing happens by itself
+    MergeOptimizer(reorders=True).rewrite(fgraph)
+    assert len(fgraph) == 3
+    assert fgraph.outputs[1].owner.inputs[0] is fgraph.outputs[0]
+    assert fgraph.outputs[0].owner.inputs == tuple(fgraph.inputs)
+    fgraph.check_integrity()
+    x, y, z = fgraph.inputs
+    fgraph.add_output(add(z, y, x))
+    assert fgraph.outputs[-1] is fgraph.outputs[0]
+    for twin in (fgraph.clone_get_equiv()[0], pickle.loads(pickle.dumps(fgraph))):
+        assert twin.reorders
+        twin.check_integrity()
+    MergeOptimizer().rewrite(fgraph)
+    assert not fgraph.reorders
+    fgraph.check_integrity()
+    fgraph.add_output(add(y, z, x))
+    assert fgraph.outputs[-1] is not fgraph.outputs[0]
+
+
+@pytest.mark.parametrize("reorders", [False, True])
+def test_nodes_that_become_equal_up_to_order_are_merged(reorders: bool) -> None:
+    w, x, y, z = (rough(n) for n in "wxyz")
+    fgraph = FunctionGraph([w, x, y, z], [add(x, y, z), sin(add(y, w, z)), add(w, y, z)])
+    fgraph.reorders = reorders
+    w, x, _, _ = fgraph.inputs
+    fgraph.replace(w, x)
+    fgraph.check_integrity()
+    assert len(fgraph) == (2 if reorders else 3)
