@@ -143,6 +143,10 @@ class RuleRaisedError(RuleError):
     """A rule raised an exception while it was applied (the exception is the `__cause__`)."""
 
 
+class FactError(RuleError):
+    """Facts that ask each other in a circle; the message names them."""
+
+
 class RuleLoopError(RuleError):
     """Rules that do not come to an end; the message names them."""
 

@@ -259,6 +259,8 @@ class FunctionGraph(NodeStore):
         for var, type_ in types.items():
             var.type = type_
         self._clear()
+        if self.facts is not None:
+            self.facts.clear()
         self.outputs[:] = outputs
         self._enter_all()
         after = dict.fromkeys(self.order.level)

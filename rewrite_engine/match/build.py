@@ -14,14 +14,18 @@ from rewrite_engine.match.pattern import Hole, Literal, OpClass
 Bindings = dict[str, Any]
 
 
-def guards_hold(guards: Sequence[Condition], bound: Bindings) -> bool:
-    """Whether all guards hold for these bindings."""
-    return all(ask(guard, bound) for guard in guards)
+def guards_hold(guards: Sequence[Condition], bound: Bindings, fgraph: Any = None) -> bool:
+    """Whether all guards hold for these bindings; cheap ones are asked first."""
+    return all(ask(guard, bound, fgraph) for guard in sorted(guards, key=lambda g: g.cost))
 
 
-def ask(guard: Condition, bound: Bindings) -> Any:
-    """What a guard says of these bindings: something true, or a reason that is false."""
-    return guard.fn(*[bound[a.name] if isinstance(a, Hole) else a for a in guard.args])
+def ask(guard: Condition, bound: Bindings, fgraph: Any = None) -> Any:
+    """What a guard says of these bindings: something true, or a reason that is false.
+
+    fgraph: the graph they are of; it remembers what facts say.
+    """
+    values = [bound[a.name] if isinstance(a, Hole) else a for a in guard.args]
+    return guard.fn(*values) if guard.fact is None else guard.fact.ask(fgraph, *values)
 
 
 def instantiate(right: Any, bound: Bindings, node: Apply) -> Any:

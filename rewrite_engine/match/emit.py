@@ -269,14 +269,16 @@ class RuleEmitter:
             self.ready_guards()
 
     def ready_guards(self) -> None:
-        """Ask the guards whose variables are all bound by now."""
-        for guard in list(self.guards):
+        """Ask the guards whose variables are all bound by now, cheap ones first."""
+        for guard in sorted(self.guards, key=lambda g: g.cost):
             if all(not isinstance(a, Hole) or a.name in self.bound for a in guard.args):
                 self.guards.remove(guard)
                 self.test(self.guard(guard))
 
     def guard(self, guard: Condition) -> str:
         args = [self.bound[a.name] if isinstance(a, Hole) else self.constant(a) for a in guard.args]
+        if guard.fact is not None:
+            return f"{self.constant(guard.fact, guard.fact.name)}.ask(fgraph, {', '.join(args)})"
         return f"{self.constant(guard.fn, 'guard')}({', '.join(args)})"
 
     # --- the right side ---------------------------------------------------------------------------

@@ -6,32 +6,68 @@
             return because("a constant")
         return unknown("its sign is not known")
 
+    @nonneg.case(mul)
+    def product(x):
+        a, b = x.owner.inputs
+        return both("a product of", nonneg(a), nonneg(b))
+
 Called on a rule's variables, a fact is a guard (`given(nonneg(x))`); called on a graph's, it
-answers.
+answers. A fact must be pure: its answers are kept (`match/knowledge.py`) until what they rest on
+changes, which is its arguments, their nodes, and the facts it asks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import update_wrapper
 from typing import Any
 
-from rewrite_engine.match.lower import Condition, Given
+from rewrite_engine.match.knowledge import Knowledge, Run, key_for, knowledge_of, state
+from rewrite_engine.match.lower import Condition, Given, lower_condition
 from rewrite_engine.terms.logic import Term
 
+SHOWN = 4  # how many reasons, and levels of nested ones, are printed
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Evidence:
-    """Why something holds. True."""
+    """Why something holds. True. Two are equal if they say the same.
+
+    reasons: texts, and the evidence it rests on. value: more than that it holds, if a fact knows it
+    (bounds, for instance).
+    """
 
     reasons: tuple[Any, ...]
+    value: Any = None
 
     def __bool__(self) -> bool:
         return True
 
     def __str__(self) -> str:
-        return "because " + ", ".join(map(str, self.reasons))
+        return f"because {self.text()}"
+
+    def __repr__(self) -> str:
+        return f"Evidence({self.text()})"
+
+    def text(self, levels: int = SHOWN) -> str:
+        """The reasons in one line: `a product of (a square), (a constant)`."""
+        if levels <= 0:
+            return "…"
+        line, before = "", False
+        for i, reason in enumerate(self.reasons[:SHOWN]):
+            nested = isinstance(reason, Evidence)
+            part = f"({reason.text(levels - 1)})" if nested else str(reason)
+            glue = " " if nested and not before else ", "
+            line, before = f"{line}{glue if i else ''}{part}", nested
+        return f"{line}, …" if len(self.reasons) > SHOWN else line
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Evidence) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +84,9 @@ class Unknown:
         return self.why if self.blame is None else f"{self.why} ({self.blame})"
 
 
-def because(*reasons: Any) -> Evidence:
-    """Evidence that a fact holds."""
-    return Evidence(reasons)
+def because(*reasons: Any, value: Any = None) -> Evidence:
+    """Evidence that a fact holds; reasons are texts, and what other facts answered."""
+    return Evidence(reasons, value)
 
 
 def unknown(why: str, blame: Any = None) -> Unknown:
@@ -58,29 +94,137 @@ def unknown(why: str, blame: Any = None) -> Unknown:
     return Unknown(why, blame)
 
 
+def both(why: str, *answers: Any) -> Any:
+    """Evidence if all answers are evidence, else the first that is not. (`every` asks one by
+    one.)
+    """
+    for answer in answers:
+        if not answer:
+            return answer
+    return Evidence((why, *answers))
+
+
+def every(why: str, fact: Fact, variables: Iterable[Any]) -> Any:
+    """Evidence if a fact holds for all variables, else the first refusal."""
+    found = []
+    for v in variables:
+        answer = fact(v)
+        if not answer:
+            return answer
+        found.append(answer)
+    return Evidence((why, *found))
+
+
 class Fact:
     """A predicate on variables; made by `@fact`."""
 
-    def __init__(self, fn: Callable[..., Any]) -> None:
+    #: how many levels above the variable rules stand that ask this (the deepest; set by rules)
+    seen_from = 0
+
+    def __init__(
+        self, fn: Callable[..., Any], *, depth: int = 1, memo: bool = True, cost: int = 10
+    ) -> None:
         self.fn = fn
         self.name: str = fn.__name__
+        self.depth = depth
+        self.cost = cost
+        self.wants_graph = next(iter(inspect.signature(fn).parameters), None) == "fgraph"
+        self.memo = memo and not self.wants_graph
+        self.cases: dict[Any, list[Callable[..., Any]]] = {}
         update_wrapper(self, fn)
 
     def __call__(self, *args: Any) -> Any:
         """Evidence or `Unknown` for variables; a `Condition` for a rule's variables."""
+        run = state.run
+        if run is not None:
+            return run.nested(key_for(self, args), args)
         if any(isinstance(a, Term) for a in args):
-            return Condition(self.fn, args, f"{self.name}({', '.join(map(str, args))})")
-        return self.fn(*args)
+            text = f"{self.name}({', '.join(map(str, args))})"
+            return Condition(self.fn, args, text, fact=self)
+        return Run(Knowledge()).first(key_for(self, args), args)
+
+    def ask(self, fgraph: Any, *args: Any) -> Any:
+        """The answer about variables of a graph (None: of none), kept with the graph until what
+        it rests on changes.
+        """
+        if fgraph is None:
+            return self(*args)
+        known = fgraph.facts
+        if known is None:
+            known = knowledge_of(fgraph)
+        key = key_for(self, args)
+        try:
+            return known.answers[key]
+        except KeyError:
+            pass
+        run = state.run
+        if run is not None and run.knowledge is known:
+            return run.nested(key, args)
+        return Run(known).first(key, args)
+
+    def case(self, *ops: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Extend the fact to results of ops, or of classes of ops: a function of the same
+        arguments, asked where the fact itself does not know. It returns evidence, a reason why
+        not, or None.
+        """
+
+        def register(fn: Callable[..., Any]) -> Callable[..., Any]:
+            for op in ops:
+                self.cases.setdefault(op, []).append(fn)
+            return fn
+
+        return register
+
+    def look(self, fgraph: Any, args: tuple[Any, ...]) -> Any:
+        """Find the answer. (To ask is to call the fact: that remembers.)"""
+        answer = self.fn(fgraph, *args) if self.wants_graph else self.fn(*args)
+        if not answer and self.cases:
+            for case in self._cases_of(args[0]):
+                said = case(*args)
+                if said:
+                    return said
+                answer = answer if said is None else said
+        return answer
+
+    def _cases_of(self, v: Any) -> Iterator[Callable[..., Any]]:
+        node = getattr(v, "owner", None)
+        if node is not None:
+            for key in (node.op, *type(node.op).__mro__):
+                yield from self.cases.get(key, ())
 
     def __repr__(self) -> str:
         return f"fact {self.name}"
 
 
-def fact(fn: Callable[..., Any]) -> Fact:
-    """Make a fact of a function of variables that returns `because(...)` or `unknown(...)`."""
-    return Fact(fn)
+def fact(fn: Any = None, *, depth: int = 1, memo: bool = True, cost: int = 10) -> Any:
+    """Make a fact of a function of variables that returns `because(...)` or `unknown(...)`.
+
+    depth: how many levels of nodes it looks at by itself, without asking facts. memo: whether
+    answers are kept; those of a function whose first parameter is `fgraph` (it gets the graph, or
+    None) never are. cost: guards are asked in the order of their costs.
+    """
+
+    def decorate(f: Callable[..., Any]) -> Fact:
+        return Fact(f, depth=depth, memo=memo, cost=cost)
+
+    return decorate if fn is None else decorate(fn)
 
 
 def given(*conditions: Any) -> Given:
     """The guards of a rule: facts about its variables, or functions of them by name."""
-    return Given(conditions)
+    return Given(tuple([c for group in conditions for c in _ungrouped(group)]))
+
+
+def assuming(*conditions: Any) -> Given:
+    """Guards within `given(...)` of a rule that claims `assumes(...)`: where they hold, nothing is
+    assumed, so that the rule is used without leave; where the user grants the assumption they are
+    not asked.
+    """
+    from dataclasses import replace
+
+    lowered = [c if isinstance(c, Condition) else lower_condition(c) for c in conditions]
+    return Given(tuple([replace(c, assumed=True) for c in lowered]))
+
+
+def _ungrouped(condition: Any) -> tuple[Any, ...]:
+    return condition.conditions if isinstance(condition, Given) else (condition,)

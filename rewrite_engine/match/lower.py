@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from etuples.core import ExpressionTuple, KwdPair
@@ -18,7 +18,17 @@ from rewrite_engine.errors import PatternError, UnboundVariableError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.ac import is_ac
-from rewrite_engine.match.pattern import Anything, Hole, Literal, OpClass, OpNode, Rest, Sort, holes
+from rewrite_engine.match.pattern import (
+    Anything,
+    Hole,
+    Literal,
+    OpClass,
+    OpNode,
+    Rest,
+    Sort,
+    holes,
+    subpatterns,
+)
 from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable, PatternTerm, Term
 
 PARENTHESES = "a rule cannot be an operand: put parentheses around what stands to the left of `>>`"
@@ -64,12 +74,20 @@ class Compute:
 class Condition:
     """A guard: a fact or predicate on (some of) the holes.
 
-    `ask(*values)` is true, or a reason that is false.
+    `fn(*values)` is true, or a reason that is false; a fact is asked with the graph, so that it
+    remembers. assumed: an assumption of the rule, not asked where the user grants it.
     """
 
     fn: Callable[..., Any]
     args: tuple[Any, ...]  # Hole or value
     text: str
+    fact: Any = None
+    assumed: bool = False
+
+    @property
+    def cost(self) -> int:
+        """Cheap guards are asked first."""
+        return 1 if self.fact is None else int(self.fact.cost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +235,7 @@ def lower_condition(c: Any) -> Condition:
     """Lower a guard: what a fact returned for logic variables, or a function of holes by name."""
     if isinstance(c, Condition):
         args = tuple([lower_pattern(a) if isinstance(a, LogicVariable) else a for a in c.args])
-        return Condition(c.fn, args, c.text)
+        return replace(c, args=args)
     if callable(c):
         names = tuple(inspect.signature(c).parameters)
         text = getattr(c, "__name__", "condition")
@@ -235,6 +253,9 @@ def _check_bound(rule: Lowered, parameters: set[str]) -> None:
         raise UnboundVariableError(f"the right side uses {name}, which the left side does not bind")
     for guard in rule.guards:
         names = {a.name for a in guard.args if isinstance(a, Hole)}
+        if guard.fact is not None:
+            depths = [d for p, d in subpatterns(rule.left) if isinstance(p, Hole)]
+            guard.fact.seen_from = max([guard.fact.seen_from, *depths])
         for name in sorted(names - bound):
             raise UnboundVariableError(
                 f"the guard {guard.text} uses {name}, which the left side does not bind"

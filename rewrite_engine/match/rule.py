@@ -207,7 +207,7 @@ class DataRule(Rule):
     def interpreted(self, fgraph: Any, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""
         for bound in match_root(self.left, node, self.lowered.exact):
-            if not guards_hold(self.guards, bound):
+            if not guards_hold(self.guards, bound, fgraph):
                 continue
             result = instantiate(self.right, bound, node)
             if result is not None:

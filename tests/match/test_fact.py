@@ -28,7 +28,7 @@ def test_a_fact_answers_about_terms() -> None:
     evidence = positive(const(2.0))
     assert evidence
     assert str(evidence) == "because a constant"
-    assert str(positive(exp(x))) == "because a result of exp, because a constant"
+    assert str(positive(exp(x))) == "because a result of exp (a constant)"
     refusal = positive(x)
     assert not refusal
     assert refusal.blame is x

@@ -1,0 +1,289 @@
+"""What is known of one graph: the answers of facts, each kept until something it rests on changes.
+
+A fact that asks facts rests on their answers; the edges are noted while it is computed, and an
+answer is dropped with all that was concluded from it, along these edges, each once. `match/fact.py`
+says what a fact is; who asks is a guard (`match/emit.py`), or a user.
+
+Facts go down graphs of any depth. A question that is asked too deep inside of others is put off
+(`Later`): the run answers it first, and then asks those others again.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rewrite_engine.errors import FactError
+from rewrite_engine.graph.intern import prop_key
+from rewrite_engine.graph.node import Apply, Constant, Variable
+
+if TYPE_CHECKING:
+    from rewrite_engine.match.fact import Fact
+
+DEEP = 24  # how many facts may be inside of each other before one is put off
+PATIENCE = 2  # how often a fact is put off before all of its node's operands are asked at once
+
+Key = tuple[Any, ...]  # a fact and its arguments
+Question = tuple[Key, tuple[Any, ...]]  # a key, and the arguments as they were given
+
+MISSING = object()
+
+
+class Knowledge:
+    """The answers about one graph (None: about terms of no graph, for one question only)."""
+
+    def __init__(self, fgraph: Any = None) -> None:
+        self.fgraph = fgraph
+        self.answers: dict[Key, Any] = {}
+        #: per answer: the answers it was concluded from, and the variables that were looked at
+        self.grounds: dict[Key, tuple[dict[Key, None], dict[Variable, None]]] = {}
+        self.users: dict[Key, dict[Key, None]] = {}
+        self.about: dict[Variable, dict[Key, None]] = {}
+        if fgraph is not None:
+            fgraph.on_change_input.append(self.on_change_input)
+            fgraph.on_change_type.append(self.on_change_type)
+            fgraph.on_prune.append(self.on_prune)
+
+    # --- what changes in the graph ---------------------------------------------------------------
+
+    def on_change_input(
+        self, fgraph: Any, node: Any, i: int, old: Variable, new: Variable, reason: Any
+    ) -> None:
+        """A node has another input."""
+        if isinstance(node, Apply):
+            self.forget(node.outputs)
+
+    def on_change_type(self, fgraph: Any, var: Variable, old: Any, new: Any) -> None:
+        """A variable has a more precise type: nodes that use it may be seen differently, too."""
+        self.forget([var, *[out for node in fgraph.clients[var] for out in node.outputs]])
+
+    def on_prune(self, fgraph: Any, node: Apply, reason: Any) -> None:
+        """A node left, and with it the constants that nobody else uses."""
+        clients = fgraph.clients
+        alone = [v for v in node.inputs if isinstance(v, Constant) and not clients.get(v)]
+        self.forget([*node.outputs, *alone])
+
+    def forget(self, variables: Iterable[Variable]) -> None:
+        """Drop the answers that rest on variables, and all that was concluded from them."""
+        dropped = [key for v in variables for key in self.about.get(v, ())]
+        while dropped:
+            key = dropped.pop()
+            answer = self.answers.pop(key, MISSING)
+            if answer is MISSING:
+                continue
+            dropped += self.users.pop(key, ())
+            uses, about = self.grounds.pop(key)
+            for used in uses:
+                _unlink(self.users, used, key)
+            for v in about:
+                _unlink(self.about, v, key)
+            if not answer and key[0].seen_from:
+                self._look_again(about, key[0].seen_from)
+
+    def clear(self) -> None:
+        """Drop everything."""
+        for kept in (self.answers, self.grounds, self.users, self.about):
+            kept.clear()
+
+    def _look_again(self, about: Iterable[Variable], levels: int) -> None:
+        """Let the driver, if any, visit the nodes from which a rule may ask again what was not
+        known.
+        """
+        graph = self.fgraph
+        if graph.agenda is None:
+            return
+        seen = list(about)
+        for _ in range(levels):
+            nodes = [node for v in seen for node in graph.clients.get(v, ())]
+            for node in nodes:
+                graph.schedule(node)
+            seen = [out for node in nodes for out in node.outputs]
+
+    # --- answers ---------------------------------------------------------------------------------
+
+    def covers(self, args: Iterable[Any]) -> bool:
+        """Whether all variables belong to the graph, so that it tells when they change."""
+        if self.fgraph is None:
+            return True
+        clients = self.fgraph.clients
+        return all(v in clients for v in variables_in(args))
+
+    def keep(self, key: Key, answer: Any, uses: dict[Key, None], about: dict[Any, None]) -> None:
+        """Keep an answer."""
+        self.answers[key] = answer
+        self.grounds[key] = uses, about
+        for used in uses:
+            self.users.setdefault(used, {})[key] = None
+        for v in about:
+            self.about.setdefault(v, {})[key] = None
+
+
+def _unlink(links: dict[Any, dict[Key, None]], here: Any, key: Key) -> None:
+    there = links.get(here)
+    if there is not None:
+        there.pop(key, None)
+        if not there:
+            del links[here]
+
+
+def knowledge_of(fgraph: Any) -> Knowledge:
+    """What is known of a graph (kept with it from the first question on)."""
+    if fgraph.facts is None:
+        fgraph.facts = Knowledge(fgraph)
+    known: Knowledge = fgraph.facts
+    return known
+
+
+def variables_in(args: Iterable[Any]) -> Iterator[Variable]:
+    """The variables among the arguments of a fact, those taken by a rest included."""
+    for a in args:
+        if isinstance(a, Variable):
+            yield a
+        elif isinstance(a, tuple):
+            yield from [v for v in a if isinstance(v, Variable)]
+
+
+def looked_at(args: Iterable[Any], depth: int) -> dict[Variable, None]:
+    """The variables that a fact looks at: its arguments, and those some levels below."""
+    found = dict.fromkeys(variables_in(args))
+    level: Sequence[Variable] = list(found)
+    for _ in range(depth - 1):
+        below = [w for v in level if v.owner is not None for w in v.owner.inputs]
+        level = [v for v in dict.fromkeys(below) if v not in found]
+        found.update(dict.fromkeys(level))
+    return found
+
+
+def key_for(fact: Fact, args: tuple[Any, ...]) -> Key:
+    """What an answer is kept under (numbers that Python finds equal are told apart)."""
+    if len(args) == 1 and isinstance(args[0], Variable):
+        return fact, args[0]
+    key = (fact, *[a if isinstance(a, Variable) else prop_key(a) for a in args])
+    try:
+        hash(key)
+    except TypeError:
+        return (fact, object())  # never the same question again
+    return key
+
+
+class Later(BaseException):
+    """A question is too deep to be asked here. (No `Exception`: facts must let it pass.)"""
+
+    def __init__(self, question: Question, asker: Question) -> None:
+        self.question = question
+        self.asker = asker
+
+    def questions(self, siblings: bool) -> list[Question]:
+        """What to ask first; siblings: the same of the other operands of the asker's node."""
+        (fact, *_), args = self.question
+        operands: Sequence[Variable] = ()
+        if siblings and len(args) == 1:
+            operands = [w for v in variables_in(self.asker[1]) if v.owner for w in v.owner.inputs]
+        return [*[(key_for(fact, (v,)), (v,)) for v in reversed(operands)], self.question]
+
+
+class Frame:
+    """A fact that is being computed, and what it has asked so far."""
+
+    __slots__ = ("question", "uses", "passing")
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.uses: dict[Key, None] = {}
+        self.passing = False  # whether it rests on what nobody tells changes of
+
+
+class Run:
+    """One question with all those it leads to."""
+
+    def __init__(self, knowledge: Knowledge) -> None:
+        self.knowledge = knowledge
+        self.frames: list[Frame] = []
+        self.open: set[Key] = set()
+        #: answers that hold now, and may not be kept
+        self.passing: dict[Key, Any] = {}
+
+    def first(self, key: Key, args: tuple[Any, ...]) -> Any:
+        """Answer a question; others that it needs, and that are too deep, before."""
+        before, state.run = state.run, self
+        waiting: list[Question] = [(key, args)]
+        put_off: dict[Key, int] = {}
+        answer: Any = None
+        try:
+            while waiting:
+                key, args = waiting[-1]
+                answer = self.known(key)
+                if answer is MISSING:
+                    try:
+                        answer = self.compute(key, args)
+                    except Later as deeper:
+                        self.open.add(key)
+                        put_off[key] = put_off.get(key, 0) + 1
+                        waiting += deeper.questions(put_off[key] > PATIENCE)
+                        continue
+                self.open.discard(key)
+                waiting.pop()
+        finally:
+            state.run = before
+        return answer
+
+    def nested(self, key: Key, args: tuple[Any, ...]) -> Any:
+        """Answer a question of the fact that is being computed."""
+        asker = self.frames[-1]
+        answer = self.knowledge.answers.get(key, MISSING)
+        if answer is not MISSING:
+            asker.uses[key] = None
+            return answer
+        answer = self.passing.get(key, MISSING)
+        if answer is MISSING:
+            if key in self.open:
+                raise FactError(self._circle(key))
+            if len(self.frames) >= DEEP:
+                raise Later((key, args), asker.question)
+            answer = self.compute(key, args)
+        if key in self.passing:
+            asker.passing = True
+        else:
+            asker.uses[key] = None
+        return answer
+
+    def known(self, key: Key) -> Any:
+        """An answer that is there already, or MISSING."""
+        answer = self.knowledge.answers.get(key, MISSING)
+        return self.passing.get(key, MISSING) if answer is MISSING else answer
+
+    def compute(self, key: Key, args: tuple[Any, ...]) -> Any:
+        """Let a fact look, and keep its answer."""
+        fact, frame, knowledge = key[0], Frame((key, args)), self.knowledge
+        self.frames.append(frame)
+        self.open.add(key)
+        try:
+            answer = fact.look(knowledge.fgraph, args)
+        finally:
+            self.frames.pop()
+            self.open.discard(key)
+        if frame.passing or not fact.memo or not knowledge.covers(args):
+            self.passing[key] = answer
+        elif knowledge.fgraph is None:
+            knowledge.answers[key] = answer
+        else:
+            knowledge.keep(key, answer, frame.uses, looked_at(args, fact.depth))
+        return answer
+
+    def _circle(self, key: Key) -> str:
+        asked = [frame.question[0][0].name for frame in self.frames]
+        name = key[0].name
+        asked = asked[asked.index(name) :] if name in asked else asked
+        return (
+            f"facts ask each other in a circle: {' asks '.join([*asked, name])}, of the same term"
+        )
+
+
+class State(threading.local):
+    """The run of this thread, while facts are computed."""
+
+    run: Run | None = None
+
+
+state = State()
