@@ -6,7 +6,7 @@ several terms are taken as they are written: nothing here reorders a sum.
 """
 
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import DimShuffle, Sum
+from rewrite_engine.tensor import Diagonal, DimShuffle, Sum
 
 turn = DimShuffle(2, (1, 0))
 
@@ -145,6 +145,17 @@ def sum_of_product(a: Matrix, b: Matrix):
     """
     rows, columns = Sum(axis=(0,)), Sum(axis=(1,))
     return Sum()(a @ b), rows(a) @ columns(b), given(same_float(a, b))
+
+
+@equation(claim=assumes("fastmath"), prefer=flops)
+def trace_of_product(a: Matrix, b: Matrix):
+    """The trace of a product needs the product's diagonal only.
+
+    >>> a, b = matrices("a b")
+    >>> rewritten(trace(a @ b), including=["saturate", "fastmath"])
+    Sum(a * Transpose{axes=[1, 0]}(b))
+    """
+    return Sum()(Diagonal()(a @ b)), Sum()(a * turn(b)), given(same_float(a, b))
 
 
 # --- sums and products of elements --------------------------------------------------------------

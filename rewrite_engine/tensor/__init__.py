@@ -2,7 +2,7 @@
 classes.
 
 One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `creation.py`,
-`shape.py`, `dimshuffle.py`, `reshape.py`, `index.py`, `join.py`, `dot.py`; `elemwise.py` and
+`shape.py`, `dimshuffle.py`, `reshape.py`, `index.py`, `diagonal.py`, `join.py`, `dot.py`; `elemwise.py` and
 `reduction.py` hold what a family shares.
 """
 
@@ -30,6 +30,7 @@ from rewrite_engine.tensor.creation import (
     zeros,
     zeros_like,
 )
+from rewrite_engine.tensor.diagonal import *
 from rewrite_engine.tensor.dimshuffle import *
 from rewrite_engine.tensor.dot import *
 from rewrite_engine.tensor.elemwise import Elemwise

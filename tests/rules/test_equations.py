@@ -14,7 +14,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.equation import Equation
 from rewrite_engine.rewrite.cost import flops, total
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
-from rewrite_engine.rewrite.trace import Trace
+from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rules import equations as pack
 from rewrite_engine.rules import language
 from rewrite_engine.rules.pipeline import all_rules, equations, optimizer
@@ -138,3 +138,20 @@ def test_sums_of_unknown_lengths_are_not_joined() -> None:
     x, y = pt.vectors("x y")
     graph = FunctionGraph(None, [x.sum() + y.sum()])
     assert not SaturationOptimizer(equations()).rewrite(graph).firings
+
+
+def test_a_trace_needs_no_product() -> None:
+    a, b = pt.matrix("a", shape=(30, 20)), pt.matrix("b", shape=(20, 30))
+    graph = FunctionGraph([a, b], [pt.trace(a @ b)])
+    before = total(graph.apply_nodes, flops)
+    assert SaturationOptimizer(equations()).rewrite(graph).fired == {
+        "equations/trace_of_product.forward": 1
+    }
+    assert brief(graph.outputs[0]) == "Sum(a * Transpose{axes=[1, 0]}(b))"
+    assert total(graph.apply_nodes, flops) < before / 10
+    f = rw.function([a, b], pt.trace(a @ b), mode="fast_run")
+    g = rw.function(graph.inputs, graph.outputs[0])
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(30, 20)), rng.normal(size=(20, 30))
+    np.testing.assert_allclose(g(*values), f(*values), rtol=1e-12)
+    np.testing.assert_allclose(f(*values), np.trace(values[0] @ values[1]), rtol=1e-12)

@@ -1,0 +1,151 @@
+"""Diagonals: `diagonal`, `diag`, `trace`, and the op `Diagonal` that reads one as a view.
+
+Writing a diagonal is a strided `set_subtensor` on the flattened matrix; there is no op for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from rewrite_engine.errors import AxisError, NDimError, message
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import Op
+from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.creation import zeros
+from rewrite_engine.tensor.dimshuffle import moveaxis, normalize_axis
+from rewrite_engine.tensor.index import gradient_zeros
+from rewrite_engine.tensor.reshape import reshape
+from rewrite_engine.tensor.shape import shape_tuple
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["Diagonal", "diag", "diagonal", "trace"]
+
+
+class Diagonal(Op):
+    """The diagonal of the matrices in two dimensions, as the last dimension of a view.
+
+    offset: how far above the main diagonal. axis1, axis2: the dimensions of the rows and of the
+    columns. Raises `NDimError` below two dimensions, `AxisError` for axes that are not two of them.
+    """
+
+    __props__ = ("offset", "axis1", "axis2")
+    view_map: ClassVar[Any] = {0: [0]}
+
+    def __init__(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> None:
+        self.offset = int(offset)
+        self.axis1 = int(axis1)
+        self.axis2 = int(axis2)
+
+    def __str__(self) -> str:
+        main = (self.offset, self.axis1, self.axis2) == (0, 0, 1)
+        return "Diagonal" if main else super().__str__()
+
+    def convert_input(self, x: Any) -> Variable:
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def axes(self, ndim: int) -> tuple[int, int]:
+        """Both dimensions, counted from the front."""
+        return normalize_axis(self.axis1, ndim), normalize_axis(self.axis2, ndim)
+
+    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+        (x,) = types
+        if x.ndim < 2:
+            what = f"takes at least two dimensions, and a {x} has {x.ndim}"
+            raise NDimError(message(what, op=self, where=build_site()))
+        a, b = self.axes(x.ndim)
+        if a == b:
+            raise AxisError(message(f"both axes are {a}", op=self, where=build_site()))
+        others = tuple([n for i, n in enumerate(x.shape) if i not in (a, b)])
+        return [x.clone(shape=(*others, self.length(x.shape[a], x.shape[b])))]
+
+    def length(self, rows: int | None, columns: int | None) -> int | None:
+        """How long the diagonal is; None if that is not known."""
+        if rows is None or columns is None:
+            return None
+        return max(0, min(rows + min(self.offset, 0), columns - max(self.offset, 0)))
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        x = inputs[0]
+        out = np.diagonal(x, self.offset, self.axis1, self.axis2)
+        out.flags.writeable = x.flags.writeable
+        output_storage[0][0] = out
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        from rewrite_engine.tensor.math import maximum, minimum
+
+        (shape,) = shapes
+        a, b = self.axes(len(shape))
+        others = tuple([n for i, n in enumerate(shape) if i not in (a, b)])
+        rows, columns = shape[a] + min(self.offset, 0), shape[b] - max(self.offset, 0)
+        return [(*others, maximum(0, minimum(rows, columns)))]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        """The gradient goes back to where each element came from."""
+        (x,) = inputs
+        a, b = self.axes(x.type.ndim)
+        blank = moveaxis(gradient_zeros(x), (a, b), (-2, -1))
+        return [
+            moveaxis(put_on_diagonal(blank, output_gradients[0], self.offset), (-2, -1), (a, b))
+        ]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """The map is linear."""
+        return [None if eval_points[0] is None else self(eval_points[0])]
+
+
+def put_on_diagonal(x: Any, y: Any, offset: int) -> Any:
+    """A copy of matrices (the last two dimensions) with `y` on a diagonal."""
+    *others, rows, columns = shape_tuple(x)
+    first = offset if offset >= 0 else -offset * columns
+    stop = first + y.shape[-1] * (columns + 1)
+    flat = reshape(x, (*others, rows * columns), ndim=x.type.ndim - 1)
+    filled = flat[..., first : stop : columns + 1].set(y)
+    return reshape(filled, (*others, rows, columns), ndim=x.type.ndim)
+
+
+def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """The diagonals of the matrices in dimensions `axis1` and `axis2`, in the last dimension of the
+    result. A view. Raises `NDimError`, `AxisError`.
+
+    >>> from rewrite_engine.tensor import tensor
+    >>> diagonal(tensor(shape=(3, 5))).type
+    TensorType(float64, (3,))
+    """
+    return Diagonal(offset, axis1, axis2)(x)
+
+
+def diag(v: Any, k: int = 0) -> Any:
+    """Of a vector, the square matrix with it on the `k`-th diagonal; of a matrix, that diagonal.
+    Raises `NDimError` for other numbers of dimensions.
+
+    >>> from rewrite_engine.tensor import dvector
+    >>> v = dvector("v")
+    >>> diag(v).eval({v: [1.0, 2.0]})
+    array([[1., 0.],
+           [0., 2.]])
+    """
+    v = as_tensor_variable(v)
+    if v.type.ndim == 2:
+        return diagonal(v, k)
+    if v.type.ndim != 1:
+        what = f"diag: takes a vector or a matrix, not a {v.type}"
+        raise NDimError(message(what, inputs=[v], where=build_site()))
+    size = shape_tuple(v)[0] + abs(k)
+    return put_on_diagonal(zeros((size, size), dtype=v.type.dtype), v, k)
+
+
+def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """The sum of a diagonal. Raises `NDimError`, `AxisError`.
+
+    >>> from rewrite_engine.tensor import dmatrix
+    >>> a = dmatrix("a")
+    >>> trace(a).eval({a: [[1.0, 2.0], [3.0, 4.0]]})
+    array(5.)
+    """
+    return diagonal(x, offset, axis1, axis2).sum(axis=-1)
