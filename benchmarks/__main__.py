@@ -17,8 +17,10 @@ NOT_PROGRAMS = {"__init__", "__main__", "measure"}
 
 
 def programs() -> list[str]:
-    """The names of all programs."""
-    return sorted(p.stem for p in HERE.glob("*.py") if p.stem not in NOT_PROGRAMS)
+    """The names of all programs: modules, and folders whose `__init__` is one."""
+    folders = [p.parent.name for p in HERE.glob("*/__init__.py")]
+    files = [p.stem for p in HERE.glob("*.py") if p.stem not in NOT_PROGRAMS]
+    return sorted(files + folders)
 
 
 def table(title: str, rows: Iterable[Row]) -> Table:
