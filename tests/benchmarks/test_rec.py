@@ -1,4 +1,4 @@
-"""The competition's programs at small sizes: normal forms read back as Python values, and counts."""
+"""The competition's programs at small sizes: normal forms as Python values, and counts."""
 
 from __future__ import annotations
 
