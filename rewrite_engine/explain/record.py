@@ -58,8 +58,10 @@ class Step:
 
     @property
     def assumes(self) -> str | None:
-        """The assumption that the user granted for this rule, if it needs one."""
-        return getattr(getattr(self.rule, "claim", None), "condition", None)
+        """The assumption that the user granted for this rule; None if it needs none, or if facts
+        proved it (they are the evidence).
+        """
+        return getattr(self.rule, "needs_leave", None)
 
 
 class Story(Trace):

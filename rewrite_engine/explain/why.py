@@ -141,13 +141,13 @@ def _general(record: Record, rule: Rule) -> Iterator[str]:
     """What the whole function says: that the rule fired, that the mode leaves it out, that no phase
     has it.
     """
-    fired = [step.number for step in record.steps if step.rule is rule]
+    fired = [step.number for step in record.steps if step.rule_name == rule.name]
     if fired:
         yield f"it fired {len(fired)} times: {', '.join(f'#{n}' for n in fired[:MOST])}"
     query = getattr(record.mode, "query", None) or Query()
     if record.mode.optimizer is None:
         yield f"the mode {record.mode!r} rewrites nothing"
-    needed = rule.claim.needs_leave
+    needed = rule.needs_leave
     if needed is not None and needed not in query.include:
         yield f"it assumes {needed!r}, which the mode does not grant: --include {needed}"
     elif not query.selects(rule.names, needed):

@@ -12,7 +12,8 @@ guards, relations, traces) is true of each of them.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from copy import copy
 from functools import cached_property, wraps
 from typing import Any, Literal
 
@@ -100,6 +101,28 @@ class Equation(Rule):
     def directions(self) -> tuple[DirectedRule, ...]:
         """The rules that it consists of."""
         return (self.forward,) if self.backward is None else (self.forward, self.backward)
+
+    @property
+    def needs_leave(self) -> str | None:
+        return self.forward.needs_leave
+
+    def under(self, granted: Container[str]) -> Equation:
+        forward = self.forward.under(granted)
+        return self if forward is self.forward else self.on_trust
+
+    @cached_property
+    def on_trust(self) -> Equation:
+        """The equation without the guards that its assumption makes unnecessary."""
+        made = copy(self)
+        for name in ("apply", "goal", "on_trust"):
+            made.__dict__.pop(name, None)
+        made.forward = copy(self.forward.on_trust)
+        made.backward = copy(self.backward.on_trust) if self.backward is not None else None
+        for rule in made.directions:
+            rule.equation = made
+        made.guards = made.forward.guards
+        made.text = f"{_text(made.left)} == {made.forward.text.split(' -> ', 1)[1]}"
+        return made
 
     @property
     def names(self) -> frozenset[str]:

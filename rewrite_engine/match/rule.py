@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from types import FunctionType
 from typing import Any
@@ -68,6 +70,19 @@ class Rule:
     def error(self, cls: type[RuleError], why: object) -> RuleError:
         """An error that starts with the rule's name and place."""
         return cls(f"rule {self.name} ({source_line(*self.where)})\n    {why}")
+
+    @property
+    def needs_leave(self) -> str | None:
+        """What the rule assumes wherever it fires, so that the user has to grant it; None if it
+        assumes nothing, or only what facts prove (`assuming`).
+        """
+        return self.claim.needs_leave
+
+    def under(self, granted: Container[str]) -> Rule:
+        """The rule as it is used where the user grants assumptions: guards that would prove them
+        are not asked.
+        """
+        return self
 
     @property
     def names(self) -> frozenset[str]:
@@ -172,7 +187,31 @@ class DataRule(Rule):
         self.right: Any = self.lowered.right
         self.guards = self.lowered.guards
         self.text = rule_text(self.lowered)
+        if any(g.assumed for g in self.guards) and claim.condition is None:
+            raise self.error(
+                PatternError,
+                'what a rule is `assuming` belongs to a claim: claim=assumes("fastmath"), say',
+            )
         self.depth = max(d for p, d in subpatterns(self.left) if isinstance(p, OpNode) or d == 0)
+
+    @property
+    def needs_leave(self) -> str | None:
+        return None if any(g.assumed for g in self.guards) else self.claim.needs_leave
+
+    def under(self, granted: Container[str]) -> DataRule:
+        proves = self.claim.needs_leave in granted and self.needs_leave is None
+        return self.on_trust if proves else self
+
+    @cached_property
+    def on_trust(self) -> DataRule:
+        """The rule without the guards that its assumption makes unnecessary."""
+        rule = copy(self)
+        for made in ("apply", "goal", "on_trust"):
+            rule.__dict__.pop(made, None)
+        rule.guards = tuple([g for g in self.guards if not g.assumed])
+        rule.lowered = replace(self.lowered, guards=rule.guards)
+        rule.text = rule_text(rule.lowered)
+        return rule
 
     def roots(self) -> Sequence[Any]:
         op = self.left.op
@@ -202,7 +241,9 @@ class DataRule(Rule):
 
     @cached_property
     def apply(self) -> Function:
-        return compile_rule(self.lowered, self.name, self.text)
+        leave = self.needs_leave
+        name = self.name if leave is None else f"{self.name}, assuming {leave}"
+        return compile_rule(self.lowered, name, self.text)
 
     def interpreted(self, fgraph: Any, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""

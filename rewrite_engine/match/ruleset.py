@@ -143,8 +143,11 @@ class RuleSet:
     # --- queries ---------------------------------------------------------------------------------
 
     def query(self, query: Query) -> RuleSet:
-        """The rules a query selects. It may speak of names that no rule here has."""
-        return self._where(query, lambda rule: rule.claim.needs_leave)
+        """The rules a query selects, under what it grants. It may speak of names that no rule here
+        has.
+        """
+        chosen = self._where(query, lambda rule: rule.needs_leave)
+        return RuleSet(rule.under(query.include) for rule in chosen)
 
     def including(self, *tags: Any) -> RuleSet:
         """The rules wanted by default, and those that need one of these tags to be granted."""
