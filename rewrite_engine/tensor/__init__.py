@@ -2,14 +2,13 @@
 classes.
 
 One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `creation.py`,
-`shape.py`, `dimshuffle.py`, `reshape.py`, `index.py`, `diagonal.py`, `join.py`, `dot.py`; `elemwise.py` and
-`reduction.py` hold what a family shares.
+`shape.py`, `dimshuffle.py`, `reshape.py`, `index.py`, `diagonal.py`, `join.py`, `dot.py`;
+`elemwise.py` and `reduction.py` hold what a family shares.
 """
 
 from typing import Any
 
 from rewrite_engine.scalar.dtype import DTYPES, dtype_name
-from rewrite_engine.tensor.argmax import Argmax, Argmin, argmax, argmin
 from rewrite_engine.tensor.constant import as_tensor, as_tensor_variable, constant
 from rewrite_engine.tensor.constructors import *
 from rewrite_engine.tensor.creation import (
@@ -59,7 +58,11 @@ from rewrite_engine.tensor.reshape import *
 from rewrite_engine.tensor.shape import *
 from rewrite_engine.tensor.special import *
 from rewrite_engine.tensor.statistics import (
+    Argmax,
+    Argmin,
     CumOp,
+    argmax,
+    argmin,
     cumprod,
     cumsum,
     mean,

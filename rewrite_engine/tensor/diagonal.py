@@ -6,7 +6,7 @@ Writing a diagonal is a strided `set_subtensor` on the flattened matrix; there i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class Diagonal(Op):
     """
 
     __props__ = ("offset", "axis1", "axis2")
-    view_map: ClassVar[Any] = {0: [0]}
+    view_map = {0: [0]}
 
     def __init__(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> None:
         self.offset = int(offset)

@@ -2,8 +2,7 @@
 `Prod`, `Max`, `Min`,
 `All`, `Any_`.
 
-Means, variances and softmax, which are made of these, are in `tensor/statistics.py`; `argmax`
-is in `tensor/argmax.py`.
+Means and variances, which are made of these, and `argmax` are in `tensor/statistics.py`.
 """
 
 from __future__ import annotations

@@ -14,11 +14,10 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.vm.dims import Check, Dims, axes
 from rewrite_engine.link.vm.failure import error_class
 from rewrite_engine.link.vm.lower import FRESH, Context, Traits, call_op, lower, traits
-from rewrite_engine.tensor.argmax import Argmax
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.reduction import Reduction
 from rewrite_engine.tensor.special import LogSoftmax, Softmax, log_softmax_array, softmax_array
-from rewrite_engine.tensor.statistics import CumOp
+from rewrite_engine.tensor.statistics import Argmax, CumOp
 
 
 @error_class.register
