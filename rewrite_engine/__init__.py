@@ -28,7 +28,10 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.graph.op import Op
     from rewrite_engine.graph.replace import clone_replace, graph_replace
     from rewrite_engine.graph.type import Type
+    from rewrite_engine.match.query import Query, RewriteDatabaseQuery
+    from rewrite_engine.match.ruleset import RuleSet
     from rewrite_engine.printing import debugprint, dprint, pp
+    from rewrite_engine.rules.packs import load_rules
 
     __version__: str
 
@@ -48,6 +51,10 @@ _HOMES = {
     "Out": "compile",
     "function": "compile",
     "shared": "compile",
+    "Query": "match.query",
+    "RewriteDatabaseQuery": "match.query",
+    "RuleSet": "match.ruleset",
+    "load_rules": "rules.packs",
     "debugprint": "printing",
     "dprint": "printing",
     "pp": "printing",

@@ -1,24 +1,25 @@
 """Everything that happens to a graph between `function(...)` and the VM, in order.
 
 A phase is the rules that name it (`@rule(phase=...)`), under a driver that runs them to a fixed
-point. The packs are tried in the order of `PACKS`, their rules in source order. Packs are imported
-when the first graph is rewritten.
+point. The packs are tried in the order of `PACKS`, their rules in source order; then come those of
+other distributions (`rules/packs.py`), then those a mode adds. Packs are imported when the first
+graph is rewritten.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
-from typing import Any
 
-from rewrite_engine.errors import UnknownNameError
-from rewrite_engine.match.query import Query
-from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.errors import UnknownNameError, did_you_mean, source_line
+from rewrite_engine.match.query import ALWAYS, Query
+from rewrite_engine.match.ruleset import Addition, RuleSet
 from rewrite_engine.rewrite.driver import GraphRewriter, MergeOptimizer, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
+from rewrite_engine.rules.packs import installed
 
 PACKS = (
     "rewrite_engine.rewrite.fold",
@@ -50,13 +51,21 @@ def saturation(rules: RuleSet, name: str) -> GraphRewriter:
 class Phase:
     """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name.
     also: earlier phases whose rules are used again, because this one makes terms that are not in
-    their normal form. on_request: only for queries that include the phase's name.
+    their normal form. on_request: only for queries that include the phase's name. does: what a
+    trace calls a step that the driver does itself.
     """
 
     name: str
     driver: Callable[[RuleSet, str], GraphRewriter]
     also: tuple[str, ...] = ()
     on_request: bool = False
+    does: str | None = None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What a query can exclude it by."""
+        does = {self.does, self.does.rpartition("/")[2]} if self.does else set()
+        return frozenset({self.name, *does})
 
     def rules(self, chosen: RuleSet) -> RuleSet:
         """The rules of this phase, its own first."""
@@ -66,7 +75,7 @@ class Phase:
         """Whether a query leaves the phase in."""
         if self.on_request and self.name not in query.include:
             return False
-        return self.name not in query.exclude
+        return not self.names & query.exclude
 
 
 PHASES = (
@@ -75,11 +84,15 @@ PHASES = (
     Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
     Phase("saturate", saturation, on_request=True),
     Phase("specialize", EquilibriumOptimizer),
-    Phase("inplace", lambda rules, name: InplaceOptimizer(name)),
+    Phase(
+        "inplace",
+        lambda rules, name: InplaceOptimizer(name),
+        does=InplaceOptimizer.rule_name,
+    ),
 )
 
 #: names a query may use that no rule has: what drivers do, and assumptions a user may grant
-KNOWN = frozenset({p.name for p in PHASES}) | {"fastmath", "shape_unsafe"}
+KNOWN = ALWAYS.union(*(p.names for p in PHASES))
 
 
 @cache
@@ -94,17 +107,42 @@ def equations() -> RuleSet:
     return RuleSet.of(*[import_module(name) for name in EQUATIONS])
 
 
-@cache
-def optimizer(query: Query | None = None, extra: RuleSet | None = None) -> SequentialOptimizer:
-    """The phases, with the rules that a query selects (default: all that need no leave).
-
-    extra: rules to use beside the shipped ones. Raises `UnknownNameError` for a name that nothing
-    has.
+@lru_cache(maxsize=64)
+def known_rules(query: Query | None = None, additions: tuple[Addition, ...] = ()) -> RuleSet:
+    """What a query chooses from: the shipped rules, those of installed packs that it does not
+    exclude by name, and additions. Raises a `PackError` for a pack that cannot be loaded, and
+    `UnknownNameError` for a rule whose phase does not exist.
     """
     query = query or Query()
-    rules = all_rules() + (extra or RuleSet())
+    rules = all_rules()
     if "saturate" in query.include:
         rules += equations()
+    for pack in installed():
+        if not pack.names & query.exclude:
+            rules += pack.load()
+    for addition in additions:
+        rules = addition.to(rules)
+    phases = [phase.name for phase in PHASES]
+    for rule in rules:
+        if rule.phase is not None and rule.phase not in phases:
+            raise UnknownNameError(
+                f"the rule {rule.name} ({source_line(*rule.where)}) belongs to the phase "
+                f"{rule.phase!r}, which does not exist; there are {', '.join(phases)}"
+            )
+    return rules
+
+
+@lru_cache(maxsize=64)
+def optimizer(
+    query: Query | None = None, extra: RuleSet | tuple[Addition, ...] = ()
+) -> SequentialOptimizer:
+    """The phases, with the rules that a query selects (default: all that need no leave).
+
+    extra: rules to use beside the others. Raises `UnknownNameError` for a name that nothing has,
+    and what `known_rules` raises.
+    """
+    query = query or Query()
+    rules = known_rules(query, (Addition(extra),) if isinstance(extra, RuleSet) else extra)
     check_names(query, rules)
     chosen = rules.query(query)
     parts = [
@@ -117,12 +155,12 @@ def check_names(query: Query, rules: RuleSet) -> None:
     """Refuse a query that names what does not exist: a typing error would silently change
     nothing.
     """
-    unknown = query.mentioned - rules.names - KNOWN
-    if not unknown or not (unknown := unknown - equations().names):
+    unknown = query.mentioned - KNOWN
+    if not unknown or not (unknown := unknown - rules.names):
         return
-    from difflib import get_close_matches
-
+    packs: frozenset[str] = frozenset().union(*(pack.names for pack in installed()))
+    if not (unknown := unknown - packs - equations().names):
+        return
     name = min(unknown)
-    close: list[Any] = get_close_matches(name, [*rules.names, *KNOWN])
-    hint = f"; did you mean {' or '.join(close)}?" if close else ""
+    hint = did_you_mean(name, rules.names | KNOWN | packs)
     raise UnknownNameError(f"no rule, pack, phase, tag or claim is called {name!r}{hint}")

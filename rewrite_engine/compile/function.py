@@ -63,7 +63,8 @@ def function(
         start = perf_counter()
         request = read(inputs, outputs, updates, givens, no_default_updates, rebuild_strict)
         check_unused(request, on_unused_input)
-        program = build(request, name, allow_input_downcast, accept_inplace)
+        merging = "merge" not in mode.query.exclude
+        program = build(request, name, allow_input_downcast, accept_inplace, merging)
         return _finish(program, mode, name, trace, start)
 
 
@@ -97,9 +98,10 @@ def build(
     name: str | None,
     allow_downcast: bool | None = None,
     accept_inplace: bool = False,
+    merging: bool = True,
 ) -> Program:
     """Copy the graph of a request into a `FunctionGraph` and say where its values come from and
-    go.
+    go. merging: whether equal nodes become one, now and later.
     """
     states = {v: v.container for v in request.shared}
     roots: list[Variable] = [spec.variable for spec in request.inputs]
@@ -111,8 +113,13 @@ def build(
     }
     memo: dict[Variable, Variable] = {}
     fgraph = FunctionGraph(
-        [*roots, *states], request.expressions, memo=memo, update_mapping=mapping
+        [*roots, *states],
+        request.expressions,
+        memo=memo,
+        update_mapping=mapping,
+        merging=merging,
     )
+    fgraph.merging = merging
     mutable = {memo[spec.variable] for spec in request.inputs if spec.mutable}
     _guard(fgraph, mutable, accept_inplace)
     arguments = [_argument(spec, allow_downcast) for spec in request.inputs]

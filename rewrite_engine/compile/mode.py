@@ -3,20 +3,25 @@
     Mode("fast_run")                              everything
     Mode("fast_compile")                          only what makes the graph small
     Mode("fast_run").excluding("inplace")         by tag, or by a rule's name
+    Mode("fast_run") + my_rule                    beside the others
     Mode(optimizer=None)                          the graph as it was built
 
 The rules themselves are in `rules/`, their order in `rules/pipeline.py`; a mode only holds the
-query.
+query, and what it adds.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import UnknownNameError, describe
+from rewrite_engine.errors import PatternError, UnknownNameError, describe
 from rewrite_engine.link import LINKERS
 from rewrite_engine.match.query import Query
+
+if TYPE_CHECKING:
+    from rewrite_engine.match.rule import Rule
+    from rewrite_engine.match.ruleset import Addition, RuleSet
 
 DEFAULT = "default"  # the optimizer that the pipeline makes for the query
 
@@ -31,8 +36,9 @@ class Mode:
     """A linker and an optimizer.
 
     linker: a linker's name, or the name of a mode (case does not matter). optimizer: "default"
-    for the pipeline with this mode's query, None for no rewriting, or an object with
-    `rewrite(fgraph, trace=None)`. Immutable. Raises `UnknownNameError`.
+    for the pipeline with this mode's query, the name of a mode or a `Query` for the pipeline with
+    that one, None for no rewriting, or an object with `rewrite(fgraph, trace=None)`. Immutable.
+    Raises `UnknownNameError`.
 
     >>> Mode("FAST_RUN").excluding("inplace")
     Mode('fast_run').excluding('inplace')
@@ -58,8 +64,11 @@ class Mode:
                 )
             self.name = optimizer.casefold()
             found, optimizer = MODES[self.name], DEFAULT
+        if isinstance(optimizer, Query):
+            found, optimizer = optimizer, DEFAULT
         self._optimizer = optimizer
         self.query = found if query is None else query
+        self.additions: tuple[Addition, ...] = ()
 
     @property
     def optimizer(self) -> Any:
@@ -68,19 +77,61 @@ class Mode:
             return self._optimizer
         from rewrite_engine.rules.pipeline import optimizer
 
-        return optimizer(self.query)
+        return optimizer(self.query, self.additions)
 
-    def _with(self, query: Query) -> Mode:
+    @property
+    def rules(self) -> RuleSet:
+        """Every rule the mode knows, also those that its query leaves out."""
+        from rewrite_engine.match.ruleset import RuleSet
+        from rewrite_engine.rules.pipeline import known_rules
+
+        if self._optimizer == DEFAULT:
+            return known_rules(self.query, self.additions)
+        parts = getattr(self._optimizer, "parts", (self._optimizer,))
+        own = {rule.name: rule for part in parts for rule in getattr(part, "rules", ())}
+        return RuleSet(own.values())
+
+    def _with(self, query: Query, *more: Addition) -> Mode:
         new = Mode(self.linker, self._optimizer, query)
         new.name = self.name
+        new.additions = self.additions + more
         return new
+
+    def adding(
+        self,
+        *rules: Rule | RuleSet,
+        overwrite: bool = False,
+        before: str | None = None,
+        after: str | None = None,
+    ) -> Mode:
+        """Use more rules; `mode + rules` is short for it. They come last, or before (after) the
+        rules that have a name; overwrite: in the place of those that have the same names.
+
+        Raises `PatternError` for a rule without a phase and `ValueError` for a mode that has an
+        optimizer of its own; `DuplicateRuleError` and `UnknownNameError` when a graph is rewritten.
+        """
+        from rewrite_engine.match.ruleset import Addition, RuleSet
+
+        if self._optimizer != DEFAULT:
+            raise ValueError(f"{self!r} has an optimizer of its own: give that the rules")
+        for rule in rules:
+            if not isinstance(rule, RuleSet) and rule.phase is None:
+                why = 'belongs to no phase, so nothing uses it: say @rule(phase="canonicalize")'
+                raise rule.error(PatternError, why)
+        new = RuleSet().adding(*rules)
+        return self._with(self.query, Addition(new, overwrite, before, after))
+
+    register = adding  # as the field calls it
+
+    def __add__(self, rules: Rule | RuleSet) -> Mode:
+        return self.adding(rules)
 
     def including(self, *tags: Any) -> Mode:
         """Grant what is off by default, such as "fastmath" or "shape_unsafe"."""
         return self._with(self.query.including(*tags))
 
     def excluding(self, *tags: Any) -> Mode:
-        """Leave out rules by tag, claim or name."""
+        """Leave out rules: by tag, claim, pack or name, or the rule itself."""
         return self._with(self.query.excluding(*tags))
 
     def requiring(self, *tags: Any) -> Mode:
@@ -94,24 +145,23 @@ class Mode:
             else f"Mode(optimizer={self._optimizer!r}"
         )
         text += f", linker={self.linker!r})" if self.linker != "vm" else ")"
-        start = MODES.get(self.name, Query())
-        for verb, now, then in (
-            ("including", self.query.include, start.include),
-            ("excluding", self.query.exclude, start.exclude),
-            ("requiring", self.query.require, start.require),
-        ):
-            if now - then:
-                text += f".{verb}({', '.join(map(repr, sorted(now - then)))})"
-        return text
+        for rules, *how in self.additions:
+            said = [
+                f", {name}={value!r}"
+                for name, value in zip(("overwrite", "before", "after"), how, strict=True)
+                if value
+            ]
+            text += f".adding({', '.join(rules.by_name)}{''.join(said)})"
+        return text + self.query.calls(MODES.get(self.name, Query()))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mode):
             return NotImplemented
-        mine = (self.linker, self.query, self._optimizer)
-        return mine == (other.linker, other.query, other._optimizer)
+        mine = (self.linker, self.query, self._optimizer, self.additions)
+        return mine == (other.linker, other.query, other._optimizer, other.additions)
 
     def __hash__(self) -> int:
-        return hash((self.linker, self.query))
+        return hash((self.linker, self.query, self.additions))
 
 
 def get_mode(mode: Any = None) -> Mode:

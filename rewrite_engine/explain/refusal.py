@@ -8,13 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rewrite_engine.errors import UnknownNameError
 from rewrite_engine.explain.term import cut, term_text
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.rules.pipeline import known_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +41,7 @@ def find_rule(rule: Rule | str, known: RuleSet | None = None) -> Rule:
     """A rule by its name. Raises `UnknownNameError` with names that are like it."""
     if isinstance(rule, Rule):
         return rule
-    known = all_rules() if known is None else known
-    try:
-        return known[rule]
-    except UnknownNameError as error:
-        from difflib import get_close_matches
-
-        names = [r.name for r in known] + [r.short_name for r in known]
-        close = get_close_matches(rule, names)
-        hint = f"; did you mean {' or '.join(close)}?" if close else ""
-        raise UnknownNameError(f"{error}{hint}") from None
+    return (known_rules() if known is None else known)[rule]
 
 
 def why_not(rule: Rule | str, variable: Variable, fgraph: Any = None) -> WhyNot:

@@ -130,12 +130,14 @@ class Report:
 
     @property
     def rules(self) -> RuleSet:
-        """The shipped rules, and those of the user that fired."""
-        own = {
-            s.rule.name: s.rule for f in self.functions for s in f.steps if isinstance(s.rule, Rule)
-        }
-        shipped = all_rules()
-        return RuleSet([*shipped, *(rule for name, rule in own.items() if name not in shipped)])
+        """The rules that fired, those that the functions' modes know, and the shipped ones."""
+        fired = [s.rule for f in self.functions for s in f.steps if isinstance(s.rule, Rule)]
+        modes = dict.fromkeys(f.record.mode for f in self.functions)
+        found: dict[str, Rule] = {}
+        for rules in (fired, *(mode.rules for mode in modes), all_rules()):
+            for rule in rules:
+                found.setdefault(rule.name, rule)
+        return RuleSet(found.values())
 
     def rule_names(self) -> frozenset[str]:
         """Everything that firings can be selected by."""

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.rule import Rule as Line
 from rich.text import Text
 
-from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.errors import UnknownNameError, did_you_mean
 from rewrite_engine.explain.compare import Verdict
 from rewrite_engine.explain.record import Step
 from rewrite_engine.explain.table import (
@@ -313,8 +313,5 @@ def check_names(report: Report, options: Options) -> None:
     names = report.rule_names()
     if options.rule is None or options.rule in names:
         return
-    from difflib import get_close_matches
-
-    close = get_close_matches(options.rule, sorted(names))
-    hint = f"; did you mean {' or '.join(close)}?" if close else ""
+    hint = did_you_mean(options.rule, names)
     raise UnknownNameError(f"no rule is called {options.rule!r}{hint}")

@@ -1,0 +1,187 @@
+"""Packs from elsewhere: of installed distributions, by entry point, and rule files.
+
+A distribution that has rules says so in its `pyproject.toml`:
+
+    [project.entry-points."rewrite_engine.rules"]
+    physics = "my_package.rewrites"        # or "my_package.rewrites:RULES"
+
+The value is a module (its rules, in source order), a `RuleSet`, a rule, or a function that returns
+one of these. A pack is imported when the first graph is rewritten, and not at all where a query
+excludes its name. What is done with the rules is in `rules/pipeline.py`.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from types import ModuleType
+from typing import Any
+
+from rewrite_engine.errors import PackError, RuleError, source_line
+from rewrite_engine.match.rule import Rule
+from rewrite_engine.match.ruleset import RuleSet
+
+GROUP = "rewrite_engine.rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """An entry point of the group. name: of the entry point; distribution: who has it."""
+
+    name: str
+    distribution: str
+    version: str
+    entry: Any
+
+    @property
+    def names(self) -> frozenset[str]:
+        """What a query can exclude it by, before it is imported."""
+        return frozenset({self.name, self.distribution})
+
+    def __str__(self) -> str:
+        return (
+            f"the pack {self.name!r} of the distribution {self.distribution} {self.version} "
+            f"({GROUP}: {self.name} = {self.entry.value})"
+        )
+
+    def load(self) -> RuleSet:
+        """Its rules; their tags are also the pack's names. Raises `PackError`."""
+        return _loaded(self)
+
+
+@cache
+def _loaded(pack: Pack) -> RuleSet:
+    try:
+        rules = _rules_of(pack.entry.load())
+    except Exception as error:
+        raise PackError(
+            f"{pack} cannot be loaded\n{_what(error)}\n"
+            f"    without it: Mode(...).excluding({pack.name!r})"
+        ) from error
+    for rule in rules:
+        rule.tags |= pack.names
+    return rules
+
+
+def _rules_of(given: Any) -> RuleSet:
+    """The rules that an entry point stands for."""
+    if isinstance(given, Rule):
+        return RuleSet([given])
+    if callable(given):
+        given = given()
+    rules = RuleSet.of(given) if isinstance(given, ModuleType) else given
+    if not isinstance(rules, RuleSet):
+        raise TypeError(f"an entry point is a module or a RuleSet, or returns one, not {given!r}")
+    if not len(rules):
+        raise ValueError(f"{given!r} defines no rules (those it imports do not count)")
+    return rules
+
+
+# --- finding them -----------------------------------------------------------------------------
+
+
+@cache
+def installed() -> tuple[Pack, ...]:
+    """The packs of all installed distributions, by name. Looked for once."""
+    if not _is_mentioned():
+        return ()
+    from importlib.metadata import entry_points
+
+    packs = []
+    for entry in entry_points(group=GROUP):
+        dist = entry.dist
+        name, version = (dist.name, dist.version) if dist is not None else ("?", "")
+        packs.append(Pack(entry.name, name, version, entry))
+    return tuple(sorted(packs, key=lambda pack: (pack.name, pack.distribution)))
+
+
+def _is_mentioned() -> bool:
+    """Whether any distribution may have packs.
+
+    `importlib.metadata` takes some 50 ms to import; reading the few files in which the name of the
+    group can stand takes 1 or 2. Where distributions are kept in another way, this does not decide.
+    """
+    finders = [finder for finder in sys.meta_path if hasattr(finder, "find_distributions")]
+    if any(getattr(finder, "__name__", "") != "PathFinder" for finder in finders):
+        return True
+    name = GROUP.encode()
+    for place in sys.path:
+        try:
+            for path in _entry_point_files(place or "."):
+                with open(path, "rb") as file:
+                    if name in file.read():
+                        return True
+        except NotADirectoryError:  # an archive
+            return True
+        except OSError:
+            continue
+    return False
+
+
+def _entry_point_files(place: str) -> Iterator[str]:
+    """The files with entry points of the distributions in a folder."""
+    with os.scandir(place) as entries:
+        names = [entry.name for entry in entries]
+    for name in names:
+        if name.lower().endswith((".dist-info", ".egg-info")) or name.lower() == "egg-info":
+            path = os.path.join(place, name, "entry_points.txt")
+            if os.path.isfile(path):
+                yield path
+
+
+# --- rule files -------------------------------------------------------------------------------
+
+
+def load_rules(path: str | os.PathLike[str]) -> RuleSet:
+    """The rules of a Python file, in source order: `Mode("fast_run") + load_rules("my_rules.py")`.
+
+    The file's name is the name of the pack: `my_rules/a_rule`. Loading it again gives the same
+    rules, unless it has changed. Raises `OSError` if it cannot be read, a `RuleError` with its line
+    for a wrong rule, and `PackError` for whatever else goes wrong in it.
+    """
+    path = os.path.abspath(path)
+    state = os.stat(path)
+    return _load_file(path, state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=256)
+def _load_file(path: str, changed: int, size: int) -> RuleSet:
+    linecache.checkcache(path)
+    stem = os.path.splitext(os.path.basename(path))[0].replace(".", "_")
+    module = ModuleType(f"rule_files.{stem}")
+    module.__file__ = path
+    before = sys.modules.get(module.__name__)
+    sys.modules[module.__name__] = module  # as for any module while it runs
+    try:
+        with open(path, "rb") as file:
+            code = compile(file.read(), path, "exec", dont_inherit=True)
+        exec(code, vars(module))
+    except BaseException as error:
+        del sys.modules[module.__name__]
+        if before is not None:
+            sys.modules[module.__name__] = before
+        if not isinstance(error, Exception) or isinstance(error, RuleError | OSError):
+            raise
+        text = f"the rule file {path} cannot be loaded\n{_what(error, path)}"
+        raise PackError(text) from error
+    rules = RuleSet.of(module)
+    if not len(rules):
+        raise PackError(f"the rule file {path} defines no rules (those it imports do not count)")
+    return rules
+
+
+def _what(error: Exception, path: str | None = None) -> str:
+    """An error with the last line of the file where it came from."""
+    text = f"{type(error).__name__}: {error}".replace("\n", "\n    ")
+    if isinstance(error, SyntaxError):
+        return f"    {text}"
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "importlib" not in f.filename]
+    own = [f for f in frames if f.filename == path or (path is None and f.filename != __file__)]
+    if not own or isinstance(error, RuleError):
+        return f"    {text}"
+    return f"    {source_line(own[-1].filename, own[-1].lineno or 0)}\n    {text}"
