@@ -15,6 +15,7 @@ from typing import Any
 _CHOICES = {
     "floatX": ("float16", "float32", "float64"),
     "on_rule_error": ("raise", "warn"),
+    "on_budget": ("raise", "stop"),
     "on_unused_input": ("raise", "warn", "ignore"),
 }
 
@@ -22,13 +23,15 @@ _CHOICES = {
 @dataclass(slots=True)
 class Config:
     """floatX: dtype of `vector()`, `matrix()`, … when none is given. mode: the default `Mode`.
-    on_rule_error: "raise" or "warn". on_unused_input: "raise", "warn" or "ignore".
+    on_rule_error: "raise" or "warn". on_budget: what happens when rules use up their budget,
+    "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
     """
 
     floatX: str = "float64"
     mode: str = "fast_run"
     on_rule_error: str = "raise"
+    on_budget: str = "raise"
     on_unused_input: str = "raise"
     fold_limit: int = 1 << 20
 

@@ -148,7 +148,13 @@ class FactError(RuleError):
 
 
 class RuleLoopError(RuleError):
-    """Rules that do not come to an end; the message names them."""
+    """Rules that do not come to an end; the message names them and shows the terms.
+
+    rules: their names. turn: (rule, term before, term after) of one turn of the cycle.
+    """
+
+    rules: tuple[str, ...] = ()
+    turn: tuple[tuple[str, str, str], ...] = ()
 
 
 # --- searches -------------------------------------------------------------------------------------

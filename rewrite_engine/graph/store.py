@@ -34,6 +34,7 @@ class NodeStore:
         #: a driver's heap of (level, tie, node) to visit, and what waits in it; None without one
         self.agenda: list[tuple[int, int, Apply]] | None = None
         self.queued: set[Apply] = set()
+        self.fresh: list[Apply] | None = None  # for drivers: the nodes that came in
         self._tie = 0
         self.merged = 0
         self.merging = True
@@ -146,9 +147,7 @@ class NodeStore:
         origin: Origin | None,
         like: Apply,
     ) -> None:
-        """Let one node in whose inputs are known, unless an equal one is there; note in `names`
-        (from the outputs of `like`) which variables stand for its outputs.
-        """
+        """Let one node in, unless an equal one is there; `names` gets its outputs (by `like`'s)."""
         clients = self.clients
         own: list[Variable] = []
         for v in node.inputs:
@@ -171,8 +170,9 @@ class NodeStore:
             clients[out] = {}
             if a is not out:
                 names[a] = out
-        if origin is not None:
-            node.origin = origin
+        node.origin = node.origin if origin is None else origin
+        if self.fresh is not None:
+            self.fresh.append(node)
         if self.agenda is not None:
             self.queued.add(node)
             self._tie += 1

@@ -43,7 +43,7 @@ class InplaceOptimizer(GraphRewriter):
         for node in fgraph.toposort():
             result.visits += 1
             if node in fgraph and self.overwrite(fgraph, node, late, trace):
-                result.fired[self.rule_name] = result.fired.get(self.rule_name, 0) + 1
+                result.count(self.rule_name)
         result.stopped = StopReason.PASSED
 
     def overwrite(

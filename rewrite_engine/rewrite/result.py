@@ -1,10 +1,11 @@
-"""What a driver reports: why it stopped, what fired, how long it took."""
+"""What a driver reports: why it stopped, what each rule did, and where the time went."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 
 class StopReason(enum.Enum):
@@ -13,29 +14,85 @@ class StopReason(enum.Enum):
     SATURATED = "nothing more to do"
     PASSED = "one pass is done"
     BUDGET = "the budget is used up"
+    FAILED = "a rule failed"
+
+
+@dataclass(slots=True)
+class RuleStats:
+    """What one rule did in a run.
+
+    calls: nodes at which it was tried. matches: how often it proposed something. firings: how often
+    the graph took it. refused: how often the graph did not, because the type does not fit or a
+    feature is against it. errors: how often it raised (with `config.on_rule_error` "warn").
+    created, dropped: nodes that came into the graph and left it at its firings. seconds: spent in
+    matching and replacing.
+    """
+
+    calls: int = 0
+    matches: int = 0
+    firings: int = 0
+    refused: int = 0
+    errors: int = 0
+    created: int = 0
+    dropped: int = 0
+    seconds: float = 0.0
+
+    def add(self, other: RuleStats) -> None:
+        """Count in what the rule did in another run."""
+        for name in COLUMNS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+COLUMNS = tuple(f.name for f in fields(RuleStats))
 
 
 @dataclass(slots=True)
 class Result:
     """Of one run of a driver.
 
-    fired: firings per rule name. parts: the results of what it is made of.
+    tally: what each rule did, by its name. refusals: how often a feature refused a firing, by the
+    feature's class. parts: the results of what it is made of. note: more on why it stopped.
     """
 
     name: str
     stopped: StopReason = StopReason.SATURATED
-    fired: dict[str, int] = field(default_factory=dict)
+    tally: dict[str, RuleStats] = field(default_factory=dict)
+    refusals: dict[str, int] = field(default_factory=dict)
     visits: int = 0
     merged: int = 0
     nodes_before: int = 0
     nodes_after: int = 0
     seconds: float = 0.0
     parts: list[Result] = field(default_factory=list)
+    note: str = ""
+
+    @property
+    def rules(self) -> dict[str, RuleStats]:
+        """What each rule did, by its name; of all parts together if there are any."""
+        if not self.parts:
+            return self.tally
+        total: dict[str, RuleStats] = {}
+        for leaf in self.leaves():
+            for name, stats in leaf.tally.items():
+                total.setdefault(name, RuleStats()).add(stats)
+        return total
+
+    @property
+    def fired(self) -> dict[str, int]:
+        """Firings per rule name, of the rules that fired."""
+        return {name: stats.firings for name, stats in self.rules.items() if stats.firings}
 
     @property
     def firings(self) -> int:
         """How many rules fired."""
-        return sum(self.fired.values()) + sum(p.firings for p in self.parts)
+        return sum(s.firings for leaf in self.leaves() for s in leaf.tally.values())
+
+    def count(self, name: str, firings: int = 1) -> None:
+        """Note firings of something that is not tried by the common loop of the drivers."""
+        stats = self.tally.setdefault(name, RuleStats())
+        stats.calls += firings
+        stats.matches += firings
+        stats.firings += firings
 
     def leaves(self) -> Iterator[Result]:
         """The results without parts, in order."""
@@ -50,3 +107,35 @@ class Result:
             f"{self.nodes_before} -> {self.nodes_after} nodes, "
             f"{self.seconds * 1e3:.2f} ms, {self.stopped.name}"
         )
+
+    def table(self, most: int = 20) -> Any:
+        """A `rich` table: each phase, and in it the rules that were tried, those that took the
+        most time first, at most so many.
+        """
+        from rich import box
+        from rich.table import Table
+
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title=str(self))
+        table.add_column("rule", overflow="fold")
+        for name in (*COLUMNS[:-1], "ms"):
+            table.add_column(name, justify="right")
+        for leaf in self.leaves():
+            if self.parts:
+                table.add_row(f"[bold]{leaf.name}[/]: {leaf.stopped.value}", *[""] * 7, leaf.ms)
+            ranked = sorted(leaf.tally.items(), key=lambda item: -item[1].seconds)
+            for rule, stats in ranked[:most]:
+                counts = [getattr(stats, name) for name in COLUMNS[:-1]]
+                table.add_row(rule, *[str(n or "") for n in counts], f"{stats.seconds * 1e3:.2f}")
+            if len(ranked) > most:
+                table.add_row(f"… {len(ranked) - most} more rules")
+            for feature, n in leaf.refusals.items():
+                table.add_row(f"refused by {feature}: {n}")
+        return table
+
+    @property
+    def ms(self) -> str:
+        """Milliseconds, as text."""
+        return f"{self.seconds * 1e3:.2f}"
+
+    def __rich__(self) -> Any:
+        return self.table()

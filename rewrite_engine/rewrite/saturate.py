@@ -219,7 +219,7 @@ class Region:
         if worse:
             return
         for name, n in replay.fired.items():
-            result.fired[name] = result.fired.get(name, 0) + n
+            result.count(name, n)
 
 
 class Balance(Feature):

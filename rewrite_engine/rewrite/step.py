@@ -1,16 +1,18 @@
 """One step: take what a rule returned for a node, check it, and put it into the graph, or leave
-the graph alone.
+the graph alone. `Referee` takes back what a feature of the graph does not want.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from operator import is_
 from typing import Any
 
 from rewrite_engine.config import config
 from rewrite_engine.errors import (
     CycleError,
+    InconsistencyError,
     InputError,
     PatternError,
     RewriteEngineError,
@@ -20,6 +22,7 @@ from rewrite_engine.errors import (
     TypeMismatchError,
     message,
 )
+from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.rewrite.trace import Trace, brief
 
@@ -28,21 +31,22 @@ class RuleWarning(UserWarning):
     """A rule failed, and `config.on_rule_error` is "warn"."""
 
 
-def attempt(fgraph: Any, node: Apply, rule: Any, trace: Trace | None = None) -> bool:
-    """Try one rule at one node; True if the graph changed.
+class Refusal(Exception):
+    """What a rule proposes is not put in, and that is no error.
 
-    A rule that raises, or returns what cannot stand there, is an error by default; the graph is
-    then as before.
+    feature: the class of the feature that is against it; None if the type does not fit (a data rule
+    applies only where the types allow it).
     """
-    try:
-        return put(fgraph, node, rule, rule.apply(fgraph, node), trace)
-    except Exception as error:
-        fail(rule, node, error)
-        return False
+
+    def __init__(self, text: str, feature: str | None = None) -> None:
+        super().__init__(f"{feature}: {text}" if feature else text)
+        self.feature = feature
 
 
 def put(fgraph: Any, node: Apply, rule: Any, result: Any, trace: Trace | None) -> bool:
-    """Check what a rule returned and put it in; True if the graph changed."""
+    """Check what a rule returned and put it in; True if the graph changed. Raises `Refusal`, and
+    errors that say what is wrong with it; the graph is then as before.
+    """
     if result is None or result is False:
         return False
     if isinstance(result, Variable):
@@ -56,8 +60,8 @@ def fire(
     """Replace one output; False if that changes nothing."""
     if new is old or not is_used(fgraph, old):
         return False
-    if new.type is not old.type and not rule.accept(old, new):
-        return False
+    if new.type is not old.type:
+        check_type(rule, old, new)
     if trace is None:
         return fgraph.replace(old, new, rule) is not old
     trace.about(node, new, old)
@@ -66,6 +70,12 @@ def fire(
         return False
     trace.fired(rule, own)
     return True
+
+
+def check_type(rule: Any, old: Variable, new: Variable) -> None:
+    """Raise a `Refusal`, or the rule's error, if `new` cannot stand for `old`."""
+    if not rule.accept(old, new):
+        raise Refusal(f"{old!r} has type {old.type}, what should replace it has {new.type}")
 
 
 def is_used(fgraph: Any, v: Variable) -> bool:
@@ -88,12 +98,101 @@ def fire_all(fgraph: Any, node: Apply, rule: Any, result: Any, trace: Trace | No
     for old, new in todo:
         if not isinstance(new, Variable):
             raise rule.error(PatternError, f"proposes {new!r} for {old!r}, which is not a variable")
-        if not rule.accept(old, new):
-            return False
+        check_type(rule, old, new)
     changed = False
     for old, new in todo:
         changed |= fire(fgraph, node, old, rule, new, trace)
     return changed
+
+
+class Referee:
+    """Puts in what rules propose, and takes it back where a feature of the graph refuses it
+    (`Feature.on_validate` raises `InconsistencyError`).
+
+    A proposal is not tried twice on the same inputs. A `DestroyHandler` is asked only while
+    something is overwritten.
+    """
+
+    def __init__(self, fgraph: Any) -> None:
+        self.fgraph = fgraph
+        self.history = History()
+        self.refused: dict[tuple[Apply, Any], tuple[tuple[Any, ...], Refusal]] = {}
+        fgraph.attach_feature(self.history)
+
+    @classmethod
+    def of(cls, fgraph: Any) -> Referee | None:
+        """A referee, if the graph has features that may refuse something."""
+        return cls(fgraph) if fgraph.on_validate else None
+
+    def leave(self) -> None:
+        """The run is over."""
+        self.fgraph.remove_feature(self.history)
+
+    def put(self, node: Apply, rule: Any, result: Any, trace: Trace | None) -> bool:
+        """Like the function `put`; raises `Refusal` also where a feature refuses. Under a trace it
+        is tried first and told only if it is accepted.
+        """
+        fgraph = self.fgraph
+        known = self.refused.get((node, rule))
+        if known is not None and all(map(is_, known[0], node.inputs)):
+            raise known[1]
+        inputs = node.inputs
+        try:
+            changed = self._try(node, rule, result, keep=trace is None)
+        except Refusal as refusal:
+            if refusal.feature is not None:
+                self.refused[node, rule] = inputs, refusal
+            raise
+        return put(fgraph, node, rule, result, trace) if changed and trace is not None else changed
+
+    def _try(self, node: Apply, rule: Any, result: Any, keep: bool) -> bool:
+        fgraph = self.fgraph
+        fgraph.flush()
+        del self.history.log[:]
+        before, old = set(fgraph.fresh), node.outputs[0]
+        changed, valid = False, False
+        try:
+            changed = put(fgraph, node, rule, result, None)
+            self._ask()
+            valid = True
+        finally:
+            if changed and not (valid and keep):
+                self._take_back(old, result, before)
+        return changed
+
+    def _ask(self) -> None:
+        """Ask the features."""
+        fgraph = self.fgraph
+        guard = fgraph.guard
+        for check in fgraph.on_validate:
+            feature = getattr(check, "__self__", check)
+            if feature is guard and not (guard.stale or guard.edges or guard.broken):
+                continue
+            fgraph.flush()
+            try:
+                check(fgraph)
+            except InconsistencyError as error:
+                raise Refusal(str(error), type(feature).__name__) from error
+
+    def _take_back(self, old: Variable, result: Any, before: set[Apply]) -> None:
+        """Undo the last replacement. One new node in the place of one output is replaced by it
+        again, which costs its clients; else the history is gone back, which costs the graph.
+        """
+        fgraph = self.fgraph
+        fgraph.flush()
+        owner = result.owner if isinstance(result, Variable) else None
+        simple = (
+            owner in fgraph.fresh
+            and owner not in before
+            and result in fgraph.clients
+            and result.type is old.type
+            and not any(isinstance(what, Variable) for what, _, _ in self.history.log)
+        )
+        if simple:
+            fgraph.replace(result, old, "refused")
+            fgraph.flush()
+        else:
+            self.history.revert(fgraph, 0)
 
 
 def fail(rule: Any, node: Apply, error: Exception) -> None:

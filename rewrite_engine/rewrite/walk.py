@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
+from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.budget import Budget
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.result import Result, StopReason
-from rewrite_engine.rewrite.step import attempt
+from rewrite_engine.rewrite.run import Run
 from rewrite_engine.rewrite.trace import Trace
 
 
@@ -17,7 +19,7 @@ class WalkingOptimizer(GraphRewriter):
     """Try the rules once at each node.
 
     order: "in_to_out" (a node after what it needs) or "out_to_in". At a node the first rule that
-    applies is taken.
+    applies is taken. budget: see `Budget`.
     """
 
     def __init__(
@@ -25,22 +27,23 @@ class WalkingOptimizer(GraphRewriter):
         rules: Iterable[Rule],
         order: Literal["in_to_out", "out_to_in"] = "in_to_out",
         name: str = "walk",
+        budget: Budget | None = None,
     ) -> None:
         super().__init__(name)
         self.rules = rules if isinstance(rules, RuleSet) else RuleSet(rules)
         self.order = order
+        self.budget = budget or Budget()
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         nodes = fgraph.toposort()
         if self.order == "out_to_in":
             nodes.reverse()
-        candidates = self.rules.dispatch.candidates
-        for node in nodes:
-            if node not in fgraph:
-                continue
-            result.visits += 1
-            for rule in candidates(node):
-                if attempt(fgraph, node, rule, trace):
-                    result.fired[rule.name] = result.fired.get(rule.name, 0) + 1
-                    break
         result.stopped = StopReason.PASSED
+        Run(fgraph, self.rules, self.budget, trace, result).execute(still_there(fgraph, nodes))
+
+
+def still_there(fgraph: Any, nodes: Iterable[Apply]) -> Iterator[Apply]:
+    """Those of the nodes that are in the graph when their turn comes."""
+    for node in nodes:
+        if node in fgraph:
+            yield node

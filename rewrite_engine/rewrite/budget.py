@@ -1,0 +1,220 @@
+"""Rules that do not come to an end: `Budget` (how much may happen), `Watch` (how far a run is), and
+the story of a cycle that the error tells.
+
+Every firing happens at a node that an earlier firing made, or at one of the graph as it came. The
+number of firings in such a row is the *depth* of a firing: that of a loop grows without end, that
+of honest work seldom reaches a thousand, however large the graph is. Deep rows are looked at from
+time to time: where the same rules fire at the same terms again and again it is a loop, and no
+budget has to run out. The terms are noted as text only once it is known that something is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rewrite_engine.config import config
+from rewrite_engine.errors import RuleLoopError
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.terms.print import (
+    Token,
+    constant_text,
+    leaf_tokens,
+    operator_text,
+    tokens,
+    write,
+)
+
+EVERY = 1024  # at multiples of this depth a row of firings is looked at,
+WINDOW = 64  # and so many of its firings are compared
+STORY = 400  # firings that are noted as text after a budget has run out
+SHOWN = 12  # of a story without a period
+TEXT = 90  # characters of a term
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What one run of a driver may use up. None: a default that grows with the graph.
+
+    firings: of all rules together (20 for each node, and 10,000). depth: firings in a row, each at
+    what the one before made (1 for each node, and 10,000). per_rule: firings of each rule (no
+    limit). nodes: by how many the graph may grow (10 for each node, and 100,000). seconds: of time
+    (no limit). on_budget: "raise" a `RuleLoopError` and leave the graph as it was before the run,
+    or "stop" and keep what is done (None: `config.on_budget`).
+    """
+
+    firings: int | None = None
+    depth: int | None = None
+    per_rule: int | None = None
+    nodes: int | None = None
+    seconds: float | None = None
+    on_budget: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.on_budget not in (None, "raise", "stop"):
+            raise ValueError(f"on_budget is 'raise' or 'stop', not {self.on_budget!r}")
+
+    def fitted(self, n: int) -> Budget:
+        """The budget with its defaults, for a graph of n nodes."""
+        return replace(
+            self,
+            firings=10_000 + 20 * n if self.firings is None else self.firings,
+            depth=10_000 + n if self.depth is None else self.depth,
+            nodes=100_000 + 10 * n if self.nodes is None else self.nodes,
+            on_budget=self.on_budget or config.on_budget,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One firing of a story. size: nodes of the term before, as far as they were counted."""
+
+    rule: str
+    before: str
+    after: str
+    size: int
+    ours: bool  # whether it happened at what the suspected row of firings made
+
+
+class Story:
+    """The firings after a budget has run out, with their terms: shows the cycle."""
+
+    def __init__(
+        self, phase: str, why: str, rule: Any, row: Iterable[Apply], growth: tuple[int, int]
+    ) -> None:
+        self.phase = phase
+        self.why = why
+        self.first = [] if rule is None else [rule.name]
+        self.row = set(row)
+        self.growth = growth
+        self.events: list[Event] = []
+
+    def note(self, node: Apply, rule: Any, new: Any) -> None:
+        """A rule proposes something at a node."""
+        old = node.outputs[0] if node.outputs else None
+        self.events.append(
+            Event(rule.name, text_of(old), text_of(new), size_of(old), node in self.row)
+        )
+
+    def taken(self, node: Apply, made: Iterable[Apply]) -> bool:
+        """The proposal was taken, and made nodes; whether the story is long enough."""
+        if node in self.row:
+            self.row.update(made)
+        return len(self.events) >= STORY
+
+    def drop(self) -> None:
+        """The proposal changed nothing."""
+        self.events.pop()
+
+    def error(self) -> RuleLoopError:
+        """The error that tells it."""
+        ours = [e for e in self.events if e.ours]
+        events = ours if len(ours) > 1 else self.events
+        turn = period([(e.rule, e.before, e.size) for e in events])
+        head = "one turn of the cycle:"
+        if turn is None:
+            turn = period([e.rule for e in events])
+            head = "one turn, after which the same rules go on with other terms:"
+        shown = events[-turn:] if turn else events[-SHOWN:]
+        if turn is None:
+            turn, head = len(events), "the last firings, in which no period was found:"
+        rules = list(dict.fromkeys(e.rule for e in events[-turn:])) if turn else self.first
+        lines = [
+            f"the phase {self.phase} does not come to an end: {self.why}",
+            f"    the rules of the cycle: {', '.join(rules) or 'none that fired'}",
+        ]
+        if shown:
+            lines += [f"    {head}", *[f"        {e.rule}: {e.before} → {e.after}" for e in shown]]
+        lines += self._grown(events, turn)
+        error = RuleLoopError("\n".join(lines))
+        error.rules = tuple(rules)
+        error.turn = tuple((e.rule, e.before, e.after) for e in shown)
+        return error
+
+    def _grown(self, events: Sequence[Event], turn: int) -> list[str]:
+        """How terms grow from turn to turn, if they do."""
+        sizes = [e.size for e in events[:: max(turn, 1)]]
+        lines = []
+        if len(sizes) > 2 and sizes[0] < sizes[1] < sizes[2]:
+            lines.append(
+                "    the term grows: nodes turn by turn " + ", ".join(map(str, sizes[:5])) + ", …"
+            )
+        before, now = self.growth
+        if now > before:
+            lines.append(f"    the graph grew from {before} to {now} nodes")
+        return lines
+
+
+def period(keys: Sequence[Any]) -> int | None:
+    """After how many items at its end a sequence repeats; None if it does not."""
+    n = len(keys)
+    last = keys[-1] if keys else None
+    for p in range(1, n // 2 + 1):
+        if keys[n - 1 - p] == last and keys[n - p :] == keys[n - 2 * p : n - p]:
+            return p
+    return None
+
+
+def size_of(v: Variable | None, most: int = 500) -> int:
+    """How many nodes compute a variable, counted up to a limit."""
+    seen: set[Apply] = set()
+    stack = [v]
+    while stack and len(seen) < most:
+        v = stack.pop()
+        if v is not None and v.owner is not None and v.owner not in seen:
+            seen.add(v.owner)
+            stack += v.owner.inputs
+    return len(seen)
+
+
+def text_of(v: Any) -> str:
+    """A term as text of limited length."""
+    return write(v, _expand, TEXT) if isinstance(v, Variable) else str(v)[:TEXT]
+
+
+def _expand(v: Any, outer: int) -> Sequence[Token]:
+    if v.owner is None or v.name is not None:
+        text = v.name or (constant_text(v) if isinstance(v, Constant) else f"<{v.type}>")
+        return leaf_tokens(text, outer)
+    return tokens(operator_text(v.owner.op), v.owner.inputs, outer)
+
+
+class Rows:
+    """Looks for rows of firings in which the same rules fire at the same terms.
+
+    A term is known by a number: equal terms on the same variables have the same one, also when the
+    nodes are not the same (the earlier ones have left the graph).
+    """
+
+    def __init__(self) -> None:
+        self.number: dict[Variable, int] = {}
+        self.table: dict[Any, int] = {}
+        self.links: dict[Apply, tuple[Any, Any]] = {}  # node -> (firing, the one before it)
+
+    def key(self, node: Apply) -> tuple[Any, ...]:
+        """What a node computes, of variables and numbered terms."""
+        number = self.number
+        return (node.op, *[number.get(v, v) for v in node.inputs])
+
+    def fired(self, rule: Any, key: tuple[Any, ...], node: Apply, made: Iterable[Apply]) -> None:
+        """Add a firing to the row that led to a node."""
+        if len(self.table) > 100_000:
+            self.__init__()  # type: ignore[misc]
+        link = ((rule.name, key), self.links.pop(node, None))
+        for new in made:
+            self.links[new] = link
+            index = self.table.setdefault(self.key(new), len(self.table))
+            for out in new.outputs:
+                self.number[out] = index
+
+    def repeats(self, made: Iterable[Apply]) -> bool:
+        """Whether the row that led to these nodes goes round in a circle, three times at least."""
+        for node in made:
+            row, link = [], self.links.get(node)
+            while link is not None:
+                row.append(link[0])
+                link = link[1]
+            turn = period(row[::-1])
+            return turn is not None and row[:turn] == row[2 * turn : 3 * turn]
+        return False

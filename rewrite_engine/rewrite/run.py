@@ -1,0 +1,313 @@
+"""The one loop of all drivers that apply rules: `Run`, and `Snapshot` for going back.
+
+A driver says in which order nodes are visited; at each, the loop tries the rules that may match,
+puts in what the first of them makes, counts, and keeps to the budget. What goes round in circles is
+recognised in `rewrite/budget.py`; one replacement is made, or refused, in `rewrite/step.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf
+from time import perf_counter
+from typing import Any
+
+from rewrite_engine.errors import CycleError, RuleLoopError
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.match.rule import Rule
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.budget import EVERY, WINDOW, Budget, Rows, Story, text_of
+from rewrite_engine.rewrite.result import Result, RuleStats, StopReason
+from rewrite_engine.rewrite.step import Referee, Refusal, fail, put
+from rewrite_engine.rewrite.trace import Trace
+
+DEEP = EVERY - WINDOW
+
+
+class Snapshot:
+    """What is needed to bring a graph back: nodes with their inputs, outputs, names, types.
+
+    Taking one is linear in the graph, but cheap (0.2 µs a node). It survives that nodes which leave
+    are taken apart (`FunctionGraph.lets_go`).
+    """
+
+    def __init__(self, fgraph: Any) -> None:
+        self.fgraph = fgraph
+        self.nodes = list(fgraph.apply_nodes)
+        self.inputs = [node.inputs for node in self.nodes]
+        self.outputs = list(fgraph.outputs)
+        self.named = {v: v.name for node in self.nodes for v in node.outputs if v.name is not None}
+        self.types: dict[Variable, Any] = {}
+        fgraph.on_change_type.append(self.note_type)
+
+    def note_type(self, fgraph: Any, var: Variable, old: Any, new: Any) -> None:
+        """A type becomes more precise."""
+        self.types.setdefault(var, old)
+
+    def close(self) -> None:
+        """Note nothing more."""
+        self.fgraph.on_change_type.remove(self.note_type)
+
+    def restore(self) -> None:
+        """Bring the graph back, the same nodes and all."""
+        named = self.named
+        for node in self.nodes:
+            for v in node.outputs:
+                v.owner = node
+                v.name = named.get(v)
+        inputs = dict(zip(self.nodes, self.inputs, strict=True))
+        self.fgraph.restore(inputs, self.outputs, self.types)
+
+
+class Run:
+    """One run of rules over one graph.
+
+    hit: whether a rule fired at the node that was visited last (the order sets it back).
+    """
+
+    def __init__(
+        self,
+        fgraph: Any,
+        rules: RuleSet,
+        budget: Budget,
+        trace: Trace | None,
+        result: Result,
+    ) -> None:
+        self.fgraph = fgraph
+        self.dispatch = rules.dispatch
+        self.trace = trace
+        self.result = result
+        self.hit = False
+        self.referee = Referee.of(fgraph)
+        self.attempts = bool(getattr(trace, "attempts", False))
+        self.reason: Any = None  # why the last match was not put in
+        self.kept: set[tuple[Apply, Rule]] = set()  # nodes still there after a rule replaced them
+        self.depth: dict[Apply, int] = {}  # of the firing that made a node
+        self.rows = Rows()
+        self.story: Story | None = None
+        self.budget = fitted = budget.fitted(len(fgraph))
+        self.left: int = fitted.firings or 0
+        self.per_rule: float = inf if fitted.per_rule is None else fitted.per_rule
+        self.deepest: int = fitted.depth or 0
+        self.largest: int = len(fgraph) + (fitted.nodes or 0)
+        self.patience = 10_000 + 20 * len(fgraph)  # visits without a firing
+        self.deadline = inf if fitted.seconds is None else perf_counter() + fitted.seconds
+
+    def execute(self, order: Iterable[Apply]) -> None:
+        """Visit nodes until there are no more, or the budget is used up."""
+        fgraph = self.fgraph
+        snapshot = Snapshot(fgraph) if self.budget.on_budget == "raise" else None
+        fgraph.fresh = []
+        error: RuleLoopError | None = None
+        try:
+            self.go(order)
+            error = None if self.story is None else self.story.error()
+        except Stop as stop:
+            error = stop.error
+        finally:
+            fgraph.agenda = fgraph.fresh = None
+            fgraph.lets_go = False
+            fgraph.queued.clear()
+            fgraph.flush()
+            if self.referee is not None:
+                self.referee.leave()
+            if snapshot is not None:
+                snapshot.close()
+        if error is not None and snapshot is not None:
+            snapshot.restore()
+            raise error
+
+    def go(self, order: Iterable[Apply]) -> None:
+        """The loop: at each node the first rule that applies is taken."""
+        fgraph, trace, tally, attempts = self.fgraph, self.trace, self.result.tally, self.attempts
+        candidates, clock, known = self.dispatch.candidates, perf_counter, tally.get
+        visits, last = 0, 0
+        for visits, node in enumerate(order, 1):
+            rules = candidates(node)
+            if not rules:
+                continue
+            then = clock()
+            if then > self.deadline or visits - last > self.patience:
+                self.late(visits - last)
+            if attempts:
+                trace.visit(fgraph, node, rules)  # type: ignore[union-attr]
+            for rule in rules:
+                stats = known(rule.name) or tally.setdefault(rule.name, RuleStats())
+                stats.calls += 1
+                try:
+                    new = rule.apply(fgraph, node)
+                    hit = new is not None and new is not False and self.take(node, rule, new, stats)
+                except Exception as error:
+                    hit = False
+                    self.fail(node, rule, error, stats, clock() - then)
+                now = clock()
+                stats.seconds += now - then
+                if attempts:
+                    self.tell(node, rule, hit, now - then)
+                then = now
+                if hit:
+                    last = visits
+                    break
+        self.result.visits = visits
+
+    # --- one match -------------------------------------------------------------------------------
+
+    def take(self, node: Apply, rule: Rule, new: Any, stats: RuleStats) -> bool:
+        """Put in what a rule proposes; False if the graph does not change."""
+        fgraph = self.fgraph
+        level, fresh = fgraph.order.level, fgraph.fresh
+        fresh.clear()
+        size = len(level)
+        depth = self.depth.get(node, 0) + 1
+        stats.matches += 1
+        if self.story is not None:
+            self.story.note(node, rule, new)
+        key = self.rows.key(node) if depth >= DEEP and depth % EVERY >= DEEP else None
+        if not self.put(node, rule, new):
+            if self.reason is not None:
+                stats.refused += 1
+            if self.story is not None:
+                self.story.drop()
+            return False
+        self.hit = True
+        made = len(fresh)
+        stats.firings += 1
+        if stats.firings == 1:  # reports name rules in the order in which they first fired
+            self.result.tally[rule.name] = self.result.tally.pop(rule.name)
+        stats.created += made
+        stats.dropped += size + made - len(level)
+        self.depth.pop(node, None)
+        for one in fresh:
+            self.depth[one] = depth
+        if node in level:
+            self.remain(node, rule, depth, size)
+        self.left -= 1
+        if not self.left & 4095 and len(self.depth) > 2 * len(level):
+            self.depth = {one: n for one, n in self.depth.items() if one in level}
+        if (
+            self.left < 0
+            or depth > self.deepest
+            or len(level) > self.largest
+            or stats.firings > self.per_rule
+            or self.story is not None
+        ):
+            self.over(node, rule, depth, stats)
+        elif key is not None:
+            self.watch(node, rule, depth, key)
+        return True
+
+    def put(self, node: Apply, rule: Rule, new: Any) -> bool:
+        """Make the replacement."""
+        fgraph = self.fgraph
+        if self.trace is None and self.referee is None and isinstance(new, Variable):
+            old = node.outputs[0]
+            if new.type is old.type and len(node.outputs) == 1:
+                return fgraph.replace(old, new, rule) is not old
+        try:
+            if self.referee is not None:
+                return self.referee.put(node, rule, new, self.trace)
+            return put(fgraph, node, rule, new, self.trace)
+        except Refusal as refusal:
+            self.reason = refusal
+            name = refusal.feature
+            if name is not None:
+                self.result.refusals[name] = self.result.refusals.get(name, 0) + 1
+            return False
+
+    def remain(self, node: Apply, rule: Rule, depth: int, size: int) -> None:
+        """What replaces a node is made from it: if that goes on, it is a loop."""
+        fgraph = self.fgraph
+        if (node, rule) in self.kept and not fgraph.fresh and len(fgraph) == size:
+            self.endless(node, rule)
+        self.depth[node] = depth
+        self.kept.add((node, rule))
+        fgraph.schedule(node)
+
+    def fail(
+        self, node: Apply, rule: Rule, error: Exception, stats: RuleStats, seconds: float
+    ) -> None:
+        """A rule raised, or proposed what cannot be put in."""
+        if isinstance(error, CycleError) and (node, rule) in self.kept:
+            self.endless(node, rule)
+        stats.errors += 1
+        self.reason = error
+        if self.attempts:
+            self.trace.tried(rule, node, "error", error, seconds)  # type: ignore[union-attr]
+        fail(rule, node, error)
+
+    def tell(self, node: Apply, rule: Rule, hit: bool, seconds: float) -> None:
+        """Let the trace know of one try (errors are known already)."""
+        reason, self.reason = self.reason, None
+        if hit:
+            self.trace.tried(rule, node, "fired", None, seconds)  # type: ignore[union-attr]
+        elif reason is None or isinstance(reason, Refusal):
+            verdict = "failed" if reason is None else "refused"
+            self.trace.tried(rule, node, verdict, reason, seconds)  # type: ignore[union-attr]
+
+    # --- budgets ---------------------------------------------------------------------------------
+
+    def watch(self, node: Apply, rule: Rule, depth: int, key: tuple[Any, ...]) -> None:
+        """A deep row of firings: see whether it goes in circles."""
+        fresh = self.fgraph.fresh
+        self.rows.fired(rule, key, node, fresh)
+        if depth % EVERY == EVERY - 1 and self.rows.repeats(fresh):
+            self.stop("the same terms come again and again", rule, fresh)
+
+    def over(self, node: Apply, rule: Rule, depth: int, stats: RuleStats) -> None:
+        """A budget is used up: which? Or go on with the story, if it is told already."""
+        limit, fresh = self.budget, [*self.fgraph.fresh, node]
+        if self.story is not None:
+            if self.story.taken(node, fresh):
+                raise Stop(self.story.error())
+        elif stats.firings > self.per_rule:
+            self.stop(f"{rule.name} has used up its {limit.per_rule} firings", rule, fresh)
+        elif depth > self.deepest:
+            self.stop(
+                f"more than {limit.depth} firings in a row, each at what the last made", rule, fresh
+            )
+        elif self.left < 0:
+            self.stop(f"its budget of {limit.firings} firings is used up", rule, fresh)
+        else:
+            self.stop(f"the graph grew by more than {limit.nodes} nodes", rule, fresh)
+
+    def late(self, idle: int) -> None:
+        """Out of time; or nothing fires, and yet nodes are to be visited again and again."""
+        self.patience = max(self.patience, 10_000 + 20 * len(self.fgraph))
+        if idle > self.patience:
+            self.stop("nodes change again and again though no rule fires", None, ())
+            idle = 0
+        elif perf_counter() <= self.deadline:
+            return
+        elif self.story is None:
+            self.stop(f"the {self.budget.seconds} seconds it has are over", None, ())
+            self.deadline += 0.05 * (self.budget.seconds or 0) + 0.01  # to see what is going on
+            return
+        if self.story is not None:
+            raise Stop(self.story.error())
+
+    def stop(self, why: str, rule: Rule | None, row: Iterable[Apply]) -> None:
+        """Stop the run, or let the story of what is going on begin."""
+        self.result.note = why
+        self.result.stopped = StopReason.BUDGET
+        if self.budget.on_budget == "stop":
+            raise Stop
+        growth = self.result.nodes_before, len(self.fgraph)
+        self.story = Story(self.result.name, why, rule, row, growth)
+
+    def endless(self, node: Apply, rule: Rule) -> None:
+        """A rule's right side contains what it replaces, and it has done so twice."""
+        term = text_of(node.outputs[0])
+        error = rule.error(
+            RuleLoopError, f"makes of {term} a term that contains it, again and again"
+        )
+        assert isinstance(error, RuleLoopError)
+        error.rules = (rule.name,)
+        self.result.note, self.result.stopped = str(error), StopReason.BUDGET
+        raise Stop(error)
+
+
+class Stop(BaseException):
+    """The run is over before its end. (No `Exception`, so that it is not taken for a rule's.)"""
+
+    def __init__(self, error: RuleLoopError | None = None) -> None:
+        self.error = error
