@@ -1,117 +1,126 @@
 """`rule.goal`: a data rule as a miniKanren relation over etuples. This is what the rule means.
 
 `goal(in_term, out_term)` holds where the left side is `in_term` and the right side `out_term` under
-the same bindings. It runs both ways. Guards and sorts are asked as soon as their variables are
-known; a variable that stays unknown (backward runs) does not refuse. A right side that needs
-Python, and operands taken by a rest, work forwards only.
+the same bindings. A term that is known is matched with its side as rewriting matches it, in any
+order where the op says so; where both have free variables the sides are unified with them. So it
+runs forwards, backwards (`match/backward.py`), and as a check. Guards and sorts are asked as soon
+as their variables are known; a variable that stays unknown does not refuse.
+
+What has no way back: a right side that needs Python (`compute`), and numbers that were put together
+on the right (the 3 of 2 * x + x). A variable that only the left side has stays free in backward
+answers; a rest that only the left side has is empty in them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import permutations, product
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import kanren
+from etuples.core import InvalidExpression
 from unification import reify
 
+from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.share import Shared
 from rewrite_engine.match.ac import is_ac
+from rewrite_engine.match.backward import backward, opened, orders, repeats, to_term
 from rewrite_engine.match.build import ask, guards_hold, instantiate
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Compute
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
+from rewrite_engine.match.pattern import Hole, OpNode, subpatterns
 from rewrite_engine.terms.convert import from_term
-from rewrite_engine.terms.expression import make
-from rewrite_engine.terms.logic import LogicVariable
 from rewrite_engine.terms.unify import logic_variables
 
 Goal = Any
+Terms = dict[str, Any]  # what stands for the variables of a rule: a term, or a tuple for a rest
 
-UNKNOWN = object()
+UNKNOWN, IMPOSSIBLE = object(), object()
 
 
 def rule_goal(rule: Any) -> Callable[[Any, Any], Goal]:
     """The relation of a `DataRule`."""
     parts = [p for p, _ in subpatterns(rule.left) if isinstance(p, OpNode)]
-    one_way = any(p.rests or p.default is not None for p in parts)
-    if not one_way and not any(is_ac(p) for p in parts):
-        return lambda term, result: _both_ways(rule, term, result)
+    if not any(p.rests or p.default is not None or is_ac(p) for p in parts):
+        return lambda term, result: _both_ways(rule, [(rule.left, rule.right)], term, result)
 
     def goal(term: Any, result: Any) -> Goal:
         def search(state: Any) -> Iterator[Any]:
-            if known(term, state) is not UNKNOWN:
-                yield from _forward(rule, term, result)(state)
-            elif not one_way:
-                yield from _both_ways(rule, term, result)(state)
+            value, made = known(term, state), known(result, state)
+            if value is not UNKNOWN:
+                yield from _forward(rule, value, result, state)
+            elif made is not UNKNOWN:
+                if made is not IMPOSSIBLE:
+                    yield from backward(rule, made, term, state)
+            else:
+                yield from _both_ways(rule, opened(rule, reify(term, state)), term, result)(state)
 
         return search
 
     return goal
 
 
-def _both_ways(rule: Any, term: Any, result: Any) -> Goal:
-    return kanren.conde(*[_variant(rule, left, term, result) for left in orders(rule.left)])
-
-
-def orders(pattern: Any) -> Iterator[Any]:
-    """Yield a pattern with the operands of commutative ops in every order in which they are
-    tried.
-    """
-    if not isinstance(pattern, OpNode):
-        yield pattern
-        return
-    if is_ac(pattern):
-        arranged: Any = permutations(pattern.args)
-    else:
-        arranged = [pattern.args, pattern.args[::-1]] if pattern.swaps else [pattern.args]
-    for args in dict.fromkeys(arranged):
-        for choice in product(*[list(orders(a)) for a in args]):
-            yield OpNode(pattern.op, tuple(choice))
-
-
-def _variant(rule: Any, left: OpNode, term: Any, result: Any) -> list[Goal]:
-    lvars: dict[str, LogicVariable] = {}
-    goals = [kanren.eq(to_term(left, lvars), term)]
-    sorts = [(lvars[p.name], p) for p, _ in subpatterns(left) if isinstance(p, Hole)]
-    goals.append(_sorts_hold(dict(sorts)))
-    if isinstance(rule.right, Compute):
-        goals.append(_computed(rule, lvars, result))
-    else:
-        right = to_term(rule.right, lvars)
-        goals.append(kanren.eq(right, result))
-    goals.append(_sorts_hold(dict(sorts)))
-    goals += [_guard_holds(guard, lvars) for guard in rule.guards]
-    return goals
-
-
-def to_term(pattern: Any, lvars: dict[str, LogicVariable]) -> Any:
-    """A pattern as a term on logic variables (made where they are missing)."""
-    if isinstance(pattern, Hole):
-        return lvars.setdefault(pattern.name, LogicVariable(pattern.name))
-    if isinstance(pattern, Literal):
-        return pattern.value
-    op = pattern.op
-    if isinstance(op, OpClass):
-        op = make((op.cls, *[to_term(p, lvars) if isinstance(p, Hole) else p for _, p in op.props]))
-    return make((op, *[to_term(a, lvars) for a in pattern.args]))
-
-
 def known(x: Any, state: Any) -> Any:
     """The value of a term in a state: a graph variable or a parameter; `UNKNOWN` while something
-    in it is free.
+    in it is free, `IMPOSSIBLE` if no graph can be built of it.
     """
     value = reify(x, state)
     if logic_variables(value):
         return UNKNOWN
-    return value if isinstance(value, Variable) else from_term(value)
+    if isinstance(value, Variable):
+        return value
+    try:
+        return from_term(value)
+    except (RewriteEngineError, InvalidExpression, TypeError, ValueError):
+        return IMPOSSIBLE
 
 
-def _sorts_hold(sorts: dict[LogicVariable, Hole]) -> Goal:
+def _forward(rule: Any, value: Any, result: Any, state: Any) -> Iterator[Any]:
+    if not isinstance(value, Variable) or isinstance(value, Constant):
+        return
+    if repeats(rule.left):
+        value = Shared()(value)
+    if value.owner is None:
+        return
+    for bound in match_root(rule.left, value.owner, rule.lowered.exact):
+        len(state)  # (a watched state looks at the clock)
+        if not guards_hold(rule.guards, bound):
+            continue
+        answer = instantiate(rule.right, bound, value.owner)
+        if answer is not None:
+            yield from kanren.eq(answer, result)(state)
+
+
+# --- by unification -------------------------------------------------------------------------------
+
+
+def _both_ways(rule: Any, sides: Iterable[tuple[Any, Any]], term: Any, result: Any) -> Goal:
+    goals = (
+        _variant(rule, ordered, right, term, result)
+        for left, right in sides
+        for ordered in orders(left)
+    )
+    return kanren.conde(goals)
+
+
+def _variant(rule: Any, left: OpNode, right: Any, term: Any, result: Any) -> list[Goal]:
+    terms: Terms = {}
+    goals = [kanren.eq(to_term(left, terms), term)]
+    sorts = [(terms[p.name], p) for p, _ in subpatterns(left) if isinstance(p, Hole)]
+    goals.append(_sorts_hold(dict(sorts)))
+    if isinstance(right, Compute):
+        goals.append(_computed(right, terms, result))
+    else:
+        goals.append(kanren.eq(to_term(right, terms), result))
+    goals.append(_sorts_hold(dict(sorts)))
+    return goals + [_guard_holds(guard, terms) for guard in rule.guards]
+
+
+def _sorts_hold(sorts: Mapping[Any, Hole]) -> Goal:
     def goal(state: Any) -> Iterator[Any]:
         for lvar, hole in sorts.items():
             value = known(lvar, state)
-            if isinstance(value, Variable) and not hole.sort(value):
+            if value is IMPOSSIBLE or (isinstance(value, Variable) and not hole.sort(value)):
                 return
             if (
                 isinstance(value, int | float | complex)
@@ -129,38 +138,23 @@ def _open(hole: Hole) -> bool:
     return hole.sort.inline == "True" or hole.sort.constant
 
 
-def _guard_holds(guard: Any, lvars: dict[str, LogicVariable]) -> Goal:
+def _guard_holds(guard: Any, terms: Terms) -> Goal:
     def goal(state: Any) -> Iterator[Any]:
         names = [a.name for a in guard.args if isinstance(a, Hole)]
-        bound = {name: known(lvars[name], state) for name in names}
-        if UNKNOWN in bound.values() or ask(guard, bound):
+        bound = {name: known(terms[name], state) for name in names if name in terms}
+        if len(bound) < len(names) or UNKNOWN in bound.values() or ask(guard, bound):
             yield state
 
     return goal
 
 
-def _computed(rule: Any, lvars: dict[str, LogicVariable], result: Any) -> Goal:
+def _computed(right: Compute, terms: Terms, result: Any) -> Goal:
     def goal(state: Any) -> Iterator[Any]:
-        bound = {name: known(lvars[name], state) for name in rule.right.names}
-        if UNKNOWN in bound.values():
+        bound = {name: known(terms[name], state) for name in right.names if name in terms}
+        if len(bound) < len(right.names) or UNKNOWN in bound.values():
             return
-        value = instantiate(rule.right, bound, None)  # type: ignore[arg-type]
+        value = instantiate(right, bound, None)  # type: ignore[arg-type]
         if value is not None:
             yield from kanren.eq(value, result)(state)
-
-    return goal
-
-
-def _forward(rule: Any, term: Any, result: Any) -> Goal:
-    def goal(state: Any) -> Iterator[Any]:
-        value = known(term, state)
-        if not isinstance(value, Variable) or isinstance(value, Constant) or value.owner is None:
-            return
-        for bound in match_root(rule.left, value.owner, rule.lowered.exact):
-            if not guards_hold(rule.guards, bound):
-                continue
-            answer = instantiate(rule.right, bound, value.owner)
-            if answer is not None:
-                yield from kanren.eq(answer, result)(state)
 
     return goal

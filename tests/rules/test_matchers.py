@@ -8,12 +8,16 @@ import kanren
 import pytest
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.share import Shared
+from rewrite_engine.match.build import guards_hold, instantiate
+from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Compute
-from rewrite_engine.match.pattern import OpNode, subpatterns
-from rewrite_engine.terms import etuplize
+from rewrite_engine.terms import etuplize, logic_variables, unify
 from rewrite_engine.terms.convert import from_term
+from rewrite_engine.terms.search import run
 from tests.match.language import same
 from tests.rules.instances import RULES, SHAPES, instances
 
@@ -59,16 +63,12 @@ def test_every_other_rule_agrees_with_itself_on_these_terms(rule: Any) -> None:
                     agree(other, node)
 
 
-def has_rest(rule: Any) -> bool:
-    return any(isinstance(p, OpNode) and p.rests for p, _ in subpatterns(rule.left))
-
-
 @by_rule
 def test_the_relation_forwards(rule: Any) -> None:
     q = kanren.var()
     for term, _ in list(instances(rule, ["float64", "int64", "bool"], FEW))[:4]:
         compiled = rule.transform(None, term.owner)
-        found = kanren.run(6, q, rule.goal(etuplize(term), q))
+        found = run(6, q, rule.goal(etuplize(term), q))
         answers = [t if isinstance(t, Variable) else from_term(t) for t in found]
         if compiled is None:
             assert answers == []
@@ -78,24 +78,51 @@ def test_the_relation_forwards(rule: Any) -> None:
 
 @by_rule
 def test_the_relation_backwards(rule: Any) -> None:
-    """What rewrites to the right side: the left side is among the answers."""
-    if isinstance(rule.right, Compute) or has_rest(rule):
+    """What rewrites to the right side: the term that made it is among the answers, and whatever
+    else is there rewrites to it too."""
+    if isinstance(rule.right, Compute):
         return
     q = kanren.var()
-    term, _ = next(
-        (t, i)
-        for t, i in instances(rule, ["float64", "bool"], FEW)
-        if rule.transform(None, t.owner) is not None
-    )
-    result = rule.transform(None, term.owner)
-    found = kanren.run(3, q, rule.goal(q, etuplize(result)))
-    assert found
-    closed = [from_term(t) for t in found if is_variable(t)]
-    for before in closed:
-        assert rule.transform(None, before.owner) is not None
+    for term, _ in fired(rule)[:3]:
+        result = rule.transform(None, term.owner)
+        found = run(40, q, rule.goal(q, etuplize(result)))
+        assert any(comes_from(term, answer) for answer in found), found
+        for before in filter(is_variable, found):
+            assert rewrites(rule, before, result)
+
+
+def fired(rule: Any) -> list[Any]:
+    """Terms that the rule rewrites to another one."""
+    return [
+        pair
+        for pair in instances(rule, ["float64", "int64", "bool"], FEW)
+        if rule.transform(None, pair[0].owner) is not None
+    ]
+
+
+def comes_from(term: Variable, answer: Any) -> bool:
+    """Whether a term is an answer, whatever stands for the free variables of that."""
+    if logic_variables(answer):
+        return unify(answer, etuplize(term)) is not False
+    return is_variable(answer) and same(from_term(answer), term)
+
+
+def rewrites(rule: Any, before: Any, after: Variable) -> bool:
+    """Whether one of the matches of a rule makes one term of another (or one that is not well
+    typed, which no graph can have)."""
+    node = Shared()(from_term(before)).owner
+    for bound in match_root(rule.left, node, rule.lowered.exact):
+        made = instantiate(rule.right, bound, node) if guards_hold(rule.guards, bound) else None
+        if made is not None and same(made, after):
+            return True
+    return False
 
 
 def is_variable(term: Any) -> bool:
-    from rewrite_engine.terms import logic_variables
-
-    return not logic_variables(term) and isinstance(from_term(term), Variable)
+    """Whether a graph can be built of an answer."""
+    if logic_variables(term):
+        return False
+    try:
+        return isinstance(from_term(term), Variable)
+    except (RewriteEngineError, TypeError):
+        return False

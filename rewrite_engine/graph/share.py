@@ -1,0 +1,49 @@
+"""Equal terms become one object, outside of a graph: what a `FunctionGraph` does at all times, for
+terms that belong to none.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rewrite_engine.graph.intern import key_of
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.traverse import toposort
+
+
+class Shared:
+    """A table of terms: equal ones among those it was asked about get the same variable.
+
+    Linear in what it has not seen yet. A term in which nothing is equal to anything else is itself;
+    otherwise nodes above are copied. `first` maps copies to the first variable that stood there.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: dict[Any, Apply] = {}
+        self.constants: dict[Any, Variable] = {}
+        self.of: dict[Variable, Variable] = {}
+        self.first: dict[Variable, Variable] = {}
+
+    def __call__(self, v: Variable) -> Variable:
+        """The one variable for all terms that are equal to this one."""
+        for node in toposort([v], self.of):
+            inputs = tuple([self.leaf(i) for i in node.inputs])
+            key = key_of(node.op, inputs)
+            own = self.nodes.get(key)
+            if own is None:
+                same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
+                own = self.nodes[key] = node if same else node.clone_with_new_inputs(inputs)
+                self.first.update(zip(own.outputs, node.outputs, strict=True))
+            self.of.update(zip(node.outputs, own.outputs, strict=True))
+            self.of.update(zip(own.outputs, own.outputs, strict=True))
+        return self.leaf(v)
+
+    def leaf(self, v: Variable) -> Variable:
+        """The variable for one that is known, or is no result of a node."""
+        found = self.of.get(v)
+        if found is None:
+            found = v
+            if isinstance(v, Constant):
+                found = self.constants.setdefault(v.signature(), v)
+            self.of[v] = found
+        return found

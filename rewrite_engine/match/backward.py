@@ -1,0 +1,241 @@
+"""Data rules run backwards: from what a right side made to the left sides it may come from.
+
+The right side is matched with the result, by the same matcher that matches left sides; what it
+binds makes terms of the left side: in each order of operands that may stand in any, with and
+without an operand that may be missing, and beside the operands that the rule leaves alone. Used by
+`match/goal.py`, which also says what has no way back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations, product
+from typing import Any
+
+import kanren
+from etuples.core import ExpressionTuple
+
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.share import Shared
+from rewrite_engine.match.ac import EXTRA, is_ac, plan
+from rewrite_engine.match.build import ask
+from rewrite_engine.match.interpret import Matcher
+from rewrite_engine.match.lower import Compute, spliced
+from rewrite_engine.match.pattern import (
+    Anything,
+    Hole,
+    Literal,
+    OpClass,
+    OpNode,
+    Rest,
+    holes,
+    same_number,
+    subpatterns,
+)
+from rewrite_engine.terms.expression import make
+from rewrite_engine.terms.logic import LogicVariable
+
+Bindings = dict[str, Any]  # what stands for the variables of a rule: a term, or a tuple for a rest
+
+
+def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:
+    """Yield the states in which `term` is one that the rule rewrites to the known `result`."""
+    for bound in _made(rule, result):
+        if not _guards_allow(rule, bound):
+            continue
+        terms = bound | _unbound(rule, bound)
+        seen: set[Any] = set()
+        for left, flat in product(_lefts(rule, bound), (False, True)):
+            for ordered in orders(left):
+                len(state)  # (a watched state looks at the clock)
+                found = to_term(ordered, terms, flat)
+                if found not in seen:
+                    seen.add(found)
+                    yield from kanren.eq(found, term)(state)
+
+
+def _made(rule: Any, result: Any) -> Iterator[Bindings]:
+    """Yield the bindings under which the right side is a result; operands that the left side left
+    alone are bound to `EXTRA`.
+    """
+    if isinstance(rule.right, Compute):
+        return
+    right = _present(rule.right)
+    if not isinstance(result, Variable):  # a number
+        if isinstance(right, Hole):
+            yield {right.name: result}
+        elif isinstance(right, Literal) and same_number(result, right.value):
+            yield {}
+        return
+    if repeats(right):
+        result = Shared()(result)
+    yield from _matches(right, result)
+    taking = plan(rule.left, rule.left) if is_ac(rule.left) else None
+    if taking is not None and taking.rest is None and taking.collector is None:
+        op = rule.left.op
+        beside = OpNode(op, spliced(op, (right, Hole(EXTRA, Rest))))
+        if len(beside.rests) == 1:
+            yield from (bound for bound in _matches(beside, result) if bound[EXTRA])
+
+
+def _matches(right: Any, result: Variable) -> Iterator[Bindings]:
+    whole = OpNode(OpClass(type(None), ()), (right,))  # so that the right side is no left side
+    yield from Matcher(whole).matches(right, result, {})
+
+
+def _present(pattern: Any) -> Any:
+    """A right side in which no operand may be missing: what it made has all of them."""
+    if isinstance(pattern, Hole):
+        return Hole(pattern.name, pattern.sort)
+    if not isinstance(pattern, OpNode):
+        return pattern
+    return OpNode(pattern.op, tuple([_present(a) for a in pattern.args]))
+
+
+def _guards_allow(rule: Any, bound: Bindings) -> bool:
+    """Whether the guards whose variables are all bound hold."""
+    return all(
+        ask(guard, bound)
+        for guard in rule.guards
+        if all(a.name in bound for a in guard.args if isinstance(a, Hole))
+    )
+
+
+def _unbound(rule: Any, bound: Bindings) -> Bindings:
+    """What stands for the variables that the right side says nothing of: a rest is empty."""
+    return {
+        name: () if hole.rest else LogicVariable(name)
+        for name, hole in holes(rule.left).items()
+        if name not in bound
+    }
+
+
+def _lefts(rule: Any, bound: Bindings) -> Iterator[OpNode]:
+    """Yield the left side without operands that may be missing, with those it leaves alone."""
+    left = rule.left
+    if EXTRA in bound:
+        left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
+    yield from _without_missing(left, bound, root=True)
+
+
+def _without_missing(pattern: Any, bound: Bindings, root: bool = False) -> Iterator[Any]:
+    if not isinstance(pattern, OpNode):
+        yield pattern
+        return
+    maybe = pattern.default
+    for args in product(*[list(_without_missing(a, bound)) for a in pattern.args]):
+        yield OpNode(pattern.op, args)
+    if root or maybe is None or not _may_be_missing(maybe, bound):
+        return
+    (other,) = [a for a in pattern.args if a is not maybe]
+    yield from _without_missing(other, bound)
+
+
+def _may_be_missing(hole: Hole, bound: Bindings) -> bool:
+    """Whether an operand may be missing, given what stands for it."""
+    value = bound.get(hole.name, hole.default)
+    return same_number(getattr(value, "number", value), hole.default)
+
+
+# --- both sides open ------------------------------------------------------------------------------
+
+
+def opened(rule: Any, term: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield pairs of sides without rests and without operands that may be missing, to be unified
+    with an open term: a rest is as many variables as some op of that term has operands.
+    """
+    found = holes(rule.left)
+    rests = [name for name, hole in found.items() if hole.rest]
+    maybe = [name for name, hole in found.items() if hole.has_default]
+    most = _most_operands(term) if rests else 0
+    for sizes in product(range(most + 1), repeat=len(rests)):
+        named: dict[str, tuple[Any, ...]] = {
+            name: tuple([Hole(f"{name}{i}", Anything) for i in range(size)])
+            for name, size in zip(rests, sizes, strict=True)
+        }
+        for missing in product((False, True), repeat=len(maybe)):
+            gone = {name for name, is_gone in zip(maybe, missing, strict=True) if is_gone}
+            left = _filled(rule.left, named, gone)
+            numbers: dict[str, tuple[Any, ...]] = {n: (Literal(found[n].default),) for n in gone}
+            right = rule.right
+            if not isinstance(right, Compute):
+                right = _filled(right, named | numbers, set())
+            if isinstance(left, OpNode):
+                yield left, right
+
+
+def _filled(pattern: Any, named: dict[str, tuple[Any, ...]], gone: set[str]) -> Any:
+    """A side with patterns in place of some variables, and without the operands `gone`."""
+    if isinstance(pattern, Hole):
+        return named.get(pattern.name, (Hole(pattern.name, pattern.sort),))[0]
+    if not isinstance(pattern, OpNode):
+        return pattern
+    args: list[Any] = []
+    for a in pattern.args:
+        if isinstance(a, Hole) and (a.name in gone or a.name in named):
+            args.extend(() if a.name in gone else named[a.name])
+        else:
+            args.append(_filled(a, named, gone))
+    if len(args) == 1 and len(pattern.args) > 1 and is_ac(pattern):
+        return args[0]
+    return OpNode(pattern.op, tuple(args))
+
+
+def _most_operands(term: Any) -> int:
+    stack, most = [term], 0
+    while stack:
+        x = stack.pop()
+        if isinstance(x, ExpressionTuple):
+            most = max(most, len(x) - 1)
+            stack.extend(x._tuple)
+    return most
+
+
+# --- sides as terms -------------------------------------------------------------------------------
+
+
+def orders(pattern: Any) -> Iterator[Any]:
+    """Yield a pattern with the operands of commutative ops in every order in which they are
+    tried.
+    """
+    if not isinstance(pattern, OpNode):
+        yield pattern
+        return
+    if is_ac(pattern):
+        arranged: Any = permutations(pattern.args)
+    else:
+        arranged = [pattern.args, pattern.args[::-1]] if pattern.swaps else [pattern.args]
+    for args in dict.fromkeys(arranged):
+        for choice in product(*[list(orders(a)) for a in args]):
+            yield OpNode(pattern.op, tuple(choice))
+
+
+def to_term(pattern: Any, terms: Bindings, flat: bool = False) -> Any:
+    """A pattern as a term; a variable for which nothing stands gets a logic variable. flat: the
+    operands of an op in any order are not that op again.
+    """
+    if isinstance(pattern, Hole):
+        if pattern.name not in terms:
+            terms[pattern.name] = LogicVariable(pattern.name)
+        return terms[pattern.name]
+    if isinstance(pattern, Literal):
+        return pattern.value
+    op = pattern.op
+    if isinstance(op, OpClass):
+        op = make((op.cls, *[to_term(p, terms) if isinstance(p, Hole) else p for _, p in op.props]))
+    args: list[Any] = []
+    for a in pattern.args:
+        value = to_term(a, terms, flat)
+        if isinstance(a, Hole) and isinstance(value, tuple):
+            args.extend(value)
+        elif flat and is_ac(pattern) and getattr(value, "owner", None) and value.head is op:
+            args.extend(value.owner.inputs)
+        else:
+            args.append(value)
+    return make((op, *args))
+
+
+def repeats(pattern: Any) -> bool:
+    """Whether a variable occurs twice, so that equal operands have to be one object."""
+    names = [p.name for p, _ in subpatterns(pattern) if isinstance(p, Hole)]
+    return len(names) > len(set(names))
