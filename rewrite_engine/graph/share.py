@@ -28,7 +28,7 @@ class Shared:
         """The one variable for all terms that are equal to this one."""
         for node in toposort([v], self.of):
             inputs = tuple([self.leaf(i) for i in node.inputs])
-            key = key_of(node.op, inputs)
+            key = key_of(node, inputs)
             own = self.nodes.get(key)
             if own is None:
                 same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
