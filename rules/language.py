@@ -148,9 +148,9 @@ class Rewritten:
         return brief(self.variable, depth=20)
 
 
-def rewritten(*variables: Any, **options: Any) -> Any:
+def rewritten(*variables: Any, including: Iterable[Any] = (), rules: Iterable[Any] = ()) -> Any:
     """Return terms as the default pipeline rewrites them (without the in-place phase), ready to be
-    printed.
+    printed. including: what is granted. rules: rules of your own, used beside the others.
 
     >>> import rewrite_engine.tensor as pt
     >>> rewritten(pt.log(1 + pt.vector("x")))
@@ -158,9 +158,11 @@ def rewritten(*variables: Any, **options: Any) -> Any:
     """
     from rewrite_engine.graph.fgraph import FunctionGraph
     from rewrite_engine.match.query import Query
+    from rewrite_engine.match.ruleset import RuleSet
     from rewrite_engine.rules.pipeline import optimizer
 
     fgraph = FunctionGraph(None, list(variables))
-    optimizer(Query().excluding("inplace").including(*options.get("including", ()))).rewrite(fgraph)
+    query = Query().excluding("inplace").including(*including)
+    optimizer(query, RuleSet(rules)).rewrite(fgraph)
     results = [Rewritten(v) for v in fgraph.outputs]
     return results[0] if len(results) == 1 else results

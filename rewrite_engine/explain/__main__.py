@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import RewriteEngineError, UnknownNameError
+from rewrite_engine.errors import PackError, RewriteEngineError, RuleError, UnknownNameError
 from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.record import Recorder, recording
 from rewrite_engine.explain.report import Report
@@ -37,29 +37,44 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument("script", metavar="SCRIPT", help="a Python file; it runs as __main__")
     p.add_argument("args", nargs=argparse.REMAINDER, metavar="…", help="its arguments")
-    p.add_argument("--function", metavar="NAME", help="only this function (its name or number)")
-    p.add_argument("--phase", metavar="NAME", help="only the firings of this phase")
-    p.add_argument("--rule", metavar="NAME", help="only the firings of this rule, pack or tag")
-    p.add_argument("--no-graphs", action="store_true", help="do not print the graphs")
-    p.add_argument("--tree", action="store_true", help="print graphs as trees, not as formulas")
-    p.add_argument("--full", action="store_true", help="cut nothing")
-    p.add_argument(
+    _add_rule_options(p)
+    shown = p.add_argument_group("what is shown")
+    shown.add_argument("--function", metavar="NAME", help="only this function (its name or number)")
+    shown.add_argument("--phase", metavar="NAME", help="only the firings of this phase")
+    shown.add_argument("--rule", metavar="NAME", help="only the firings of this rule, pack or tag")
+    shown.add_argument("--no-graphs", action="store_true", help="do not print the graphs")
+    shown.add_argument("--tree", action="store_true", help="print graphs as trees, not as formulas")
+    shown.add_argument("--full", action="store_true", help="cut nothing")
+    asked = p.add_argument_group("questions")
+    asked.add_argument(
         "--why", metavar="NODE", help="only tell which firings led to a node of a rewritten graph"
     )
-    p.add_argument(
+    asked.add_argument(
         "--why-not", metavar="RULE", help="only tell why a rule did not fire, node by node"
     )
-    p.add_argument(
-        "--exclude", metavar="TAGS", default="", help="leave rules out: names or tags, with commas"
-    )
-    p.add_argument(
-        "--include", metavar="TAGS", default="", help="grant assumptions, such as fastmath"
-    )
-    p.add_argument(
+    result = p.add_argument_group("for programs")
+    result.add_argument(
         "--json", metavar="FILE", help="write JSON lines, one per firing (schema: explain/lines.py)"
     )
-    p.add_argument("--strict", action="store_true", help="exit with 1 if values disagree")
+    result.add_argument("--strict", action="store_true", help="exit with 1 if values disagree")
     return p
+
+
+def _add_rule_options(p: argparse.ArgumentParser) -> None:
+    rules = p.add_argument_group(
+        "rules", "for what the script compiles in the default mode (not with a `mode` of its own)"
+    )
+    rules.add_argument(
+        "--rules", metavar="FILE", action="append", default=[],
+        help="add the rules of a Python file; may be given several times",
+    )  # fmt: skip
+    rules.add_argument(
+        "--exclude", metavar="NAMES", default="",
+        help="leave out, with commas: rules, packs, phases, tags, claims",
+    )  # fmt: skip
+    rules.add_argument(
+        "--include", metavar="NAMES", default="", help="grant assumptions, such as fastmath"
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -78,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
     except BrokenPipeError:
         raise
-    except (UnknownNameError, OSError) as error:
+    except (UnknownNameError, RuleError, PackError, OSError) as error:
         return _complain(str(error))
     if failure:
         return SCRIPT_FAILED
@@ -104,11 +119,14 @@ def _warn_of_late_options(args: Sequence[str]) -> None:
 def _set_mode(options: argparse.Namespace) -> None:
     """Change the default mode. Raises `UnknownNameError` before the script runs."""
     exclude, include = _names(options.exclude), _names(options.include)
-    if not exclude and not include:
+    if not (exclude or include or options.rules):
         return
     from rewrite_engine.compile import get_mode
+    from rewrite_engine.rules.packs import load_rules
 
     mode = get_mode(config.mode).excluding(*exclude).including(*include)
+    if options.rules:
+        mode = mode.adding(*map(load_rules, options.rules))
     assert mode.optimizer is not None  # looks the names up
     config.mode = mode  # type: ignore[assignment]
 

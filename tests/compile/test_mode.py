@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pickle
 
+import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.compile import Mode, function, get_mode
 from rewrite_engine.config import config
-from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.errors import DuplicateRuleError, UnknownNameError
+from rewrite_engine.match.query import RewriteDatabaseQuery
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rules.language import Float, exact, rule
 
 
 def test_names_in_any_case() -> None:
@@ -40,6 +44,79 @@ def test_queries_make_new_modes() -> None:
     )
     assert other.including("inplace").query.exclude == set()
     assert hash(mode) == hash(Mode())
+
+
+@rule(phase="specialize")
+def tan_of_arctan(x: Float):
+    """A rule of a user."""
+    return pt.tan(pt.arctan(x)) >> x
+
+
+@rule(phase="canonicalize", claim=exact)
+def log_of_exp(x: Float):
+    """Not that of the library."""
+    return pt.log(pt.exp(x)) >> pt.abs(x)
+
+
+log_of_exp.name = "exp_log/log_of_exp"
+
+
+def test_rules_are_added_to_a_mode() -> None:
+    x = pt.vector("x")
+    term = pt.tan(pt.arctan(x))
+    mode = Mode("fast_run").excluding("inplace")
+    with_rule = mode + tan_of_arctan
+    assert mode == Mode("fast_run").excluding("inplace") != with_rule
+    assert with_rule == mode.register(tan_of_arctan) == mode + RuleSet([tan_of_arctan])
+    assert hash(with_rule) == hash(mode + tan_of_arctan)
+    assert repr(with_rule) == (
+        "Mode('fast_run').adding(test_mode/tan_of_arctan).excluding('inplace')"
+    )
+    assert len(function([x], term, mode=mode).fgraph) == 2
+    assert len(function([x], term, mode=with_rule).fgraph) == 0
+    assert len(function([x], term, mode=with_rule.excluding(tan_of_arctan)).fgraph) == 2
+    assert "test_mode/tan_of_arctan" in with_rule.excluding(tan_of_arctan).rules
+    assert "test_mode/tan_of_arctan" not in mode.rules
+
+
+def test_overwriting_needs_saying_so() -> None:
+    x = pt.vector("x")
+    with pytest.raises(DuplicateRuleError, match="two rules are called exp_log/log_of_exp"):
+        function([x], pt.log(pt.exp(x)), mode=Mode() + log_of_exp)
+    mode = Mode().adding(log_of_exp, overwrite=True)
+    assert repr(mode) == "Mode('fast_run').adding(exp_log/log_of_exp, overwrite=True)"
+    f = function([x], pt.log(pt.exp(x)), mode=mode)
+    assert [str(n.op) for n in f.fgraph.toposort()] == ["abs"]
+
+
+def test_a_place_is_told_by_name() -> None:
+    mine = Mode().adding(tan_of_arctan, before="exp_log").rules
+    names = [r.name for r in mine]
+    first = next(i for i, r in enumerate(mine) if r.pack == "exp_log")
+    assert names[first - 1] == "test_mode/tan_of_arctan"
+    mode = Mode().adding(tan_of_arctan, after="exp_lg")
+    with pytest.raises(UnknownNameError, match="did you mean exp_log"):
+        function([], [pt.constant(1.0)], mode=mode)
+
+
+def test_a_mode_with_an_optimizer_of_its_own_takes_no_rules() -> None:
+    with pytest.raises(ValueError, match="an optimizer of its own"):
+        Mode(optimizer=None) + tan_of_arctan
+
+
+def test_queries_as_the_field_writes_them() -> None:
+    query = RewriteDatabaseQuery(include=["fastmath"], exclude=["inplace"])
+    assert Mode(optimizer=query) == Mode().including("fastmath").excluding("inplace")
+    assert Mode("vm", query).query == query
+
+
+def test_merging_can_be_excluded() -> None:
+    x = pt.vector("x")
+    outputs = [pt.sin(x) + 1, pt.cos(pt.sin(x))]
+    assert len(function([x], outputs).fgraph) == 3
+    f = function([x], outputs, mode=Mode().excluding("merge", "inplace"))
+    assert [str(n.op) for n in f.fgraph.toposort()].count("sin") == 2
+    np.testing.assert_allclose(f([0.5])[1], np.cos(np.sin([0.5])))
 
 
 def test_pickling() -> None:

@@ -43,6 +43,22 @@ mode = rw.Mode(optimizer=optimizer(None, RuleSet([sine_is_cosine])))
 rw.function([x], pt.sin(x), mode=mode, name="wrong")([0.0])
 """
 
+USES = """
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+x = pt.vector("x")
+rw.function([x], [pt.sin(pt.arcsin(x)), pt.cos(pt.arccos(x))], name="both")
+"""
+RULES = """
+import rewrite_engine.tensor as pt
+from rewrite_engine.rules.language import *
+
+@rule(phase="specialize")
+def sin_of_arcsin(x: Float):
+    '''One is the inverse of the other.'''
+    return pt.sin(pt.arcsin(x)) >> x
+"""
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -50,6 +66,11 @@ def folder(tmp_path_factory):
     (folder / "beside.py").write_text("")
     (folder / "script.py").write_text(SCRIPT)
     (folder / "wrong.py").write_text(WRONG)
+    (folder / "uses.py").write_text(USES)
+    (folder / "my_rules.py").write_text(RULES)
+    (folder / "two.py").write_text(RULES.replace("sin", "cos"))
+    (folder / "broken_rules.py").write_text("import sys\n1 / 0\n")
+    (folder / "typo_rules.py").write_text(RULES.replace("specialize", "specialise"))
     return folder
 
 
@@ -94,6 +115,20 @@ def test_why_and_why_not(folder):
     assert "guard nonneg(x): its sign is not known: x" in done.stdout
 
 
+def test_rule_files(folder):
+    done = run(folder, "--rules", "my_rules.py", "--rules", "two.py", "uses.py")
+    assert done.returncode == 0, done.stderr
+    assert "my_rules/sin_of_arcsin my_rules.py:5" in done.stdout
+    assert "two/cos_of_arccos two.py:5" in done.stdout
+    left_out = run(
+        folder, "--rules", "my_rules.py", "--exclude", "my_rules", "--why-not", "sin_of_arcsin",
+        "uses.py",
+    )  # fmt: skip
+    assert left_out.returncode == 0, left_out.stderr
+    assert "my_rules/sin_of_arcsin: sin(arcsin(x)) -> x" in left_out.stdout
+    assert "the mode leaves it out" in left_out.stdout
+
+
 def test_values_that_disagree_fail_only_a_strict_run(folder):
     assert run(folder, "wrong.py").returncode == 0
     done = run(folder, "--strict", "wrong.py")
@@ -111,6 +146,9 @@ def test_values_that_disagree_fail_only_a_strict_run(folder):
         (["--phase", "nonsense", "script.py"], 2, "no phase is called 'nonsense'"),
         (["--function", "g", "script.py"], 2, "there are: 1 f, 2 never"),
         (["--exclude", "nonsense", "script.py"], 2, "is called 'nonsense'"),
+        (["--rules", "nowhere.py", "script.py"], 2, "No such file or directory"),
+        (["--rules", "broken_rules.py", "script.py"], 2, "broken_rules.py:2: 1 / 0"),
+        (["--rules", "typo_rules.py", "script.py"], 2, "the phase 'specialise', which does not"),
         (["script.py", "exit"], 3, "the script ended with exit status bye"),
         (["script.py", "--full"], 0, "--full stands after the script, so the script gets it"),
     ],

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.errors import DuplicateRuleError, UnknownNameError
 from rewrite_engine.match.claim import approx, assumes, exact, refines
 from rewrite_engine.match.decorate import node_rewriter
-from rewrite_engine.match.query import Query
+from rewrite_engine.match.query import Query, RewriteDatabaseQuery
 from rewrite_engine.match.ruleset import RuleSet
 from tests.match.language import rule
 from tests.toy import exp, log, neg, sin, sub
@@ -53,7 +54,7 @@ def test_order_and_look_up() -> None:
     assert "test_ruleset/cancel" in ALL
     assert "cancel" not in ALL
     assert ALL["cancel"] is ALL["test_ruleset/cancel"] is cancel
-    with pytest.raises(UnknownNameError, match="no rule is called 'cancle'"):
+    with pytest.raises(UnknownNameError, match="no rule is called 'cancle'; did you mean cancel"):
         ALL["cancle"]
 
 
@@ -76,6 +77,72 @@ def test_arithmetic() -> None:
     assert repr(ALL) == "<RuleSet of 4 rules>"
     with pytest.raises(UnknownNameError):
         ALL - "nothing"
+    assert names(ALL - "slow") == names(ALL - "approx") == ["cancel", "gone", "free"]
+    assert names(ALL - "second") == ["cancel", "log_exp"]
+    assert names(ALL & RuleSet([free, cancel])) == ["cancel", "free"]
+    assert ALL | RuleSet([free, cancel]) == ALL == ALL + RuleSet() == RuleSet() + ALL
+    assert sum([RuleSet([gone]), RuleSet([free])], RuleSet()) == RuleSet([gone, free])
+    for wrong in (lambda: ALL + "cancel", lambda: ALL & "cancel", lambda: ALL - 3):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+def twin_of(original: Any, **changed: Any) -> Any:
+    """Another rule of the same name."""
+    return rule(phase=original.phase, **changed)(original.fn)
+
+
+def test_a_name_stands_for_one_rule() -> None:
+    other = twin_of(log_exp, claim=exact)
+    with pytest.raises(DuplicateRuleError) as info:
+        ALL + other
+    assert "two rules are called test_ruleset/log_exp" in str(info.value)
+    assert "overwrite=True" in str(info.value)
+    assert "test_ruleset.py:" in str(info.value)
+    changed = ALL.adding(other, overwrite=True)
+    assert names(changed) == names(ALL)
+    assert changed["log_exp"] is other
+    assert ALL["log_exp"] is log_exp
+    assert ALL.adding(log_exp, cancel) == ALL
+
+
+def test_places_are_told_by_name() -> None:
+    few = RuleSet([cancel, gone])
+    assert names(few.adding(log_exp, before="gone")) == ["cancel", "log_exp", "gone"]
+    assert names(few.adding(log_exp, after="cancel")) == ["cancel", "log_exp", "gone"]
+    assert names(few.adding(log_exp, free, before="test_ruleset")) == [
+        "log_exp", "free", "cancel", "gone",
+    ]  # fmt: skip
+    assert names(few.adding(RuleSet([log_exp]), after="test_ruleset")) == [
+        "cancel", "gone", "log_exp",
+    ]  # fmt: skip
+    assert names(ALL.adding(free, before="cancel")) == ["free", "cancel", "log_exp", "gone"]
+    other = twin_of(cancel)
+    assert few.adding(other, after="gone", overwrite=True).rules == (gone, other)
+    with pytest.raises(UnknownNameError, match="no rule here is called 'cancle'; did you mean"):
+        few.adding(free, before="cancle")
+    with pytest.raises(ValueError, match="one place"):
+        few.adding(free, before="cancel", after="gone")
+
+
+def test_sets_with_the_same_rules_share_what_they_found_out() -> None:
+    one, two = RuleSet(ALL), ALL.excluding("slow").adding(log_exp, after="cancel")
+    assert one is not two
+    assert one.dispatch is two.dispatch
+    assert (one - cancel).dispatch is not one.dispatch
+
+
+@pytest.mark.parametrize("verb", ["including", "excluding", "requiring"])
+def test_unknown_names_are_refused(verb: str) -> None:
+    with pytest.raises(UnknownNameError, match="name or tag 'slwo'; did you mean slow"):
+        getattr(ALL, verb)("slwo")
+
+
+def test_rules_may_be_named_by_themselves() -> None:
+    assert names(ALL.excluding(cancel, approx)) == ["gone", "free"]
+    assert names(ALL.excluding("approx(ulps=3)", "assumes(fastmath)")) == ["cancel", "free"]
+    with pytest.raises(TypeError, match="takes names, tags, rules and claims"):
+        ALL.excluding(3)
 
 
 def test_phases_and_tags() -> None:
@@ -108,6 +175,10 @@ def test_queries_are_values() -> None:
     assert one.including("b").exclude == frozenset()
     assert hash(one) == hash(plain.including("a").excluding("b").requiring("c"))
     assert Query().excluding(approx(2), approx).exclude == {"approx"}
+    assert one == Query(include="a", exclude=["b"], require=("c",))
+    assert Query(include=None) == Query([]) == RewriteDatabaseQuery() == plain
+    assert repr(one) == "Query().including('a').excluding('b').requiring('c')"
+    assert pickle.loads(pickle.dumps(one)) == one
 
 
 def test_claims() -> None:

@@ -18,7 +18,7 @@ from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.trace import Trace
 from rewrite_engine.rules.language import Float, rewritten, rule
-from rewrite_engine.rules.pipeline import PHASES, all_rules, optimizer
+from rewrite_engine.rules.pipeline import PHASES, all_rules, equations, known_rules, optimizer
 from tests.tensor.evaluate import evaluate
 
 
@@ -67,6 +67,46 @@ def test_excluding_a_rule_or_a_pack(name: str) -> None:
     graph = FunctionGraph(None, [pt.log(1 + pt.vector("x"))])
     optimizer(Query().excluding(name)).rewrite(graph)
     assert graph.outputs[0].owner.op.scalar_op.name == "log"
+
+
+X, Y = pt.vectors("x y")
+SHOWN = [  # graphs at which much happens
+    pt.log(1 + pt.exp(X)) * 1 + pt.exp(X) * Y + X - X,
+    pt.exp(X) / pt.exp(X).sum() + Y * Y - pt.sqrt(pt.sqr(Y)),
+    pt.reshape(X.sum() + pt.log(pt.exp(Y)), (-1,)) + pt.constant(2.0) * 3,
+]
+
+
+def printed_names(query: Query) -> set[str]:
+    """Every name that what is done to `SHOWN` shows: of phases, rules and steps of drivers."""
+    graph = FunctionGraph([X, Y], SHOWN, clone=True)
+    trace = Trace()
+    result = optimizer(query).rewrite(graph, trace)
+    parts = {name for part in result.parts for name in (part.name, *part.fired)}
+    return parts | {firing.rule_name for firing in trace} | {firing.phase for firing in trace}
+
+
+def test_every_name_that_is_printed_can_be_excluded_under_it() -> None:
+    printed = printed_names(Query())
+    assert {"inplace/overwrite_dead_input", "merge", "inplace", "canonicalize"} <= printed
+    assert len(printed) > 12
+    for name in printed:
+        assert name not in printed_names(Query().excluding(name)), name
+
+
+def test_every_name_of_a_rule_switches_it_off() -> None:
+    everything = Query(include=["fastmath", "saturate"])
+    known = known_rules(everything)
+    names = known.names | {r.name for e in equations() for r in e.directions}
+    assert len(names) > 100
+    for name in names:
+        chosen = known.query(everything.excluding(name))
+        assert not [r for r in chosen if name in r.names], name
+        optimizer(everything.excluding(name))
+        assert repr(Query().excluding(name)) == f"Query().excluding({name!r})"
+    for phase in PHASES:
+        for name in phase.names:
+            assert phase.name not in [p.name for p in optimizer(Query().excluding(name))]
 
 
 def test_requiring_tags() -> None:

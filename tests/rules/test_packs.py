@@ -1,0 +1,288 @@
+"""Packs of other distributions and rule files: found, named, switched off, and wrong ones told."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import (
+    DuplicateRuleError,
+    PackError,
+    PatternError,
+    UnboundVariableError,
+    UnknownNameError,
+)
+from rewrite_engine.explain import explain
+from rewrite_engine.match.query import Query
+from rewrite_engine.rules import packs, pipeline
+from rewrite_engine.rules.language import rewritten
+
+ROOT = Path(__file__).resolve().parents[2]
+RULES = '''
+from rewrite_engine.rules.language import *
+import rewrite_engine.tensor as pt
+
+@rule(phase="specialize")
+def tan_of_arctan(x: Float):
+    """One is the inverse of the other.
+
+    >>> rewritten(pt.tan(pt.arctan(pt.vector("x"))))
+    x
+    """
+    return pt.tan(pt.arctan(x)) >> x
+'''
+BROKEN = "import rewrite_engine\n\n1 / 0\n"
+TYPO = RULES.replace('"specialize"', '"specialise"')
+NO_RULES = "from rewrite_engine.rules.exp_log import log_of_exp\n"
+FUNCTION = RULES + "\n\ndef rules():\n    import sys\n    return sys.modules[__name__]\n"
+x = pt.vector("x")
+TERM = pt.tan(pt.arctan(x))
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Install a distribution with one module into a folder that is on the path."""
+    forgotten = (packs.installed, packs._loaded, pipeline.known_rules, pipeline.optimizer)
+    modules = []
+
+    def put(name: str, source: str, entry: str) -> None:
+        module = f"{name}_{tmp_path.name}".replace("-", "_")
+        (tmp_path / f"{module}.py").write_text(textwrap.dedent(source))
+        info = tmp_path / f"{name}-1.2.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
+        text = f"[rewrite_engine.rules]\n{entry.format(module=module)}\n"
+        (info / "entry_points.txt").write_text(text)
+        modules.append(module)
+        forget()
+
+    def forget() -> None:
+        for function in forgotten:
+            function.cache_clear()
+
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield put
+    monkeypatch.undo()
+    forget()
+    for module in modules:
+        sys.modules.pop(module, None)
+
+
+def is_loaded(name: str) -> bool:
+    return any(module.startswith(f"{name}_") for module in sys.modules)
+
+
+@pytest.mark.parametrize(
+    ("source", "entry"),
+    [
+        (RULES, "a = {module}"),
+        (RULES, "a = {module}:tan_of_arctan"),
+        (RULES + "\nimport rewrite_engine as r\nR = r.RuleSet([tan_of_arctan])", "a = {module}:R"),
+        (FUNCTION, "a = {module}:rules"),
+    ],
+    ids=["module", "rule", "set", "function"],
+)  # fmt: skip
+def test_a_pack_is_found_when_a_graph_is_rewritten(install: Any, source: str, entry: str) -> None:
+    install("mechanics", source, entry)
+    (pack,) = packs.installed()
+    assert str(pack).startswith(
+        "the pack 'a' of the distribution mechanics 1.2 (rewrite_engine.rules: a = "
+    )
+    assert not is_loaded("mechanics")
+    assert repr(rewritten(TERM)) == "x"
+    assert is_loaded("mechanics")
+    assert [r.short_name for r in pipeline.known_rules()][-1] == "tan_of_arctan"
+    assert "tan_of_arctan" not in [r.short_name for r in pipeline.all_rules()]
+
+
+@pytest.mark.parametrize("name", ["physics", "mechanics"])
+def test_a_pack_can_be_switched_off_without_importing_it(install: Any, name: str) -> None:
+    install("mechanics", BROKEN, "physics = {module}")
+    f = rw.function([x], TERM, mode=rw.Mode("fast_run").excluding(name, "inplace"))
+    assert len(f.fgraph) == 2
+    assert not is_loaded("mechanics")
+
+
+def test_rules_of_a_pack_answer_to_all_their_names(install: Any) -> None:
+    install("mechanics", RULES, "physics = {module}")
+    rule = pipeline.known_rules()["tan_of_arctan"]
+    for name in (rule.name, rule.short_name, rule.pack, "physics", "mechanics", "specialize"):
+        chosen = pipeline.optimizer(Query().excluding(name))
+        assert not [r for part in chosen for r in getattr(part, "rules", ()) if r is rule], name
+    only = pipeline.optimizer(Query().requiring("physics"))
+    assert {r for part in only for r in getattr(part, "rules", ())} == {rule}
+
+
+def test_a_pack_has_the_name_it_gives_itself(install: Any) -> None:
+    install("mechanics", '__pack__ = "physics"\n' + RULES, "physics = {module}")
+    assert "physics/tan_of_arctan" in pipeline.known_rules()
+
+
+def test_explain_knows_the_rules_of_packs(install: Any) -> None:
+    install("mechanics", '__pack__ = "physics"\n' + RULES, "physics = {module}")
+    report = explain(TERM)
+    text = "".join(str(report).split())  # (lines are wrapped)
+    assert re.search(r"physics/tan_of_arctan\S*mechanics_\w+\.py:6", text)
+    (refusal,) = [answer for _, answer in explain(pt.tan(x)).why_not("tan_of_arctan")]
+    assert refusal.nodes[0][1].rule.name == "physics/tan_of_arctan"
+
+
+@pytest.mark.parametrize(
+    ("source", "entry", "texts"),
+    [
+        (BROKEN, "physics = {module}", [":3: 1 / 0", "ZeroDivisionError: division by zero"]),
+        (RULES, "physics = {module}:nothing", ["AttributeError", "nothing"]),
+        (RULES, "physics = {module}_missing", ["ModuleNotFoundError", "_missing"]),
+        (NO_RULES, "physics = {module}", ["defines no rules (those it imports do not count)"]),
+        (RULES, "physics = {module}:__name__", ["is a module or a RuleSet, or returns one"]),
+        (
+            RULES.replace(">> x", ">> y"),
+            "physics = {module}",
+            [],
+        ),
+    ],
+    ids=["raises", "attribute", "module", "empty", "kind", "rule"],
+)
+def test_what_is_wrong_with_a_pack_is_told(
+    install: Any, source: str, entry: str, texts: list[str]
+) -> None:
+    install("mechanics", source, entry)
+    with pytest.raises(PackError) as info:
+        rw.function([x], TERM)
+    text = str(info.value)
+    assert text.startswith("the pack 'physics' of the distribution mechanics 1.2")
+    assert text.endswith("without it: Mode(...).excluding('physics')")
+    assert info.value.__cause__ is not None
+    for part in texts:
+        assert part in text
+
+
+def test_two_packs_with_rules_of_one_name(install: Any) -> None:
+    pack = '__pack__ = "physics"\n' + RULES
+    install("mechanics", pack, "one = {module}")
+    install("optics", pack, "two = {module}")
+    with pytest.raises(DuplicateRuleError, match="two rules are called physics/tan_of_arctan"):
+        rewritten(TERM)
+    f = rw.function([x], TERM, mode=rw.Mode().excluding("two"))
+    assert len(f.fgraph) == 0
+
+
+def test_a_phase_that_does_not_exist(install: Any) -> None:
+    install("mechanics", TYPO, "physics = {module}")
+    with pytest.raises(UnknownNameError) as info:
+        rewritten(TERM)
+    assert "belongs to the phase 'specialise', which does not exist" in str(info.value)
+    assert "merge, canonicalize, stabilize, saturate, specialize, inplace" in str(info.value)
+    assert ".py:5" in str(info.value)
+
+
+def test_looking_for_packs_leaves_the_metadata_alone() -> None:
+    code = """
+        import sys
+        from rewrite_engine.rules.packs import installed
+        was = "importlib.metadata" in sys.modules
+        assert installed() == ()
+        assert was or "importlib.metadata" not in sys.modules
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, cwd=ROOT)
+
+
+def test_packs_of_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from zipfile import ZipFile
+
+    with ZipFile(tmp_path / "a.zip", "w") as file:
+        info = "mechanics-1.2.dist-info"
+        file.writestr("zipped_rules.py", RULES)
+        file.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: mechanics\nVersion: 1.2\n")
+        file.writestr(f"{info}/entry_points.txt", "[rewrite_engine.rules]\nzipped = zipped_rules\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "a.zip"))
+    packs.installed.cache_clear()
+    try:
+        (pack,) = packs.installed()
+        assert [r.name for r in pack.load()] == ["zipped_rules/tan_of_arctan"]
+    finally:
+        packs.installed.cache_clear()
+        sys.modules.pop("zipped_rules", None)
+
+
+# --- rule files -------------------------------------------------------------------------------
+
+
+def written(folder: Path, source: str, name: str = "my_rules.py") -> Path:
+    path = folder / name
+    path.write_text(source)
+    return path
+
+
+def test_a_rule_file(tmp_path: Path) -> None:
+    path = written(tmp_path, RULES)
+    rules = rw.load_rules(path)
+    (rule,) = rules
+    assert rule.name == "my_rules/tan_of_arctan"
+    assert rule.where == (str(path), 5)
+    assert repr(rewritten(TERM, rules=rules)) == "x"
+    mode = rw.Mode("fast_run") + rules
+    assert len(rw.function([x], TERM, mode=mode).fgraph) == 0
+    left = rw.function([x], TERM, mode=mode.excluding("my_rules", "inplace"))
+    assert len(left.fgraph) == 2
+    assert "rule_files.my_rules" in sys.modules
+
+
+def test_a_rule_file_is_read_again_when_it_has_changed(tmp_path: Path) -> None:
+    path = written(tmp_path, RULES)
+    first = rw.load_rules(str(path))
+    assert rw.load_rules(path) is first
+    path.write_text(RULES + "\n")
+    assert rw.load_rules(path)["tan_of_arctan"] is not first["tan_of_arctan"]
+    with pytest.raises(DuplicateRuleError):
+        first + rw.load_rules(path)
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "texts"),
+    [
+        (BROKEN, PackError, ["my_rules.py:3: 1 / 0", "ZeroDivisionError"]),
+        ("def f(:\n", PackError, ["SyntaxError", "my_rules.py, line 1"]),
+        (NO_RULES, PackError, ["my_rules.py defines no rules"]),
+        (RULES.replace(": Float", ""), None, []),
+        (
+            RULES.replace("(x: Float)", "(x: Float, y: Float)").replace(">> x", ">> x + y"),
+            UnboundVariableError,
+            ["rule my_rules/tan_of_arctan", "my_rules.py:5"],
+        ),
+        (RULES.replace('"""', "#", 1).replace('"""', "#"), PackError, ["SyntaxError"]),
+    ],
+    ids=["raises", "syntax", "empty", "fine", "rule", "docstring"],
+)
+def test_what_is_wrong_with_a_file_is_told(
+    tmp_path: Path, source: str, error: Any, texts: list[str]
+) -> None:
+    path = written(tmp_path, source)
+    if error is None:
+        assert len(rw.load_rules(path)) == 1
+        return
+    with pytest.raises(error) as info:
+        rw.load_rules(path)
+    for part in texts:
+        assert part in str(info.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.py"):
+        rw.load_rules(tmp_path / "nowhere.py")
+
+
+def test_a_rule_without_a_phase_is_refused_where_it_would_be_idle(tmp_path: Path) -> None:
+    rules = rw.load_rules(written(tmp_path, RULES.replace('phase="specialize"', "")))
+    with pytest.raises(PatternError, match="belongs to no phase"):
+        rw.Mode() + rules["tan_of_arctan"]
+    assert len(rw.function([x], TERM, mode=rw.Mode() + rules).fgraph) > 0
