@@ -13,7 +13,12 @@ from typing import Any
 
 
 class RewriteEngineError(Exception):
-    """Base of all errors of this library."""
+    """Base of all errors of this library.
+
+    result: if it ended the run of a driver, the `Result` of what was done until then.
+    """
+
+    result: Any = None
 
 
 class MethodNotDefined(RewriteEngineError, NotImplementedError):

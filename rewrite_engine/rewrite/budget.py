@@ -30,7 +30,7 @@ EVERY = 1024  # at multiples of this depth a row of firings is looked at,
 WINDOW = 64  # and so many of its firings are compared
 STORY = 400  # firings that are noted as text after a budget has run out
 SHOWN = 12  # of a story without a period
-TEXT = 90  # characters of a term
+TEXT, DEPTH, WIDTH = 120, 5, 12  # characters, levels and operands of a term that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,12 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One firing of a story. size: nodes of the term before, as far as they were counted."""
+    """One firing of a story. nodes: how many the graph had before it."""
 
     rule: str
     before: str
     after: str
-    size: int
+    nodes: int
     ours: bool  # whether it happened at what the suspected row of firings made
 
 
@@ -90,12 +90,10 @@ class Story:
         self.growth = growth
         self.events: list[Event] = []
 
-    def note(self, node: Apply, rule: Any, new: Any) -> None:
-        """A rule proposes something at a node."""
+    def note(self, node: Apply, rule: Any, new: Any, nodes: int) -> None:
+        """A rule proposes something at a node of a graph that has so many."""
         old = node.outputs[0] if node.outputs else None
-        self.events.append(
-            Event(rule.name, text_of(old), text_of(new), size_of(old), node in self.row)
-        )
+        self.events.append(Event(rule.name, text_of(old), text_of(new), nodes, node in self.row))
 
     def taken(self, node: Apply, made: Iterable[Apply]) -> bool:
         """The proposal was taken, and made nodes; whether the story is long enough."""
@@ -111,7 +109,7 @@ class Story:
         """The error that tells it."""
         ours = [e for e in self.events if e.ours]
         events = ours if len(ours) > 1 else self.events
-        turn = period([(e.rule, e.before, e.size) for e in events])
+        turn = period([(e.rule, e.before, e.nodes) for e in events])
         head = "one turn of the cycle:"
         if turn is None:
             turn = period([e.rule for e in events])
@@ -133,17 +131,16 @@ class Story:
         return error
 
     def _grown(self, events: Sequence[Event], turn: int) -> list[str]:
-        """How terms grow from turn to turn, if they do."""
-        sizes = [e.size for e in events[:: max(turn, 1)]]
-        lines = []
-        if len(sizes) > 2 and sizes[0] < sizes[1] < sizes[2]:
-            lines.append(
-                "    the term grows: nodes turn by turn " + ", ".join(map(str, sizes[:5])) + ", …"
-            )
+        """How the graph grows from turn to turn, if it does."""
         before, now = self.growth
-        if now > before:
-            lines.append(f"    the graph grew from {before} to {now} nodes")
-        return lines
+        if now <= before:
+            return []
+        sizes = [e.nodes for e in events[:: max(turn, 1)]][:4]
+        if len(sizes) > 2 and sizes[0] < sizes[1] < sizes[2]:
+            steps = f"; nodes turn by turn: {', '.join(map(str, sizes))}, …"
+        else:
+            steps = ""
+        return [f"    the graph grew from {before} to {now} nodes{steps}"]
 
 
 def period(keys: Sequence[Any]) -> int | None:
@@ -156,28 +153,24 @@ def period(keys: Sequence[Any]) -> int | None:
     return None
 
 
-def size_of(v: Variable | None, most: int = 500) -> int:
-    """How many nodes compute a variable, counted up to a limit."""
-    seen: set[Apply] = set()
-    stack = [v]
-    while stack and len(seen) < most:
-        v = stack.pop()
-        if v is not None and v.owner is not None and v.owner not in seen:
-            seen.add(v.owner)
-            stack += v.owner.inputs
-    return len(seen)
-
-
 def text_of(v: Any) -> str:
-    """A term as text of limited length."""
-    return write(v, _expand, TEXT) if isinstance(v, Variable) else str(v)[:TEXT]
+    """A term as text of limited length and depth."""
+    return write((v, DEPTH), _expand, TEXT)
 
 
-def _expand(v: Any, outer: int) -> Sequence[Token]:
+def _expand(item: Any, outer: int) -> Sequence[Token]:
+    v, depth = item
+    if not isinstance(v, Variable):
+        return [str(v)[:TEXT]]
     if v.owner is None or v.name is not None:
         text = v.name or (constant_text(v) if isinstance(v, Constant) else f"<{v.type}>")
         return leaf_tokens(text, outer)
-    return tokens(operator_text(v.owner.op), v.owner.inputs, outer)
+    if not depth:
+        return ["…"]
+    args = [(x, depth - 1) for x in v.owner.inputs[:WIDTH]]
+    if len(v.owner.inputs) > WIDTH:
+        args.append(("…", 0))
+    return tokens(operator_text(v.owner.op), args, outer)
 
 
 class Rows:

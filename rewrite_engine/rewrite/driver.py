@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
+from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.rewrite.collector import paused_collector
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.trace import Trace
@@ -20,20 +21,28 @@ class GraphRewriter:
     def rewrite(self, fgraph: Any, trace: Trace | None = None) -> Result:
         """Improve the graph in place; return what was done.
 
-        Errors name the rule; see each driver.
+        Errors name the rule (see each driver), and carry as `result` what was done until then.
         """
         result = Result(self.name, nodes_before=len(fgraph))
         merged = fgraph.merged
         start = perf_counter()
         if trace is not None:
             trace.begin(self.name, fgraph)
-        with paused_collector():
-            self.run(fgraph, trace, result)
-        result.seconds = perf_counter() - start
-        result.nodes_after = len(fgraph)
-        result.merged = fgraph.merged - merged
-        if trace is not None:
-            trace.end(result, fgraph)
+        try:
+            with paused_collector():
+                self.run(fgraph, trace, result)
+        except BaseException as error:
+            if result.stopped is not StopReason.BUDGET:
+                result.stopped = StopReason.FAILED
+            if isinstance(error, RewriteEngineError):
+                error.result = result  # of the outermost driver in the end
+            raise
+        finally:
+            result.seconds = perf_counter() - start
+            result.nodes_after = len(fgraph)
+            result.merged = fgraph.merged - merged
+            if trace is not None:
+                trace.end(result, fgraph)
         return result
 
     apply = rewrite
@@ -55,7 +64,12 @@ class SequentialOptimizer(GraphRewriter):
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         for part in self.parts:
-            result.parts.append(part.rewrite(fgraph, trace))
+            try:
+                result.parts.append(part.rewrite(fgraph, trace))
+            except RewriteEngineError as error:
+                result.parts.append(error.result)
+                result.stopped = error.result.stopped
+                raise
         if any(p.stopped is StopReason.BUDGET for p in result.parts):
             result.stopped = StopReason.BUDGET
 

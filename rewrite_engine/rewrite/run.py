@@ -161,7 +161,7 @@ class Run:
         depth = self.depth.get(node, 0) + 1
         stats.matches += 1
         if self.story is not None:
-            self.story.note(node, rule, new)
+            self.story.note(node, rule, new, size)
         key = self.rows.key(node) if depth >= DEEP and depth % EVERY >= DEEP else None
         if not self.put(node, rule, new):
             if self.reason is not None:
@@ -176,14 +176,10 @@ class Run:
             self.result.tally[rule.name] = self.result.tally.pop(rule.name)
         stats.created += made
         stats.dropped += size + made - len(level)
-        self.depth.pop(node, None)
-        for one in fresh:
-            self.depth[one] = depth
+        self.descend(node, depth)
         if node in level:
             self.remain(node, rule, depth, size)
         self.left -= 1
-        if not self.left & 4095 and len(self.depth) > 2 * len(level):
-            self.depth = {one: n for one, n in self.depth.items() if one in level}
         if (
             self.left < 0
             or depth > self.deepest
@@ -213,6 +209,16 @@ class Run:
             if name is not None:
                 self.result.refusals[name] = self.result.refusals.get(name, 0) + 1
             return False
+
+    def descend(self, node: Apply, depth: int) -> None:
+        """Note the depth of what was made; now and then, forget what has left."""
+        depths = self.depth
+        depths.pop(node, None)
+        for one in self.fgraph.fresh:
+            depths[one] = depth
+        if not self.left & 4095 and len(depths) > 2 * len(self.fgraph):
+            level = self.fgraph.order.level
+            self.depth = {one: n for one, n in depths.items() if one in level}
 
     def remain(self, node: Apply, rule: Rule, depth: int, size: int) -> None:
         """What replaces a node is made from it: if that goes on, it is a loop."""

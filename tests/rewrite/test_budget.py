@@ -1,0 +1,326 @@
+"""Rules without an end: what is said, when it is noticed, and that the graph is as before."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import pytest
+
+from rewrite_engine.config import config
+from rewrite_engine.errors import RuleLoopError
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.match.decorate import node_rewriter, relation
+from rewrite_engine.rewrite.budget import Budget, period
+from rewrite_engine.rewrite.driver import SequentialOptimizer
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.result import StopReason
+from rewrite_engine.rewrite.trace import Trace, brief
+from rewrite_engine.rewrite.walk import WalkingOptimizer
+from tests.match.language import x, y
+from tests.rewrite.graphs import named
+from tests.toy import Scale, ToyOp, add, exp, log, neg, sin, sub
+
+f, g, h = ToyOp("f", 1), ToyOp("g", 1), ToyOp("h", 1)
+pair, swapped = ToyOp("pair", 2), ToyOp("swapped", 2)
+
+to_g = named("to_g", lambda a: f(a) >> g(a))
+to_h = named("to_h", lambda a: g(a) >> h(a))
+to_f = named("to_f", lambda a: h(a) >> f(a))
+back = named("back", lambda a: g(a) >> f(a))
+grow = named("grow", lambda a: f(a) >> f(g(h(a))))
+wrap = named("wrap", lambda a: f(a) >> g(f(a)))
+commute = named("commute", lambda a, b: pair(a, b) >> pair(b, a))
+outside = named("outside", lambda a: sin(f(a)) >> sin(g(a)))
+inside = named("inside", lambda a: g(a) >> f(a))
+double = named("double", lambda a: f(a) >> pair(f(g(a)), f(h(a))))
+above = named("above", lambda a: sin(exp(a)) >> sin(log(a)))
+below = named("below", lambda a: log(a) >> exp(a))
+
+
+@node_rewriter([g], tags=["loop"])
+def python_back(fgraph, node):
+    """Not data: the loop needs one of each kind."""
+    return f(node.inputs[0])
+
+
+#: rules, a term, and the words that must be there
+LOOPS: dict[str, tuple[Any, Any, list[str]]] = {
+    "undo": ([to_g, back], f(x), ["f(x) → g(x)", "g(x) → f(x)"]),
+    "three": ([to_g, to_h, to_f], f(x), ["f(x) → g(x)", "g(x) → h(x)", "h(x) → f(x)"]),
+    "commute": ([commute], pair(x, y), ["pair(x, y) → pair(y, x)", "pair(y, x) → pair(x, y)"]),
+    "rewriter": ([to_g, python_back], f(x), ["f(x) → g(x)", "g(x) → f(x)"]),
+    "two levels": ([outside, inside], sin(f(x)), ["sin(f(x)) → sin(g(x))", "g(x) → f(x)"]),
+    "child and parent": ([above, below], sin(log(x)), ["log(x) → exp(x)", "sin(exp(x)) → "]),
+    "grow": ([grow], f(x), ["f(g(h(g(h(…", "turn by turn: "]),
+    "double": ([double], f(x), ["the graph grew from "]),
+    "contains": ([wrap], f(x), ["makes of f(x) a term that contains it, again and again"]),
+    "contains, used twice": ([wrap], sub(f(x), exp(f(x))), ["again and again"]),
+}
+
+
+def shape(graph: FunctionGraph) -> Any:
+    """All that a graph is: its nodes themselves, their inputs, names, types, outputs, order."""
+    nodes = graph.toposort()
+    return (
+        [(node, node.inputs, node.outputs) for node in sorted(nodes, key=id)],
+        [(v.name, v.type, v.owner) for node in sorted(nodes, key=id) for v in node.outputs],
+        list(graph.inputs),
+        list(graph.outputs),
+    )
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("case", LOOPS.values(), ids=LOOPS)
+def test_a_loop_is_named_and_the_graph_is_as_before(case: Any, traced: bool) -> None:
+    rules, term, words = case
+    named_term = neg(exp(neg(y)))
+    named_term.name = "mine"
+    graph = FunctionGraph([x, y], [term, named_term, log(log(term))])
+    before = shape(graph)
+    driver = EquilibriumOptimizer(rules, "phase")
+    with pytest.raises(RuleLoopError) as info:
+        driver.rewrite(graph, Trace() if traced else None)
+    text = str(info.value)
+    for word in words:
+        assert word in text, text
+    for rule in rules:
+        assert rule.name in text
+        assert rule.name in info.value.rules
+    assert len(text) < 3000
+    assert shape(graph) == before
+    graph.check_integrity()
+    assert info.value.result.stopped is StopReason.BUDGET
+    assert info.value.result.firings > 0
+    assert info.value.result.nodes_after == len(graph)
+    assert graph.agenda is None
+    assert graph.fresh is None
+    assert not graph.on_change_type
+
+
+def test_one_turn_is_shown_in_order() -> None:
+    graph = FunctionGraph([x], [f(x)])
+    with pytest.raises(RuleLoopError, match="the same terms come again and again") as info:
+        EquilibriumOptimizer([to_g, to_h, to_f]).rewrite(graph)
+    turn = list(info.value.turn)
+    assert len(turn) == 3
+    start = [t[0] for t in turn].index(to_g.name)
+    assert turn[start:] + turn[:start] == [
+        (to_g.name, "f(x)", "g(x)"),
+        (to_h.name, "g(x)", "h(x)"),
+        (to_f.name, "h(x)", "f(x)"),
+    ]
+    assert all(turn[i][2] == turn[(i + 1) % 3][1] for i in range(3))
+
+
+def test_names_and_types_come_back() -> None:
+    """A replacement may give its name to a node that was there, and its type to those above."""
+    kept = exp(x)  # positive
+    term = f(x)
+    term.name = "t"
+    to_exp = named("to_exp", lambda a: f(a) >> exp(a))
+    graph = FunctionGraph([x], [add(term, exp(x)), kept, g(x)])
+    before = shape(graph)
+    rules = [to_exp, named("spin", lambda a: g(a) >> h(a)), to_f_g]
+    with pytest.raises(RuleLoopError):
+        EquilibriumOptimizer(rules).rewrite(graph)
+    assert shape(graph) == before
+    graph.check_integrity()
+
+
+to_f_g = named("to_f_g", lambda a: h(a) >> g(a))
+
+
+def test_a_relation_in_the_cycle() -> None:
+    def lefto(term: Any, result: Any) -> Any:
+        """g(a) is f(a)."""
+        from etuples import etuple
+        from kanren import eq, lall, var
+
+        a = var()
+        return lall(eq(term, etuple(g, a)), eq(result, etuple(f, a)))
+
+    rule = relation(tracks=[g])(lefto)
+    graph = FunctionGraph([x], [f(x)])
+    with pytest.raises(RuleLoopError) as info:
+        EquilibriumOptimizer([to_g, rule]).rewrite(graph)
+    assert set(info.value.rules) == {to_g.name, rule.name}
+
+
+def test_a_cycle_longer_than_what_is_compared() -> None:
+    ops = [ToyOp(f"c{i}", 1) for i in range(90)]
+    rules = [step(ops, i) for i in range(90)]
+    graph = FunctionGraph([x], [ops[0](x)])
+    with pytest.raises(RuleLoopError) as info:
+        EquilibriumOptimizer(rules, budget=Budget(depth=300)).rewrite(graph)
+    assert set(info.value.rules) == {rule.name for rule in rules}
+    assert len(info.value.turn) == 90
+
+
+def step(ops: Any, i: int) -> Any:
+    return named(f"step{i}", lambda a: ops[i](a) >> ops[(i + 1) % len(ops)](a))
+
+
+def big(n: int, loops: int) -> FunctionGraph:
+    """A wide graph of n nodes in which `loops` places go round, far from each other."""
+    terms = [sin(exp(Scale(float(i))(x))) for i in range(n // 3)]
+    for i in range(loops):
+        terms[(2 * i + 1) * len(terms) // (2 * loops)] = sin(f(Scale(float(n + i))(x)))
+    return FunctionGraph([x], terms)
+
+
+@pytest.mark.parametrize("loops", [1, 50])
+def test_a_loop_in_a_large_graph_is_found_soon(loops: int) -> None:
+    graph = big(40_000, loops)
+    before = len(graph)
+    start = perf_counter()
+    with pytest.raises(RuleLoopError, match=r"f\(Scale"):
+        EquilibriumOptimizer([to_g, back]).rewrite(graph)
+    assert perf_counter() - start < 10
+    assert len(graph) == before
+
+
+@pytest.mark.parametrize("loops", [1, 50])
+def test_how_many_firings_it_takes_to_find_a_loop(loops: int) -> None:
+    for n in (300, 9_000):
+        with pytest.raises(RuleLoopError) as info:
+            EquilibriumOptimizer([to_g, back]).rewrite(big(n, loops))
+        assert info.value.result.firings < 2_000
+
+
+def test_long_honest_work_is_no_loop() -> None:
+    """A row of 5,000 firings, of the same two rules."""
+    term = x
+    for _ in range(2_500):
+        term = Scale(2.0)(term)
+    down = named("down", lambda a: f(Scale(2.0)(a)) >> g(a))
+    again = named("again", lambda a: g(a) >> f(a))
+    graph = FunctionGraph([x], [f(term)])
+    result = EquilibriumOptimizer([down, again, named("end", lambda a: sin(f(a)) >> a)]).rewrite(
+        FunctionGraph([x], [sin(f(term))])
+    )
+    assert result.firings == 5_001
+    assert EquilibriumOptimizer([down, again]).rewrite(graph).firings == 5_000
+
+
+def test_budgets_by_kind() -> None:
+    cases = {
+        "its budget of 50 firings is used up": Budget(firings=50),
+        "more than 60 firings in a row": Budget(depth=60),
+        f"{grow.name} has used up its 70 firings": Budget(per_rule=70),
+        "the graph grew by more than 80 nodes": Budget(nodes=80),
+        "the 0.05 seconds it has are over": Budget(seconds=0.05, depth=10**9, firings=10**9),
+    }
+    for why, budget in cases.items():
+        graph = FunctionGraph([x], [f(x)])
+        with pytest.raises(RuleLoopError) as info:
+            EquilibriumOptimizer([grow], budget=budget).rewrite(graph)
+        assert why in str(info.value)
+        assert grow.name in info.value.rules
+        assert why in info.value.result.note
+        assert brief(graph.outputs[0]) == "f(x)"
+
+
+def test_what_is_done_is_kept_if_so_wished() -> None:
+    for budget, setting in ((Budget(firings=49, on_budget="stop"), "raise"), (Budget(49), "stop")):
+        graph = FunctionGraph([x], [f(x)])
+        with config.change_flags(on_budget=setting):
+            result = EquilibriumOptimizer([to_g, back], budget=budget).rewrite(graph)
+        assert result.stopped is StopReason.BUDGET
+        assert result.note == "its budget of 49 firings is used up"
+        assert result.firings == 50
+        assert brief(graph.outputs[0]) == "f(x)"
+        graph.check_integrity()
+        assert graph.agenda is None
+    graph = FunctionGraph([x], [f(x)])
+    both = SequentialOptimizer(
+        [EquilibriumOptimizer([wrap], budget=Budget(on_budget="stop")),
+         EquilibriumOptimizer([to_g])]
+    )  # fmt: skip
+    result = both.rewrite(graph)
+    assert result.stopped is StopReason.BUDGET
+    assert brief(graph.outputs[0]) == "g(g(x))"
+    with pytest.raises(ValueError, match="on_budget is 'raise' or 'stop'"):
+        Budget(on_budget="warn")
+
+
+def test_a_budget_is_enough_or_it_is_not() -> None:
+    term = x
+    for _ in range(8):
+        term = neg(term)
+    neg_neg = named("neg_neg", lambda a: neg(neg(a)) >> a)
+    ok = EquilibriumOptimizer([neg_neg], budget=Budget(firings=4)).rewrite(
+        FunctionGraph([x], [term])
+    )
+    assert ok.firings == 4
+    with pytest.raises(RuleLoopError, match="its budget of 3 firings is used up") as info:
+        EquilibriumOptimizer([neg_neg], budget=Budget(firings=3)).rewrite(
+            FunctionGraph([x], [term])
+        )
+    assert info.value.rules == (neg_neg.name,)
+
+
+def test_changes_behind_the_drivers_back() -> None:
+    """Nothing fires, and yet nodes change again and again."""
+
+    @node_rewriter([pair])
+    def meddles(fgraph, node):
+        """Replaces an input itself and says that it did nothing."""
+        old = node.inputs[0]
+        fgraph.replace(old, (g if old.owner.op is f else f)(x))
+
+    for budget in (Budget(), Budget(on_budget="stop")):
+        graph = FunctionGraph(None, [pair(f(x), y)], clone=False)
+        driver = EquilibriumOptimizer([meddles], budget=budget)
+        if budget.on_budget == "stop":
+            assert driver.rewrite(graph).stopped is StopReason.BUDGET
+            continue
+        with pytest.raises(RuleLoopError, match="nodes change again and again though no rule"):
+            driver.rewrite(graph)
+        assert brief(graph.outputs[0]) == "pair(f(x), y)"
+
+
+def test_the_walk_has_a_budget_too() -> None:
+    graph = FunctionGraph([x], [f(f(f(f(x))))])
+    with pytest.raises(RuleLoopError):
+        WalkingOptimizer([to_g], budget=Budget(firings=2)).rewrite(graph)
+    assert brief(graph.outputs[0]) == "f(f(f(f(x))))"
+    graph.check_integrity()
+
+
+def test_a_rewriter_that_stays_and_acts_elsewhere_is_no_loop() -> None:
+    """2,000 firings at one node, each of which does something."""
+    terms = [f(Scale(float(i))(x)) for i in range(2_000)]
+
+    @node_rewriter([pair])
+    def elsewhere(fgraph, node):
+        """Changes one term far away."""
+        for v in fgraph.outputs:
+            if v.owner.op is f:
+                return {v: g(v.owner.inputs[0])}
+        return None
+
+    graph = FunctionGraph([x, y], [*terms[:1200], pair(x, y)])
+    assert EquilibriumOptimizer([elsewhere]).rewrite(graph).firings == 1_200
+
+
+def test_period() -> None:
+    assert period([1, 2, 3, 1, 2, 3]) == 3
+    assert period([9, 9, 1, 2, 1, 2]) == 2
+    assert period([1, 1]) == 1
+    assert period([1, 2, 3]) is None
+    assert period([]) is None
+
+
+def test_a_million_nodes_come_back() -> None:
+    """(20,000 here; a chain, so that nothing may recurse.)"""
+    term = x
+    for i in range(10_000):
+        term = sin(Scale(float(i + 2))(term))
+    scaled = named("scaled", lambda a: sin(a) >> log(a))
+    graph = FunctionGraph([x], [f(term)])
+    nodes = set(graph.apply_nodes)
+    with pytest.raises(RuleLoopError):
+        EquilibriumOptimizer([scaled, to_g, back]).rewrite(graph)
+    assert set(graph.apply_nodes) == nodes
+    assert graph.outputs[0].owner.inputs[0].owner.op is sin
