@@ -1,4 +1,6 @@
-"""Sums, products, powers and signs. Associative-commutative collecting comes with AC matching."""
+"""Sums, products, powers and signs. What follows from declarations alone is in
+`rewrite_engine/rewrite/ac.py`.
+"""
 
 from rewrite_engine.rules.facts import nonneg, positive
 from rewrite_engine.rules.language import *
@@ -6,8 +8,6 @@ from rewrite_engine.tensor import (
     abs,
     constant,
     cos,
-    maximum,
-    minimum,
     neg,
     reciprocal,
     second,
@@ -19,26 +19,6 @@ from rewrite_engine.tensor import (
 def filled(x, value):
     """A number in the shape and dtype of x."""
     return second(x, constant(value, dtype=x.type.dtype))
-
-
-@rule(phase="canonicalize")
-def mul_by_one(x):
-    """1 is neutral (exactly; the product with a complex 1 makes NaN of an infinity).
-
-    >>> rewritten(vector("x") * 1)
-    x
-    """
-    return 1 * x >> x
-
-
-@rule(phase="canonicalize")
-def add_zero(x):
-    """0 is neutral (up to the sign of a zero result).
-
-    >>> rewritten(vector("x") + 0)
-    x
-    """
-    return 0 + x >> x
 
 
 @rule(phase="canonicalize", claim=exact)
@@ -195,28 +175,6 @@ def sqrt_of_square(x: Real):
     abs(x)
     """
     return sqrt(sqr(x)) >> abs(x)
-
-
-@rule(phase="canonicalize", claim=exact)
-def maximum_of_same(x):
-    """The larger of two equal things.
-
-    >>> x = vector("x")
-    >>> rewritten(maximum(x, x))
-    x
-    """
-    return maximum(x, x) >> x
-
-
-@rule(phase="canonicalize", claim=exact)
-def minimum_of_same(x):
-    """The smaller of two equal things.
-
-    >>> x = vector("x")
-    >>> rewritten(minimum(x, x))
-    x
-    """
-    return minimum(x, x) >> x
 
 
 @rule(phase="canonicalize", claim=exact)

@@ -1,7 +1,7 @@
 """Truth values and choices."""
 
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import and_, invert, or_, switch
+from rewrite_engine.tensor import invert, switch
 
 
 @rule(phase="canonicalize", claim=exact)
@@ -12,28 +12,6 @@ def invert_of_invert(x):
     x
     """
     return invert(invert(x)) >> x
-
-
-@rule(phase="canonicalize", claim=exact)
-def and_of_same(x):
-    """Once is enough.
-
-    >>> x = vector("x") > 0
-    >>> rewritten(and_(x, x))
-    x > 0.0
-    """
-    return and_(x, x) >> x
-
-
-@rule(phase="canonicalize", claim=exact)
-def or_of_same(x):
-    """Once is enough.
-
-    >>> x = vector("x") > 0
-    >>> rewritten(or_(x, x))
-    x > 0.0
-    """
-    return or_(x, x) >> x
 
 
 @rule(phase="canonicalize", claim=exact)

@@ -34,6 +34,7 @@ PACKS = (
     "rewrite_engine.rules.index",
     "rewrite_engine.rules.join",
     "rewrite_engine.rules.dot",
+    "rewrite_engine.rewrite.ac",  # last: rules on two operands are tried before these are joined
 )
 
 #: packs of equations; they are imported when a query includes "saturate"
@@ -45,6 +46,13 @@ def saturation(rules: RuleSet, name: str) -> GraphRewriter:
     from rewrite_engine.rewrite.saturate import SaturationOptimizer
 
     return SaturationOptimizer(rules, name)
+
+
+def merging(rules: RuleSet, name: str) -> GraphRewriter:
+    """The driver that merges equal nodes: in sums of floats any order is equal if the rule
+    `regroup` may change it.
+    """
+    return MergeOptimizer(name, reorders="ac/regroup" in rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +87,7 @@ class Phase:
 
 
 PHASES = (
-    Phase("merge", lambda rules, name: MergeOptimizer(name)),
+    Phase("merge", merging, also=("canonicalize",)),
     Phase("canonicalize", EquilibriumOptimizer),
     Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
     Phase("saturate", saturation, on_request=True),

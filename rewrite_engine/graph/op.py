@@ -207,6 +207,12 @@ class Op(Record):
         """Return the Jacobian-vector products, one per output; None where not differentiable."""
         raise MethodNotDefined(f"{self} defines no R_op")
 
+    def filled(self, inputs: Sequence[Variable], out_type: Any, constant: Variable) -> Any:
+        """The output on these inputs if all of it is one constant; None where there is no such
+        term.
+        """
+        return constant if out_type.is_super(constant.type) else None
+
     #: connection_pattern(node) -> [[does input i affect output j?]]; undefined: everything is
     #: connected
     connection_pattern: Callable[[Apply], list[list[bool]]] | None = None

@@ -172,7 +172,8 @@ class Dispatch:
         return result
 
     def _fitting(self, op: Any, heads: Sequence[Outline]) -> Iterator[Rule]:
-        return (r for r in self.rules_for(op).pick(heads) if r.fits(heads))
+        rules = self.rules_for(op).pick(heads)
+        return (r for r in rules if r.fits(heads) and r.may_apply(op, heads))
 
     def _make(self) -> Callable[[Apply], Candidates]:
         get = self.table.get

@@ -111,6 +111,12 @@ class Rule:
         """
         return True
 
+    def may_apply(self, op: Any, seen: Sequence[Outline]) -> bool:
+        """Whether the rule can apply at a node with this op, and inputs with these outlines; asked
+        once, like `fits`.
+        """
+        return True
+
     #: {level: what `fits` looks for there}; what has not all of it does not fit
     demands: dict[int, tuple[Any, ...]] = {}
 

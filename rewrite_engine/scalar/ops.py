@@ -221,8 +221,8 @@ isinf = _unary("isinf", "isinf", _step)
 
 # --- logic, on bits for integers ------------------------------------------------------------
 
-and_ = _op("and_", None, "bitwise_and", _step, **_ac(idempotent=True, absorbing=0))
-or_ = _op("or_", None, "bitwise_or", _step, **_ac(idempotent=True, identity=0))
+and_ = _op("and_", None, "bitwise_and", _step, **_ac(idempotent=True, identity=-1, absorbing=0))
+or_ = _op("or_", None, "bitwise_or", _step, **_ac(idempotent=True, identity=0, absorbing=-1))
 xor = _op("xor", None, "bitwise_xor", _step, **_ac(identity=0))
 invert = _unary("invert", "invert", _step)
 

@@ -19,7 +19,7 @@ from rewrite_engine.graph.node import Apply, Variable, build_variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.scalar.dtype import is_number
-from rewrite_engine.scalar.op import ScalarOp
+from rewrite_engine.scalar.op import ScalarOp, named
 from rewrite_engine.tensor.broadcast import broadcast_types, build_site, check_shapes
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.type import TensorType
@@ -245,6 +245,14 @@ class Elemwise(Op):
             found = self._inplace[output, i] = Elemwise(self.scalar_op, ((output, i),))
         return found
 
+    def filled(self, inputs: Sequence[Variable], out_type: Any, constant: Variable) -> Any:
+        """The constant in the shape of all operands; a shape that does not fit stays an error."""
+        result: Any = as_tensor_variable(constant).astype(out_type.dtype)
+        for v in reversed(list(dict.fromkeys(inputs))):
+            if v.type.ndim and v is not constant:
+                result = _second(v, result)
+        return result
+
     # --- analysis ---------------------------------------------------------------------------
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
@@ -287,6 +295,9 @@ class Elemwise(Op):
         from rewrite_engine.tensor.elemwise_grad import forward_gradients
 
         return forward_gradients(self, inputs, eval_points)
+
+
+_second = Elemwise(named("second"))
 
 
 def _can_hold(input_type: Any, output_type: Any) -> bool:

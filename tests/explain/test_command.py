@@ -103,7 +103,7 @@ def test_options_select_and_json_is_written(folder):
         "--exclude", "inplace", "script.py",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "mul_by_one" not in done.stdout
+    assert "drop_identity" not in done.stdout
     assert "inplace:" not in done.stdout
     records = [json.loads(line) for line in (folder / "o.jsonl").read_text().splitlines()]
     assert [(r["kind"], r["function"]) for r in records] == [("firing", "f"), ("function", "f")]

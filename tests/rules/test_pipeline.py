@@ -151,8 +151,9 @@ def test_rules_of_a_user() -> None:
 
 
 def test_most_rules_are_data() -> None:
-    data = [r for r in all_rules() if isinstance(r, DataRule)]
-    assert len(data) >= 0.8 * len(all_rules())
+    rules = [r for r in all_rules() if r.fn.__module__.startswith("rewrite_engine.rules.")]
+    data = [r for r in rules if isinstance(r, DataRule)]
+    assert len(data) >= 0.8 * len(rules)  # of those in packs: fold and ac are for any op
     assert len(data) >= 40
 
 

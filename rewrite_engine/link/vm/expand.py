@@ -1,13 +1,13 @@
-"""A `Composite` is run step by step: its node is taken apart into elementwise nodes before
-anything is planned.
+"""What is taken apart before anything is planned: a `Composite` into its steps, and a sum of many
+operands into additions, each as soon as its operand is there.
 
-The last step of each output writes the composite's own output variable, so nothing else in the
-graph changes.
+The last step of each output writes the node's own output variable, so nothing else in the graph
+changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from rewrite_engine.graph.node import Apply, Variable, build_node
@@ -20,14 +20,68 @@ _identity = Elemwise(scalar.identity)
 
 
 def expand(nodes: Iterable[Apply]) -> list[Apply]:
-    """Return the nodes with every composite that can be taken apart replaced by its steps."""
+    """Return the nodes with every composite that can be taken apart replaced by its steps, and
+    folds of many computed operands by binary nodes.
+    """
     result: list[Apply] = []
     for node in nodes:
         if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, Composite):
             result += _steps(node, node.op.scalar_op)
         else:
             result.append(node)
+    return spread(result)
+
+
+def spread(nodes: list[Apply]) -> list[Apply]:
+    """Return the nodes with every fold of many arrays (`a + b + c + d`) replaced by binary nodes,
+    each placed behind the node that computes its operand: no operand then waits for the others,
+    and one temporary is enough. What is computed stays the same, bit by bit.
+    """
+    wide = [node for node in nodes if _waits(node)]
+    if not wide:
+        return nodes
+    place = {v: i for i, node in enumerate(nodes) for v in node.outputs}
+    behind: dict[int, list[Apply]] = {}
+    for node in wide:
+        last = -1
+        for step in _binary(node):
+            last = max([last, *[place.get(v, -1) for v in step.inputs]])
+            behind.setdefault(last, []).append(step)
+    gone = set(wide)
+    result = behind.pop(-1, [])
+    for i, node in enumerate(nodes):
+        if node not in gone:
+            result.append(node)
+        result += behind.get(i, ())
     return result
+
+
+def _waits(node: Apply) -> bool:
+    """Whether a node combines more than two arrays of one dtype from left to right, and some of
+    them, after the first two, are computed.
+    """
+    op, out = node.op, node.outputs[0]
+    if not isinstance(op, Elemwise) or op.nin is not None or len(node.inputs) < 3:
+        return False
+    ufunc = op.scalar_op.ufunc
+    if ufunc is None or ufunc.nin != 2 or op.scalar_op.compute or out.type.ndim == 0:
+        return False
+    if any(node.inputs[i].owner is None for _, i in op.inplace_pattern):
+        return False  # an argument is to be overwritten
+    if any(v.type.dtype != out.type.dtype for v in node.inputs):
+        return False
+    return any(v.owner is not None for v in node.inputs[2:])
+
+
+def _binary(node: Apply) -> Iterator[Apply]:
+    """The steps of a fold: `(a + b) + c`."""
+    op, out = Elemwise(node.op.scalar_op), node.outputs[0]
+    first, *others = node.inputs
+    for v in others[:-1]:
+        step = build_node(op, (first, v), op.output_types((first.type, v.type)), node.origin)
+        first = step.outputs[0]
+        yield step
+    yield _like(op, (first, others[-1]), out, node)
 
 
 def _steps(node: Apply, composite: Composite) -> list[Apply]:

@@ -1,0 +1,376 @@
+"""Rules that follow from what ops declare: `associative`, `commutative`, `identity`, `absorbing`,
+`idempotent`. They know no tensor.
+
+Nested sums become one sum of all operands, in an order that depends on the operands alone; what
+changes nothing is dropped. Where values depend on the grouping (`Type.regroups_exactly` is False)
+only the left spine `(a + b) + c` is opened by an exact rule: ops of many operands compute from left
+to right. Any other order takes a rule with the tag "reorder". Operands are matched in any order in
+`match/ac.py`; terms merge in any order in `graph/intern.py::key_of`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
+from rewrite_engine.match.ac import joined
+from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
+from rewrite_engine.match.outline import Outline, head_of
+from rewrite_engine.match.rule import NodeRewriter
+from rewrite_engine.rewrite.fold import constant_folding
+
+When = Callable[[Any, Sequence[Outline]], bool]
+
+
+def is_ac_op(op: Any) -> bool:
+    """Whether an op declares that operands are taken in any order and number."""
+    return bool(op.associative and op.commutative and not op.destroy_map)
+
+
+class Declared(NodeRewriter):
+    """A rule on every op with some declaration.
+
+    when: tells from the op and the outlines of its operands whether there is anything to try.
+    numbers: what one of the constants has to be, where numbers are known; None: anything.
+    """
+
+    when: When
+    numbers: tuple[Any, ...] | None = None
+
+    def may_apply(self, op: Any, seen: Sequence[Outline]) -> bool:
+        return self.when(op, seen)
+
+    def fits(self, seen: Sequence[Outline]) -> bool:
+        wanted = self.numbers
+        if wanted is None:
+            return True
+        return any(head_of(s) is CONSTANT and (s is CONSTANT or s[1] in wanted) for s in seen)
+
+
+def declared(
+    when: When,
+    claim: Claim,
+    tags: Sequence[str] = (),
+    numbers: tuple[Any, ...] | None = None,
+) -> Callable[[Callable[[Any, Apply], Any]], Declared]:
+    """Make a rule of a function `(fgraph, node)` on the ops whose declarations it follows."""
+
+    def decorate(fn: Callable[[Any, Apply], Any]) -> Declared:
+        rule = Declared(fn, phase="canonicalize", tracks=[is_ac_op], claim=claim, tags=tags)
+        rule.when, rule.numbers = when, numbers
+        rule.single = True
+        return rule
+
+    return decorate
+
+
+def has_constant(seen: Sequence[Outline]) -> bool:
+    """Whether one of the operands is a constant."""
+    return any(head_of(s) is CONSTANT for s in seen)
+
+
+def is_number(v: Variable, declaration: Any) -> bool:
+    """Whether a variable is the number that an op declares (-1 as bits: all of them are set)."""
+    if v.head is not CONSTANT:
+        return False
+    number = v.number  # type: ignore[attr-defined]
+    return bool(number == declaration) or (number is True and declaration == -1)
+
+
+def fitting(out: Variable, new: Any) -> Any:
+    """The new term if it may stand where the old one did, else None."""
+    return new if new is not None and out.type.yields_to(new.type) else None
+
+
+# --- operands that do nothing, or everything -----------------------------------------------------
+
+
+@declared(
+    lambda op, seen: op.identity is not None and has_constant(seen),
+    refines,
+    numbers=(0, 1, -1, math.inf, -math.inf),
+)
+def drop_identity(fgraph: Any, node: Apply) -> Any:
+    """0 in a sum, 1 in a product (up to the sign of a zero, and to a complex infinity).
+
+    Not data: it holds for every op that declares an identity.
+
+    >>> rewritten(1 * vector("x") + 0)
+    x
+    """
+    op = node.op
+    kept = [v for v in node.inputs if not is_number(v, op.identity)]
+    if not kept or len(kept) == len(node.inputs):
+        return None
+    return fitting(node.outputs[0], joined(op, kept))
+
+
+def _absorbed(node: Apply) -> Any:
+    """The absorbing operand, in the shape of the result."""
+    op, out = node.op, node.outputs[0]
+    for v in node.inputs:
+        if is_number(v, op.absorbing):
+            return fitting(out, op.filled(node.inputs, out.type, v))
+    return None
+
+
+def _may_absorb(op: Any, seen: Sequence[Outline]) -> bool:
+    return op.absorbing is not None and has_constant(seen)
+
+
+@declared(_may_absorb, exact, numbers=(0, 1, -1))
+def absorb(fgraph: Any, node: Apply) -> Any:
+    """0 in a product of integers, False in a conjunction.
+
+    Not data: it holds for every op that declares what absorbs.
+
+    >>> rewritten(0 * ivector("x"))
+    second(x, 0)
+    """
+    return _absorbed(node) if node.outputs[0].type.regroups_exactly else None
+
+
+@declared(_may_absorb, assumes("fastmath"), numbers=(0, 1, -1))
+def absorb_numbers(fgraph: Any, node: Apply) -> Any:
+    """The same for floats, where 0 * inf and 0 * nan do not occur.
+
+    Not data: it holds for every op that declares what absorbs.
+
+    >>> rewritten(0 * vector("x"), including=["fastmath"])
+    second(x, 0.0)
+    """
+    return None if node.outputs[0].type.regroups_exactly else _absorbed(node)
+
+
+@declared(lambda op, seen: bool(op.idempotent), refines)
+def drop_repeated(fgraph: Any, node: Apply) -> Any:
+    """Once is enough, in a maximum or a conjunction (up to the sign of a zero).
+
+    Not data: it holds for every op that declares itself idempotent.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(maximum(x, y, x))
+    maximum(x, y)
+    """
+    kept = dict.fromkeys(node.inputs)
+    if len(kept) == len(node.inputs):
+        return None
+    return fitting(node.outputs[0], joined(node.op, list(kept)))
+
+
+# --- constants -----------------------------------------------------------------------------------
+
+
+def _joined_constants(fgraph: Any, node: Apply) -> Any:
+    """The operands with one constant for all constants, where the first one stood."""
+    op, inputs = node.op, node.inputs
+    constants = [v for v in inputs if v.head is CONSTANT]
+    if not 2 <= len(constants) < len(inputs):
+        return None
+    folded = constant_folding.fn(fgraph, op.make_node(*constants))
+    if folded is None or not _is_harmless(op, folded[0], constants, len(inputs)):
+        return None
+    first = constants[0]
+    rest = [v for v in inputs if v is first or v.head is not CONSTANT]
+    place = rest.index(first)
+    rest = [v for v in rest if v is not first]
+    return fitting(node.outputs[0], op(*rest[:place], folded[0], *rest[place:]))
+
+
+def _is_harmless(op: Any, folded: Any, constants: Sequence[Any], count: int) -> bool:
+    """Whether taking constants together first loses nothing: no overflow, and in products no
+    underflow, also not on the way to the result.
+    """
+    if folded.type.regroups_exactly:
+        return True
+    number = folded.number
+    if number is None or not math.isfinite(abs(number)):
+        return False
+    return op.absorbing is None or (count == len(constants) + 1 and abs(number) > 1e-30)
+
+
+def _may_join_constants(op: Any, seen: Sequence[Outline]) -> bool:
+    return len(seen) > 2 and has_constant(seen)
+
+
+@declared(_may_join_constants, exact)
+def join_constants(fgraph: Any, node: Apply) -> Any:
+    """Constants among many operands are computed now.
+
+    Not data: it holds for every op with any number of operands.
+
+    >>> rewritten(ivector("x") + 1 + 2)
+    3 + x
+    """
+    exactly = node.outputs[0].type.regroups_exactly
+    return _joined_constants(fgraph, node) if exactly else None
+
+
+@declared(_may_join_constants, approx(ulps=2), tags=["reorder"])
+def join_rounded_constants(fgraph: Any, node: Apply) -> Any:
+    """The same for floats, where nothing overflows on the way.
+
+    Not data: it holds for every op with any number of operands.
+
+    >>> rewritten(vector("x") + 1 + 2)
+    3.0 + x
+    """
+    exactly = node.outputs[0].type.regroups_exactly
+    return None if exactly else _joined_constants(fgraph, node)
+
+
+# --- nests ---------------------------------------------------------------------------------------
+
+
+def is_joined_to(fgraph: Any, v: Variable, op: Any, type_: Any) -> bool:
+    """Whether `v` is made by the same op, has the extent of the result it goes into, and is used
+    nowhere else: then its operands can stand in its place.
+    """
+    if v.head is not op or not (v.type is type_ or v.type.is_super(type_)):
+        return False
+    if fgraph is not None and (len(fgraph.clients[v]) != 1 or v in fgraph.out_uses):
+        return False
+    return not all([x.head is CONSTANT for x in v.owner.inputs])  # type: ignore[union-attr]
+
+
+def is_inside(fgraph: Any, node: Apply, anywhere: bool) -> bool:
+    """Whether a node is an inner one of a nest: the whole nest is opened at its root."""
+    out = node.outputs[0]
+    if fgraph is None or len(fgraph.clients[out]) != 1:
+        return False
+    (client,) = fgraph.clients[out]
+    if client.op is not node.op or not is_joined_to(fgraph, out, node.op, client.outputs[0].type):
+        return False
+    if anywhere:
+        return len(client.inputs) > 4 or fgraph.present_inputs(client).count(out) == 1
+    inputs = fgraph.present_inputs(client)
+    return inputs[0] is out and (len(inputs) > 4 or inputs.count(out) == 1)
+
+
+def spine(fgraph: Any, node: Apply) -> list[Variable]:
+    """The operands with those of a left operand of the same op in its place, all the way down."""
+    op, type_ = node.op, node.outputs[0].type
+    parts = [node.inputs]
+    while True:
+        first = parts[-1][0]
+        if first in parts[-1][1:] or not is_joined_to(fgraph, first, op, type_):
+            break
+        parts[-1] = parts[-1][1:]
+        parts.append(first.owner.inputs)
+    return [v for part in reversed(parts) for v in part]
+
+
+def leaves(fgraph: Any, node: Apply) -> Iterator[Variable]:
+    """The operands with those of operands of the same op in their places, all the way down."""
+    op, type_ = node.op, node.outputs[0].type
+    stack = [iter(node.inputs)]
+    twice = repeated(node.inputs)
+    while stack:
+        v = next(stack[-1], None)
+        if v is None:
+            stack.pop()
+        elif v in twice or not is_joined_to(fgraph, v, op, type_):
+            yield v
+        else:
+            inner = v.owner.inputs
+            twice |= repeated(inner)
+            stack.append(iter(inner))
+
+
+def repeated(operands: Sequence[Variable]) -> set[Variable]:
+    """The operands that occur more than once."""
+    if len(set(operands)) == len(operands):
+        return set()
+    seen: set[Variable] = set()
+    return {v for v in operands if v in seen or seen.add(v)}  # type: ignore[func-returns-value]
+
+
+def opened(node: Apply, operands: Sequence[Variable]) -> Any:
+    """The node with other operands that give the same type; None if they are those it has."""
+    if len(operands) == len(node.inputs):
+        return None
+    return build_variable(node.op, tuple(operands), node.outputs[0].type, node.origin)
+
+
+def _may_be_nest(op: Any, seen: Sequence[Outline]) -> bool:
+    return any(head_of(s) is op for s in seen)
+
+
+def _any_order(fgraph: Any, node: Apply) -> Any:
+    if is_inside(fgraph, node, anywhere=True):
+        return None
+    return opened(node, sorted(leaves(fgraph, node), key=content))
+
+
+@declared(_may_be_nest, approx(ulps=8), tags=["reorder"])
+def regroup(fgraph: Any, node: Apply) -> Any:
+    """A nest of sums is one sum, sorted by content: the same in every process, however it was
+    written. (8 units per operand, of the largest; products may lose all on the way: see
+    `regroup_products`.)
+
+    Not data: the nest is opened in one step.
+
+    >>> a, b, c, d = vectors("a b c d")
+    >>> rewritten((d + b) + (c + a))
+    a + b + c + d
+    """
+    rounded = not node.outputs[0].type.regroups_exactly
+    return _any_order(fgraph, node) if rounded and node.op.absorbing is None else None
+
+
+@declared(_may_be_nest, assumes("fastmath"), tags=["reorder"])
+def regroup_products(fgraph: Any, node: Apply) -> Any:
+    """The same for products, where nothing overflows or underflows on the way in any order.
+
+    Not data: the nest is opened in one step.
+
+    >>> a, b, c = vectors("a b c")
+    >>> rewritten((c * a) * b, including=["fastmath"])
+    a * b * c
+    """
+    rounded = not node.outputs[0].type.regroups_exactly
+    return _any_order(fgraph, node) if rounded and node.op.absorbing is not None else None
+
+
+@declared(_may_be_nest, exact)
+def flatten(fgraph: Any, node: Apply) -> Any:
+    """A nest is one op on all operands, where that is exact: any nest of integers, sorted; of
+    floats the left spine, as it stands.
+
+    Not data: the nest is opened in one step.
+
+    >>> a, b, c = ivectors("a b c")
+    >>> rewritten(c + (b + a))
+    a + b + c
+    """
+    if node.outputs[0].type.regroups_exactly:
+        return _any_order(fgraph, node)
+    if node.inputs[0].head is not node.op or is_inside(fgraph, node, anywhere=False):
+        return None
+    return opened(node, spine(fgraph, node))
+
+
+# --- content -------------------------------------------------------------------------------------
+
+
+def content(v: Variable, depth: int = 2) -> tuple[Any, ...]:
+    """A key that sorts operands by what they are, in every process alike: constants, named inputs,
+    then terms by op and operands, a few levels deep.
+    """
+    kind = _stable(v.type)
+    if v.head is CONSTANT:
+        number = v.number  # type: ignore[attr-defined]
+        return (0, "" if number is None else str(number), kind)
+    if v.owner is None:
+        return (1, v.name or "", kind)
+    shown = v.owner.inputs[:4] if depth else ()
+    below = tuple([content(u, depth - 1) for u in shown])
+    return (2, _stable(v.owner.op), below, len(v.owner.inputs), v.index, kind)
+
+
+def _stable(x: Any) -> str:
+    """The text of something, without what differs between processes."""
+    text = str(x)
+    return text if " at 0x" not in text else type(x).__qualname__
