@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.match.query import Query, RewriteDatabaseQuery
     from rewrite_engine.match.ruleset import RuleSet
     from rewrite_engine.printing import debugprint, dprint, pp
+    from rewrite_engine.rules.language import expand, find
     from rewrite_engine.rules.packs import load_rules
 
     __version__: str
@@ -45,6 +46,8 @@ _HOMES = {
     "Type": "graph.type",
     "clone_replace": "graph.replace",
     "graph_replace": "graph.replace",
+    "expand": "rules.language",
+    "find": "rules.language",
     "grad": "gradient",
     "In": "compile",
     "Mode": "compile",

@@ -7,24 +7,29 @@ have the operators of tensors, and sorts speak of dtypes and ranks. How to write
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match import decorate
 from rewrite_engine.match import equation as equations
+from rewrite_engine.match import find as finding
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
 from rewrite_engine.match.decorate import compute, node_rewriter, relation
 from rewrite_engine.match.fact import because, fact, given, unknown
+from rewrite_engine.match.find import Match
 from rewrite_engine.match.pattern import Anything, Const, Prop, Rest, Sort
 from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
+from rewrite_engine.rewrite.expand import expand
 from rewrite_engine.tensor.operators import TensorOperators
+from rewrite_engine.terms.budget import Budget, OnBudget
 from rewrite_engine.terms.logic import pattern_classes
 
 __all__ = [
     "CONSTANT",
     "Anything",
     "Bool",
+    "Budget",
     "ConstantNumber",
     "Const",
     "Float",
@@ -45,7 +50,9 @@ __all__ = [
     "compute",
     "equation",
     "exact",
+    "expand",
     "fact",
+    "find",
     "flops",
     "given",
     "node_rewriter",
@@ -129,6 +136,39 @@ def equation(
         tags=tags,
         prefer=prefer,
         direction=direction,
+        variable=TensorLogicVariable,
+    )
+
+
+def find(
+    graph: Any,
+    pattern: Any,
+    *,
+    every: bool = False,
+    answers: int | None = None,
+    seconds: float | None = None,
+    on_budget: OnBudget = "raise",
+) -> Iterator[Match]:
+    """Yield the matches of a pattern in a graph, inputs before what is computed from them: each has
+    its `node` and what the pattern's variables stand for, `match["x"]`.
+
+    graph: a `FunctionGraph`, a variable, or a sequence of variables. pattern: a data rule; a
+    function like one that returns a left side (and `given(...)` after a comma); an op or a class of
+    ops. every: all matches at a node, not just the first. answers, seconds: the budget, by default
+    none; `SearchBudgetError` when it is used up, or no more with on_budget="stop".
+
+    >>> import rewrite_engine.tensor as pt
+    >>> x, y = pt.vectors("x y")
+    >>> [match["a"] for match in find(pt.log(1 + x) * pt.log(1 + y), lambda a: pt.log(1 + a))]
+    [x, y]
+    """
+    return finding.find(
+        graph,
+        pattern,
+        every=every,
+        answers=answers,
+        seconds=seconds,
+        on_budget=on_budget,
         variable=TensorLogicVariable,
     )
 

@@ -1,0 +1,228 @@
+"""`find(graph, pattern)`: where a pattern matches, with what its variables stand for.
+
+The pattern is compiled as the left side of a rule is, and asked at each node once, in topological
+order. What a term may have come from is found by `rewrite/expand.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import update_wrapper
+from typing import Any
+
+from rewrite_engine.errors import PatternError, RuleError, SearchBudgetError, source_line
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.share import Shared
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.match.ac import EXTRA, is_ac, joined, may_regroup, plan
+from rewrite_engine.match.build import guards_hold
+from rewrite_engine.match.emit import compile_rule
+from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.lower import Compute, Lowered, RuleBody, lower, lower_pattern
+from rewrite_engine.match.pattern import Hole, OpNode, Rest, holes
+from rewrite_engine.match.rule import DataRule, is_root
+from rewrite_engine.match.text import pattern_text
+from rewrite_engine.terms.budget import Budget, OnBudget, Watch, bounded
+from rewrite_engine.terms.logic import LogicVariable, PatternTerm
+
+Bindings = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A node at which a pattern matches. bindings: what its variables stand for, by name: a
+    variable of the graph, a tuple of them for a rest, a value for a parameter of an op, the number
+    for an operand that is missing. Operands of a sum or product that the pattern leaves alone are
+    bound to "*".
+    """
+
+    node: Apply
+    bindings: Bindings
+
+    @property
+    def variable(self) -> Variable:
+        """The term that matched."""
+        return self.node.outputs[0]  # type: ignore[no-any-return]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.bindings[name]
+
+
+def find(
+    graph: Any,
+    pattern: Any,
+    *,
+    every: bool = False,
+    answers: int | None = None,
+    seconds: float | None = None,
+    on_budget: OnBudget = "raise",
+    variable: type[LogicVariable] = LogicVariable,
+) -> Iterator[Match]:
+    """Yield the matches of a pattern in a graph, inputs before what is computed from them.
+
+    graph: a `FunctionGraph`, a variable, or a sequence of variables. Equal terms count once, as in
+    a graph. pattern: a data rule (its left side and guards); a function written like one, which
+    returns a left side (and `given(...)` after a comma); a pattern made of logic variables; an op,
+    or a class of ops. every: all matches at a node, not just the first. answers, seconds: the
+    budget, by default none; `SearchBudgetError` when it is used up, or no more with
+    on_budget="stop". Raises `PatternError` for what is no pattern.
+    """
+    finder = Finder.of(pattern, variable)
+    watch = Watch(Budget(answers, seconds, on_budget))
+
+    def error(what: str) -> SearchBudgetError:
+        return SearchBudgetError(f"the search for {finder.text} {what}")
+
+    nodes, own = _nodes(graph)
+    fgraph = graph if isinstance(graph, FunctionGraph) else None
+    found = _search(finder, nodes, fgraph, every, watch)
+    if own is not None:
+        found = (Match(own(m.variable).owner, {k: own(v) for k, v in m.bindings.items()})
+                 for m in found)  # fmt: skip
+    return bounded(found, watch, error)
+
+
+def _search(
+    finder: Finder, nodes: Sequence[Apply], fgraph: Any, every: bool, watch: Watch
+) -> Iterator[Match]:
+    for i, node in enumerate(nodes):
+        if not i & 255:
+            watch.tick()
+        if not finder.considers(node.op) or len(node.outputs) != 1:
+            continue
+        for bound in finder.every(node, fgraph) if every else finder.first(node, fgraph):
+            yield Match(node, bound)
+
+
+def _nodes(graph: Any) -> tuple[Sequence[Apply], Callable[[Any], Any] | None]:
+    """The nodes of a graph in order, equal ones once; and, if some had to be copied for that, what
+    gives the graph's own variables back.
+    """
+    if isinstance(graph, FunctionGraph):
+        return graph.toposort(), None
+    roots = [graph] if isinstance(graph, Variable) else list(graph)
+    for v in roots:
+        if not isinstance(v, Variable):
+            raise PatternError(f"find looks into graphs and variables, not into {v!r}")
+    shared = Shared()
+    nodes = toposort([shared(v) for v in roots])
+    first = shared.first
+    if all(a is b for a, b in first.items()):
+        return nodes, None
+
+    def own(x: Any) -> Any:
+        if isinstance(x, tuple):
+            return tuple([own(v) for v in x])
+        if not isinstance(x, Variable) or x in first or x.owner is None:
+            return first.get(x, x) if isinstance(x, Variable) else x
+        return joined(x.owner.op, [first.get(v, v) for v in x.owner.inputs])
+
+    return nodes, own
+
+
+class Finder:
+    """A pattern, ready to be asked at nodes."""
+
+    text: str
+
+    @staticmethod
+    def of(pattern: Any, variable: type[LogicVariable]) -> Finder:
+        """Read a pattern, in one of the forms that `find` knows."""
+        if isinstance(pattern, DataRule):
+            return PatternFinder(pattern.lowered)
+        if isinstance(pattern, Op) or (isinstance(pattern, type) and issubclass(pattern, Op)):
+            return OpFinder(pattern)
+        if isinstance(pattern, PatternTerm):
+            left = lower_pattern(pattern)
+            return PatternFinder(Lowered(left, left, ()))
+        if not callable(pattern) or not hasattr(pattern, "__code__"):
+            raise PatternError(
+                f"{pattern!r} is no pattern: give a data rule, a function of its variables that "
+                "returns a left side, a term of logic variables, or an op"
+            )
+        return PatternFinder(_lower(pattern, variable))
+
+    def considers(self, op: Any) -> bool:
+        """Whether nodes of an op may match."""
+        raise NotImplementedError
+
+    def first(self, node: Apply, fgraph: Any) -> Sequence[Bindings]:
+        """The first match at a node, if there is one."""
+        raise NotImplementedError
+
+    def every(self, node: Apply, fgraph: Any) -> Iterator[Bindings]:
+        """All matches at a node."""
+        return iter(self.first(node, fgraph))
+
+
+class OpFinder(Finder):
+    """Finds the nodes of an op, or of a class of ops."""
+
+    def __init__(self, op: Any) -> None:
+        self.op = op
+        self.text = str(getattr(op, "__name__", op))
+
+    def considers(self, op: Any) -> bool:
+        return is_root(self.op, op)
+
+    def first(self, node: Apply, fgraph: Any) -> Sequence[Bindings]:
+        return ({},)
+
+
+class PatternFinder(Finder):
+    """Finds what a left side matches, by a function compiled for it."""
+
+    def __init__(self, lowered: Lowered) -> None:
+        self.lowered = lowered
+        left = self.left = lowered.left
+        self.text = pattern_text(left)
+        self.extends = False
+        if is_ac(left):
+            taking = plan(left, left)
+            self.extends = taking.rest is None and taking.collector is None
+        if self.extends:  # what the pattern leaves alone is a rest like any other
+            left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
+        names = tuple(holes(left))
+        right = Compute(lambda *values: dict(zip(names, values, strict=True)), names)
+        asked = Lowered(left, right, lowered.guards, lowered.exact)
+        self.match = compile_rule(asked, "find", self.text)
+
+    def considers(self, op: Any) -> bool:
+        return self.left.fits(op)
+
+    def first(self, node: Apply, fgraph: Any) -> Sequence[Bindings]:
+        n, wanted = len(node.inputs), len(self.left.args)
+        exact = self.lowered.exact
+        if self.extends and not may_regroup(n, wanted, exact, node.outputs[0]):
+            return ()
+        bound = self.match(fgraph, node)
+        if bound is None:
+            return ()
+        if bound.get(EXTRA) == ():
+            del bound[EXTRA]
+        return (bound,)
+
+    def every(self, node: Apply, fgraph: Any) -> Iterator[Bindings]:
+        for bound in match_root(self.left, node, self.lowered.exact):
+            if guards_hold(self.lowered.guards, bound, fgraph):
+                yield bound
+
+
+def _lower(fn: Callable[..., Any], variable: type[LogicVariable]) -> Lowered:
+    """Lower a function that returns a left side alone, or a whole rule."""
+
+    def rule(**variables: Any) -> Any:
+        body = fn(**variables)
+        left, *conditions = body if isinstance(body, tuple) else (body,)
+        if not isinstance(left, RuleBody):
+            left = RuleBody(left, left)
+        return (left, *conditions) if conditions else left
+
+    try:
+        return lower(update_wrapper(rule, fn), variable)
+    except RuleError as error:
+        where = source_line(fn.__code__.co_filename, fn.__code__.co_firstlineno)
+        raise type(error)(f"pattern ({where})\n    {error}") from None

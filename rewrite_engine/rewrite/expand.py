@@ -1,0 +1,147 @@
+"""`expand(term, rules, n)`: terms that rewrite to this one, those that need fewest steps first.
+
+Rules are run backwards (`rule.goal`) at every place of the term, and each answer is checked
+forwards: one step of that rule, at that place, makes the term again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import kanren
+
+from rewrite_engine.errors import PatternError, RewriteEngineError, SearchBudgetError
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.share import Shared
+from rewrite_engine.graph.traverse import ancestors
+from rewrite_engine.match.build import guards_hold, instantiate
+from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.rewrite.trace import brief
+from rewrite_engine.terms.budget import Budget, OnBudget, Watch, bounded
+from rewrite_engine.terms.convert import etuplize, from_term
+from rewrite_engine.terms.search import search
+from rewrite_engine.terms.unify import logic_variables
+
+#: what building a term of the wrong types raises; ops of others raise plain errors
+ILL_TYPED = (RewriteEngineError, TypeError, ValueError)
+
+
+def expand(
+    term: Variable,
+    rules: Rule | Iterable[Rule],
+    n: int = 10,
+    *,
+    seconds: float | None = 10.0,
+    on_budget: OnBudget = "raise",
+) -> list[Variable]:
+    """Return up to n terms that rewrite to `term`, each another one, those that need fewer steps
+    first; fewer than n if there are no more.
+
+    rules: data rules and relations; node rewriters have no way back and are passed over. A step is
+    one rule at one place: at the root or inside, at all places where that term occurs. Terms with
+    variables that the rules leave open (the y of `0 * y -> 0`) are not among them. seconds: of
+    searching; `SearchBudgetError` when they are used up, or with on_budget="stop" what was found.
+    Raises `PatternError` if none of the rules has a way back.
+    """
+    chosen = [rules] if isinstance(rules, Rule) else list(rules)
+    backward = [rule for rule in chosen if hasattr(rule, "goal")]
+    if chosen and not backward:
+        raise PatternError(f"none of the rules can be run backwards: {chosen[0]!r}")
+    watch = Watch(Budget(None, seconds, on_budget))
+    results: list[Variable] = []
+
+    def error(what: str) -> SearchBudgetError:
+        asked = f"the search for {n} terms that rewrite to {brief(term)}"
+        return SearchBudgetError(f"{asked} {what}")
+
+    found = bounded(Expansion(backward, watch).of(term), watch, error)
+    while len(results) < n:
+        new = next(found, None)
+        if new is None:
+            break
+        results.append(new)
+    return results
+
+
+class Expansion:
+    """One search for terms that rewrite to another."""
+
+    def __init__(self, rules: list[Any], watch: Watch) -> None:
+        self.rules = rules
+        self.watch = watch
+        self.shared = Shared()
+
+    def of(self, term: Variable) -> Iterator[Variable]:
+        """Yield what rewrites to a term, in one step, in two, …"""
+        start = self.shared(term)
+        level, seen = [start], {start}
+        while level:
+            made: list[Variable] = []
+            for after in level:
+                for before in self.step(after):
+                    if before not in seen:
+                        seen.add(before)
+                        made.append(before)
+                        yield before
+            level = made
+
+    def step(self, after: Variable) -> Iterator[Variable]:
+        """Yield what one rule at one place rewrites to a term."""
+        for part in list(ancestors([after])):
+            for rule in self.rules:
+                for old in self.sources(rule, part):
+                    before = self.put(after, part, old)
+                    if before is not None and self.put(before, old, part) is after:
+                        yield before
+
+    def put(self, term: Variable, old: Variable, new: Variable) -> Variable | None:
+        """The term with another part, typed anew; None if there is none."""
+        if term is old:
+            return new
+        try:
+            return self.shared(clone_replace(term, {old: new}, rebuild_strict=False))
+        except ILL_TYPED:
+            return None
+
+    def sources(self, rule: Any, part: Variable) -> Iterator[Variable]:
+        """Yield what a rule rewrites to a part of a term, at its root."""
+        q = kanren.var()
+        goal = rule.goal(q, etuplize(part))
+        for answer in search(q, (goal,), self.watch):
+            if logic_variables(answer):
+                continue
+            try:
+                old = from_term(answer)
+            except ILL_TYPED:
+                continue
+            if isinstance(old, Variable) and old.owner is not None:
+                old = self.shared(old)
+                if old is not part and self.rewrites(rule, old, part):
+                    yield old
+
+    def rewrites(self, rule: Any, old: Variable, new: Variable) -> bool:
+        """Whether a rule makes one term of the other in one step."""
+        try:
+            if not rule.accept(old, new):
+                return False
+            return any(self.shared(v) is new for v in self.results(rule, old))
+        except ILL_TYPED:
+            return False
+
+    def results(self, rule: Any, old: Variable) -> Iterator[Variable]:
+        """Yield all that a rule can make of a term."""
+        node = old.owner
+        if node is None or not rule.considers(node.op):
+            return
+        if not isinstance(rule, DataRule):
+            yield from (a for a in rule.answers(node) if isinstance(a, Variable))
+            return
+        for bound in match_root(rule.left, node, rule.lowered.exact):
+            self.watch.tick()
+            if guards_hold(rule.guards, bound):
+                made = instantiate(rule.right, bound, node)
+                if isinstance(made, Variable):
+                    yield made
