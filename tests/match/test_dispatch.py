@@ -8,14 +8,18 @@ from typing import Any
 
 import pytest
 from hypothesis import given as over
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from rewrite_engine.match import dispatch
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.dispatch import Dispatch
-from rewrite_engine.match.pattern import Const, Rest
-from rewrite_engine.match.rule import Rule
+from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.outline import may_be_op
+from rewrite_engine.match.pattern import Const, Hole, OpClass, OpNode, Prop, Rest
+from rewrite_engine.match.rule import DataRule, Rule
 from tests.match.language import make, x, y, z
+from tests.match.random_rules import instances, rules, variables
 from tests.toy import Scale, add, const, divmod_, exp, join, log, mul, neg, num, sin, sub
 
 
@@ -192,3 +196,85 @@ def test_no_rule_that_applies_is_missed_and_order_is_kept(term: Any) -> None:
     for rule in RULES:
         if hasattr(rule, "left") and rule.transform(None, term.owner) is not None:
             assert rule in found
+
+
+@settings(max_examples=80)
+@over(st.lists(rules(), min_size=1, max_size=6), st.data())
+def test_however_long_the_keys_are_no_rule_is_missed(made: list[Any], data: Any) -> None:
+    """Random rules on terms that match one of them, and on what comes next in the same tables."""
+    kept = dispatch.FEW
+    try:
+        for few in (0, kept):
+            dispatch.FEW = few
+            found = Dispatch(made)
+            for one in made:
+                term = data.draw((instances(one.left) | variables()).filter(lambda v: v.owner))
+                node = term.owner
+                fitting = found.candidates(node)
+                assert list(fitting) == [r for r in made if r in fitting]
+                for rule in made:
+                    if next(match_root(rule.left, node, rule.lowered.exact), None) is not None:
+                        assert rule in fitting, (rule, few)
+    finally:
+        dispatch.FEW = kept
+
+
+def family(left: Any, n: int = 30) -> Dispatch:
+    """Many rules that differ in one thing."""
+    return Dispatch([named(f"rule_{i}", left(i)) for i in range(n)])
+
+
+@pytest.mark.parametrize(
+    ("rule", "term"),
+    [
+        (lambda i: lambda a: sin(Scale(i)(a)) >> a, lambda i: sin(Scale(i)(x))),
+        (lambda i: lambda a: sin(exp(Scale(i)(a))) >> a, lambda i: sin(exp(Scale(i)(x)))),
+        (lambda i: lambda a: sin(exp(log(Scale(i)(a)))) >> a, lambda i: sin(exp(log(Scale(i)(x))))),
+        (lambda i: lambda a: sin(exp(sub(a, i))) >> a, lambda i: sin(exp(sub(x, float(i))))),
+        (lambda i: lambda a: sub(a, i) >> a, lambda i: sub(x, float(i))),
+        (lambda i: lambda a, b: add(sin(Scale(i)(a)), b) >> a, lambda i: add(y, sin(Scale(i)(x)))),
+        (lambda i: lambda a, b: sub(sin(Scale(i)(a)), b) >> a, lambda i: sub(sin(Scale(i)(x)), y)),
+    ],
+    ids=["operand", "below", "further", "number below", "number", "any order", "second operand"],
+)
+def test_many_rules_at_one_op_are_told_apart(rule: Any, term: Any) -> None:
+    found = family(rule)
+    for i in (3, 29, 3, 17):
+        assert [r.short_name for r in found.candidates(term(i).owner)] == [f"rule_{i}"]
+    assert found.candidates(term(31).owner) == ()
+
+
+def test_what_keys_do_not_tell_is_asked_of_the_rules() -> None:
+    deep = family(lambda i: lambda a: sin(exp(log(neg(exp(Scale(i)(a)))))) >> a)
+    assert len(deep.candidates(sin(exp(log(neg(exp(Scale(3)(x)))))).owner)) == 30
+    wide = family(lambda i: lambda a, b: sin(join(Scale(i)(a), a, a, a, a, a, b)) >> a)
+    assert len(wide.candidates(sin(join(Scale(3)(x), x, x, x, x, x, y)).owner)) == 30
+    same = family(lambda i: lambda a: sin(exp(a)) >> a)
+    assert len(same.candidates(sin(exp(x)).owner)) == 30
+
+
+def test_a_rule_that_is_filed_is_not_asked_about_other_nodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = family(lambda i: lambda a: sin(Scale(i)(a)) >> a, 300)
+    asked = []
+    plain = DataRule.fits
+    monkeypatch.setattr(DataRule, "fits", lambda r, seen: asked.append(r) or plain(r, seen))
+    found.candidates(sin(Scale(7)(x)).owner)
+    assert [r.short_name for r in asked] == ["rule_7"]
+
+
+def test_keys_are_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "LIMIT", 5)
+    found = family(lambda i: lambda a: sin(exp(sub(a, i))) >> a)
+    for i in range(40):
+        found.candidates(sin(exp(sub(x, float(i)))).owner)
+    (table,) = found.table.values()
+    assert len(table.table) <= 5
+
+
+def test_a_parameter_that_a_pattern_gives_is_looked_at() -> None:
+    assert may_be_op(OpNode(OpClass(Scale, (("by", 2.0),)), (Hole("a"),)), Scale(2.0))
+    assert not may_be_op(OpNode(OpClass(Scale, (("by", 2.0),)), (Hole("a"),)), Scale(3.0))
+    assert may_be_op(OpNode(OpClass(Scale, (("by", Hole("p", Prop)),)), (Hole("a"),)), Scale(3.0))
+    assert not may_be_op(OpNode(OpClass(Scale, ()), (Hole("a"),)), sin)
