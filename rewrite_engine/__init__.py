@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.gradient import grad
     from rewrite_engine.graph.node import Apply, Constant, Variable
     from rewrite_engine.graph.op import Op
+    from rewrite_engine.graph.origin import provenance
     from rewrite_engine.graph.replace import clone_replace, graph_replace
     from rewrite_engine.graph.type import Type
     from rewrite_engine.match.query import Query, RewriteDatabaseQuery
@@ -44,6 +45,7 @@ _HOMES = {
     "Variable": "graph.node",
     "Op": "graph.op",
     "Type": "graph.type",
+    "provenance": "graph.origin",
     "clone_replace": "graph.replace",
     "graph_replace": "graph.replace",
     "expand": "rules.language",

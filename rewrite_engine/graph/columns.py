@@ -18,12 +18,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.graph.node import Apply, Variable, build_node
-from rewrite_engine.graph.origin import origin_line
+from rewrite_engine.graph.origin import Row, origin_rows, origins_of
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
-
-Line = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,8 @@ class Columns:
     operands: array[int]  # all nodes' inputs, as numbers of variables
     fan_out: array[int]
     types: list[Any]  # of all nodes' outputs
-    origins: list[Line | None]  # the user's lines, per node
+    origin_rows: list[Row]  # where nodes come from: the user's lines, and what rules made
+    origins: array[int]  # numbers of rows, per node
     names: dict[int, str]  # of the outputs that have one
     tags: dict[int, Any]  # scratch pads of outputs
     node_tags: dict[int, Any]
@@ -55,8 +54,7 @@ def to_columns(fgraph: FunctionGraph) -> Columns:
     number: dict[Variable, int] = {v: i for i, v in enumerate(roots)}
     made = [v for node in nodes for v in node.outputs]
     number.update((v, i) for i, v in enumerate(made, len(roots)))
-    lines: dict[Line | None, Line | None] = {}
-    origins = [origin_line(node.origin) for node in nodes]
+    rows, origins = origin_rows([node.origin for node in nodes])
     return Columns(
         kind=type(fgraph),
         roots=roots,
@@ -65,7 +63,8 @@ def to_columns(fgraph: FunctionGraph) -> Columns:
         operands=array("l", [number[v] for node in nodes for v in node.inputs]),
         fan_out=array("l", [len(node.outputs) for node in nodes]),
         types=[v.type for v in made],
-        origins=[lines.setdefault(line, line) for line in origins],
+        origin_rows=rows,
+        origins=array("l", origins),
         names={number[v]: v.name for v in made if v.name is not None},
         tags={number[v]: v._tag for v in made if v._tag is not None},
         node_tags={i: node._tag for i, node in enumerate(nodes) if node._tag is not None},
@@ -105,7 +104,8 @@ def from_columns(columns: Columns) -> FunctionGraph:
 def _nodes(columns: Columns, variables: list[Variable]) -> Iterator[Apply]:
     """Build the nodes one after the other; `variables` grows meanwhile."""
     operands, types = iter(columns.operands), iter(columns.types)
-    rows = zip(columns.ops, columns.fan_in, columns.fan_out, columns.origins, strict=True)
+    origins = origins_of(columns.origin_rows, columns.origins)
+    rows = zip(columns.ops, columns.fan_in, columns.fan_out, origins, strict=True)
     for op, fan_in, fan_out, origin in rows:
         inputs = tuple([variables[i] for i in islice(operands, fan_in)])
         yield build_node(op, inputs, tuple(islice(types, fan_out)), origin)

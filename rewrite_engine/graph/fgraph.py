@@ -27,6 +27,7 @@ from rewrite_engine.graph.history import replace_validate
 from rewrite_engine.graph.intern import key_in_any_order, key_of
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node, copy_tag
 from rewrite_engine.graph.order import GAP
+from rewrite_engine.graph.origin import Origin, plainly
 from rewrite_engine.graph.store import NodeStore
 from rewrite_engine.graph.traverse import graph_inputs, toposort
 
@@ -198,9 +199,19 @@ class FunctionGraph(NodeStore):
         uses = len(self.clients[old])
         if not uses and old not in self.out_uses:
             return new
-        own = self._import(new, reason, old.owner, import_missing)
+        source, maker = old.owner, None
+        origin: Origin | None = None
+        if new in self.clients:
+            own, maker = new, new.owner
+        if source is not None:  # what takes its place comes from where it came from
+            was = None if maker is None else maker.origin
+            origin = getattr(reason, "consumed", plainly)(source, was, reason)
+        if maker is None:
+            own = self._import(new, reason, origin, import_missing)
         if own is not old:
             self._redirect(old, own, uses, reason)
+            if maker is not None and origin is not None:
+                maker.origin = origin
             if self.agenda is None:
                 self.flush()
         return own

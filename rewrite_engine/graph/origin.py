@@ -1,15 +1,26 @@
-"""Where in the user's code a node was built: noted for a few instructions, resolved on demand."""
+"""Where in the user's code a node was built, and what rules made of it: noted for a few
+instructions, resolved on demand.
+
+A node that a rule made has an origin that holds those of the nodes that the rule consumed, so
+origins are a graph of their own, with one small tuple per firing. `provenance` reads it.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from types import CodeType
+from typing import Any
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
-# code object and instruction, resolved to a line on demand (or file and line already)
-Origin = tuple[CodeType | str, int]
+Line = tuple[str, int]
+
+#: code object and instruction, resolved to a line on demand; or file and line already; or, for what
+#: a rule made: a place, the rule, the origin of the node it replaced, and others that had a part
+Origin = tuple[Any, ...]
 
 
 def user_origin() -> Origin | None:
@@ -23,14 +34,119 @@ def user_origin() -> Origin | None:
     return frame.f_code, frame.f_lasti
 
 
-def origin_line(origin: Origin | None) -> tuple[str, int] | None:
-    """Resolve an origin to (file name, line)."""
+def origin_line(origin: Origin | None) -> Line | None:
+    """Resolve an origin to (file name, line): of what a rule made, that of the root it replaced."""
+    if origin is not None and len(origin) > 2:
+        origin = origin[0]
     if origin is None:
         return None
-    code, lasti = origin
+    code: CodeType | str = origin[0]
+    lasti: int = origin[1]
     if isinstance(code, str):
         return code, lasti
     for start, stop, line in code.co_lines():
         if start <= lasti < stop and line is not None:
             return code.co_filename, line
     return code.co_filename, code.co_firstlineno
+
+
+# --- provenance ----------------------------------------------------------------------------------
+
+
+def plainly(node: Any, was: Origin | None, reason: Any) -> Origin | None:
+    """The origin of what takes a node's place for a reason that does not know better (rules do:
+    `rule.consumed`). was: its own, if it was there before; the user's line of that stays its line.
+    """
+    origin: Origin | None = node.origin
+    if reason is None:
+        return origin if was is None else was
+    own = origin if was is None else was
+    return (own if own is None or len(own) == 2 else own[0]), reason, origin, was
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What a variable came from. rules: names of the rules that fired, earlier ones first. lines:
+    (file, line)s of the user's code whose nodes they consumed, the variable's own first.
+    """
+
+    rules: tuple[str, ...] = ()
+    lines: tuple[Line, ...] = ()
+
+    def __str__(self) -> str:
+        lines = ", ".join(f"{os.path.basename(file)}:{line}" for file, line in self.lines)
+        return f"{' then '.join(self.rules) or 'as written'} ({lines or 'nowhere'})"
+
+
+def provenance(variable: Any) -> Provenance:
+    """Which rules made a variable (or node), and which lines of the user it came from.
+
+    Nothing needs to be recorded for this: it holds for the variables of any graph that was
+    rewritten, such as `f.fgraph.outputs`. Inputs and constants come from nowhere.
+    """
+    node = getattr(variable, "owner", variable)
+    origin: Origin | None = getattr(node, "origin", None)
+    if origin is None:
+        return Provenance()
+    rules: list[str] = []
+    lines: dict[Line | None, None] = {origin_line(origin): None}
+    for one in in_order([origin]):
+        if len(one) == 2:
+            lines[origin_line(one)] = None
+        else:
+            rules.append(_name(one[1]))
+    return Provenance(tuple(rules), tuple([line for line in lines if line is not None]))
+
+
+def _name(reason: Any) -> str:
+    return str(getattr(reason, "name", reason))
+
+
+def in_order(origins: Sequence[Origin | None]) -> Iterator[Origin]:
+    """Yield origins and all that they were made of, once each, what was consumed before what was
+    made of it.
+    """
+    seen: set[int] = set()
+    stack = [(o, False) for o in reversed(origins) if o is not None]
+    while stack:
+        one, ready = stack.pop()
+        if ready:
+            yield one
+        elif id(one) not in seen:
+            seen.add(id(one))
+            stack.append((one, True))
+            if len(one) > 2:
+                stack += [(o, False) for o in reversed(one[2:]) if o is not None]
+
+
+Row = tuple[Any, ...]  # (file, line), or ((file, line), rule's name, numbers of other rows)
+
+
+def origin_rows(origins: Sequence[Origin | None]) -> tuple[list[Row], list[int]]:
+    """Origins as a flat table, with the number of the row of each (-1: none)."""
+    rows: list[Row] = []
+    number: dict[int, int] = {}
+    same: dict[Row, int] = {}
+    for one in in_order(origins):
+        if len(one) > 2:
+            row: Row = (
+                origin_line(one),
+                _name(one[1]),
+                *[number[id(o)] for o in one[2:] if o is not None],
+            )
+        else:
+            row = origin_line(one)  # type: ignore[assignment]
+        known = same.setdefault(row, len(rows))
+        if known == len(rows):
+            rows.append(row)
+        number[id(one)] = known
+    return rows, [-1 if o is None else number[id(o)] for o in origins]
+
+
+def origins_of(rows: Sequence[Row], numbers: Sequence[int]) -> list[Origin | None]:
+    """The origins that `origin_rows` wrote."""
+    made: list[Origin] = []
+    for row in rows:
+        plain = len(row) == 2 and isinstance(row[0], str)
+        made.append(row if plain else (row[0], row[1], *[made[n] for n in row[2:]]))
+    return [None if n < 0 else made[n] for n in numbers]

@@ -89,13 +89,14 @@ class NodeStore:
 
     # --- importing -------------------------------------------------------------------------------
 
-    def _import(self, var: Variable, reason: Any, source: Apply | None, missing: bool) -> Variable:
-        """Return the graph's own variable equal to `var`, importing what is not there yet."""
+    def _import(self, var: Variable, reason: Any, origin: Origin | None, missing: bool) -> Variable:
+        """Return the graph's own variable equal to `var`, importing what is not there yet (which
+        gets the origin, if there is one).
+        """
         if var in self.clients:
             return var
         if var.owner is None:
             return self._root(var, missing)
-        origin = source.origin if source is not None else None
         names: dict[Variable, Variable] = {}
         nodes = toposort([var], self.clients)
         try:

@@ -21,6 +21,7 @@ from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.build import guards_hold, instantiate
 from rewrite_engine.match.claim import Claim, refines
+from rewrite_engine.match.consumed import Consumer, consumer
 from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Lowered, lower
@@ -260,6 +261,11 @@ class DataRule(Rule):
             if result is not None:
                 return result
         return None
+
+    @cached_property
+    def consumed(self) -> Consumer:
+        """`consumed(node, was, rule)`: the origin of what the rule puts in the place of a node."""
+        return consumer(self.left)
 
     @cached_property
     def goal(self) -> Callable[[Any, Any], Any]:
