@@ -116,13 +116,16 @@ class Equation(Rule):
         made = copy(self)
         for name in ("apply", "goal", "on_trust"):
             made.__dict__.pop(name, None)
-        made.forward = copy(self.forward.on_trust)
-        made.backward = copy(self.backward.on_trust) if self.backward is not None else None
-        for rule in made.directions:
-            rule.equation = made
+        made.forward = made._own(self.forward)
+        made.backward = made._own(self.backward) if self.backward is not None else None
         made.guards = made.forward.guards
         made.text = f"{_text(made.left)} == {made.forward.text.split(' -> ', 1)[1]}"
         return made
+
+    def _own(self, rule: DirectedRule) -> DirectedRule:
+        direction: Any = copy(rule.on_trust)
+        direction.equation = self
+        return direction  # type: ignore[no-any-return]
 
     @property
     def names(self) -> frozenset[str]:

@@ -58,7 +58,7 @@ def test_a_firing_knows_its_rule_its_terms_and_the_users_line():
 
 def test_facts_that_guards_asked_are_kept():
     _, record = compiled([x], pt.abs(pt.exp(x)))
-    assert record.steps[0].evidence == ("nonneg(x): because it is a result of exp",)
+    assert record.steps[0].evidence == ("nonneg(x): because positive (a result of exp)",)
 
 
 def test_the_assumption_of_a_rule_is_kept():

@@ -1,0 +1,358 @@
+"""What is known of whole tensors: lengths and shapes, indices, matrices, uses. Import them from
+`rules/facts.py`.
+"""
+
+import numpy as np
+
+from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.match.fact import because, both, every, fact, unknown
+from rewrite_engine.rules.facts_numbers import bounded, kind_of, nonneg, operands_of, positive
+from rewrite_engine.tensor import (
+    Alloc,
+    ARange,
+    DimShuffle,
+    Dot,
+    Elemwise,
+    Eye,
+    IncSubtensor,
+    Join,
+    LogSoftmax,
+    MatMul,
+    Reshape,
+    Shape_i,
+    Softmax,
+    SpecifyShape,
+    Subtensor,
+    add,
+    mul,
+    neg,
+    sub,
+)
+from rewrite_engine.tensor.index_template import WHOLE, Slice
+from rewrite_engine.tensor.reduction import Reduction
+
+__all__ = [
+    "diagonal", "distinct", "increasing", "length", "positive_definite", "positive_semidefinite",
+    "same_dtype", "same_length", "same_rank", "same_shape", "static_shape", "symmetric",
+    "unique_indices", "used_once",
+]  # fmt: skip
+
+LIKE_FIRST = Softmax | LogSoftmax | IncSubtensor | SpecifyShape
+
+
+# --- types and uses -----------------------------------------------------------------------------
+
+
+@fact(cost=2)
+def same_dtype(*xs):
+    """All have one dtype."""
+    if len({x.type.dtype for x in xs}) == 1:
+        return because(f"all are {xs[0].type.dtype}")
+    return unknown("the dtypes differ", blame=xs[-1])
+
+
+@fact(cost=2)
+def same_rank(*xs):
+    """All have the same number of dimensions."""
+    if len({x.type.ndim for x in xs}) == 1:
+        return because(f"all have {xs[0].type.ndim} dimensions")
+    return unknown("the ranks differ", blame=xs[-1])
+
+
+@fact(cost=2)
+def static_shape(x):
+    """Every length is known; the evidence has the shape, as `value`."""
+    if None in x.type.shape:
+        return unknown("a length is not known", blame=x)
+    return because(f"its shape is {x.type.shape}", value=x.type.shape)
+
+
+@fact(cost=5)
+def used_once(fgraph, x):
+    """x has one use in its graph: what replaces that needs x no more. Not known outside of one."""
+    if fgraph is None or x not in fgraph.clients:
+        return unknown("it belongs to no graph", blame=x)
+    uses = len(fgraph.get_clients(x))
+    return because("it has one use") if uses == 1 else unknown(f"it has {uses} uses", blame=x)
+
+
+# --- lengths ------------------------------------------------------------------------------------
+
+
+@fact(depth=2)
+def length(x, i):
+    """What the length of dimension i is, as `value`: a number, or the dimension (of a variable
+    further down) that it is equal to. Always known to that extent.
+    """
+    known = x.type.shape[i]
+    if known is not None:
+        return because(f"it is {known}", value=known)
+    below = _below(x, i % x.type.ndim)
+    if below is None:
+        return because("its own", value=(x, i % x.type.ndim))
+    found = length(*below)
+    return because(f"that of {x.owner.op}'s operand", found, value=found.value)
+
+
+def _below(x, i):
+    """The dimension of an operand that has the length of dimension i of x; None if no op says."""
+    node = x.owner
+    if node is None:
+        return None
+    op, inputs = node.op, node.inputs
+    if isinstance(op, Elemwise):
+        axis = i - x.type.ndim
+        fitting = [v for v in inputs if v.type.ndim >= -axis and v.type.shape[axis] != 1]
+        return (fitting[0], axis) if fitting else None
+    if isinstance(op, LIKE_FIRST):
+        return inputs[0], i
+    if isinstance(op, DimShuffle):
+        return inputs[0], op.new_order[i]
+    if isinstance(op, Join):
+        return None if i == op.axis % x.type.ndim else (inputs[0], i)
+    if isinstance(op, Reduction):
+        return _below_reduction(op, inputs[0], i)
+    if isinstance(op, Subtensor):
+        return _below_index(op, inputs[0], i)
+    if isinstance(op, Dot | MatMul) and all(v.type.ndim == 2 for v in inputs):
+        return inputs[i], i
+    if isinstance(op, Alloc | Eye) and isinstance(_sizes(op, inputs)[i].head, Shape_i):
+        size = _sizes(op, inputs)[i]
+        return size.owner.inputs[0], size.head.i
+    return None
+
+
+def _sizes(op, inputs):
+    return inputs[1:] if isinstance(op, Alloc) else inputs[:2]
+
+
+def _below_reduction(op, v, i):
+    if op.keepdims:
+        return v, i
+    gone = range(v.type.ndim) if op.axis is None else [a % v.type.ndim for a in op.axis]
+    return v, [a for a in range(v.type.ndim) if a not in gone][i]
+
+
+def _below_index(op, v, i):
+    """Dimensions that are taken whole."""
+    taken = list(op.idx_list)
+    taken += [WHOLE] * (v.type.ndim - sum(e != "x" for e in taken))
+    axis, kept = 0, []
+    for entry in taken:
+        if entry == "x" or isinstance(entry, Slice):
+            kept.append(axis if entry == WHOLE else None)
+        axis += entry != "x"
+    return None if kept[i] is None else (v, kept[i])
+
+
+@fact
+def same_length(x, i, y, j):
+    """Dimension i of x is as long as dimension j of y."""
+    a, b = length(x, i), length(y, j)
+    if a.value == b.value:
+        return because("both lengths are one", a, b)
+    return unknown(f"the lengths of dimensions {i} and {j} are not known to be equal", blame=y)
+
+
+@fact
+def same_shape(x, y):
+    """x and y have the same shape: none is repeated to fit the other."""
+    if x.type.ndim != y.type.ndim:
+        return unknown("the ranks differ", blame=y)
+    found = []
+    for i in range(x.type.ndim):
+        answer = same_length(x, i, y, i)
+        if not answer:
+            return answer
+        found.append(answer)
+    return because("the lengths are the same", *found)
+
+
+# --- indices ------------------------------------------------------------------------------------
+
+
+@fact
+def distinct(x):
+    """No value occurs twice."""
+    if x.head is CONSTANT:
+        good = len(np.unique(x.data)) == x.data.size and not (x.data != x.data).any()
+        return because("a constant") if good else unknown("a value is repeated", blame=x)
+    if all(n in (0, 1) for n in x.type.shape):
+        return because("it has one element")
+    if kind_of(x) not in "iu":
+        return unknown("a value may be repeated", blame=x)
+    if isinstance(x.head, ARange):
+        step = x.owner.inputs[2]
+        counts = step.head is CONSTANT and step.number and x.type.dtype == "int64"
+        return because("counted") if counts else unknown("the step may be 0", blame=step)
+    if isinstance(x.head, Subtensor | DimShuffle | Reshape | SpecifyShape) or x.head is neg:
+        return every("of distinct elements", distinct, x.owner.inputs[:1])
+    return _shifted(x) or unknown("a value may be repeated", blame=x)
+
+
+def _shifted(x):
+    """Whether x is made of distinct integers by adding single numbers, in the same dtype (adding
+    is one-to-one, also where it wraps around).
+    """
+    operands = operands_of(x, add, sub)
+    many = [v for v in operands if not all(v.type.broadcastable)]
+    if len(many) != 1 or any(v.type.dtype != x.type.dtype for v in operands):
+        return unknown("it is not one shifted array", blame=x)
+    return every("shifted", distinct, many)
+
+
+@fact
+def increasing(x):
+    """A vector whose elements do not become smaller. No NaN."""
+    if x.type.ndim != 1:
+        return unknown("it is no vector", blame=x)
+    if x.head is CONSTANT:
+        good = x.data.dtype.kind != "c" and (np.diff(x.data.astype("O")) >= 0).all()
+        return because("a constant") if good else unknown("it is not sorted", blame=x)
+    if isinstance(x.head, ARange) and x.type.dtype == "int64":
+        up = positive(x.owner.inputs[2])
+        return because("counted up", up) if up else up
+    if isinstance(x.head, Subtensor) and len(x.head.idx_list) == 1:
+        entry = x.head.idx_list[0]
+        step = entry.step if isinstance(entry, Slice) else None
+        if isinstance(entry, Slice) and (step is None or (type(step) is int and step > 0)):
+            return every("a slice of", increasing, x.owner.inputs[:1])
+    return unknown("it is not known to be sorted", blame=x)
+
+
+@fact
+def unique_indices(x):
+    """As an index, x names no place twice: its numbers are distinct, and all count from the same
+    end.
+    """
+    if kind_of(x) not in "iu":
+        return unknown("it is no array of integers", blame=x)
+    different = distinct(x)
+    if not different:
+        return different
+    bounds = bounded(x)
+    if bounds and bounds.value[1] < 0:
+        return because("distinct, and below 0", different, bounds)
+    return both("distinct, and not below 0", different, nonneg(x))
+
+
+# --- matrices -----------------------------------------------------------------------------------
+
+
+def _turned(x):
+    """What x is the transpose of, or None."""
+    turns = isinstance(x.head, DimShuffle) and x.head.new_order == (1, 0)
+    return x.owner.inputs[0] if turns else None
+
+
+def _gram(x):
+    """Whether x is a product a.T @ a, or a @ a.T, of real matrices."""
+    if not isinstance(x.head, Dot | MatMul) or kind_of(x) != "f":
+        return False
+    a, b = x.owner.inputs
+    return a.type.ndim == b.type.ndim == 2 and (_turned(a) is b or _turned(b) is a)
+
+
+def _is_eye(x):
+    """Whether x is a square matrix with ones on its diagonal."""
+    if not isinstance(x.head, Eye):
+        return False
+    rows, columns, k = x.owner.inputs
+    return rows is columns and k.head is CONSTANT and k.number == 0
+
+
+def _number(v):
+    """Whether v is one number, beside matrices."""
+    return all(v.type.broadcastable)
+
+
+@fact(depth=2)
+def symmetric(x):
+    """A square matrix that equals its transpose: exactly, but for the rounding of products. A NaN
+    stands opposite of a NaN.
+    """
+    if x.type.ndim != 2:
+        return unknown("it is no matrix", blame=x)
+    if x.head is CONSTANT:
+        same = x.data.shape[0] == x.data.shape[1] and np.array_equal(x.data, x.data.T)
+        return because("a constant") if same else unknown("a constant that is not", blame=x)
+    if _is_eye(x) or x.type.shape == (1, 1):
+        return because("a unit matrix" if _is_eye(x) else "a single number")
+    if _gram(x):
+        return because("the product of a matrix and its transpose")
+    inner = _turned(x)
+    if inner is not None:
+        return every("the transpose of", symmetric, [inner])
+    if not isinstance(x.head, Elemwise):
+        return unknown("it is not known to be symmetric", blame=x)
+    matrices = [v for v in x.owner.inputs if not _number(v)]
+    if x.head in (add, mul) and len(matrices) == 2 and _turned(matrices[0]) is matrices[1]:
+        return because("combined with its transpose")
+    if x.head in (add, mul) and len(matrices) == 2 and _turned(matrices[1]) is matrices[0]:
+        return because("combined with its transpose")
+    if not matrices:
+        return unknown("it may not be square", blame=x)
+    return every("element by element, of", symmetric, matrices)
+
+
+@fact
+def diagonal(x):
+    """A square matrix with zeros everywhere but on its diagonal."""
+    if x.type.ndim != 2:
+        return unknown("it is no matrix", blame=x)
+    if x.head is CONSTANT:
+        square = x.data.shape[0] == x.data.shape[1]
+        good = square and not x.data[~np.eye(len(x.data), dtype=bool)].any()
+        return because("a constant") if good else unknown("a constant that is not", blame=x)
+    if _is_eye(x) or x.type.shape == (1, 1):
+        return because("a unit matrix" if _is_eye(x) else "a single number")
+    operands = operands_of(x, add, sub, neg)
+    inner = _turned(x)
+    if inner is not None or operands:
+        return every("made of", diagonal, operands or [inner])
+    return unknown("it is not known to be diagonal", blame=x)
+
+
+@fact(depth=2)
+def positive_semidefinite(x):
+    """A symmetric real matrix with no eigenvalue below 0, up to rounding, where it is finite."""
+    even = symmetric(x)
+    if not even:
+        return even
+    if x.head is CONSTANT:
+        good = np.isfinite(x.data).all() and (np.linalg.eigvalsh(x.data) >= 0).all()
+        return because("a constant") if good else unknown("a constant that is not", blame=x)
+    if _gram(x) or _is_eye(x):
+        return because("no eigenvalue is below 0", even)
+    if x.head is add and not any(map(_number, x.owner.inputs)):
+        return every("a sum of", positive_semidefinite, x.owner.inputs)
+    return _scaled(x, nonneg, positive_semidefinite)
+
+
+def _scaled(x, sign, matrix):
+    """A fact about a matrix that survives being multiplied by numbers of a sign."""
+    numbers = [v for v in operands_of(x, mul) if _number(v)]
+    others = [v for v in operands_of(x, mul) if not _number(v)]
+    if len(others) != 1:
+        return unknown("its eigenvalues are not known", blame=x)
+    scales = every("scaled by", sign, numbers)
+    return every("scaled", matrix, others) and both("scaled", scales, matrix(others[0]))
+
+
+@fact
+def positive_definite(x):
+    """A symmetric real matrix whose eigenvalues are above 0, up to rounding, where it is finite."""
+    even = symmetric(x)
+    if not even:
+        return even
+    if x.head is CONSTANT:
+        good = np.isfinite(x.data).all() and (np.linalg.eigvalsh(x.data) > 0).all()
+        return because("a constant") if good else unknown("a constant that is not", blame=x)
+    if _is_eye(x):
+        return because("a unit matrix")
+    if x.head is add and not any(map(_number, x.owner.inputs)):
+        answers = [positive_definite(v) for v in x.owner.inputs]
+        best = next((a for a in answers if a), answers[-1])
+        rest = [v for v, a in zip(x.owner.inputs, answers, strict=True) if not a]
+        return best and both("a sum", best, every("beside", positive_semidefinite, rest))
+    return _scaled(x, positive, positive_definite)
