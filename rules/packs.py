@@ -15,7 +15,6 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -180,6 +179,8 @@ def _what(error: Exception, path: str | None = None) -> str:
     text = f"{type(error).__name__}: {error}".replace("\n", "\n    ")
     if isinstance(error, SyntaxError):
         return f"    {text}"
+    import traceback  # (takes a while, and is seldom needed)
+
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "importlib" not in f.filename]
     own = [f for f in frames if f.filename == path or (path is None and f.filename != __file__)]
     if not own or isinstance(error, RuleError):
