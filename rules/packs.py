@@ -42,6 +42,11 @@ class Pack:
         """What a query can exclude it by, before it is imported."""
         return frozenset({self.name, self.distribution})
 
+    @property
+    def hint(self) -> str:
+        """How to go on without it."""
+        return f"without it: Mode(...).excluding({self.name!r})"
+
     def __str__(self) -> str:
         return (
             f"the pack {self.name!r} of the distribution {self.distribution} {self.version} "
@@ -58,10 +63,7 @@ def _loaded(pack: Pack) -> RuleSet:
     try:
         rules = _rules_of(pack.entry.load())
     except Exception as error:
-        raise PackError(
-            f"{pack} cannot be loaded\n{_what(error)}\n"
-            f"    without it: Mode(...).excluding({pack.name!r})"
-        ) from error
+        raise PackError(f"{pack} cannot be loaded\n{_what(error)}\n    {pack.hint}") from error
     for rule in rules:
         rule.tags |= pack.names
     return rules

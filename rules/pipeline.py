@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
 
-from rewrite_engine.errors import UnknownNameError, did_you_mean, source_line
+from rewrite_engine.errors import DuplicateRuleError, UnknownNameError, did_you_mean, source_line
 from rewrite_engine.match.query import ALWAYS, Query
 from rewrite_engine.match.ruleset import Addition, RuleSet
 from rewrite_engine.rewrite.driver import GraphRewriter, MergeOptimizer, SequentialOptimizer
@@ -126,10 +126,20 @@ def known_rules(query: Query | None = None, additions: tuple[Addition, ...] = ()
     if "saturate" in query.include:
         rules += equations()
     for pack in installed():
-        if not pack.names & query.exclude:
-            rules += pack.load()
+        if pack.names & query.exclude:
+            continue
+        try:
+            rules += with_phases(pack.load())
+        except (DuplicateRuleError, UnknownNameError) as error:
+            raise type(error)(f"{error}\n    in {pack}\n    {pack.hint}") from None
     for addition in additions:
+        with_phases(addition.rules)
         rules = addition.to(rules)
+    return rules
+
+
+def with_phases(rules: RuleSet) -> RuleSet:
+    """The rules, if the phases that they name exist."""
     phases = [phase.name for phase in PHASES]
     for rule in rules:
         if rule.phase is not None and rule.phase not in phases:

@@ -170,8 +170,10 @@ def test_two_packs_with_rules_of_one_name(install: Any) -> None:
     pack = '__pack__ = "physics"\n' + RULES
     install("mechanics", pack, "one = {module}")
     install("optics", pack, "two = {module}")
-    with pytest.raises(DuplicateRuleError, match="two rules are called physics/tan_of_arctan"):
+    with pytest.raises(DuplicateRuleError, match="two rules are called physics/tan_of_arctan") as e:
         rewritten(TERM)
+    assert "in the pack 'two' of the distribution optics 1.2" in str(e.value)
+    assert str(e.value).endswith("without it: Mode(...).excluding('two')")
     f = rw.function([x], TERM, mode=rw.Mode().excluding("two"))
     assert len(f.fgraph) == 0
 
@@ -183,6 +185,9 @@ def test_a_phase_that_does_not_exist(install: Any) -> None:
     assert "belongs to the phase 'specialise', which does not exist" in str(info.value)
     assert "merge, canonicalize, stabilize, saturate, specialize, inplace" in str(info.value)
     assert ".py:5" in str(info.value)
+    assert "in the pack 'physics' of the distribution mechanics 1.2" in str(info.value)
+    mode = rw.Mode().excluding("physics", "inplace")
+    assert len(rw.function([x], TERM, mode=mode).fgraph) == 2
 
 
 def test_looking_for_packs_leaves_the_metadata_alone() -> None:
