@@ -12,6 +12,7 @@ query, and what it adds.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.config import config
@@ -99,7 +100,7 @@ class Mode:
 
     def adding(
         self,
-        *rules: Rule | RuleSet,
+        *rules: Rule | RuleSet | Iterable[Rule],
         overwrite: bool = False,
         before: str | None = None,
         after: str | None = None,
@@ -110,12 +111,13 @@ class Mode:
         Raises `PatternError` for a rule without a phase and `ValueError` for a mode that has an
         optimizer of its own; `DuplicateRuleError` and `UnknownNameError` when a graph is rewritten.
         """
+        from rewrite_engine.match.rule import Rule
         from rewrite_engine.match.ruleset import Addition, RuleSet
 
         if self._optimizer != DEFAULT:
             raise ValueError(f"{self!r} has an optimizer of its own: give that the rules")
         for rule in rules:
-            if not isinstance(rule, RuleSet) and rule.phase is None:
+            if isinstance(rule, Rule) and rule.phase is None:
                 why = 'belongs to no phase, so nothing uses it: say @rule(phase="canonicalize")'
                 raise rule.error(PatternError, why)
         new = RuleSet().adding(*rules)
@@ -123,7 +125,7 @@ class Mode:
 
     register = adding  # as the field calls it
 
-    def __add__(self, rules: Rule | RuleSet) -> Mode:
+    def __add__(self, rules: Rule | RuleSet | Iterable[Rule]) -> Mode:
         return self.adding(rules)
 
     def including(self, *tags: Any) -> Mode:

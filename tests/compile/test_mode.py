@@ -68,6 +68,7 @@ def test_rules_are_added_to_a_mode() -> None:
     with_rule = mode + tan_of_arctan
     assert mode == Mode("fast_run").excluding("inplace") != with_rule
     assert with_rule == mode.register(tan_of_arctan) == mode + RuleSet([tan_of_arctan])
+    assert with_rule == mode + [tan_of_arctan]
     assert hash(with_rule) == hash(mode + tan_of_arctan)
     assert repr(with_rule) == (
         "Mode('fast_run').adding(test_mode/tan_of_arctan).excluding('inplace')"
