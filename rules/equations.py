@@ -5,6 +5,7 @@ Most move roundings, and overflows in between, to other places: they assume "fas
 several terms are taken as they are written: nothing here reorders a sum.
 """
 
+from rewrite_engine.rules.facts import same_dtype, same_shape
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import Diagonal, DimShuffle, Sum
 
@@ -29,16 +30,6 @@ def no_stretching(x, y):
     if x.type.ndim == y.type.ndim and x.type.broadcastable == y.type.broadcastable:
         return because("same rank, same dimensions of length 1")
     return unknown("one may be repeated along a dimension")
-
-
-@fact
-def same_shape(x, y):
-    """x and y have the same dtype and shape."""
-    if x.type.dtype != y.type.dtype:
-        return unknown("the dtypes differ")
-    if None not in x.type.shape and x.type.shape == y.type.shape:
-        return because(f"both have shape {x.type.shape}")
-    return unknown("the shapes are not known to be the same")
 
 
 # --- products of matrices -----------------------------------------------------------------------
@@ -217,4 +208,4 @@ def sum_of_sums(x: Float, y: Float, axis: Prop, keepdims: Prop):
     [Sum{axis=0}(x + y), Sum{axis=0}(x + y)]
     """
     total = Sum(axis=axis, keepdims=keepdims)
-    return total(x) + total(y), total(x + y), given(same_shape(x, y))
+    return total(x) + total(y), total(x + y), given(same_dtype(x, y), same_shape(x, y))

@@ -8,19 +8,22 @@ have the operators of tensors, and sorts speak of dtypes and ranks. How to write
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any
 
+from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match import decorate
 from rewrite_engine.match import equation as equations
 from rewrite_engine.match import find as finding
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
 from rewrite_engine.match.decorate import compute, node_rewriter, relation
-from rewrite_engine.match.fact import because, fact, given, unknown
+from rewrite_engine.match.fact import assuming, because, both, every, fact, given, unknown
 from rewrite_engine.match.find import Match
 from rewrite_engine.match.pattern import Anything, Const, Prop, Rest, Sort
 from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
 from rewrite_engine.rewrite.expand import expand
+from rewrite_engine.rules.facts_arrays import same_length
 from rewrite_engine.tensor.operators import TensorOperators
 from rewrite_engine.terms.budget import Budget, OnBudget
 from rewrite_engine.terms.logic import pattern_classes
@@ -42,13 +45,17 @@ __all__ = [
     "Rest",
     "Scalar",
     "Sort",
+    "Tensor",
     "Vector",
     "approx",
     "assumes",
+    "assuming",
     "because",
+    "both",
     "bytes_moved",
     "compute",
     "equation",
+    "every",
     "exact",
     "expand",
     "fact",
@@ -96,6 +103,38 @@ ConstantNumber = Sort(
 Scalar = _rank("Scalar", 0)
 Vector = _rank("Vector", 1)
 Matrix = _rank("Matrix", 2)
+
+
+class Tensor:
+    """Sorts by rank and lengths: `Tensor["n", "m"]` is a matrix. A number is a static length; a
+    name stands for a length that must be the same wherever the name occurs in the rule, which the
+    fact `same_length` has to prove; None is any length.
+
+    >>> Tensor["n", 3]
+    Tensor['n', 3]
+    """
+
+    @classmethod
+    @cache
+    def _sort(cls, dims: tuple[Any, ...]) -> Sort:
+        known = {i: d for i, d in enumerate(dims) if isinstance(d, int)}
+        ties = tuple([(d, i) for i, d in enumerate(dims) if isinstance(d, str)])
+        if len(known) + len(ties) + dims.count(None) < len(dims):
+            raise PatternError(f"Tensor[...] takes names, lengths and None, not {dims}")
+
+        def fits(v: Any) -> bool:
+            shape = getattr(v.type, "shape", None)
+            if shape is None or len(shape) != len(dims):
+                return False
+            return all(shape[i] == d for i, d in known.items())
+
+        tests = [f"len({{v}}.type.shape) == {len(dims)}"]
+        tests += [f"{{v}}.type.shape[{i}] == {d}" for i, d in known.items()]
+        name = f"Tensor{list(dims)}"
+        return Sort(name, fits, " and ".join(tests), ties=ties, tie=same_length)
+
+    def __class_getitem__(cls, dims: Any) -> Sort:
+        return cls._sort(dims if isinstance(dims, tuple) else (dims,))
 
 
 def rule(

@@ -41,7 +41,7 @@ class NodeStore:
         self.key_of = key_of  # when nodes are equal (see `FunctionGraph.reorders`)
         self.lets_go = False  # whether nodes that leave are nobody else's, and may be taken apart
         self.guard: Any = None  # the DestroyHandler, if there is one
-        self.facts: Any = None  # what facts said (match/knowledge.py), once one was asked
+        self.facts: Any = None  # what facts said (graph/knowledge.py), once one was asked
         self.on_import: list[Any] = []
         self.on_prune: list[Any] = []
         self.on_change_input: list[Any] = []

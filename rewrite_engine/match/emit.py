@@ -156,11 +156,12 @@ class RuleEmitter:
     def all_of(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
         """Match pairs of pattern and expression; what is cheap to test comes first."""
         cheap = [(p, v) for p, v in todo if not isinstance(p, OpNode)]
-        for p, v in cheap:
+        for p, v in sorted(cheap, key=lambda pair: test_cost(pair[0])):
             if isinstance(p, Literal):
                 self.literal(p, v)
             else:
-                self.hole(p, v)
+                self.bind(p, v)
+        self.ready_guards(most=1)
         self.nested([(p, v) for p, v in todo if isinstance(p, OpNode)], then)
 
     def nested(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
@@ -170,6 +171,7 @@ class RuleEmitter:
         sure = [(p, v) for p, v in todo if p.default is None]
         if sure:
             self.test(" and ".join(self.head(p, v) for p, v in sure))
+        self.ready_guards()
         for pattern, v in [pair for pair in todo if pair[0].default is not None]:
             then = partial(emit_one, self, pattern, v, then)
         self.descend(sure, then)
@@ -203,6 +205,10 @@ class RuleEmitter:
                 self.line(f"{v} = {op}.{name}")
 
     def hole(self, hole: Hole, v: str) -> None:
+        self.bind(hole, v)
+        self.ready_guards()
+
+    def bind(self, hole: Hole, v: str) -> None:
         if hole.name in self.bound:
             self.test(f"{v} is {self.bound[hole.name]}")
             return
@@ -212,7 +218,6 @@ class RuleEmitter:
             self.test(sort.inline.format(v=v))
         else:
             self.test(f"{self.constant(sort.test, sort.name)}({v})")
-        self.ready_guards()
 
     def literal(self, literal: Literal, v: str) -> None:
         value = literal.value
@@ -268,10 +273,15 @@ class RuleEmitter:
             self.bound[hole.name] = taken
             self.ready_guards()
 
-    def ready_guards(self) -> None:
-        """Ask the guards whose variables are all bound by now, cheap ones first."""
+    def ready_guards(self, most: float = math.inf) -> None:
+        """Ask the guards whose variables are all bound by now, cheap ones first.
+
+        most: what they may cost.
+        """
         for guard in sorted(self.guards, key=lambda g: g.cost):
-            if all(not isinstance(a, Hole) or a.name in self.bound for a in guard.args):
+            if guard.cost <= most and all(
+                not isinstance(a, Hole) or a.name in self.bound for a in guard.args
+            ):
                 self.guards.remove(guard)
                 self.test(self.guard(guard))
 
@@ -347,6 +357,11 @@ def type_driven(op: Op) -> bool:
     make_node: Any = type(op).make_node
     plain: Any = Op.make_node
     return make_node is plain and op.default_output is None
+
+
+def test_cost(pattern: Any) -> int:
+    """Tests that are written out come before those that call a function."""
+    return int(isinstance(pattern, Hole) and pattern.sort.inline is None)
 
 
 def plus(at: str, n: int) -> str:

@@ -12,7 +12,7 @@
         return both("a product of", nonneg(a), nonneg(b))
 
 Called on a rule's variables, a fact is a guard (`given(nonneg(x))`); called on a graph's, it
-answers. A fact must be pure: its answers are kept (`match/knowledge.py`) until what they rest on
+answers. A fact must be pure: its answers are kept (`graph/knowledge.py`) until what they rest on
 changes, which is its arguments, their nodes, and the facts it asks.
 """
 
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import update_wrapper
 from typing import Any
 
-from rewrite_engine.match.knowledge import Knowledge, Run, key_for, knowledge_of, state
+from rewrite_engine.graph.knowledge import Knowledge, Run, key_for, knowledge_of, state
 from rewrite_engine.match.lower import Condition, Given, lower_condition
 from rewrite_engine.terms.logic import Term
 

@@ -8,7 +8,7 @@ that nothing uses, a left side that is not an op, an op with a number of operand
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -129,6 +129,7 @@ def lower(
         raise PatternError(
             f"must return `left >> right` (and `given(...)` after a comma), not {body!r}"
         )
+    conditions = (*asked_by_sorts(lvars.values()), *conditions)
     left = lower_pattern(body.left)
     if not isinstance(left, OpNode):
         raise PatternError(f"the left side {body.left!r} is not an op: it would match everything")
@@ -146,12 +147,27 @@ def _lvar(variable: type[LogicVariable], p: inspect.Parameter, default_sort: Sor
     return variable(p.name, sort=sort, rest=sort is Rest, default=default)
 
 
+def asked_by_sorts(lvars: Iterable[LogicVariable]) -> Iterator[Any]:
+    """Yield the guards that sorts stand for: facts, and that what has the same label is equal."""
+    labelled: dict[str, tuple[LogicVariable, int]] = {}
+    for lvar in lvars:
+        sort = lvar.sort
+        if sort.fact is not None:
+            yield sort.fact(lvar)
+        for label, place in sort.ties:
+            first = labelled.setdefault(label, (lvar, place))
+            if first != (lvar, place):
+                yield sort.tie(*first, lvar, place)
+
+
 def as_sort(annotation: Any) -> Sort:
-    """Read an annotation: a `Sort`, or any predicate on variables."""
+    """Read an annotation: a `Sort`, a fact, or any predicate on variables."""
     if isinstance(annotation, Sort):
         return annotation
     if annotation is Any:
         return Anything
+    if hasattr(annotation, "ask"):
+        return Sort(annotation.name, Anything.test, Anything.inline, fact=annotation)
     if callable(annotation) and not isinstance(annotation, type):
         return Sort(getattr(annotation, "__name__", repr(annotation)), annotation)
     raise PatternError(f"the annotation {annotation!r} is neither a sort nor a predicate")

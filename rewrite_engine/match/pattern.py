@@ -20,13 +20,17 @@ class Sort:
 
     test: whether a variable belongs. inline: the same as Python source, with `{v}` for the
     variable, for sorts that are too cheap to call. constant: only constants belong (matchers use it
-    to look at fewer nodes).
+    to look at fewer nodes). fact: a fact that must hold. ties: pairs (label, place); whatever has
+    the same label must be equal: the fact `tie` is asked of both variables, each with its place.
     """
 
     name: str
     test: Callable[[Any], bool]
     inline: str | None = None
     constant: bool = False
+    fact: Any = None
+    ties: tuple[tuple[str, int], ...] = ()
+    tie: Any = None
 
     def __call__(self, v: Any) -> bool:
         return self.test(v)

@@ -12,14 +12,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rewrite_engine.errors import FactError
 from rewrite_engine.graph.intern import prop_key
 from rewrite_engine.graph.node import Apply, Constant, Variable
-
-if TYPE_CHECKING:
-    from rewrite_engine.match.fact import Fact
 
 DEEP = 24  # how many facts may be inside of each other before one is put off
 PATIENCE = 2  # how often a fact is put off before all of its node's operands are asked at once
@@ -155,7 +152,7 @@ def looked_at(args: Iterable[Any], depth: int) -> dict[Variable, None]:
     return found
 
 
-def key_for(fact: Fact, args: tuple[Any, ...]) -> Key:
+def key_for(fact: Any, args: tuple[Any, ...]) -> Key:
     """What an answer is kept under (numbers that Python finds equal are told apart)."""
     if len(args) == 1 and isinstance(args[0], Variable):
         return fact, args[0]
