@@ -13,7 +13,7 @@ from rich.table import Table
 from benchmarks.measure import Row, machine
 
 HERE = Path(__file__).parent
-NOT_PROGRAMS = {"__init__", "__main__", "measure"}
+NOT_PROGRAMS = {"__init__", "__main__", "graphs", "measure"}
 
 
 def programs() -> list[str]:
@@ -25,10 +25,16 @@ def programs() -> list[str]:
 
 def table(title: str, rows: Iterable[Row]) -> Table:
     """Rows as a table; a figure that missed its target stands out."""
-    result = Table("figure", "measured", "target", "", title=title, title_justify="left")
+    rows = list(rows)
+    peers = list(dict.fromkeys(name for row in rows for name, _ in row.peers))
+    columns = ("figure", "measured", "target", "", *peers)
+    result = Table(*columns, title=title, title_justify="left")
     for row in rows:
         verdict = {True: "[green]met", False: "[red]missed", None: ""}[row.met]
-        result.add_row(row.name, row.figure, row.target, verdict)
+        others = dict(row.peers)
+        result.add_row(
+            row.name, row.figure, row.target, verdict, *[others.get(name, "") for name in peers]
+        )
     return result
 
 
@@ -38,6 +44,8 @@ def main(names: list[str]) -> int:
         print(f"no program {', '.join(sorted(unknown))}; there are {', '.join(programs())}")
         return 2
     console = Console()
+    if not console.is_terminal:  # into a file: nothing is cut off
+        console.width = 220
     console.print(machine())
     missed = 0
     for name in names or programs():

@@ -1,7 +1,9 @@
 """How time is taken: interleaved medians with the collector off, and the rows that report them.
 
 What is compared is measured in turns (a b c, a b c, …), so that a slow moment of the machine hits
-all of them alike; the median of the turns is reported.
+all of them alike; the median of the turns is reported. The clock counts the time for which this
+process has the processor, so that others on the machine disturb little (new processes are timed by
+the clock on the wall).
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter_ns
+from time import perf_counter_ns, process_time_ns
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,12 +26,15 @@ TURN_NS = 2_000_000  # a turn repeats its work until it lasts this long
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure. `met` is None where there is no target, or no peer to compare with."""
+    """One figure. `met` is None where there is no target, or no peer to compare with. peers: the
+    same figure of others, (name, text) for each.
+    """
 
     name: str
     figure: str
     target: str = ""
     met: bool | None = None
+    peers: tuple[tuple[str, str], ...] = ()
 
 
 def at_most(name: str, value: float, target: float, unit: str, note: str = "") -> Row:
@@ -86,22 +91,22 @@ def repetitions(f: Callable[[], Any]) -> int:
 def time_calls(f: Callable[[], Any], count: int) -> float:
     """Seconds per call over `count` calls, less the cost of the loop itself."""
     turns = range(count)
-    start = perf_counter_ns()
+    start = process_time_ns()
     for _ in turns:
         f()
-    middle = perf_counter_ns()
+    middle = process_time_ns()
     for _ in turns:
         pass
-    stop = perf_counter_ns()
+    stop = process_time_ns()
     return max(0, (middle - start) - (stop - middle)) / count / 1e9
 
 
 def once(f: Callable[[], Any]) -> tuple[float, Any]:
     """Seconds of a single call, and its result; for work too long to repeat."""
     with quiet():
-        start = perf_counter_ns()
+        start = process_time_ns()
         result = f()
-        return (perf_counter_ns() - start) / 1e9, result
+        return (process_time_ns() - start) / 1e9, result
 
 
 def processes(programs: Mapping[str, str], runs: int = 7) -> dict[str, float]:
