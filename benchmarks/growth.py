@@ -3,8 +3,8 @@ and memory per node. Each size is measured in a new process.
 
 Stages: build the graph with the user's operators, import it into a `FunctionGraph`, rewrite it
 where a rule fires at every level, a pass that finds nothing to do, pickle it and read it back.
-Shapes: a chain, deep; and many outputs side by side, wide. `python -m benchmarks.growth SHAPE NODES` is one
-such process.
+Shapes: a chain, deep; and many outputs side by side, wide.
+`python -m benchmarks.growth SHAPE NODES` is one such process.
 """
 
 from __future__ import annotations
