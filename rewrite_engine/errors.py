@@ -162,6 +162,15 @@ class RuleLoopError(RuleError):
     turn: tuple[tuple[str, str, str], ...] = ()
 
 
+class ReplayError(RewriteEngineError, ValueError):
+    """A line of a trace that cannot be repeated on this graph; the message names the line.
+
+    line: its number among those given, from 1 on.
+    """
+
+    line: int = 0
+
+
 # --- searches -------------------------------------------------------------------------------------
 
 

@@ -80,11 +80,11 @@ def _finish(
         said = f"the left side matches; {reason}"
         return Diagnosis(False, part, said, bound, tuple(evidence), progress)
 
-    for guard in rule.guards:
-        said = ask(guard, bound)
-        if not said:
-            return no(guard.text, f"guard {guard.text}: {_because(said, probe.text)}")
-        evidence.append((guard.text, said))
+    for guard in sorted(rule.guards, key=lambda g: g.cost):
+        answer = ask(guard, bound, fgraph)
+        if not answer:
+            return no(guard.text, f"guard {guard.text}: {_because(answer, probe.text)}")
+        evidence.append((guard.text, answer))
     if run:
         old, new = node.outputs[0], instantiate(rule.right, bound, node)
         if new is None:

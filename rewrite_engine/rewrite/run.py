@@ -124,13 +124,14 @@ class Run:
         visits, last = 0, 0
         for visits, node in enumerate(order, 1):
             rules = candidates(node)
+            if attempts:
+                all_rules = self.dispatch.rules_for(node.op).rules
+                trace.visit(fgraph, node, rules, all_rules)  # type: ignore[union-attr]
             if not rules:
                 continue
             then = clock()
             if then > self.deadline or visits - last > self.patience:
                 self.late(visits - last)
-            if attempts:
-                trace.visit(fgraph, node, rules)  # type: ignore[union-attr]
             for rule in rules:
                 stats = known(rule.name) or tally.setdefault(rule.name, RuleStats())
                 stats.calls += 1

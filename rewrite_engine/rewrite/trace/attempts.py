@@ -1,0 +1,105 @@
+"""One try of a rule at a node, and why it came out as it did (`match/explain.py` knows)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.match.explain import Diagnosis, declined, diagnose
+from rewrite_engine.match.lower import Compute
+from rewrite_engine.match.rule import DataRule
+
+UNCHANGED = "what it makes is there already: nothing would change"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try.
+
+    node: as it is by now; term: as it was. verdict: fired, failed, refused or error. part: what
+    failed: a sub-pattern or guard as text, "root", "right side", "type", "function", or the
+    feature that refused. reason: why, in words. bindings: what the rule's variables stood for, as
+    text. evidence: what facts said of the guards that hold. firing: its number, if it fired. took:
+    seconds; seconds: since the trace began. ruled_out: the index knew, and the rule was not called.
+    """
+
+    number: int
+    graph: int
+    phase: str
+    rule: Any
+    node: Apply
+    term: str
+    verdict: str
+    part: str
+    reason: str
+    bindings: Mapping[str, str]
+    evidence: tuple[str, ...]
+    firing: int | None
+    ruled_out: bool
+    took: float
+    seconds: float
+
+    @property
+    def rule_name(self) -> str:
+        """The rule's name, as queries know it."""
+        return str(getattr(self.rule, "name", self.rule))
+
+    def __str__(self) -> str:
+        if self.verdict == "fired":
+            return f"{self.term}: {self.rule_name} fired"
+        return f"{self.term}: {self.rule_name} {self.verdict}: {self.reason}"
+
+
+def attempted(
+    rule: Any, node: Apply, fgraph: Any, verdict: str, reason: Any, text: Callable[[Any], str],
+    **fields: Any,
+) -> Attempt:  # fmt: skip
+    """The record of a try; fields: those that need no thought."""
+    found = _found(rule, node, fgraph, verdict, reason, text)
+    return Attempt(
+        rule=rule,
+        node=node,
+        verdict=verdict,
+        part=found.part,
+        reason="" if verdict == "fired" else found.reason,
+        bindings={name: _shown(value, text) for name, value in found.bindings.items()},
+        evidence=tuple([evidence_text(guard, said) for guard, said in found.evidence]),
+        **fields,
+    )
+
+
+def evidence_text(guard: str, said: Any) -> str:
+    """What a guard answered: `nonneg(x): because it is a square`."""
+    return guard if said is True else f"{guard}: {said}"
+
+
+def _found(
+    rule: Any, node: Apply, fgraph: Any, verdict: str, reason: Any, text: Callable[[Any], str]
+) -> Diagnosis:
+    """Ask the rule again, by the interpreter. Functions are not called a second time."""
+    data = isinstance(rule, DataRule)
+    run = data and (verdict == "failed" or (verdict == "fired" and _computes(rule)))
+    try:
+        found = diagnose(rule, node, fgraph, text, run=run)
+    except Exception as error:  # a fact, or a right side in Python: the try failed the same way
+        found = Diagnosis(False, "function", f"it raises {type(error).__name__}: {error}")
+    if verdict in ("refused", "error"):
+        part = getattr(reason, "feature", None) or ("type" if verdict == "refused" else "function")
+        said = f"{type(reason).__name__}: {reason}" if verdict == "error" else str(reason)
+        return Diagnosis(False, part, said, found.bindings, found.evidence)
+    if verdict == "failed" and found.applies:
+        part, said = ("right side", UNCHANGED) if data else ("function", declined(rule))
+        return Diagnosis(False, part, said, found.bindings, found.evidence)
+    return found
+
+
+def _computes(rule: DataRule) -> bool:
+    return isinstance(rule.right, Compute)
+
+
+def _shown(value: Any, text: Callable[[Any], str]) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join([_shown(v, text) for v in value])})"
+    return text(value) if hasattr(value, "owner") else repr(value)

@@ -1,0 +1,127 @@
+"""A trace as JSON lines, for programs and for replays. `schema.json` says what each field means.
+
+One object per line; `kind` is firing, attempt, phase, or (from `explain`) function. Everybody who
+writes lines does it with the functions here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from heapq import merge
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rewrite_engine.rewrite.result import COLUMNS, Result
+
+if TYPE_CHECKING:
+    from rewrite_engine.rewrite.trace import Firing, Trace
+    from rewrite_engine.rewrite.trace.attempts import Attempt
+
+VERSION = 1
+SCHEMA = Path(__file__).with_name("schema.json")
+
+Record = dict[str, Any]
+
+
+def schema() -> Record:
+    """The JSON Schema (draft 2020-12) of a line."""
+    found: Record = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    return found
+
+
+def trace_lines(trace: Trace) -> Iterator[str]:
+    """Yield the lines of a trace: firings and attempts in order, then the phases."""
+    firings = ((f.seconds, 0, f.number, firing_record(f)) for f in trace.records)
+    attempts = ((a.seconds, 1, a.number, attempt_record(a)) for a in trace.tries)
+    for *_, record in merge(firings, attempts):
+        yield line(record)
+    for result in trace.phases:
+        yield line(phase_record(result))
+
+
+def line(record: Record) -> str:
+    """One line."""
+    return json.dumps(record, ensure_ascii=False, allow_nan=False)
+
+
+def start(kind: str) -> Record:
+    """What all lines begin with. function, function_index: of a report on compiled functions."""
+    return {"version": VERSION, "kind": kind, "function": None, "function_index": None}
+
+
+def firing_record(f: Firing, **more: Any) -> Record:
+    """One firing; more: fields that the caller knows better."""
+    file, row = f.origin or (None, None)
+    return start("firing") | {
+        "graph": f.graph,
+        "number": f.number,
+        "phase": f.phase,
+        **_rule(f),
+        "evidence": [],
+        "place": None if f.place is None else list(f.place),
+        "before": f.before if isinstance(f.before, str) else None,
+        "after": f.after if isinstance(f.after, str) else None,
+        "depth": f.depth,
+        "letters": {},
+        "made": None,
+        "user_file": file,
+        "user_line": row,
+        "seconds": f.seconds,
+    } | more  # fmt: skip
+
+
+def attempt_record(a: Attempt, **more: Any) -> Record:
+    """One try of a rule."""
+    return start("attempt") | {
+        "graph": a.graph,
+        "number": a.number,
+        "phase": a.phase,
+        **_rule(a),
+        "term": a.term,
+        "verdict": a.verdict,
+        "part": a.part,
+        "reason": a.reason,
+        "bindings": dict(a.bindings),
+        "evidence": list(a.evidence),
+        "firing": a.firing,
+        "ruled_out": a.ruled_out,
+        "took": a.took,
+        "seconds": a.seconds,
+    } | more  # fmt: skip
+
+
+def phase_record(result: Result, **more: Any) -> Record:
+    """One run of a driver."""
+    rules = {
+        name: {column: getattr(stats, column) for column in COLUMNS}
+        for name, stats in result.rules.items()
+    }
+    return start("phase") | {
+        "phase": result.name,
+        "stopped": result.stopped.name,
+        "note": result.note,
+        "firings": result.firings,
+        "visits": result.visits,
+        "merged": result.merged,
+        "nodes_before": result.nodes_before,
+        "nodes_after": result.nodes_after,
+        "rules": rules,
+        "refusals": dict(result.refusals),
+        "seconds": result.seconds,
+    } | more  # fmt: skip
+
+
+def _rule(record: Any) -> Record:
+    """What there is to say of the rule of a firing or try."""
+    rule = record.rule
+    claim = getattr(rule, "claim", None)
+    file, row = getattr(rule, "where", None) or (None, None)
+    return {
+        "rule": record.rule_name,
+        "rule_text": getattr(rule, "text", None),
+        "claim": None if claim is None else str(claim),
+        "assumes": getattr(rule, "needs_leave", None),
+        "rule_file": file,
+        "rule_line": row,
+    }

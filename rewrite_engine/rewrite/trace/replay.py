@@ -1,0 +1,193 @@
+"""`replay`: do again what the lines of a trace say, from the graph as it was.
+
+A line says which rule fired at which place (`places.py`). The rule is applied there again, so what
+it makes comes from the rule, not from the file. Changes are settled at once here, which a driver
+does later: nodes may then be found equal at other times, so a `Cast` follows what became of each
+place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from rewrite_engine.errors import ReplayError, RewriteEngineError
+from rewrite_engine.graph.feature import Feature
+from rewrite_engine.graph.intern import key_of
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.match.build import guards_hold, instantiate
+from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.rewrite.step import Refusal, put
+from rewrite_engine.rewrite.trace.lines import VERSION
+from rewrite_engine.rewrite.trace.places import Place, made, numbered
+from rewrite_engine.terms.print import brief
+
+Line = str | Mapping[str, Any]
+
+
+def replay(lines: Iterable[Line], fgraph: Any, rules: Iterable[Rule]) -> Any:
+    """Fire the rules of a trace again, in place; return the graph.
+
+    lines: of one graph, from a trace that kept everything (`Trace.lines()`, a file, or the objects
+    read from it); others than firings are skipped. fgraph: the graph as it was when the trace
+    began, or a copy. rules: those that fired may be among any others. Raises `ReplayError`, which
+    names the line, for a line that cannot be read or does not apply; the graph is then as the lines
+    before left it.
+
+    >>> from tests.toy import num, log, exp
+    >>> from rewrite_engine.match.decorate import rule
+    >>> from rewrite_engine.graph.fgraph import FunctionGraph
+    >>> from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+    >>> from rewrite_engine.rewrite.trace import Trace
+    >>> @rule
+    ... def log_of_exp(x):
+    ...     "An example."
+    ...     return log(exp(x)) >> x
+    >>> x, trace = num("x"), Trace()
+    >>> graph = FunctionGraph([x], [log(exp(x))])
+    >>> before = graph.clone()
+    >>> result = EquilibriumOptimizer([log_of_exp]).rewrite(graph, trace)
+    >>> replay(trace.lines(), before, [log_of_exp]).outputs
+    [x]
+    """
+    known = {rule.name: rule for rule in rules}
+    cast = Cast(fgraph)
+    fgraph.attach_feature(cast)
+    try:
+        todo = _firings(lines)
+        for number, record in todo:
+            for _ in range(_fire(number, record, fgraph, known, cast) - 1):
+                _same_step(record, *next(todo, (number, None)))
+    finally:
+        fgraph.remove_feature(cast)
+    return fgraph
+
+
+class Cast(Feature):
+    """Which node plays the part of each place; as a trace, it hears what is fired."""
+
+    def __init__(self, fgraph: Any) -> None:
+        self.fgraph = fgraph
+        self.parts: dict[Place, Apply] = {(0, i): n for i, n in enumerate(numbered(fgraph))}
+        self.heirs: dict[Apply, Apply] = {}
+        self.number = 0
+        self.fired_now = 0
+        self.made: list[tuple[Apply, Apply | None]] = []
+
+    def node(self, place: Place) -> Apply | None:
+        """The node at a place; None if there is none (any more)."""
+        node = self.parts.get(place)
+        while node in self.heirs:
+            node = self.heirs[node]
+        return node if node in self.fgraph.order.level else None
+
+    def about(self, node: Apply, new: Any, old: Variable | None = None) -> None:
+        """Something is about to be put in: see which nodes of it the graph has."""
+        fgraph, same = self.fgraph, dict[Variable, Variable]()
+        self.made = []
+        for one in made(fgraph, new):
+            inputs = tuple([same.get(v, self._own(v)) for v in one.inputs])
+            twin = fgraph.table.get(key_of(one, inputs))
+            self.made.append((one, twin))
+            if twin is not None:
+                same.update(zip(one.outputs, twin.outputs, strict=True))
+
+    def _own(self, v: Variable) -> Variable:
+        return self.fgraph.constants.get(v.signature(), v) if isinstance(v, Constant) else v
+
+    def fired(self, rule: Any, own: Variable | None = None) -> None:
+        """It was put in: its nodes have places."""
+        for j, (node, twin) in enumerate(self.made):
+            there = node in self.fgraph.order.level or node in self.heirs or twin is None
+            self.parts[self.number + self.fired_now, j] = node if there else twin  # type: ignore[assignment]
+        self.fired_now += 1
+
+    def on_prune(self, fgraph: Any, node: Apply, reason: Any) -> None:
+        if reason != "merge":
+            return
+        twin = fgraph.table.get(key_of(node, node.inputs))
+        if twin is not None and twin is not node:
+            self.heirs[node] = twin
+
+    def on_import(self, fgraph: Any, node: Apply, reason: Any) -> None:
+        self.heirs.pop(node, None)
+
+
+# --- lines ---------------------------------------------------------------------------------------
+
+
+def _firings(lines: Iterable[Line]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield (number of the line, firing); refuse lines of several graphs."""
+    graph = None
+    for number, text in enumerate(lines, 1):
+        if isinstance(text, str) and not text.strip():
+            continue
+        try:
+            record = json.loads(text) if isinstance(text, str) else text
+            kind, version = record["kind"], record["version"]
+        except (ValueError, TypeError, KeyError) as error:
+            raise _error(number, None, f"it is no line of a trace ({error!r})") from None
+        if version != VERSION:
+            raise _error(number, None, f"it is of version {version}; this is version {VERSION}")
+        if kind != "firing":
+            continue
+        mine = record["function_index"], record["graph"]
+        if graph is not None and mine != graph:
+            raise _error(number, record, "it is of another graph than those before: choose one")
+        graph = mine
+        yield number, record
+
+
+def _error(number: int, record: Mapping[str, Any] | None, why: str) -> ReplayError:
+    what = "" if record is None else f" ({record['rule']}, firing {record['number']})"
+    error = ReplayError(f"line {number}{what}: {why}")
+    error.line = number
+    return error
+
+
+def _same_step(record: Mapping[str, Any], number: int, following: Any) -> None:
+    """What one application of a rule replaced is on several lines: these must be alike."""
+    names = "rule", "place", "phase"
+    if following is None or any(following[n] != record[n] for n in names):
+        raise _error(number, following, f"more of {record['rule']} should stand here")
+
+
+def _fire(
+    number: int, record: Mapping[str, Any], fgraph: Any, known: Mapping[str, Rule], cast: Cast
+) -> int:
+    """Repeat one firing; return of how many lines it was."""
+    rule = known.get(record["rule"])
+    if rule is None:
+        raise _error(number, record, "there is no such rule among those given")
+    if record["place"] is None:
+        raise _error(number, record, "it has no place: the trace did not keep everything")
+    node = cast.node(tuple(record["place"]))
+    if node is None:
+        raise _error(number, record, f"the graph has nothing at place {record['place']}")
+    cast.number, cast.fired_now = record["number"], 0
+    try:
+        result = _chosen(rule, node, fgraph, record)
+        changed = result is not None and put(fgraph, node, rule, result, cast)  # type: ignore[arg-type]
+    except (RewriteEngineError, Refusal) as error:
+        raise _error(number, record, f"it fails at {brief(node.outputs[0])}: {error}") from error
+    if not changed:
+        raise _error(number, record, f"it does not apply at {brief(node.outputs[0])}")
+    return cast.fired_now
+
+
+def _chosen(rule: Rule, node: Apply, fgraph: Any, record: Mapping[str, Any]) -> Any:
+    """What the rule makes of a node; where it matches in several ways, what the line says."""
+    first = rule.transform(fgraph, node)
+    depth, after = record["depth"], record["after"]
+    if depth is None or not isinstance(rule, DataRule):
+        return first
+    if isinstance(first, Variable) and brief(first, depth) == after:
+        return first
+    for bound in match_root(rule.left, node, rule.lowered.exact):
+        if guards_hold(rule.guards, bound, fgraph):
+            found = instantiate(rule.right, bound, node)
+            if found is not None and brief(found, depth) == after:
+                return found
+    return None
