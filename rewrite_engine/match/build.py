@@ -1,17 +1,21 @@
-"""Right sides made by the interpreter: what `match/emit.py` compiles, done step by step."""
+"""Right sides made by the interpreter: what `match/emit.py` compiles, done step by step; and which
+nodes a firing consumes (`consumer`), for the origin of what it makes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.match.ac import EXTRA, apply_weak, put_back
+from rewrite_engine.graph.origin import Origin, plainly
+from rewrite_engine.match.ac import EXTRA, apply_weak, is_ac, put_back
 from rewrite_engine.match.emit import as_term, literal_like
 from rewrite_engine.match.lower import Compute, Condition
-from rewrite_engine.match.pattern import Hole, Literal, OpClass
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
 
 Bindings = dict[str, Any]
+Consumer = Callable[[Apply, Origin | None, Any], Origin | None]
 
 
 def guards_hold(guards: Sequence[Condition], bound: Bindings, fgraph: Any = None) -> bool:
@@ -53,3 +57,55 @@ def build(pattern: Any, bound: Bindings) -> Any:
     if isinstance(op, OpClass):
         op = op.cls(**{n: bound[p.name] if isinstance(p, Hole) else p for n, p in op.props})
     return apply_weak(op, args)
+
+
+# --- what a firing consumes ----------------------------------------------------------------------
+
+
+def consumer(left: OpNode) -> Consumer:
+    """The function that makes the origin of what takes the place of a node where a rule fires. It
+    gets the node, what takes its place already had as its origin (or None), and the rule.
+
+    It is called at every firing, so the most common shape of left sides has one of its own. Where
+    operands may stand in any order, those with an op that the pattern looks for count as consumed.
+    """
+    found = [(p, depth) for p, depth in subpatterns(left) if depth and isinstance(p, OpNode)]
+    if not found:
+        return plainly
+    inner = [i for i, a in enumerate(left.args) if isinstance(a, OpNode)]
+    if len(found) == len(inner) == 1 and not (is_ac(left) or left.swaps or left.rests):
+        return _one(inner[0])
+    heads = {p.op.cls if isinstance(p.op, OpClass) else p.op for p, _ in found}
+    return _any(frozenset(heads), max(depth for _, depth in found))
+
+
+def _one(i: int) -> Consumer:
+    """For a left side with one op inside, at a fixed place."""
+
+    def consumed(node: Apply, was: Origin | None, rule: Any) -> Origin:
+        origin = node.origin
+        own = origin if was is None else was
+        place = own if own is None or len(own) == 2 else own[0]
+        operand = node.inputs[i].owner
+        return place, rule, origin, None if operand is None else operand.origin, was
+
+    return consumed
+
+
+def _any(heads: frozenset[Any], depth: int) -> Consumer:
+    """For any other: operands with these heads, as deep as the left side looks."""
+
+    def consumed(node: Apply, was: Origin | None, rule: Any) -> Origin:
+        found: list[Any] = [*plainly(node, was, rule)]  # type: ignore[misc]
+        level = [node]
+        for _ in range(depth):
+            below: list[Apply] = []
+            for parent in level:
+                for v in parent.inputs:
+                    if v.head in heads or type(v.head) in heads:
+                        below.append(v.owner)
+                        found.append(v.owner.origin)
+            level = below
+        return tuple(found)
+
+    return consumed

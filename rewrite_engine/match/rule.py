@@ -19,9 +19,8 @@ from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
-from rewrite_engine.match.build import guards_hold, instantiate
+from rewrite_engine.match.build import Consumer, consumer, guards_hold, instantiate
 from rewrite_engine.match.claim import Claim, refines
-from rewrite_engine.match.consumed import Consumer, consumer
 from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Lowered, lower

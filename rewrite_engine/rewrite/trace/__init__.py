@@ -2,8 +2,8 @@
 
 A firing is kept as references; with `terms=True` also as text, taken at once, since nodes change
 later. With `attempts=True` every try is kept too, also of rules that an index ruled out
-(`attempts.py`). `lines.py` writes JSON lines, `replay.py` repeats what they say, and `places.py`
-has the addresses of nodes by which it does that.
+(`attempts.py`). `lines.py` writes JSON lines, with the addresses that nodes have in `places.py`;
+`explain/replay.py` does again what they say.
 """
 
 from __future__ import annotations

@@ -100,8 +100,9 @@ class Cast(Feature):
     def fired(self, rule: Any, own: Variable | None = None) -> None:
         """It was put in: its nodes have places."""
         for j, (node, twin) in enumerate(self.made):
-            there = node in self.fgraph.order.level or node in self.heirs or twin is None
-            self.parts[self.number + self.fired_now, j] = node if there else twin  # type: ignore[assignment]
+            gone = node not in self.fgraph.order.level and node not in self.heirs
+            part = twin if gone and twin is not None else node
+            self.parts[self.number + self.fired_now, j] = part
         self.fired_now += 1
 
     def on_prune(self, fgraph: Any, node: Apply, reason: Any) -> None:
@@ -169,7 +170,7 @@ def _fire(
     cast.number, cast.fired_now = record["number"], 0
     try:
         result = _chosen(rule, node, fgraph, record)
-        changed = result is not None and put(fgraph, node, rule, result, cast)  # type: ignore[arg-type]
+        changed = put(fgraph, node, rule, result, cast)  # type: ignore[arg-type]
     except (RewriteEngineError, Refusal) as error:
         raise _error(number, record, f"it fails at {brief(node.outputs[0])}: {error}") from error
     if not changed:

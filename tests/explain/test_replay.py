@@ -17,7 +17,7 @@ from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.trace import Trace
-from rewrite_engine.rewrite.trace.replay import replay
+from rewrite_engine.explain.replay import replay
 from rewrite_engine.rewrite.walk import WalkingOptimizer
 from rewrite_engine.rules.pipeline import all_rules, optimizer
 from tests.match.language import x, y
