@@ -91,6 +91,8 @@ class Dims:
     def same(self, a: Variable, b: Variable) -> bool:
         """Whether two variables certainly have the same shape."""
         x, y = self.of(a), self.of(b)
+        if x == y:
+            return True
         return len(x) == len(y) and all(
             self.find(i) == self.find(j) for i, j in zip(x, y, strict=True)
         )

@@ -70,7 +70,7 @@ class Body:
         self.scalars: dict[Variable, str] = {}  # NumPy scalars of variables that are arrays
         self.numbers: dict[Variable, str] = {}  # NumPy scalars of constants
         self.free: dict[str, None] = {}  # registers nobody uses, the latest last
-        self.count = 0
+        self.registers: set[str] = set()
         self.warns = False
         self.arguments = frozenset(self.place.values())
         self.left: set[str] = set()  # registers that blocks left and none has taken yet
@@ -90,7 +90,7 @@ class Body:
         used.update(*[_NAME.findall(line) for line in block.lines])
         block.reads = sorted(used & self.arguments)
         block.takes = sorted(used & self.left)
-        block.leaves = sorted(n for n in used if self._is_register(n) and n not in self.free)
+        block.leaves = sorted(n for n in used if n in self.registers and n not in self.free)
         self.left.difference_update(block.takes)
         self.left.update(block.leaves)
 
@@ -100,14 +100,14 @@ class Body:
         """Return a register that nobody uses."""
         if self.free:
             return self.free.popitem()[0]
-        self.count += 1
-        return f"{self.prefix}{self.count - 1}"
+        name = f"{self.prefix}{len(self.registers)}"
+        self.registers.add(name)
+        return name
 
     def refer(self, v: Variable) -> str:
         """The expression for a variable: a register, a parameter, or a constant's global name."""
-        if isinstance(v, Constant):
-            return self.names.add(v.data, v.name or "c")
-        return self.place[v]
+        found = self.place.get(v)
+        return self.names.add(v.data, v.name or "c") if found is None else found
 
     def number(self, v: Constant) -> str:
         """The global name of a 0-d constant as a NumPy scalar."""
@@ -121,13 +121,10 @@ class Body:
         freed = []
         for table in (self.place, self.scalars):
             name = table.pop(v, None)
-            if name is not None and self._is_register(name):
+            if name in self.registers:
                 freed.append(name)
         self.form.pop(v, None)
         return freed
-
-    def _is_register(self, name: str) -> bool:
-        return name.startswith(self.prefix) and name[len(self.prefix) :].isdigit()
 
     # --- nodes --------------------------------------------------------------------------------
 
