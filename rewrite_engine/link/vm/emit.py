@@ -107,7 +107,10 @@ class Body:
     def refer(self, v: Variable) -> str:
         """The expression for a variable: a register, a parameter, or a constant's global name."""
         found = self.place.get(v)
-        return self.names.add(v.data, v.name or "c") if found is None else found
+        if found is None:
+            assert isinstance(v, Constant), v  # whatever else is alive has a place
+            return self.names.add(v.data, v.name or "c")
+        return found
 
     def number(self, v: Constant) -> str:
         """The global name of a 0-d constant as a NumPy scalar."""
