@@ -26,16 +26,18 @@ class Shared:
 
     def __call__(self, v: Variable) -> Variable:
         """The one variable for all terms that are equal to this one."""
-        for node in toposort([v], self.of):
-            inputs = tuple([self.leaf(i) for i in node.inputs])
+        of, nodes, first = self.of, self.nodes, self.first
+        for node in toposort([v], of):
+            inputs = tuple([of[i] if i in of else self.leaf(i) for i in node.inputs])
             key = key_of(node, inputs)
-            own = self.nodes.get(key)
+            own = nodes.get(key)
             if own is None:
-                same = all(a is b for a, b in zip(inputs, node.inputs, strict=True))
-                own = self.nodes[key] = node if same else node.clone_with_new_inputs(inputs)
-                self.first.update(zip(own.outputs, node.outputs, strict=True))
-            self.of.update(zip(node.outputs, own.outputs, strict=True))
-            self.of.update(zip(own.outputs, own.outputs, strict=True))
+                same = all([a is b for a, b in zip(inputs, node.inputs, strict=True)])
+                own = nodes[key] = node if same else node.clone_with_new_inputs(inputs)
+                for out, given in zip(own.outputs, node.outputs, strict=True):
+                    first[out], of[out] = given, out
+            if own is not node:
+                of.update(zip(node.outputs, own.outputs, strict=True))
         return self.leaf(v)
 
     def leaf(self, v: Variable) -> Variable:

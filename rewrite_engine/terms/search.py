@@ -12,61 +12,73 @@ from collections.abc import Iterator
 from typing import Any
 
 import unification.core
-from kanren.constraints import ConstrainedState
+from kanren.constraints import ConstrainedState, unify_ConstrainedState
 from kanren.core import lall
-from unification import Var, reify
+from unification import reify
+from unification.core import stream_eval
 
 from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.terms.budget import Budget, OnBudget, OutOfBudget, Watch, bounded
+from rewrite_engine.terms.logic import LogicVariable
 from rewrite_engine.terms.unify import walk
 
 Goal = Any
 
 
-class State(ConstrainedState):  # type: ignore[misc]
-    """A state of a search that is being watched. It may have constraints (`neq`, `isinstanceo`)."""
+class Key:
+    """Under this key a state carries its watch, so that every copy has it."""
 
-    __slots__ = ("watch",)
 
-    def __init__(self, watch: Watch, data: Any = (), constraints: Any = None) -> None:
-        super().__init__(dict(data), constraints=constraints)
-        self.watch = watch
+WATCH = Key()
 
-    def copy(self, data: Any = None) -> State:
-        """A state like this one; data: with other substitutions."""
-        constraints = {k: v.copy() for k, v in self.constraints.items()}
-        return State(self.watch, self.data if data is None else data, constraints)
 
-    def pre_unify_checks(self, lvar: Any, value: Any) -> bool:
-        """Whether constraints allow it. Unification begins here, so the time is looked at here."""
-        self.watch.tick()
-        return bool(super().pre_unify_checks(lvar, value))
+class State(dict[Any, Any]):
+    """A state of a search that is being watched: substitutions, and the watch."""
+
+    __slots__ = ()
+
+    def copy(self) -> State:
+        """A state with the same substitutions."""
+        return State(self)
 
     def __len__(self) -> int:
-        self.watch.tick()  # reification begins here
-        return len(self.data)
+        self[WATCH].tick()  # reification begins here
+        return super().__len__()
 
 
-def _reify(x: Any, state: State) -> Iterator[Any]:
+def _unify(u: Any, v: Any, state: State) -> Any:
+    state[WATCH].tick()
+    return state if u is v else stream_eval(unification.core._unify(u, v, state))
+
+
+def _unify_constrained(u: Any, v: Any, state: Any) -> Any:
+    """`neq` and the like make a state of another class of a state; it has the watch too."""
+    watch = state.data.get(WATCH)
+    if watch is not None:
+        watch.tick()
+    return unify_ConstrainedState(u, v, state)
+
+
+def _reify_constrained(x: LogicVariable, state: Any) -> Iterator[Any]:
     """A variable that stands for nothing is itself. (`kanren` would put another in its place, to
-    show its constraints, which a `LogicVariable` is not equal to.)"""
+    show its constraints, which a `LogicVariable` is not equal to.)
+    """
     found = walk(x, state.data)
-    if found is x:
-        yield found
-    else:
-        yield unification.core._reify(found, state)
+    yield found if found is x else unification.core._reify(found, state)
 
 
-unification.core._reify.add((Var, State), _reify)
+unification.unify.add((object, object, State), _unify)
+unification.unify.add((object, object, ConstrainedState), _unify_constrained)
+unification.core._reify.add((LogicVariable, ConstrainedState), _reify_constrained)
 
 
 def search(q: Any, goals: tuple[Goal, ...], watch: Watch) -> Iterator[Any]:
     """Yield what `q` stands for in each state in which all goals hold."""
     try:
-        for state in lall(*goals)(State(watch)):
+        for state in lall(*goals)(State({WATCH: watch})):
             yield reify(q, state)
     except RecursionError:
-        raise OutOfBudget("Python's stack: a goal calls itself again and again") from None
+        raise OutOfBudget("Python's stack: its goals are too deep in each other") from None
 
 
 def run(

@@ -74,7 +74,7 @@ def solve(u: Any, v: Any, s: Mapping[Any, Any]) -> Any:
             if not admits(a, b):
                 return False
             if bound is None:
-                s = bound = dict(s)
+                s = bound = s.copy() if isinstance(s, dict) else dict(s)
             bound[a] = b
             continue
         pairs = decompose(a, b, merged)
@@ -332,7 +332,7 @@ class Reifier:
             if new:
                 return new[0]
             self.open[x] = None
-            return x if type(self.s) is dict else stream_eval(reify_other(x, self.s))
+            return x if isinstance(self.s, dict) else stream_eval(reify_other(x, self.s))
         if not new:
             return x if _atomic(x) else stream_eval(reify_other(x, self.s))
         if issubclass(type(x), PatternTerm):

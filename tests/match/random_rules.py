@@ -26,7 +26,7 @@ from rewrite_engine.match.pattern import (
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.match.text import rule_text
 from tests.match.language import Positive, make
-from tests.toy import Scale, add, const, exp, join, log, mul, num, pos, sin, sub
+from tests.toy import Scale, ToyOp, add, const, exp, join, log, mul, num, pos, sin, sub
 
 
 class Times(Scale):
@@ -38,8 +38,10 @@ class Times(Scale):
         return x if isinstance(x, Variable) else const(x)
 
 
+#: commutative, but not associative
+pair = ToyOp("pair", 2, commutative=True)
 UNARY = [sin, log, exp, Times(2.0)]
-BINARY = [sub, add, mul]
+BINARY = [sub, pair, add, mul]
 NUMBERS = [0.0, -0.0, 1.0, 2.0]
 
 #: each name has one sort, so that it means the same wherever it occurs
@@ -77,7 +79,7 @@ def _op_nodes(depth: int) -> st.SearchStrategy[OpNode]:
         st.builds(lambda f, a, b: OpNode(f, (a, b)), st.sampled_from(BINARY), inner, inner),
         st.builds(lambda f, a, b: OpNode(f, (a, b)), st.sampled_from([add, mul]), inner, inner),
         st.builds(lambda a, b, c: OpNode(join, (a, b, c)), inner | rest, inner, inner | rest),
-        st.builds(lambda f, a: OpNode(f, (MAYBE, a)), st.sampled_from([add, mul]), inner),
+        st.builds(lambda f, a: OpNode(f, (MAYBE, a)), st.sampled_from([add, mul, pair]), inner),
         st.builds(
             lambda f, *parts: OpNode(f, parts),
             st.sampled_from([add, mul]),

@@ -17,7 +17,7 @@ from rewrite_engine.match.build import instantiate
 from rewrite_engine.match.fact import given
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Condition
-from rewrite_engine.match.pattern import Hole
+from rewrite_engine.match.pattern import Hole, holes
 from rewrite_engine.terms import etuplize, logic_variables
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.search import run
@@ -120,6 +120,40 @@ def test_each_answer_of_the_relation_is_a_match(pair: Any) -> None:
     shown = {text_of(rule, b, node) for b in ways}
     found = {repr(etuplize(merged(from_term(t)))) for t in answers(rule, node.outputs[0])}
     assert found == shown
+
+
+@settings(max_examples=80)
+@over(pairs(), st.data())
+def test_all_three_ask_the_same_guards(pair: Any, data: Any) -> None:
+    """A guard on all that was bound, which allows one of the matches."""
+    rule, node = pair
+    ways = list(match_root(rule.left, node))
+    if not ways or len(ways) > 20:
+        return
+    chosen, names = data.draw(st.sampled_from(ways)), list(holes(rule.left))
+    wanted = [told(chosen[n]) for n in names]
+    if not names:
+        return
+    guard = Condition(
+        lambda *values: [told(v) for v in values] == wanted,
+        tuple(holes(rule.left).values()),
+        "the chosen one",
+    )
+    asked = guarded(rule, (guard,))
+    compiled, interpreted = asked.transform(None, node), asked.interpreted(None, node)
+    assert compiled is not None
+    assert same(compiled, interpreted)
+    found = {repr(etuplize(merged(from_term(t)))) for t in answers(asked, node.outputs[0])}
+    assert repr(etuplize(merged(compiled))) in found
+    allowed = {text_of(rule, w, node) for w in ways if [told(w[n]) for n in names] == wanted}
+    assert found == allowed
+
+
+def told(value: Any) -> Any:
+    """What stands for a variable, as text."""
+    if isinstance(value, tuple):
+        return [told(v) for v in value]
+    return repr(etuplize(value)) if isinstance(value, Variable) else value
 
 
 def text_of(rule: Any, bound: Any, node: Any) -> str:
