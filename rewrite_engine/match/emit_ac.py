@@ -2,7 +2,8 @@
 missing.
 
 Every fixed operand of a pattern is a loop over the node's operands that are not taken yet; what is
-left is bound at the innermost place. What each of them means is told in `match/ac.py`.
+left is bound at the innermost place. What each of them means is told in `match/ac.py`. Among many
+operands, those that hold what is bound already are looked up, so that a failing match stays linear.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.match.ac import Plan, is_ac, joined, plan
-from rewrite_engine.match.pattern import Hole, Literal, OpNode, subpatterns
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
 
 if TYPE_CHECKING:
     from rewrite_engine.match.emit import RuleEmitter
 
 Then = Callable[[], None]
+
+WIDE = 16  # more operands than these are looked up rather than gone through
 
 
 def emit_ac(to: RuleEmitter, pattern: OpNode, inputs: str, out: str, then: Then) -> None:
@@ -98,7 +101,12 @@ def emit_any(to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, then: 
             to.extra = left
         then()
 
-    take(to, taking.fixed, inputs, (), finish)
+    index = to.local("at")
+    to.line(f"{index} = None")
+    written = len(to.lines)
+    take(to, taking.fixed, inputs, (), finish, index)
+    if not any(f"{index} :=" in line for line in to.lines[written:]):
+        del to.lines[written - 1]
 
 
 def take(
@@ -107,16 +115,52 @@ def take(
     inputs: str,
     taken: tuple[str, ...],
     then: Callable[[Sequence[str]], None],
+    index: str,
 ) -> None:
-    """Write a loop for each pattern that takes one operand."""
+    """Write a loop for each pattern that takes one operand. index: the name of `positions`."""
     if not fixed:
         then(taken)
         return
     i, v = to.local("i"), to.local()
-    to.line(f"for {i}, {v} in enumerate({inputs}):")
+    key = anchor(to, fixed[0]) if taken else None
+    if key is None:
+        to.line(f"for {i}, {v} in enumerate({inputs}):")
+    else:
+        made = f"({index} := {index} or {to.constant(positions, 'positions')}({inputs}))"
+        to.line(
+            f"for {i}, {v} in {made}.get({key}, ()) if len({inputs}) > {WIDE} "
+            f"else enumerate({inputs}):"
+        )
     to.indent += 1
     to.test(" and ".join(f"{i} != {t}" for t in taken) or "True")
-    emit_one(to, fixed[0], v, lambda: take(to, fixed[1:], inputs, (*taken, i), then))
+    emit_one(to, fixed[0], v, lambda: take(to, fixed[1:], inputs, (*taken, i), then, index))
+
+
+def anchor(to: RuleEmitter, pattern: Any) -> str | None:
+    """The source of the key in `positions` under which all operands are that a pattern may match,
+    given what is bound; None if there is none.
+    """
+    if is_bound(to, pattern):
+        return to.bound[pattern.name]
+    if not isinstance(pattern, OpNode) or isinstance(pattern.op, OpClass) or pattern.default:
+        return None
+    for a in pattern.args:
+        if is_bound(to, a) and not a.rest and not a.has_default:
+            return f"({to.constant(pattern.op, str(pattern.op))}, {to.bound[a.name]})"
+    return None
+
+
+def positions(inputs: Sequence[Any]) -> dict[Any, list[tuple[int, Any]]]:
+    """{operand: its places}, and {(op, input of an operand that the op computes): its places}, in
+    order.
+    """
+    index: dict[Any, list[tuple[int, Any]]] = {}
+    for i, v in enumerate(inputs):
+        index.setdefault(v, []).append((i, v))
+        if v.owner is not None:
+            for u in dict.fromkeys(v.owner.inputs):
+                index.setdefault((v.head, u), []).append((i, v))
+    return index
 
 
 def emit_one(to: RuleEmitter, pattern: Any, v: str, then: Then) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -142,3 +145,40 @@ def test_the_rewriting_of_a_sum_comes_to_an_end() -> None:
     assert result.fired[rule.name] == 27
     assert len(fgraph.outputs[0].owner.inputs) == 3
     fgraph.check_integrity()
+
+
+def opposite(a: Any, b: Any, rest: Rest) -> Any:
+    return mul(sub(a, b), sub(b, a), *rest) >> add(a, *rest)
+
+
+WIDE_RULES = [
+    make(lambda a: mul(a, a) >> exp(a)),
+    make(lambda a, b: mul(sub(a, b), b) >> a),
+    make(lambda a, b: mul(sub(a, b), log(b)) >> add(a, b)),
+    make(lambda a, b, c: mul(exp(a), add(a, b), c) >> sub(b, c)),
+    make(opposite),
+]
+
+
+def operand(seed: int) -> Any:
+    """One of many small terms."""
+    u, v = (x, y, z)[seed % 3], (x, y, z)[seed // 3 % 3]
+    return [u, sub(u, v), log(u), exp(v), add(u, v), add(v, z, sin(u))][seed // 9 % 6]
+
+
+@given(st.lists(st.integers(0, 53), min_size=14, max_size=24))
+def test_among_many_operands_the_first_match_is_the_same(seeds: list[int]) -> None:
+    node = merged(mul(*[operand(s) for s in seeds], sin(x))).owner
+    for rule in WIDE_RULES:
+        assert same(rule.transform(None, node), rule.interpreted(None, node))
+
+
+def test_a_failing_match_among_thousands_of_operands_is_linear() -> None:
+    xs = [num(f"x{i}") for i in range(4_000)]
+    rule = make(lambda a, b: mul(sub(a, b), log(b)) >> add(a, b))
+    parts = [sub(a, b) for a, b in zip(xs, xs[1:], strict=False)]
+    parts += [log(sin(a)) for a in xs]
+    node = mul(*parts).owner
+    start = time.perf_counter()
+    assert rule.transform(None, node) is None
+    assert time.perf_counter() - start < 1  # 16 million pairs take longer
