@@ -2,7 +2,7 @@
 `rewrite_engine/rewrite/ac.py`.
 """
 
-from rewrite_engine.rules.facts import nonneg, positive
+from rewrite_engine.rules.facts import finite, nonneg, nonzero, positive
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import (
     abs,
@@ -240,26 +240,42 @@ def difference_with_itself_integer(x: Integer):
     return x - x >> compute(lambda x: filled(x, 0))
 
 
-@rule(phase="canonicalize", claim=assumes("fastmath"))
+@rule(phase="canonicalize", claim=assumes("fastmath", then=exact))
 def difference_with_itself(x: Float):
     """Only for finite x: inf - inf is NaN.
 
-    >>> x = vector("x")
+    >>> x, n = vector("x"), ivector("n")
     >>> rewritten(x - x, including=["fastmath"])
     second(x, 0.0)
+    >>> rewritten(sin(n) - sin(n)), rewritten(sin(x) - sin(x))
+    (second(sin(n), 0.0), sin(x) - sin(x))
     """
-    return x - x >> compute(lambda x: filled(x, 0))
+    return x - x >> compute(lambda x: filled(x, 0)), given(assuming(finite(x)))
 
 
-@rule(phase="canonicalize", claim=assumes("fastmath"))
+@rule(phase="canonicalize", claim=assumes("fastmath", then=exact))
 def quotient_with_itself(x: Float):
     """Only where x is neither 0 nor infinite.
 
-    >>> x = vector("x")
+    >>> x, n = vector("x"), ivector("n")
     >>> rewritten(x / x, including=["fastmath"])
     second(x, 1.0)
+    >>> rewritten((2 + sin(n)) / (2 + sin(n)))
+    second(2.0 + sin(n), 1.0)
     """
-    return x / x >> compute(lambda x: filled(x, 1))
+    return x / x >> compute(lambda x: filled(x, 1)), given(assuming(finite(x), nonzero(x)))
+
+
+@rule(phase="canonicalize")
+def product_with_zero(x: Float):
+    """0 times infinity is NaN, so x has to be finite. (Integers, and any x under "fastmath": what
+    ops declare, `rewrite/ac.py`.)
+
+    >>> x, n = vector("x"), ivector("n")
+    >>> rewritten(0 * sin(n)), rewritten(0 * x)
+    (second(sin(n), 0.0), 0.0 * x)
+    """
+    return 0 * x >> compute(lambda x: filled(x, 0)), given(finite(x))
 
 
 @rule(phase="specialize", claim=exact)

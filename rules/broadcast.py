@@ -1,5 +1,6 @@
 """`second(x, y)` (y in the shape of x) and what makes it unnecessary."""
 
+from rewrite_engine.rules.facts import same_shape
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import second
 
@@ -71,3 +72,16 @@ def second_of_known_shape(fgraph, node):
     if None in out.type.shape or y.type is not out.type:
         return None
     return y
+
+
+@rule(phase="canonicalize", claim=assumes("shape_unsafe", then=exact))
+def second_of_same_shape(x, y):
+    """y has the shape of x already; if not, the shapes may not fit, which is an error that is lost.
+
+    >>> x, y = matrices("x y")
+    >>> rewritten(second(x, exp(x))), rewritten(second(x, exp(y)))
+    (exp(x), second(x, exp(y)))
+    >>> rewritten(second(x, exp(y)), including=["shape_unsafe"])
+    exp(y)
+    """
+    return second(x, y) >> y, given(assuming(same_shape(x, y)))

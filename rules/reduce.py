@@ -1,5 +1,8 @@
 """Reductions: what can be pulled out of them, and reductions of reductions."""
 
+import numpy as np
+
+from rewrite_engine.rules.facts import bounded, finite, nonzero
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import Max, Min, Sum
 
@@ -90,15 +93,28 @@ def sum_of_stretched(x: Real, c: ConstantNumber, axis: Prop, keepdims: Prop):
     return total(c * x) >> c * total(x), given(stretches)
 
 
-@rule(phase="canonicalize", claim=assumes("fastmath"))
+@fact
+def summable(x):
+    """No sum of elements of x overflows, of however many; none is NaN."""
+    bounds = bounded(x)
+    if not bounds or x.type.kind != "f":
+        return bounds or unknown("it has no real floats", blame=x)
+    most = float(np.finfo(x.type.dtype).max) / 2**62
+    return bounds if max(map(abs, bounds.value)) < most else unknown("it may be large", blame=x)
+
+
+@rule(phase="canonicalize", claim=assumes("fastmath", then=approx(ulps=8)))
 def sum_of_scaled(x: Float, c: Scalar, axis: Prop, keepdims: Prop):
     """The same for any number: only where sum(x) does not overflow, and c is finite.
 
-    >>> rewritten((scalar("c") * matrix("x")).sum(axis=0), including=["fastmath"])
+    >>> c, x, n = scalar("c"), matrix("x"), imatrix("n")
+    >>> rewritten((c * x).sum(axis=0), including=["fastmath"])
     c * Sum{axis=0}(x)
+    >>> rewritten((tanh(n[0, 0]) * cos(n)).sum(axis=0))
+    tanh(Subtensor{0, 0}(n)) * Sum{axis=0}(cos(n))
     """
     total = Sum(axis=axis, keepdims=keepdims)
-    return total(c * x) >> c * total(x)
+    return total(c * x) >> c * total(x), given(assuming(finite(c), summable(x)))
 
 
 def constant_along(x, y, axis):
@@ -108,18 +124,22 @@ def constant_along(x, y, axis):
     return all(y.type.broadcastable[a] for a in axis)
 
 
-@rule(phase="canonicalize", claim=assumes("fastmath"))
+@rule(phase="canonicalize", claim=assumes("fastmath", then=approx(ulps=8)))
 def sum_of_quotient(x: Float, y: Float, axis: Prop):
     """One quotient per sum instead of one per element, where the divisor does not change along the
     sum.
 
-    Only where sum(x) does not overflow, and no sum is empty.
+    Only where sum(x) does not overflow, and y is finite and not 0, or no sum is empty.
 
+    >>> n = imatrix("n")
     >>> rewritten((matrix("x") / col("y")).sum(axis=1, keepdims=True), including=["fastmath"])
     Sum{axis=1, keepdims}(x) / y
+    >>> rewritten((cos(n) / (2 + sin(icol("m")))).sum(axis=1, keepdims=True))
+    Sum{axis=1, keepdims}(cos(n)) / (2.0 + sin(m))
     """
     total = Sum(axis=axis, keepdims=True)
-    return total(x / y) >> total(x) / y, given(constant_along)
+    proof = assuming(summable(x), finite(y), nonzero(y))
+    return total(x / y) >> total(x) / y, given(constant_along, proof)
 
 
 @node_rewriter([Sum, Max, Min], phase="canonicalize")

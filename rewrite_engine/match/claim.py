@@ -11,12 +11,14 @@ from dataclasses import dataclass
 class Claim:
     """A promise.
 
-    `tags` are what queries select it by; a rule whose claim `needs_leave` is off by default.
+    `tags` are what queries select it by; a rule whose claim `needs_leave` is off by default. then:
+    what is promised where the condition is known to hold.
     """
 
     kind: str
     ulps: int | None = None
     condition: str | None = None
+    then: Claim | None = None
 
     @property
     def tags(self) -> frozenset[str]:
@@ -50,9 +52,10 @@ def approx(ulps: int) -> Claim:
     return Claim("approx", ulps=ulps)
 
 
-def assumes(condition: str) -> Claim:
-    """True only under a condition, which the user has to grant: `Mode(...).including(condition)`.
+def assumes(condition: str, then: Claim = refines) -> Claim:
+    """True only under a condition, which the user has to grant: `Mode(...).including(condition)`,
+    or which facts prove (`given(assuming(...))`). then: what is promised where it holds.
 
     Usual ones: "fastmath" (values are finite), "shape_unsafe" (shapes fit).
     """
-    return Claim("assumes", condition=condition)
+    return Claim("assumes", condition=condition, then=then)

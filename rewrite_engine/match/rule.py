@@ -20,7 +20,7 @@ from typing import Any
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.build import Consumer, consumer, guards_hold, instantiate
-from rewrite_engine.match.claim import Claim, refines
+from rewrite_engine.match.claim import Claim, exact, refines
 from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Lowered, lower
@@ -77,6 +77,14 @@ class Rule:
         assumes nothing, or only what facts prove (`assuming`).
         """
         return self.claim.needs_leave
+
+    @property
+    def promise(self) -> Claim:
+        """What holds wherever the rule fires: its claim, or what that says of the case that facts
+        prove the assumption.
+        """
+        then = self.claim.then
+        return self.claim if then is None or self.needs_leave is not None else then
 
     def under(self, granted: Container[str]) -> Rule:
         """The rule as it is used where the user grants assumptions: guards that would prove them
@@ -186,18 +194,18 @@ class DataRule(Rule):
         super().__init__(fn, phase=phase, claim=claim, tags=tags)
         self.variable = variable
         try:
-            self.lowered: Lowered = lower(fn, variable, exact=claim.kind == "exact")
+            self.lowered: Lowered = lower(fn, variable, exact=exact in (claim, claim.then))
         except RuleError as error:
             raise self.error(type(error), error) from None
         self.left: OpNode = self.lowered.left
         self.right: Any = self.lowered.right
         self.guards = self.lowered.guards
         self.text = rule_text(self.lowered)
-        if any(g.assumed for g in self.guards) and claim.condition is None:
-            raise self.error(
-                PatternError,
-                'what a rule is `assuming` belongs to a claim: claim=assumes("fastmath"), say',
-            )
+        if any(g.assumed for g in self.guards):
+            if claim.then is None:
+                why = 'what a rule is `assuming` belongs to a claim: claim=assumes("fastmath"), say'
+                raise self.error(PatternError, why)
+            self.tags |= claim.then.tags
         self.depth = max(d for p, d in subpatterns(self.left) if isinstance(p, OpNode) or d == 0)
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rewrite_engine.errors import PatternError
-from rewrite_engine.match.claim import assumes, refines
+from rewrite_engine.match.claim import assumes, exact, refines
 from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.fact import assuming, because, fact, given, unknown
 from rewrite_engine.match.query import Query
@@ -103,6 +103,18 @@ def test_both_ways_of_an_equation() -> None:
 def test_assuming_belongs_to_a_claim() -> None:
     with pytest.raises(PatternError, match="belongs to a claim"):
         rule(claim=refines)
+
+
+def test_what_holds_where_the_assumption_is_proved() -> None:
+    made = rule(claim=assumes("fastmath", then=exact))
+    assert made.promise is exact
+    assert made.lowered.exact
+    assert made.on_trust.promise == made.claim
+    assert rule().promise is refines
+    rules = RuleSet([made])
+    assert list(rules.query(Query().excluding(refines))) == [made]
+    assert list(rules.query(Query().excluding(exact))) == []
+    assert assumes("fastmath").tags == {"assumes", "fastmath"}
 
 
 def test_plain_functions_may_be_assumed_too() -> None:

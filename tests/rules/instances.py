@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,9 @@ from rewrite_engine.rules.language import (
 )
 from rewrite_engine.rules.pipeline import all_rules
 
-RULES = [r for r in all_rules() if isinstance(r, DataRule)]
+DATA = [r for r in all_rules() if isinstance(r, DataRule)]
+#: with those that are used where the user grants what facts would have to prove
+RULES = [*DATA, *[r.on_trust for r in DATA if any(g.assumed for g in r.guards)]]
 DTYPES = ["float64", "float32", "int64", "int8", "bool"]
 KINDS = {Float: "fc", Real: "f", Integer: "iu", Bool: "b", Number: "iufc", FloatConstant: "fc"}
 
@@ -74,6 +76,14 @@ FLAGS = [dict(axis=a, keepdims=k) for a in AXES for k in (False, True)]
 
 Make = Callable[[Any], Any]
 
+
+class Of(NamedTuple):
+    """A term made of another operand."""
+
+    name: str
+    op: Make
+
+
 #: what may stand for an operand of which a guard asks something
 GIVEN: dict[str, dict[str, list[Make]]] = {
     "abs_of_nonneg": {"x": [pt.exp, pt.sqr, pt.abs, pt.sqrt, pt.sigmoid]},
@@ -81,11 +91,22 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
     "exp_of_log": {"x": [pt.exp, pt.sqr, pt.abs]},
     "log_of_reciprocal": {"x": [pt.exp, pt.sqr, pt.abs]},
     "mul_by_what_divides": {"y": [pt.exp, pt.sigmoid]},
+    "difference_with_itself": {"x": [lambda v: 2 * truth(v) - 3, lambda v: pt.sin(truth(v))]},
+    "quotient_with_itself": {"x": [lambda v: 2 * truth(v) - 3, lambda v: 2 + pt.sin(truth(v))]},
+    "product_with_zero": {"x": [lambda v: 2 * truth(v) - 3, lambda v: pt.sin(truth(v))]},
+    "sum_of_scaled": {"x": [lambda v: truth(v) + 0.7], "c": [lambda v: truth(v) - 2]},
+    "second_of_same_shape": {"y": [Of("x", pt.exp), Of("x", pt.neg)]},
+    "sum_of_quotient": {"x": [lambda v: truth(v) + 0.7], "y": [lambda v: 2 + truth(v)]},
 }
 
 
 def tensor(name: str, dtype: str, shape: Any) -> Variable:
     return pt.tensor(name, dtype=dtype, shape=shape)
+
+
+def truth(v: Any) -> Any:
+    """A finite term of any dtype: 1 where v is above 0, else 0."""
+    return pt.cast(v > 0, v.type.dtype)
 
 
 class Builder:
@@ -121,9 +142,13 @@ class Builder:
     def operand(self, hole: Hole) -> Any:
         if hole.rest:
             return tuple([self.fresh(f"{hole.name}{i}", hole) for i in range(2)])
-        choices = GIVEN.get(self.rule.short_name, {}).get(hole.name)
+        proved = self.rule.needs_leave is None
+        choices = GIVEN.get(self.rule.short_name, {}).get(hole.name) if proved else None
         v = self.fresh(hole.name, hole)
-        return choices[self.choice % len(choices)](v) if choices else v
+        make: Any = choices[self.choice % len(choices)] if choices else None
+        if isinstance(make, Of):
+            return make.op(self.bound[make.name])
+        return make(v) if make is not None else v
 
     def fresh(self, name: str, hole: Hole) -> Any:
         sort, dtype = hole.sort, self.dtype

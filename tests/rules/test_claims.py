@@ -78,7 +78,7 @@ def sides(rule: DataRule, term: Variable) -> Any:
 
 def cases(rule: DataRule, dtypes: Any) -> Any:
     """Terms, what the rule makes of them, and inputs."""
-    sums, assumed = rule.name.startswith(SUMS), rule.claim.kind == "assumes"
+    sums, assumed = rule.name.startswith(SUMS), rule.needs_leave is not None
     for number, (term, inputs) in enumerate(instances(rule, dtypes)):
         new = sides(rule, term)
         if new is None:
@@ -111,7 +111,7 @@ def test_the_claim(rule: DataRule) -> None:
         assert before.dtype == after.dtype, told
         assert before.shape == after.shape, told
         assert term.type.is_super(new.type), told
-        if rule.claim.kind == "exact":
+        if rule.promise.kind == "exact":
             assert bits(before) == bits(after), told
         elif before.dtype.kind == "f":
             no_worse(rule, term, given, before, after, told)
@@ -124,7 +124,7 @@ def no_worse(rule: Any, term: Any, given: Any, before: Any, after: Any, told: st
     """Defined where the left side is, and as near to the truth (within a few units)."""
     finite = np.isfinite(before)
     assert np.isfinite(after[finite]).all(), told
-    ulps = max(rule.claim.ulps or 0, 8)
+    ulps = max(rule.promise.ulps or 0, 8)
     with np.errstate(all="ignore"):  # what stands for an operand is taken as it is
         given = given | {v: evaluate(v, given) for v in term.tag.operands}
     truth = reference(term, given) if all(modest(a) for a in given.values()) else None
