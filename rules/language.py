@@ -21,6 +21,7 @@ from rewrite_engine.match.decorate import compute, node_rewriter, relation
 from rewrite_engine.match.fact import assuming, because, both, every, fact, given, unknown
 from rewrite_engine.match.find import Match
 from rewrite_engine.match.pattern import Anything, Const, Prop, Rest, Sort
+from rewrite_engine.match.relation import KanrenRelationSub
 from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
 from rewrite_engine.rewrite.expand import expand
 from rewrite_engine.rules.facts_arrays import same_length
@@ -38,6 +39,7 @@ __all__ = [
     "Float",
     "FloatConstant",
     "Integer",
+    "KanrenRelationSub",
     "Matrix",
     "Number",
     "Prop",
