@@ -14,7 +14,6 @@ from typing import Any
 
 from rewrite_engine.errors import ReplayError, RewriteEngineError
 from rewrite_engine.graph.feature import Feature
-from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.match.build import guards_hold, instantiate
 from rewrite_engine.match.interpret import match_root
@@ -89,7 +88,7 @@ class Cast(Feature):
         self.made = []
         for one in made(fgraph, new):
             inputs = tuple([same.get(v, self._own(v)) for v in one.inputs])
-            twin = fgraph.table.get(key_of(one, inputs))
+            twin = fgraph.table.get(fgraph.key_of(one, inputs))
             self.made.append((one, twin))
             if twin is not None:
                 same.update(zip(one.outputs, twin.outputs, strict=True))
@@ -108,7 +107,7 @@ class Cast(Feature):
     def on_prune(self, fgraph: Any, node: Apply, reason: Any) -> None:
         if reason != "merge":
             return
-        twin = fgraph.table.get(key_of(node, node.inputs))
+        twin = fgraph.table.get(fgraph.key_of(node, node.inputs))
         if twin is not None and twin is not node:
             self.heirs[node] = twin
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.graph.node import Apply, Variable
@@ -51,6 +52,18 @@ class Feature:
     def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
         """Called before the type of a variable becomes more precise."""
 
+    def on_redirect(
+        self,
+        fgraph: FunctionGraph,
+        old: Variable,
+        new: Variable,
+        clients: Sequence[Apply],
+        reason: Any,
+    ) -> None:
+        """Called when `new` takes the place of `old` in these clients, before any of them changes
+        (they are settled later). reason: "merge" where two nodes turn out to be equal.
+        """
+
     def on_validate(self, fgraph: FunctionGraph) -> None:
         """Raise `InconsistencyError` if the graph is not what this feature guards."""
 
@@ -68,7 +81,14 @@ class Feature:
         return type(self)()
 
 
-CALLBACKS = ("on_import", "on_prune", "on_change_input", "on_change_type", "on_validate")
+CALLBACKS = (
+    "on_import",
+    "on_prune",
+    "on_change_input",
+    "on_change_type",
+    "on_redirect",
+    "on_validate",
+)
 
 
 def overridden(feature: Feature, name: str) -> bool:

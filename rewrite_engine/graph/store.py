@@ -46,6 +46,7 @@ class NodeStore:
         self.on_prune: list[Any] = []
         self.on_change_input: list[Any] = []
         self.on_change_type: list[Any] = []
+        self.on_redirect: list[Any] = []
         self.clients: dict[Variable, Clients] = {}
         self.out_uses: dict[Variable, list[int]] = {}
         self.table: dict[Any, Apply] = {}
@@ -213,6 +214,8 @@ class NodeStore:
             if maker in olds:
                 movers = [c for c in movers if c is not maker]
             self._raise_levels(maker, movers, new)
+        for tell in self.on_redirect:
+            tell(self, old, new, movers, reason)
         news = self.clients[new]
         for client in movers:
             del olds[client]
