@@ -14,7 +14,7 @@ from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.link.program import Argument, Cell, Program
-from rewrite_engine.rewrite.collector import paused_collector
+from rewrite_engine.rewrite.driver import paused_collector
 
 #: Called after each `function` with (function, graph before rewriting or None, trace or None,
 #: seconds per phase). One that has a method `new_trace()` is asked for a trace when the user gave

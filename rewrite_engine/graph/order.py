@@ -26,13 +26,14 @@ class Order:
     `above(node)` yields the nodes that must come after `node`, along ordinary edges.
     """
 
-    __slots__ = ("level", "above", "extra")
+    __slots__ = ("level", "above", "extra", "moves")
 
     def __init__(self, above: Callable[[Apply], Iterable[Apply]]) -> None:
         self.level: dict[Apply, int] = {}
         self.above = above
         #: edges that are not uses: reader of a value → node that overwrites it
         self.extra: dict[Apply, dict[Apply, None]] = {}
+        self.moves = 0  # how often levels were raised
 
     def insert(self, node: Apply, gap: int = 1) -> int:
         """Place a node whose inputs are placed already, `gap` above the highest of them."""
@@ -99,6 +100,7 @@ class Order:
                     count += 1
                     heappush(heap, (level[client], count, client))
         level.update(raised)
+        self.moves += bool(raised)
 
     def _successors(self, node: Apply) -> Iterable[Apply]:
         yield from self.above(node)

@@ -65,11 +65,14 @@ class NodeStore:
         for out in node.outputs:
             yield from self.clients[out]
 
-    def flush(self) -> None:
-        """Settle every client that a replacement has left to be rebuilt, lowest first."""
+    def flush(self) -> list[Apply]:
+        """Settle every client that a replacement has left to be rebuilt, lowest first; return those
+        that were rebuilt.
+        """
         dirty, level = self.dirty, self.order.level
         heap: list[tuple[int, int, Apply]] = []
         waiting: set[Apply] = set()
+        settled: list[Apply] = []
         while dirty:
             for node in reversed(dirty):  # what was marked since the last turn is at the end
                 if node in waiting:
@@ -79,9 +82,11 @@ class NodeStore:
                 heappush(heap, (level[node], self._tie, node))
             node = heappop(heap)[2]
             waiting.discard(node)
-            self.settle(node)
+            if self.settle(node):
+                settled.append(node)
         if self.guard is not None:
             self.guard.refresh(self)
+        return settled
 
     def present_inputs(self, node: Apply) -> tuple[Variable, ...]:
         """The inputs of a node, also where it is not settled yet."""

@@ -17,6 +17,7 @@ from typing import Any
 from rewrite_engine.config import config
 from rewrite_engine.errors import RuleLoopError
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.rewrite.step import Derived
 from rewrite_engine.terms.print import (
     Token,
     constant_text,
@@ -89,11 +90,16 @@ class Story:
         self.row = set(row)
         self.growth = growth
         self.events: list[Event] = []
+        self.last = 0  # where what was noted last begins
 
     def note(self, node: Apply, rule: Any, new: Any, nodes: int) -> None:
         """A rule proposes something at a node of a graph that has so many."""
-        old = node.outputs[0] if node.outputs else None
-        self.events.append(Event(rule.name, text_of(old), text_of(new), nodes, node in self.row))
+        before = text_of(node.outputs[0]) if node.outputs else str(node.op)
+        self.last = len(self.events)
+        for inner, made in new.steps if isinstance(new, Derived) else [(rule, new)]:
+            after = text_of(made)
+            self.events.append(Event(inner.name, before, after, nodes, node in self.row))
+            before = after
 
     def taken(self, node: Apply, made: Iterable[Apply]) -> bool:
         """The proposal was taken, and made nodes; whether the story is long enough."""
@@ -103,7 +109,7 @@ class Story:
 
     def drop(self) -> None:
         """The proposal changed nothing."""
-        self.events.pop()
+        del self.events[self.last :]
 
     def error(self) -> RuleLoopError:
         """The error that tells it."""

@@ -1,15 +1,47 @@
-"""What all drivers share: `GraphRewriter`, and how they are run one after the other."""
+"""What all drivers share: `GraphRewriter`; drivers made of drivers; merging.
+
+While a graph is rewritten, Python's cyclic collector is kept still: graphs are reference cycles
+that live, and scanning them again and again makes rewriting superlinear. The guard is counted, so
+nested and concurrent runs work, and restores what it found. Which driver is for what:
+`rewrite/strategies.py`.
+"""
 
 from __future__ import annotations
 
+import gc
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
-from rewrite_engine.errors import RewriteEngineError
-from rewrite_engine.rewrite.collector import paused_collector
+from rewrite_engine.errors import RewriteEngineError, RuleError, RuleLoopError
+from rewrite_engine.rewrite.budget import Budget
 from rewrite_engine.rewrite.result import Result, StopReason
+from rewrite_engine.rewrite.run import Snapshot
 from rewrite_engine.rewrite.trace import Trace
+
+_lock = threading.Lock()
+_depth = 0
+_was_enabled = False
+
+
+@contextmanager
+def paused_collector() -> Iterator[None]:
+    """Switch the collector off, if it is on, until the outermost such block ends."""
+    global _depth, _was_enabled
+    with _lock:
+        if _depth == 0:
+            _was_enabled = gc.isenabled()
+            gc.disable()
+        _depth += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _depth -= 1
+            if _depth == 0 and _was_enabled:
+                gc.enable()
 
 
 class GraphRewriter:
@@ -75,6 +107,61 @@ class SequentialOptimizer(GraphRewriter):
 
     def __iter__(self) -> Iterator[GraphRewriter]:
         return iter(self.parts)
+
+
+class Fixpoint(GraphRewriter):
+    """A driver again and again, until it changes nothing."""
+
+    def __init__(self, part: GraphRewriter, budget: Budget | None = None) -> None:
+        super().__init__(f"repeat({part.name})")
+        self.part = part
+        self.budget = budget or Budget()
+
+    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+        left = self.budget.fitted(len(fgraph)).firings or 0
+        snapshot = Snapshot(fgraph)
+        try:
+            while True:
+                one = self.part.rewrite(fgraph, trace)
+                result.parts.append(one)
+                left -= one.firings
+                if not one.firings and not one.merged:
+                    return
+                if left < 0 or one.stopped is StopReason.BUDGET:
+                    break
+        finally:
+            snapshot.close()
+        result.stopped = StopReason.BUDGET
+        if self.budget.fitted(0).on_budget == "stop":
+            return
+        snapshot.restore()
+        names = tuple(one.fired)
+        error = RuleLoopError(
+            f"{self.name} does not come to an end: its budget of firings is used up\n"
+            f"    the rules of the last turn: {', '.join(names)}"
+        )
+        error.rules = names
+        raise error
+
+
+class Attempt(GraphRewriter):
+    """A driver; if a rule fails in it, the graph is put back and the rest goes on."""
+
+    def __init__(self, part: GraphRewriter) -> None:
+        super().__init__(f"try_({part.name})")
+        self.part = part
+
+    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+        snapshot = Snapshot(fgraph)
+        try:
+            result.parts.append(self.part.rewrite(fgraph, trace))
+            result.stopped = result.parts[0].stopped
+        except RuleError as error:
+            result.parts.append(error.result)
+            result.stopped, result.note = StopReason.FAILED, str(error)
+            snapshot.restore()
+        finally:
+            snapshot.close()
 
 
 class MergeOptimizer(GraphRewriter):

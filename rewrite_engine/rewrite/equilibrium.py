@@ -1,15 +1,16 @@
-"""`EquilibriumOptimizer`: rules to a fixed point, from one worklist, inputs first.
+"""Rules to a fixed point: `EquilibriumOptimizer` (innermost) and `OutermostOptimizer`.
 
 There are no passes over the whole graph. The worklist is the sorted list of the nodes there are,
 consumed by index, and a heap of those that are new or changed since; both by level, so a node is
-visited when everything below it is settled. A node is visited again only if something changed that
-a rule at it may have looked at. What happens at a node is in `rewrite/run.py`.
+visited when everything below it is settled (outermost: when everything above it is done). A node is
+visited again only if something changed that a rule at it may have looked at. What happens at a node
+is in `rewrite/run.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 from rewrite_engine.graph.node import Apply
@@ -106,3 +107,72 @@ class Worklist(Run):
                 if reach > 1:
                     self.ripples[client] = max(reach - 1, self.ripples.get(client, 0))
                 self.fgraph.schedule(client)
+
+
+class OutermostOptimizer(EquilibriumOptimizer):
+    """Apply rules until none applies, outermost terms first: a rule fires at a node only if none
+    applies to anything that is computed from it. What is not needed is then never worked on, so
+    this ends where innermost rewriting may not (lazy lists).
+    """
+
+    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+        work = FromAbove(fgraph, self.rules, self.budget, trace, result)
+        fgraph.agenda = work.inbox
+        fgraph.lets_go = trace is None and fgraph.owns_nodes and not fgraph.features
+        work.execute(work.order())
+
+
+class FromAbove(Run):
+    """A run that visits the highest node first."""
+
+    def __init__(
+        self, fgraph: Any, rules: RuleSet, budget: Budget, trace: Trace | None, result: Result
+    ) -> None:
+        super().__init__(fgraph, rules, budget, trace, result)
+        self.inbox: list[tuple[int, int, Apply]] = []  # what the graph wants to be visited
+
+    def order(self) -> Iterator[Apply]:
+        """Yield live nodes, the highest level first. After each firing the graph is settled, so
+        that what is above is tried again before what is below.
+        """
+        fgraph, inbox = self.fgraph, self.inbox
+        level, queued = fgraph.order.level, fgraph.queued
+        nodes = fgraph.toposort()
+        queued.update(nodes)
+        heap = [(-level[node], i, node) for i, node in enumerate(reversed(nodes))]
+        moves = fgraph.order.moves
+        while heap or inbox:
+            if moves != fgraph.order.moves:  # levels were raised: what waits may stand too low
+                moves = fgraph.order.moves
+                heap = [(-level[node], tie, node) for _, tie, node in heap if node in queued]
+                heapify(heap)
+            for _, tie, node in inbox:
+                if node in level:
+                    heappush(heap, (-level[node], -tie, node))
+            inbox.clear()
+            if not heap:
+                break
+            _, _, node = heappop(heap)
+            if node not in queued:
+                continue
+            queued.discard(node)
+            yield node
+            if self.hit or fgraph.dirty:
+                self.hit = False
+                self.climb(fgraph.flush())
+        self.result.stopped = StopReason.SATURATED
+
+    def climb(self, changed: Iterable[Apply]) -> None:
+        """Let the nodes be tried again from which a rule may look down at what has changed."""
+        fgraph, reach = self.fgraph, self.dispatch.reach
+        level = fgraph.order.level
+        rising = {node: reach(node.op) for node in changed if node in level}
+        while rising:
+            above: dict[Apply, int] = {}
+            for node, left in rising.items():
+                fgraph.schedule(node)
+                if left:
+                    for out in node.outputs:
+                        for client in fgraph.clients[out]:
+                            above[client] = max(left - 1, above.get(client, 0))
+            rising = above

@@ -18,7 +18,7 @@ from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import EVERY, WINDOW, Budget, Rows, Story, text_of
 from rewrite_engine.rewrite.result import Result, RuleStats, StopReason
-from rewrite_engine.rewrite.step import Referee, Refusal, fail, put
+from rewrite_engine.rewrite.step import Derived, Referee, Refusal, fail, put
 from rewrite_engine.rewrite.trace import Trace
 
 DEEP = EVERY - WINDOW
@@ -172,9 +172,7 @@ class Run:
             return False
         self.hit = True
         made = len(fresh)
-        stats.firings += 1
-        if stats.firings == 1:  # reports name rules in the order in which they first fired
-            self.result.tally[rule.name] = self.result.tally.pop(rule.name)
+        self.count(rule, new, stats)
         stats.created += made
         stats.dropped += size + made - len(level)
         self.descend(node, depth)
@@ -192,6 +190,16 @@ class Run:
         elif key is not None:
             self.watch(node, rule, depth, key)
         return True
+
+    def count(self, rule: Rule, new: Any, stats: RuleStats) -> None:
+        """Note a firing: of a strategy, those of the rules that it is made of."""
+        if new.__class__ is Derived:
+            for inner, _ in new.steps:
+                self.result.count(inner.name)
+            return
+        stats.firings += 1
+        if stats.firings == 1:  # reports name rules in the order in which they first fired
+            self.result.tally[rule.name] = self.result.tally.pop(rule.name)
 
     def put(self, node: Apply, rule: Rule, new: Any) -> bool:
         """Make the replacement."""
@@ -236,6 +244,8 @@ class Run:
         """A rule raised, or proposed what cannot be put in."""
         if isinstance(error, CycleError) and (node, rule) in self.kept:
             self.endless(node, rule)
+        if isinstance(error, RuleLoopError):
+            raise Stop(error)
         stats.errors += 1
         self.reason = error
         if self.attempts:

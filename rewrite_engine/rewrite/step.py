@@ -43,6 +43,20 @@ class Refusal(Exception):
         self.feature = feature
 
 
+def made_by(result: Any) -> Any:
+    """What a rule, or the last step of a strategy, returned."""
+    return result.steps[-1][1] if isinstance(result, Derived) else result
+
+
+class Derived:
+    """What a strategy returns: steps, each a rule and what it makes of what the one before made."""
+
+    __slots__ = ("steps",)
+
+    def __init__(self, steps: list[tuple[Any, Any]]) -> None:
+        self.steps = steps
+
+
 def put(fgraph: Any, node: Apply, rule: Any, result: Any, trace: Trace | None) -> bool:
     """Check what a rule returned and put it in; True if the graph changed. Raises `Refusal`, and
     errors that say what is wrong with it; the graph is then as before.
@@ -51,6 +65,8 @@ def put(fgraph: Any, node: Apply, rule: Any, result: Any, trace: Trace | None) -
         return False
     if isinstance(result, Variable):
         return fire(fgraph, node, node.outputs[0], rule, result, trace)
+    if isinstance(result, Derived):
+        return put_derived(fgraph, node, rule, result, trace)
     return fire_all(fgraph, node, rule, result, trace)
 
 
@@ -70,6 +86,30 @@ def fire(
         return False
     trace.fired(rule, own)
     return True
+
+
+def put_derived(fgraph: Any, node: Apply, rule: Any, result: Derived, trace: Trace | None) -> bool:
+    """Put in what the last step of a strategy made; a trace is told of every step."""
+    inner, new = result.steps[-1]
+    if trace is None:
+        return put(fgraph, node, inner, new, None)
+    trace.strategy = rule.name
+    try:
+        if len(result.steps) == 1 or not isinstance(new, Variable):
+            return put(fgraph, node, inner, new, trace)
+        before = old = node.outputs[0]
+        for step, made in result.steps[:-1]:
+            trace.about(before.owner, made, before)
+            trace.fired(step)
+            before = made
+        trace.about(before.owner, new, before)
+        own = fgraph.replace(old, new, inner)
+        if own is old:
+            return False
+        trace.fired(inner, own)
+        return True
+    finally:
+        trace.strategy = None
 
 
 def check_type(rule: Any, old: Variable, new: Variable) -> None:
@@ -157,7 +197,7 @@ class Referee:
             valid = True
         finally:
             if changed and not (valid and keep):
-                self._take_back(old, result, before)
+                self._take_back(old, made_by(result), before)
         return changed
 
     def _ask(self) -> None:

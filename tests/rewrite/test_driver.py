@@ -10,8 +10,12 @@ import pytest
 from rewrite_engine.errors import MethodNotDefined
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.decorate import node_rewriter
-from rewrite_engine.rewrite.collector import paused_collector
-from rewrite_engine.rewrite.driver import GraphRewriter, MergeOptimizer, SequentialOptimizer
+from rewrite_engine.rewrite.driver import (
+    GraphRewriter,
+    MergeOptimizer,
+    SequentialOptimizer,
+    paused_collector,
+)
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.trace import Trace, brief

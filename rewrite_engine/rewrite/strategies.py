@@ -1,0 +1,348 @@
+"""Strategies: rules and drivers combined into larger ones.
+
+At one node, a strategy is a rule like any other: it stands in rule sets, is found by the same
+index, and what it does is told by the rules it is made of.
+
+    first(a, b)           the first that applies (also `a`, if it applies with no effect)
+    seq(a, b)             a, then b at what a made; both, or nothing
+    try_(a)               a, or nothing at all: never fails
+    repeat(a)             a as long as it applies
+    where(condition, a)   a, if condition(fgraph, node)
+
+In a graph, a strategy is a driver:
+
+    topdown(a), bottomup(a)        every node once; what a rule makes is not visited again
+    innermost(a), outermost(a)     until nothing applies, the lowest or the highest node first
+    seq(d, e), repeat(d), try_(d)  of drivers: in turn, until nothing fires, and the graph as it was
+                                   before if d fails
+
+`EquilibriumOptimizer`, `WalkingOptimizer` and `SequentialOptimizer` are what these make. The loop
+of them all is in `rewrite/run.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from rewrite_engine.errors import RuleLoopError
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.origin import origin_line, user_origin
+from rewrite_engine.match.claim import Claim
+from rewrite_engine.match.outline import Outline
+from rewrite_engine.match.rule import Rule
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.budget import Budget
+from rewrite_engine.rewrite.driver import Attempt, Fixpoint, GraphRewriter, SequentialOptimizer
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, OutermostOptimizer
+from rewrite_engine.rewrite.step import Derived
+from rewrite_engine.rewrite.trace import brief
+from rewrite_engine.rewrite.walk import WalkingOptimizer
+
+__all__ = [
+    "Strategy", "bottomup", "first", "innermost", "outermost", "repeat", "seq", "topdown", "try_",
+    "where",
+]  # fmt: skip
+
+MOST = 10_000  # turns of a `repeat`
+KINDS = ("exact", "refines", "approx", "assumes")
+
+Steps = list[tuple[Rule, Any]]
+
+
+class Strategy(Rule):
+    """A rule made of rules. parts: those that may act, in order; leading: those that may act first.
+
+    `steps(fgraph, node)` gives what the parts do, one after the other; None if it fails, nothing
+    if it succeeds without effect. A part after the first is applied to a term that is not in the
+    graph yet, so it must not ask who uses it.
+    """
+
+    word = ""
+    fails = True  # whether it may fail
+
+    def __init__(self, *parts: Rule) -> None:
+        self.parts = parts
+        self.name = self.short_name = f"{self.word}({', '.join(p.name for p in parts)})"
+        self.pack = "strategies"
+        self.doc = f"{self.word}: {'; '.join(p.doc.partition(chr(10))[0] for p in parts)}"
+        self.text = self.name
+        self.where = origin_line(user_origin()) or parts[0].where
+        self.phase = parts[0].phase
+        self.claim: Claim = max((p.claim for p in parts), key=lambda c: KINDS.index(c.kind))
+        self.tags = frozenset().union(*[p.tags for p in parts])
+        self.fn = self.steps
+
+    def steps(self, fgraph: Any, node: Apply) -> Steps | None:
+        """What the parts do at a node."""
+        raise NotImplementedError
+
+    @cached_property
+    def apply(self) -> Callable[[Any, Apply], Any]:
+        def apply(fgraph: Any, node: Apply) -> Any:
+            steps = self.steps(fgraph, node)
+            return Derived(steps) if steps else None
+
+        return apply
+
+    def over(self, parts: Iterable[Rule]) -> Strategy:
+        """The same strategy of other parts."""
+        return type(self)(*parts)
+
+    def under(self, granted: Any) -> Rule:
+        parts = [p.under(granted) for p in self.parts]
+        if all(map(lambda a, b: a is b, parts, self.parts)):
+            return self
+        return self.over(parts)
+
+    # --- what dispatch asks ----------------------------------------------------------------------
+
+    @property
+    def leading(self) -> Sequence[Rule]:
+        """The parts that may act at the node itself, first."""
+        return self.parts
+
+    @property
+    def needs_leave(self) -> str | None:
+        return next(filter(None, (p.needs_leave for p in self.parts)), None)
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset({self.name, self.word}).union(*[p.names for p in self.parts])
+
+    def roots(self) -> Sequence[Any] | None:
+        found: list[Any] = []
+        for part in self.leading:
+            roots = part.roots()
+            if roots is None:
+                return None
+            found += roots
+        return found
+
+    def considers(self, op: Any) -> bool:
+        return any(p.considers(op) for p in self.leading)
+
+    @cached_property
+    def single(self) -> bool:  # type: ignore[override]
+        return all(p.single for p in self.leading)
+
+    def fits(self, seen: Sequence[Outline]) -> bool:
+        return any(p.fits(seen) for p in self.leading)
+
+    @property
+    def demands(self) -> dict[int, tuple[Any, ...]]:  # type: ignore[override]
+        return self.leading[0].demands if len(self.leading) == 1 else {}
+
+    @cached_property
+    def depth(self) -> int:  # type: ignore[override]
+        return max(p.depth for p in self.parts)
+
+    def interior(self) -> dict[Any, int]:
+        found: dict[Any, int] = {}
+        for part in self.parts:
+            inside = part.interior()
+            if not inside and part.depth > 1:
+                return {}  # it looks at anything
+            for op, depth in inside.items():
+                found[op] = max(depth, found.get(op, 0))
+        return found
+
+
+def steps_of(part: Rule, fgraph: Any, node: Apply) -> Steps | None:
+    """What one part does at a node."""
+    if not part.considers(node.op) or (part.single and len(node.outputs) != 1):
+        return None if getattr(part, "fails", True) else []
+    if isinstance(part, Strategy):
+        return part.steps(fgraph, node)
+    new = part.apply(fgraph, node)
+    if new is None or new is False:
+        return None
+    if isinstance(new, Variable):
+        if new is node.outputs[0]:
+            return []
+        if new.type is not node.outputs[0].type and not part.accept(node.outputs[0], new):
+            return None
+    return [(part, new)]
+
+
+class First(Strategy):
+    """The first part that succeeds."""
+
+    word = "first"
+
+    def steps(self, fgraph: Any, node: Apply) -> Steps | None:
+        for part in self.parts:
+            found = steps_of(part, fgraph, node)
+            if found is not None:
+                return found
+        return None
+
+
+class Seq(Strategy):
+    """Each part at what the one before made."""
+
+    word = "seq"
+
+    def __init__(self, *parts: Rule) -> None:
+        super().__init__(*parts)
+        self.fails = any(getattr(p, "fails", True) for p in parts)
+
+    @property
+    def leading(self) -> Sequence[Rule]:
+        fails = [getattr(p, "fails", True) for p in self.parts]
+        return self.parts[: fails.index(True) + 1] if True in fails else self.parts
+
+    @cached_property
+    def depth(self) -> int:  # type: ignore[override]
+        return sum(p.depth + 1 for p in self.parts) - 1
+
+    def interior(self) -> dict[Any, int]:
+        return {}  # a part may look at what another one lets through from below
+
+    def steps(self, fgraph: Any, node: Apply) -> Steps | None:
+        done: Steps = []
+        here: Apply | None = node
+        for part in self.parts:
+            found = None if here is None else steps_of(part, fgraph, here)
+            if found is None:
+                if getattr(part, "fails", True):
+                    return None
+                continue
+            done += found
+            if found:
+                here = place_of(found[-1][1])
+        return done
+
+
+def place_of(new: Any) -> Apply | None:
+    """Where a strategy goes on after a step: the node of the new term, if it has one output."""
+    owner = new.owner if isinstance(new, Variable) else None
+    return owner if owner is not None and len(owner.outputs) == 1 else None
+
+
+class Try(Strategy):
+    """Its part, or nothing."""
+
+    word = "try_"
+    fails = False
+
+    def steps(self, fgraph: Any, node: Apply) -> Steps | None:
+        return steps_of(self.parts[0], fgraph, node) or []
+
+
+class Repeat(Strategy):
+    """Its part, again and again at what it makes, until it fails or has no effect."""
+
+    word = "repeat"
+    fails = False
+
+    def steps(self, fgraph: Any, node: Apply) -> Steps | None:
+        done: Steps = []
+        here: Apply | None = node
+        while here is not None:
+            found = steps_of(self.parts[0], fgraph, here)
+            if not found:
+                break
+            done += found
+            here = place_of(found[-1][1])
+            if len(done) > MOST:
+                raise self.endless(node, done)
+        return done
+
+    def endless(self, node: Apply, done: Steps) -> RuleLoopError:
+        """The error for a part that always applies."""
+        turn = [f"        {rule.name}: → {brief(new)}" for rule, new in done[-6:]]
+        names = tuple(dict.fromkeys(rule.name for rule, _ in done))
+        error = RuleLoopError(
+            f"{self.name} does not come to an end: it went on for {MOST} steps\n"
+            f"    the rules of the cycle: {', '.join(names)}\n"
+            f"    it began at {brief(node.outputs[0])}, and the last steps were\n" + "\n".join(turn)
+        )
+        error.rules = names
+        return error
+
+
+class Where(Strategy):
+    """Its part, under a condition on the node."""
+
+    word = "where"
+
+    def __init__(self, condition: Callable[[Any, Apply], Any], part: Rule) -> None:
+        super().__init__(part)
+        self.condition = condition
+        what = getattr(condition, "__name__", str(condition))
+        self.name = self.short_name = self.text = f"where({what}, {part.name})"
+
+    def over(self, parts: Iterable[Rule]) -> Strategy:
+        return Where(self.condition, *parts)
+
+    def steps(self, fgraph: Any, node: Apply) -> Steps | None:
+        return steps_of(self.parts[0], fgraph, node) if self.condition(fgraph, node) else None
+
+
+# --- names ----------------------------------------------------------------------------------------
+
+
+def rules_in(parts: Iterable[Any]) -> Iterator[Rule]:
+    """Rules, and those of rule sets."""
+    for part in parts:
+        if isinstance(part, Rule):
+            yield part
+        elif isinstance(part, RuleSet | list | tuple):
+            yield from rules_in(part)
+        else:
+            raise TypeError(f"{part!r} is neither a rule, nor a strategy, nor rules")
+
+
+def innermost(*parts: Any, name: str = "innermost", budget: Budget | None = None) -> GraphRewriter:
+    """Rules until none applies, a term after all that it is made of."""
+    return EquilibriumOptimizer(rules_in(parts), name, budget=budget)
+
+
+def outermost(*parts: Any, name: str = "outermost", budget: Budget | None = None) -> GraphRewriter:
+    """Rules until none applies, a term before all that it is made of: what a rule throws away is
+    never worked on.
+    """
+    return OutermostOptimizer(rules_in(parts), name, budget=budget)
+
+
+def topdown(*parts: Any, name: str = "topdown", budget: Budget | None = None) -> GraphRewriter:
+    """Rules once at each node, from the outputs on."""
+    return WalkingOptimizer(rules_in(parts), "out_to_in", name, budget)
+
+
+def bottomup(*parts: Any, name: str = "bottomup", budget: Budget | None = None) -> GraphRewriter:
+    """Rules once at each node, from the inputs on."""
+    return WalkingOptimizer(rules_in(parts), "in_to_out", name, budget)
+
+
+def first(*rules: Rule) -> Strategy:
+    """The first of some rules that applies."""
+    return First(*rules_in(rules))
+
+
+def seq(*parts: Any) -> Any:
+    """Rules one after the other at what the one before made (all, or none); or drivers one after
+    the other.
+    """
+    if all(isinstance(p, GraphRewriter) for p in parts):
+        return SequentialOptimizer(parts, f"seq({', '.join(p.name for p in parts)})")
+    return Seq(*rules_in(parts))
+
+
+def try_(part: Any) -> Any:
+    """A rule, or nothing if it does not apply; or a driver whose failure is undone."""
+    return Attempt(part) if isinstance(part, GraphRewriter) else Try(*rules_in([part]))
+
+
+def repeat(part: Any, budget: Budget | None = None) -> Any:
+    """A rule as long as it applies; or a driver until nothing fires (budget: of all turns)."""
+    if isinstance(part, GraphRewriter):
+        return Fixpoint(part, budget)
+    return Repeat(*rules_in([part]))
+
+
+def where(condition: Callable[[Any, Apply], Any], rule: Rule) -> Strategy:
+    """A rule at nodes for which `condition(fgraph, node)` holds."""
+    return Where(condition, rule)
