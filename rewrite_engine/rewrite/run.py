@@ -77,8 +77,11 @@ class Run:
         self.dispatch = rules.dispatch
         self.trace = trace
         self.result = result
+        self.level: dict[Apply, int] = fgraph.order.level
+        self.fresh: list[Apply] = []  # the nodes that came in at the last firing
         self.hit = False
         self.referee = Referee.of(fgraph)
+        self.plain = trace is None and self.referee is None
         self.attempts = bool(getattr(trace, "attempts", False))
         self.reason: Any = None  # why the last match was not put in
         self.kept: set[tuple[Apply, Rule]] = set()  # nodes still there after a rule replaced them
@@ -89,6 +92,7 @@ class Run:
         self.left: int = fitted.firings or 0
         self.per_rule: float = inf if fitted.per_rule is None else fitted.per_rule
         self.deepest: int = fitted.depth or 0
+        self.alarm = min(DEEP, self.deepest)  # from this depth on, firings are looked at
         self.largest: int = len(fgraph) + (fitted.nodes or 0)
         self.patience = 10_000 + 20 * len(fgraph)  # visits without a firing
         self.deadline = inf if fitted.seconds is None else perf_counter() + fitted.seconds
@@ -97,7 +101,7 @@ class Run:
         """Visit nodes until there are no more, or the budget is used up."""
         fgraph = self.fgraph
         snapshot = Snapshot(fgraph) if self.budget.on_budget == "raise" else None
-        fgraph.fresh = []
+        fgraph.fresh = self.fresh
         error: RuleLoopError | None = None
         try:
             self.go(order)
@@ -121,7 +125,7 @@ class Run:
         """The loop: at each node the first rule that applies is taken."""
         fgraph, trace, tally, attempts = self.fgraph, self.trace, self.result.tally, self.attempts
         candidates, clock, known = self.dispatch.candidates, perf_counter, tally.get
-        visits, last = 0, 0
+        visits, last, deadline, patience = 0, 0, self.deadline, self.patience
         for visits, node in enumerate(order, 1):
             rules = candidates(node)
             if attempts:
@@ -130,8 +134,8 @@ class Run:
             if not rules:
                 continue
             then = clock()
-            if then > self.deadline or visits - last > self.patience:
-                self.late(visits - last)
+            if then > deadline or visits - last > patience:
+                deadline, patience = self.late(visits - last)
             for rule in rules:
                 stats = known(rule.name) or tally.setdefault(rule.name, RuleStats())
                 stats.calls += 1
@@ -155,84 +159,77 @@ class Run:
 
     def take(self, node: Apply, rule: Rule, new: Any, stats: RuleStats) -> bool:
         """Put in what a rule proposes; False if the graph does not change."""
-        fgraph = self.fgraph
-        level, fresh = fgraph.order.level, fgraph.fresh
+        level, fresh, depths = self.level, self.fresh, self.depth
         fresh.clear()
         size = len(level)
-        depth = self.depth.get(node, 0) + 1
+        depth = depths.get(node, 0) + 1
         stats.matches += 1
-        if self.story is not None:
-            self.story.note(node, rule, new, size)
-        key = self.rows.key(node) if depth >= DEEP and depth % EVERY >= DEEP else None
-        if not self.put(node, rule, new):
-            if self.reason is not None:
-                stats.refused += 1
+        key = self.look(node, rule, new, depth) if depth >= self.alarm else None
+        outputs = node.outputs
+        old = outputs[0]
+        if self.plain and isinstance(new, Variable) and new.type is old.type and len(outputs) == 1:
+            fired = self.fgraph.replace(old, new, rule) is not old
+        else:
+            fired = self.put(node, rule, new, stats)
+        if not fired:
             if self.story is not None:
                 self.story.drop()
             return False
         self.hit = True
+        if stats.firings:
+            stats.firings += 1
+        else:
+            self.count(rule, new)
         made = len(fresh)
-        self.count(rule, new, stats)
         stats.created += made
         stats.dropped += size + made - len(level)
-        self.descend(node, depth)
+        for one in fresh:
+            depths[one] = depth
         if node in level:
             self.remain(node, rule, depth, size)
-        self.left -= 1
+        else:
+            depths.pop(node, None)
+        self.left = left = self.left - 1
         if (
-            self.left < 0
-            or depth > self.deepest
+            not left & 4095
+            or left < 0
+            or depth >= self.alarm
             or len(level) > self.largest
             or stats.firings > self.per_rule
-            or self.story is not None
         ):
-            self.over(node, rule, depth, stats)
-        elif key is not None:
-            self.watch(node, rule, depth, key)
+            self.check(node, rule, depth, stats, key)
         return True
 
-    def count(self, rule: Rule, new: Any, stats: RuleStats) -> None:
-        """Note a firing: of a strategy, those of the rules that it is made of."""
+    def count(self, rule: Rule, new: Any) -> None:
+        """Note a first firing; of a strategy always those of the rules that it is made of."""
         if new.__class__ is Derived:
             for inner, _ in new.steps:
                 self.result.count(inner.name)
             return
+        tally = self.result.tally  # reports name rules in the order in which they first fired
+        tally[rule.name] = stats = tally.pop(rule.name)
         stats.firings += 1
-        if stats.firings == 1:  # reports name rules in the order in which they first fired
-            self.result.tally[rule.name] = self.result.tally.pop(rule.name)
 
-    def put(self, node: Apply, rule: Rule, new: Any) -> bool:
-        """Make the replacement."""
-        fgraph = self.fgraph
-        if self.trace is None and self.referee is None and isinstance(new, Variable):
-            old = node.outputs[0]
-            if new.type is old.type and len(node.outputs) == 1:
-                return fgraph.replace(old, new, rule) is not old
+    def put(self, node: Apply, rule: Rule, new: Any, stats: RuleStats) -> bool:
+        """Make a replacement that needs care: under a trace, with features that may refuse, of
+        several outputs, of another type.
+        """
         try:
             if self.referee is not None:
                 return self.referee.put(node, rule, new, self.trace)
-            return put(fgraph, node, rule, new, self.trace)
+            return put(self.fgraph, node, rule, new, self.trace)
         except Refusal as refusal:
             self.reason = refusal
+            stats.refused += 1
             name = refusal.feature
             if name is not None:
                 self.result.refusals[name] = self.result.refusals.get(name, 0) + 1
             return False
 
-    def descend(self, node: Apply, depth: int) -> None:
-        """Note the depth of what was made; now and then, forget what has left."""
-        depths = self.depth
-        depths.pop(node, None)
-        for one in self.fgraph.fresh:
-            depths[one] = depth
-        if not self.left & 4095 and len(depths) > 2 * len(self.fgraph):
-            level = self.fgraph.order.level
-            self.depth = {one: n for one, n in depths.items() if one in level}
-
     def remain(self, node: Apply, rule: Rule, depth: int, size: int) -> None:
         """What replaces a node is made from it: if that goes on, it is a loop."""
         fgraph = self.fgraph
-        if (node, rule) in self.kept and not fgraph.fresh and len(fgraph) == size:
+        if (node, rule) in self.kept and not self.fresh and len(fgraph) == size:
             self.endless(node, rule)
         self.depth[node] = depth
         self.kept.add((node, rule))
@@ -263,53 +260,61 @@ class Run:
 
     # --- budgets ---------------------------------------------------------------------------------
 
-    def watch(self, node: Apply, rule: Rule, depth: int, key: tuple[Any, ...]) -> None:
-        """A deep row of firings: see whether it goes in circles."""
-        fresh = self.fgraph.fresh
-        self.rows.fired(rule, key, node, fresh)
-        if depth % EVERY == EVERY - 1 and self.rows.repeats(fresh):
-            self.stop("the same terms come again and again", rule, fresh)
+    def look(self, node: Apply, rule: Rule, new: Any, depth: int) -> Any:
+        """Before a firing that is deep, or part of a story: note its terms, or their key."""
+        if self.story is not None:
+            self.story.note(node, rule, new, len(self.level))
+        return self.rows.key(node) if depth % EVERY >= DEEP else None
 
-    def over(self, node: Apply, rule: Rule, depth: int, stats: RuleStats) -> None:
-        """A budget is used up: which? Or go on with the story, if it is told already."""
-        limit, fresh = self.budget, [*self.fgraph.fresh, node]
+    def check(self, node: Apply, rule: Rule, depth: int, stats: RuleStats, key: Any) -> None:
+        """After such a firing, or where a budget is used up: is it a loop?"""
+        limit, fresh = self.budget, self.fresh
         if self.story is not None:
             if self.story.taken(node, fresh):
                 raise Stop(self.story.error())
         elif stats.firings > self.per_rule:
-            self.stop(f"{rule.name} has used up its {limit.per_rule} firings", rule, fresh)
+            self.stop(f"{rule.name} has used up its {limit.per_rule} firings", rule, node)
         elif depth > self.deepest:
             self.stop(
-                f"more than {limit.depth} firings in a row, each at what the last made", rule, fresh
+                f"more than {limit.depth} firings in a row, each at what the last made", rule, node
             )
         elif self.left < 0:
-            self.stop(f"its budget of {limit.firings} firings is used up", rule, fresh)
-        else:
-            self.stop(f"the graph grew by more than {limit.nodes} nodes", rule, fresh)
+            self.stop(f"its budget of {limit.firings} firings is used up", rule, node)
+        elif len(self.level) > self.largest:
+            self.stop(f"the graph grew by more than {limit.nodes} nodes", rule, node)
+        elif key is not None:
+            self.rows.fired(rule, key, node, fresh)
+            if depth % EVERY == EVERY - 1 and self.rows.repeats(fresh):
+                self.stop("the same terms come again and again", rule, node)
+        if len(self.depth) > 2 * len(self.level) + 4096:
+            self.depth = {one: n for one, n in self.depth.items() if one in self.level}
 
-    def late(self, idle: int) -> None:
-        """Out of time; or nothing fires, and yet nodes are to be visited again and again."""
+    def late(self, idle: int) -> tuple[float, int]:
+        """Out of time; or nothing fires, and yet nodes are to be visited again and again. Returns
+        the new limits, if it goes on.
+        """
         self.patience = max(self.patience, 10_000 + 20 * len(self.fgraph))
         if idle > self.patience:
-            self.stop("nodes change again and again though no rule fires", None, ())
-            idle = 0
+            self.stop("nodes change again and again though no rule fires")
         elif perf_counter() <= self.deadline:
-            return
+            return self.deadline, self.patience
         elif self.story is None:
-            self.stop(f"the {self.budget.seconds} seconds it has are over", None, ())
+            self.stop(f"the {self.budget.seconds} seconds it has are over")
             self.deadline += 0.05 * (self.budget.seconds or 0) + 0.01  # to see what is going on
-            return
-        if self.story is not None:
-            raise Stop(self.story.error())
+            return self.deadline, self.patience
+        assert self.story is not None
+        raise Stop(self.story.error())
 
-    def stop(self, why: str, rule: Rule | None, row: Iterable[Apply]) -> None:
+    def stop(self, why: str, rule: Rule | None = None, node: Apply | None = None) -> None:
         """Stop the run, or let the story of what is going on begin."""
         self.result.note = why
         self.result.stopped = StopReason.BUDGET
         if self.budget.on_budget == "stop":
             raise Stop
-        growth = self.result.nodes_before, len(self.fgraph)
+        growth = self.result.nodes_before, len(self.level)
+        row = [] if node is None else [node, *self.fresh]
         self.story = Story(self.result.name, why, rule, row, growth)
+        self.alarm = 0
 
     def endless(self, node: Apply, rule: Rule) -> None:
         """A rule's right side contains what it replaces, and it has done so twice."""

@@ -30,7 +30,8 @@ class Firing:
 
     seconds: since the trace began. origin: the user's line (with terms). graph, place: which graph
     that the trace saw, and where in it the node is (`places.py`); None if the trace does not keep
-    everything. depth: how deep the text goes.
+    everything. depth: how deep the text goes. strategy: the name of the strategy that applied the
+    rule, if one did.
     """
 
     number: int
@@ -43,6 +44,7 @@ class Firing:
     graph: int = 1
     place: Place | None = None
     depth: int | None = None
+    strategy: str | None = None
 
     @property
     def rule_name(self) -> str:
@@ -72,6 +74,7 @@ class Trace:
         self.depth = depth
         self.attempts = attempts
         self.phase = ""
+        self.strategy: str | None = None  # that is at work
         self.phases: list[Result] = []
         self.count = 0
         self.tried_count = 0
@@ -114,7 +117,7 @@ class Trace:
         self.records.append(
             Firing(
                 self.count, self.phase, rule, before, after, perf_counter() - self.started, origin,
-                self.places.graph, place, self.depth if self.terms else None,
+                self.places.graph, place, self.depth if self.terms else None, self.strategy,
             )
         )  # fmt: skip
 

@@ -58,6 +58,7 @@ def firing_record(f: Firing, **more: Any) -> Record:
         "number": f.number,
         "phase": f.phase,
         **_rule(f),
+        "strategy": f.strategy,
         "evidence": [],
         "place": None if f.place is None else list(f.place),
         "before": f.before if isinstance(f.before, str) else None,
