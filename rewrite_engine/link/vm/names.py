@@ -23,17 +23,22 @@ def identifier(text: str | None, otherwise: str) -> str:
 
 def parameter_names(wanted: Iterable[str | None], avoid: Iterable[str] = ()) -> list[str]:
     """Return one unique parameter name per argument: the user's own where they can be used."""
-    names: list[str] = []
     taken = set(avoid)
-    for i, text in enumerate(wanted):
-        name = base = identifier(text, f"arg{i}")
-        number = 1
-        while name in taken:
-            number += 1
-            name = f"{base}_{number}"
-        taken.add(name)
-        names.append(name)
-    return names
+    numbers: dict[str, int] = {}
+    return [unique(identifier(text, f"arg{i}"), taken, numbers) for i, text in enumerate(wanted)]
+
+
+def unique(base: str, taken: set[str], numbers: dict[str, int]) -> str:
+    """Take a name like `base`; numbers: the last one that was tried for each base, so that a
+    thousand names alike are not tried a thousand times each.
+    """
+    name, number = base, numbers.get(base, 1)
+    while name in taken:
+        number += 1
+        name = f"{base}_{number}"
+    numbers[base] = number
+    taken.add(name)
+    return name
 
 
 def register_prefix(parameters: Iterable[str]) -> str:
@@ -53,6 +58,7 @@ class Names:
         self.globals: dict[str, Any] = {"__name__": module, "__builtins__": builtins}
         self.taken = set(taken)
         self.by_id: dict[int, str] = {}
+        self.numbers: dict[str, int] = {}
 
     def add(self, value: Any, hint: str) -> str:
         """Return the name of an object, giving it one like `hint` if it has none."""
@@ -66,12 +72,5 @@ class Names:
 
     def local(self, wanted: str) -> str:
         """Reserve a name like the one wanted."""
-        name = base = (
-            wanted + "_" if hasattr(builtins, wanted) or _REGISTER.match(wanted) else wanted
-        )
-        number = 1
-        while name in self.taken:
-            number += 1
-            name = f"{base}_{number}"
-        self.taken.add(name)
-        return name
+        base = wanted + "_" if hasattr(builtins, wanted) or _REGISTER.match(wanted) else wanted
+        return unique(base, self.taken, self.numbers)
