@@ -34,7 +34,7 @@ def firing_record(f: FunctionReport, step: Step) -> dict[str, Any]:
     """One firing."""
     rule_file, rule_line = rule_where(step.rule) or (None, None)
     user_file, user_line = step.origin or (None, None)
-    claim = getattr(step.rule, "claim", None)
+    claim = getattr(step.rule, "promise", None)
     return {
         "kind": "firing",
         "function": f.name,

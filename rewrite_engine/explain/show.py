@@ -289,7 +289,7 @@ def _notes(step: Step, same_rule: bool) -> Iterator[str]:
         yield f"{step.rule_name} {rule_place(step.rule)}".rstrip()
     if step.origin is not None:
         yield place(step.origin, short=True)
-    claim = getattr(step.rule, "claim", None)
+    claim = getattr(step.rule, "promise", None)
     if getattr(claim, "kind", "refines") not in ("exact", "refines"):
         yield str(claim)
     for text in step.evidence:

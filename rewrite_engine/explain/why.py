@@ -147,9 +147,11 @@ def _general(record: Record, rule: Rule) -> Iterator[str]:
     query = getattr(record.mode, "query", None) or Query()
     if record.mode.optimizer is None:
         yield f"the mode {record.mode!r} rewrites nothing"
-    needed = rule.needs_leave
+    needed, assumed = rule.needs_leave, rule.claim.condition
     if needed is not None and needed not in query.include:
         yield f"it assumes {needed!r}, which the mode does not grant: --include {needed}"
+    elif needed is None and assumed is not None and assumed not in query.include:
+        yield f"facts have to prove {assumed!r}, which the mode does not grant: --include {assumed}"
     elif not query.selects(rule.names, needed):
         names = sorted(query.exclude & rule.names) or sorted(query.require - rule.names)
         yield f"the mode leaves it out: {record.mode!r} ({', '.join(names)})"

@@ -192,3 +192,15 @@ def test_a_predicate_without_a_reason_is_evidence_too():
     mode = rw.Mode(optimizer=optimizer(None, RuleSet([sine_is_sine])))
     _, record = compiled([x], pt.sin(pt.sin(x)), mode=mode)
     assert record.steps[0].evidence == ("anything(x)",)
+
+
+def test_an_assumption_that_facts_prove():
+    n = pt.ivector("n")
+    with recording() as recorder:
+        rw.function([n], pt.sin(n) - pt.sin(n), mode=rw.Mode("fast_run").excluding("inplace"))
+    (record,) = recorder.records
+    (step,) = [s for s in record.steps if s.rule_name == "algebra/difference_with_itself"]
+    assert step.assumes is None
+    assert step.evidence == (
+        "finite(x): because bounded (within -1 and 1, sin of (its dtype is int32))",
+    )

@@ -103,9 +103,12 @@ def test_a_rule_that_the_mode_leaves_out():
 
 def test_an_assumption_that_is_not_granted():
     answer = ask(x - x, "difference_with_itself")
-    assert "it assumes 'fastmath', which the mode does not grant: --include fastmath" in (
-        answer.general
-    )
+    assert answer.general == [
+        "facts have to prove 'fastmath', which the mode does not grant: --include fastmath"
+    ]
+    assert "guard finite(x): it may be infinite, or NaN: x" in answer.nodes[0][1].reason
+    granted = ask(x - x, "difference_with_itself", mode=NOT_INPLACE.including("fastmath"))
+    assert "it fired 1 times: #1" in granted.general
 
 
 def test_a_mode_that_rewrites_nothing():
