@@ -165,9 +165,8 @@ class Run:
         depth = depths.get(node, 0) + 1
         stats.matches += 1
         key = self.look(node, rule, new, depth) if depth >= self.alarm else None
-        outputs = node.outputs
-        old = outputs[0]
-        if self.plain and isinstance(new, Variable) and new.type is old.type and len(outputs) == 1:
+        old, *others = node.outputs
+        if self.plain and isinstance(new, Variable) and new.type is old.type and not others:
             fired = self.fgraph.replace(old, new, rule) is not old
         else:
             fired = self.put(node, rule, new, stats)
@@ -219,11 +218,12 @@ class Run:
                 return self.referee.put(node, rule, new, self.trace)
             return put(self.fgraph, node, rule, new, self.trace)
         except Refusal as refusal:
-            self.reason = refusal
-            stats.refused += 1
-            name = refusal.feature
-            if name is not None:
-                self.result.refusals[name] = self.result.refusals.get(name, 0) + 1
+            self.reason, name = refusal, refusal.feature
+            if not refusal.told:
+                stats.refused += 1
+                if name is not None:
+                    self.result.refusals[name] = self.result.refusals.get(name, 0) + 1
+            refusal.told = True
             return False
 
     def remain(self, node: Apply, rule: Rule, depth: int, size: int) -> None:

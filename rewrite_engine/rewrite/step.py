@@ -35,12 +35,13 @@ class Refusal(Exception):
     """What a rule proposes is not put in, and that is no error.
 
     feature: the class of the feature that is against it; None if the type does not fit (a data rule
-    applies only where the types allow it).
+    applies only where the types allow it). told: whether it was counted already.
     """
 
     def __init__(self, text: str, feature: str | None = None) -> None:
         super().__init__(f"{feature}: {text}" if feature else text)
         self.feature = feature
+        self.told = False
 
 
 def made_by(result: Any) -> Any:
