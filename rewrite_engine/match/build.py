@@ -86,7 +86,10 @@ def _one(i: int) -> Consumer:
         origin = node.origin
         own = origin if was is None else was
         place = own if own is None or len(own) == 2 else own[0]
-        operand = node.inputs[i].owner
+        try:
+            operand = node.inputs[i].owner
+        except IndexError:  # the rule fired inside of the node's term (`rewrite/replay.py`)
+            operand = None
         return place, rule, origin, None if operand is None else operand.origin, was
 
     return consumed

@@ -12,25 +12,19 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.match.ac import EXTRA, is_ac, may_regroup
-from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.match.ac import EXTRA, is_ac
 from rewrite_engine.match.emit import literal_like
 from rewrite_engine.match.pattern import Hole, Literal, OpClass
 from rewrite_engine.match.rule import DataRule
+from rewrite_engine.rewrite.ac import flatten, regroup
 from rewrite_engine.rewrite.egraph import EGraph, Link
 from rewrite_engine.rewrite.ematch import Bound, Joined, LeftSide, Tree, Weak
 from rewrite_engine.rewrite.result import StopReason
 
 Made = int | Weak | None  # a term, a number, or nothing: there is no such term
 
-
-@node_rewriter(tags=["fold"])
-def flatten(fgraph: Any, node: Any) -> None:
-    """A sum in a sum is one sum. Not data: it is true of every associative-commutative op; used
-    on e-graphs only."""
-
-
-FLATTEN = flatten
+#: the rules that say that a sum in a sum is one sum
+NESTS = (flatten, regroup)
 
 
 class Limits(NamedTuple):
@@ -125,7 +119,8 @@ class Explorer:
         """Where an operand of an AC op is equal to a term of the same op, these are one sum."""
         egraph = self.egraph
         op, kids = egraph.op[t], egraph.kids[t]
-        if op not in self.nests or not may_regroup(2, 1, self.exact, egraph.var[t]):
+        exactly = egraph.var[t].type.regroups_exactly
+        if op not in self.nests or (self.exact and not exactly):
             return
         for i, k in enumerate(kids):
             inner = egraph.find(k)
@@ -135,7 +130,8 @@ class Explorer:
                     key = (c, *sorted(map(egraph.find, flat)))
                     if key not in self._seen:
                         self._seen.add(key)
-                        yield Match(FLATTEN, {EXTRA: flat}, (op, (*kids[:i], m, *kids[i + 1 :])))
+                        rule = flatten if exactly or not i else regroup
+                        yield Match(rule, {EXTRA: flat}, (op, (*kids[:i], m, *kids[i + 1 :])))
 
     def _rules_at(self, op: Any) -> list[int]:
         if op is None:
@@ -199,7 +195,7 @@ class Explorer:
     def _right(self, match: Match, left: int) -> int | None:
         """The term of a rule's right side, beside the operands that its left side left alone."""
         egraph, bound = self.egraph, match.bound
-        if match.rule is FLATTEN:
+        if match.rule in NESTS:
             return self.made(egraph.op[left], bound[EXTRA])
         right = self._built(match.rule.right, bound)
         if isinstance(right, Weak):

@@ -206,11 +206,12 @@ class Region:
         fgraph.attach_feature(balance)
         start = history.checkpoint()
         replay = Replay(fgraph, self.egraph, choice, trace)
+        worse = True
         try:
             replay.go([(node.outputs[0], self.term[node.outputs[0]]) for node in self.nodes], roots)
             worse = balance.change >= 0
         except IMPOSSIBLE:
-            worse = True
+            pass
         finally:
             fgraph.remove_feature(balance)
             if worse:
