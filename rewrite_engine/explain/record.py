@@ -108,6 +108,10 @@ class Story(Trace):
             )
         )  # fmt: skip
 
+    def take_back(self, count: int) -> None:
+        del self.steps[count:]
+        self.count = count
+
 
 class Arrivals(Feature):
     """Notes which nodes come into a graph."""

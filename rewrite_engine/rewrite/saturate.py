@@ -204,7 +204,7 @@ class Region:
         fgraph.flush()
         fgraph.attach_feature(history)
         fgraph.attach_feature(balance)
-        start = history.checkpoint()
+        start, told = history.checkpoint(), 0 if trace is None else trace.count
         replay = Replay(fgraph, self.egraph, choice, trace)
         worse = True
         try:
@@ -216,6 +216,8 @@ class Region:
             fgraph.remove_feature(balance)
             if worse:
                 history.revert(fgraph, start)
+                if trace is not None:
+                    trace.take_back(told)
             fgraph.remove_feature(history)
         if worse:
             return

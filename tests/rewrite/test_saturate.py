@@ -16,6 +16,7 @@ from rewrite_engine.errors import RuleLoopError, UnknownNameError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.rewrite import saturate
 from rewrite_engine.rewrite.cost import bytes_moved, flops, total
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import StopReason
@@ -376,3 +377,15 @@ def test_the_cost_that_equations_prefer() -> None:
 def test_an_op_without_flops_costs_its_call() -> None:
     assert Op.flops is type(sin).flops
     assert total([sin(x).owner, sin(y).owner], flops) == 2 * total([sin(x).owner], flops) > 0
+
+
+def test_what_is_taken_back_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps that do not pay in the end are undone, and are in no trace."""
+    monkeypatch.setattr(saturate.Balance, "on_import", lambda self, fgraph, node, reason: None)
+    monkeypatch.setattr(saturate.Balance, "on_prune", lambda self, fgraph, node, reason: None)
+    factors, product = chain([1, 9, 1, 9, 1])
+    graph = FunctionGraph(factors, [product])
+    before = brief(product, 9)
+    result, trace = run(graph, [matmul_assoc])
+    assert (result.firings, len(trace), list(trace)) == (0, 0, [])
+    assert brief(graph.outputs[0], 9) == before

@@ -121,6 +121,14 @@ class Trace:
             )
         )  # fmt: skip
 
+    def take_back(self, count: int) -> None:
+        """The graph was put back to where it was after firing `count`: later ones did not take
+        place.
+        """
+        while self.records and self.records[-1].number > count:
+            self.records.pop()
+        self.count = count
+
     # --- attempts --------------------------------------------------------------------------------
 
     def visit(
