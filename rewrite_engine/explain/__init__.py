@@ -7,8 +7,8 @@ first used; how to read what is printed: `docs/reading_a_trace.md`.
 `record.py` watches · `capture.py` keeps the inputs of a first call · `term.py` writes one change ·
 `evaluate.py` runs a graph op by op · `compare.py` compares values · `cost.py` estimates · `why.py`
 derivations · `refusal.py` why a rule does not apply · `report.py` puts it together · `show.py`,
-`table.py` print it · `lines.py` writes JSON · `__main__.py` is the command. Replaying, bisecting
-and HTML come later.
+`table.py` print it · `lines.py` writes JSON · `replay.py` repeats what JSON lines say ·
+`__main__.py` is the command. Bisecting and HTML come later.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ _HOMES = {
     "explain": "report",
     "WhyNot": "refusal",
     "why_not": "refusal",
+    "replay": "replay",
 }
 
 __all__ = list(_HOMES)

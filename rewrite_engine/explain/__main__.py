@@ -19,8 +19,9 @@ from rewrite_engine.config import config
 from rewrite_engine.errors import PackError, RewriteEngineError, RuleError, UnknownNameError
 from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.record import Recorder, recording
-from rewrite_engine.explain.report import Report
+from rewrite_engine.explain.report import Report, is_about
 from rewrite_engine.explain.show import Options, Printer, check_names, console_for
+from rewrite_engine.rewrite.trace.attempts import Attempt
 
 DISAGREE, WRONG_ARGUMENT, SCRIPT_FAILED = 1, 2, 3
 
@@ -52,10 +53,15 @@ def parser() -> argparse.ArgumentParser:
     asked.add_argument(
         "--why-not", metavar="RULE", help="only tell why a rule did not fire, node by node"
     )
+    asked.add_argument(
+        "--attempts", metavar="WHAT",
+        help="only list every try of a rule and why it failed; WHAT: a rule or pack, or an op",
+    )  # fmt: skip
     result = p.add_argument_group("for programs")
     result.add_argument(
-        "--json", metavar="FILE", help="write JSON lines, one per firing (schema: explain/lines.py)"
-    )
+        "--json", metavar="FILE",
+        help="write JSON lines, one per firing (schema: rewrite/trace/schema.json)",
+    )  # fmt: skip
     result.add_argument("--strict", action="store_true", help="exit with 1 if values disagree")
     return p
 
@@ -87,7 +93,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     _warn_of_late_options(options.args)
     try:
         _set_mode(options)
-        recorder, failure = _run(options.script, options.args)
+        recorder, failure = _run(
+            options.script, options.args, attempts=options.attempts is not None
+        )
         _tell(
             Report(recorder.records).select(options.function if recorder.records else None), options
         )
@@ -135,12 +143,12 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _run(script: str, args: Sequence[str]) -> tuple[Recorder, bool]:
+def _run(script: str, args: Sequence[str], attempts: bool) -> tuple[Recorder, bool]:
     """Run the script as `python SCRIPT` would; return what was recorded, and whether it failed."""
     sys.argv = [script, *(args[1:] if args[:1] == ["--"] else args)]
     if not sys.flags.safe_path:
         sys.path[0] = os.path.dirname(os.path.abspath(script))
-    with recording() as recorder:
+    with recording(attempts) as recorder:
         try:
             runpy.run_path(os.path.abspath(script), run_name="__main__")
         except SystemExit as stop:
@@ -187,15 +195,20 @@ def _tell(report: Report, options: argparse.Namespace) -> None:
         printer.derivations(report.why(options.why))
     if options.why_not is not None:
         printer.refusals(report.why_not(options.why_not))
-    if options.why is None and options.why_not is None:
+    if options.attempts is not None:
+        printer.attempts(report.attempts(options.attempts))
+    if options.why is options.why_not is options.attempts is None:
         printer.report(report)
     if options.json is not None:
-        _write_json(options.json, report, shown)
+        _write_json(options, report, shown)
 
 
-def _write_json(path: str, report: Report, shown: Options) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.writelines(line + "\n" for line in json_lines(report, shown.wants))
+def _write_json(options: argparse.Namespace, report: Report, shown: Options) -> None:
+    def tries(attempt: Attempt) -> bool:
+        return options.attempts is not None and is_about(attempt, options.attempts)
+
+    with open(options.json, "w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in json_lines(report, shown.wants, tries))
 
 
 def run_quietly() -> Any:

@@ -1,61 +1,58 @@
-"""The report as JSON lines, for programs: one object per firing, then one per function.
-
-A firing (`"kind": "firing"`): function, function_index, number, phase, rule, rule_text, claim,
-assumes (a granted assumption or null), evidence (what facts said), before, after, letters ({letter:
-term}), rule_file, rule_line, user_file, user_line, made (nodes that came into the graph), seconds
-(since rewriting of the function began).
-
-A function (`"kind": "function"`): function, function_index, file, line, firings, merged ({phase:
-nodes}), nodes_before, nodes_after, flops_before, flops_after, bytes_before, bytes_after, seconds
-({stage: seconds}), compared_on, verdict, outputs ([{name, verdict, ulps, text}]), problem. Lines
-and files are null where they are not known.
+"""The report as JSON lines, for programs: the firings of each function (and the attempts, if they
+were recorded), its phases, then one line on the function. `rewrite/trace/schema.json` says what
+each field means.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
+from heapq import merge
 from typing import Any
 
 from rewrite_engine.explain.record import Step
 from rewrite_engine.explain.report import FunctionReport, Report
 from rewrite_engine.explain.table import rule_where
+from rewrite_engine.rewrite.trace.attempts import Attempt
+from rewrite_engine.rewrite.trace.lines import (
+    attempt_record,
+    firing_record,
+    line,
+    phase_record,
+    start,
+)
 
 
-def json_lines(report: Report, wants: Callable[[Step], bool] = lambda step: True) -> Iterator[str]:
-    """Yield the lines. wants: which firings."""
+def json_lines(
+    report: Report,
+    wants: Callable[[Step], bool] = lambda step: True,
+    tries: Callable[[Attempt], bool] = lambda attempt: True,
+) -> Iterator[str]:
+    """Yield the lines. wants, tries: which firings and attempts."""
     for f in report.functions:
-        for step in filter(wants, f.steps):
-            yield json.dumps(firing_record(f, step), ensure_ascii=False)
-        yield json.dumps(function_record(f), ensure_ascii=False)
+        whose = {"function": f.name, "function_index": f.record.index}
+        story = f.record.story
+        firings = ((s.seconds, 0, s.number, _firing(s, whose)) for s in f.steps if wants(s))
+        attempts = (
+            (a.seconds, 1, a.number, attempt_record(a, **whose)) for a in story.tries if tries(a)
+        )
+        for *_, record in merge(firings, attempts):
+            yield line(record)
+        for result in story.phases:
+            yield line(phase_record(result, **whose))
+        yield line(function_record(f) | whose)
 
 
-def firing_record(f: FunctionReport, step: Step) -> dict[str, Any]:
-    """One firing."""
+def _firing(step: Step, whose: dict[str, Any]) -> dict[str, Any]:
     rule_file, rule_line = rule_where(step.rule) or (None, None)
-    user_file, user_line = step.origin or (None, None)
-    claim = getattr(step.rule, "promise", None)
-    return {
-        "kind": "firing",
-        "function": f.name,
-        "function_index": f.record.index,
-        "number": step.number,
-        "phase": step.phase,
-        "rule": step.rule_name,
-        "rule_text": getattr(step.rule, "text", None),
-        "claim": None if claim is None else str(claim),
-        "assumes": step.assumes,
-        "evidence": list(step.evidence),
-        "before": step.change.before,
-        "after": step.change.after,
-        "letters": dict(step.change.letters),
-        "rule_file": rule_file,
-        "rule_line": rule_line,
-        "user_file": user_file,
-        "user_line": user_line,
-        "made": len(step.made),
-        "seconds": step.seconds,
-    }
+    return firing_record(
+        step,
+        evidence=list(step.evidence),
+        letters=dict(step.change.letters),
+        rule_file=rule_file,
+        rule_line=rule_line,
+        made=len(step.made),
+        **whose,
+    )
 
 
 def function_record(f: FunctionReport) -> dict[str, Any]:
@@ -64,10 +61,7 @@ def function_record(f: FunctionReport) -> dict[str, Any]:
     file, line = record.place or (None, None)
     phases = record.story.phases
     seconds = dict(record.seconds) | {phase.name: phase.seconds for phase in phases}
-    return {
-        "kind": "function",
-        "function": f.name,
-        "function_index": record.index,
+    return start("function") | {
         "file": file,
         "line": line,
         "firings": len(f.steps),

@@ -24,15 +24,15 @@ from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import origin_line, user_origin
-from rewrite_engine.match.build import ask, guards_hold
-from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.result import Result
-from rewrite_engine.rewrite.trace import Trace
+from rewrite_engine.rewrite.trace import Firing, Trace
+from rewrite_engine.rewrite.trace.attempts import evidence_text
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step(Firing):
     """One firing, with what is needed to tell about it.
 
     old: the variable that was replaced; new: the graph's variable that took its place. made: the
@@ -40,21 +40,11 @@ class Step:
     since rewriting began.
     """
 
-    number: int
-    phase: str
-    rule: Any
     change: Change
-    origin: tuple[str, int] | None
     old: Variable
     new: Variable
     made: tuple[Apply, ...]
     evidence: tuple[str, ...]
-    seconds: float
-
-    @property
-    def rule_name(self) -> str:
-        """The rule's name, as queries know it."""
-        return str(getattr(self.rule, "name", self.rule))
 
     @property
     def assumes(self) -> str | None:
@@ -67,8 +57,8 @@ class Step:
 class Story(Trace):
     """A trace that keeps, beside the text of each firing, what it replaced and made."""
 
-    def __init__(self) -> None:
-        super().__init__(terms=True, size=None)
+    def __init__(self, attempts: bool = False) -> None:
+        super().__init__(terms=True, attempts=attempts)
         self.steps: list[Step] = []
         self._made: list[Apply] = []
         self._depth = 0
@@ -88,12 +78,14 @@ class Story(Trace):
 
     def about(self, node: Apply, new: Any, old: Variable | None = None) -> None:
         self._made.clear()
-        self._before = (node, node.outputs[0] if old is None else old, new)
+        place = self.places.about(node, new)
+        self._before = (node, node.outputs[0] if old is None else old, new, place)
 
     def fired(self, rule: Any, own: Variable | None = None) -> None:
         """Note a firing. What goes wrong in telling about it must not stop the user's program."""
-        node, old, new = self._before
+        node, old, new, place = self._before
         self.count += 1
+        self.places.fired(self.count)
         try:
             change, said = describe_change(old, new), evidence(rule, node)
         except Exception as error:
@@ -103,8 +95,10 @@ class Story(Trace):
             )
         self.steps.append(
             Step(
-                self.count, self.phase, rule, change, origin_line(node.origin), old,
-                new if own is None else own, tuple(self._made), said, perf_counter() - self.started,
+                self.count, self.phase, rule, change.before, change.after,
+                perf_counter() - self.started, origin_line(node.origin), self.places.graph, place,
+                change=change, old=old, new=new if own is None else own, made=tuple(self._made),
+                evidence=said,
             )
         )  # fmt: skip
 
@@ -132,14 +126,7 @@ def evidence(rule: Any, node: Apply) -> tuple[str, ...]:
     """
     if not isinstance(rule, DataRule) or not rule.guards:
         return ()
-    for bound in match_root(rule.left, node):
-        if guards_hold(rule.guards, bound):
-            return tuple([guard.text + _answer(ask(guard, bound)) for guard in rule.guards])
-    return ()
-
-
-def _answer(answer: Any) -> str:
-    return "" if answer is True else f": {answer}"
+    return tuple([evidence_text(*one) for one in diagnose(rule, node, run=False).evidence])
 
 
 @dataclass(slots=True)
@@ -189,14 +176,17 @@ class Record:
 
 
 class Recorder:
-    """An observer of `function`: collects a `Record` of each one."""
+    """An observer of `function`: collects a `Record` of each one. attempts: with every try of a
+    rule (slow).
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, attempts: bool = False) -> None:
+        self.attempts = attempts
         self.records: list[Record] = []
 
     def new_trace(self) -> Story:
         """The trace for a function that is about to be rewritten."""
-        return Story()
+        return Story(self.attempts)
 
     def __call__(
         self,
@@ -237,9 +227,11 @@ def record_of(function: Function) -> Record | None:
 
 
 @contextmanager
-def recording() -> Iterator[Recorder]:
-    """Record the functions that are compiled inside of the `with` block."""
-    recorder = Recorder()
+def recording(attempts: bool = False) -> Iterator[Recorder]:
+    """Record the functions that are compiled inside of the `with` block. attempts: with every try
+    of a rule (slow).
+    """
+    recorder = Recorder(attempts)
     observe.append(recorder)
     try:
         yield recorder

@@ -18,6 +18,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.match.build import guards_hold, instantiate
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.step import Refusal, put
 from rewrite_engine.rewrite.trace.lines import VERSION
 from rewrite_engine.rewrite.trace.places import Place, made, numbered
@@ -26,14 +27,20 @@ from rewrite_engine.terms.print import brief
 Line = str | Mapping[str, Any]
 
 
-def replay(lines: Iterable[Line], fgraph: Any, rules: Iterable[Rule]) -> Any:
+def replay(
+    lines: Iterable[Line],
+    fgraph: Any,
+    rules: Iterable[Rule],
+    drivers: Iterable[GraphRewriter] = (),
+) -> Any:
     """Fire the rules of a trace again, in place; return the graph.
 
     lines: of one graph, from a trace that kept everything (`Trace.lines()`, a file, or the objects
     read from it); others than firings are skipped. fgraph: the graph as it was when the trace
-    began, or a copy. rules: those that fired may be among any others. Raises `ReplayError`, which
-    names the line, for a line that cannot be read or does not apply; the graph is then as the lines
-    before left it.
+    began, or a copy. rules: those that fired may be among any others. drivers: those that do
+    something that is no rule's, as overwriting is: they are run again where their steps begin.
+    Raises `ReplayError`, which names the line, for a line that cannot be read or does not apply;
+    the graph is then as the lines before left it.
 
     >>> from tests.toy import num, log, exp
     >>> from rewrite_engine.match.decorate import rule
@@ -52,13 +59,19 @@ def replay(lines: Iterable[Line], fgraph: Any, rules: Iterable[Rule]) -> Any:
     [x]
     """
     known = {rule.name: rule for rule in rules}
+    own = {driver.name: driver for driver in drivers}
     cast = Cast(fgraph)
     fgraph.attach_feature(cast)
     try:
         todo = _firings(lines)
         for number, record in todo:
-            for _ in range(_fire(number, record, fgraph, known, cast) - 1):
-                _same_step(record, *next(todo, (number, None)))
+            driver = None if record["rule"] in known else own.get(record["phase"])
+            if driver is None:
+                n, names = _fire(number, record, fgraph, known, cast), ("rule", "place", "phase")
+            else:
+                n, names = driver.rewrite(fgraph).firings, ("rule", "phase")
+            for _ in range(n - 1):
+                _same_step(record, names, *next(todo, (number, None)))
     finally:
         fgraph.remove_feature(cast)
     return fgraph
@@ -147,9 +160,10 @@ def _error(number: int, record: Mapping[str, Any] | None, why: str) -> ReplayErr
     return error
 
 
-def _same_step(record: Mapping[str, Any], number: int, following: Any) -> None:
-    """What one application of a rule replaced is on several lines: these must be alike."""
-    names = "rule", "place", "phase"
+def _same_step(
+    record: Mapping[str, Any], names: Iterable[str], number: int, following: Any
+) -> None:
+    """What was done in one go is on several lines: these must be alike."""
     if following is None or any(following[n] != record[n] for n in names):
         raise _error(number, following, f"more of {record['rule']} should stand here")
 

@@ -26,6 +26,7 @@ from rewrite_engine.explain.why import Derivation, Refusals, derivation, find_no
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.trace.attempts import Attempt
 from rewrite_engine.rules.pipeline import all_rules
 
 WIDTH = 100
@@ -128,6 +129,18 @@ class Report:
         rule = find_rule(rule, self.rules)
         return [(f, refusals(f.record, rule)) for f in self.functions]
 
+    def attempts(self, what: str) -> list[tuple[FunctionReport, list[Attempt]]]:
+        """Every try of a rule at an op, for each function, if they were recorded. what: an op such
+        as log, or a rule, pack or tag. Raises `UnknownNameError` if nothing that was tried is
+        called that.
+        """
+        found = [
+            (f, [a for a in f.record.story.tries if is_about(a, what)]) for f in self.functions
+        ]
+        if not any(tries for _, tries in found):
+            raise UnknownNameError(f"no rule was tried that is called {what!r}, or at such an op")
+        return found
+
     @property
     def rules(self) -> RuleSet:
         """The rules that fired, those that the functions' modes know, and the shipped ones."""
@@ -145,17 +158,26 @@ class Report:
         return self.rules.names | fired | {name.rpartition("/")[2] for name in fired}
 
 
+def is_about(attempt: Attempt, what: str) -> bool:
+    """Whether a try was of a rule of that name, pack or tag, or at that op."""
+    op = str(attempt.node.op)
+    names = getattr(attempt.rule, "names", frozenset([attempt.rule_name]))
+    return what in names or what in (op, op.partition("{")[0])
+
+
 def explain(
     target: Any,
     inputs: Sequence[Any] | None = None,
     values: Sequence[Any] | None = None,
+    attempts: bool = False,
     **options: Any,
 ) -> Report:
     """Compile a graph under observation and report on it.
 
     target: a variable, or a list or dict of them; or a compiled function that was recorded. inputs:
     of the function (default: all roots of the graph that are no constants and no shared variables).
-    values: arguments to call it with; without them values are compared on random inputs. options:
+    values: arguments to call it with; without them values are compared on random inputs. attempts:
+    record every try of a rule as well (slow; see `Report.attempts`). options:
     those of `function` (`mode`, `updates`, …). Raises `InputError` for a function that nobody
     recorded.
     """
@@ -167,7 +189,7 @@ def explain(
                 "compile it inside `with recording():`"
             )
         return Report([record])
-    with recording() as recorder:
+    with recording(attempts) as recorder:
         compiled = function(
             _inputs(target, options) if inputs is None else inputs, target, **options
         )

@@ -37,8 +37,10 @@ from rewrite_engine.explain.table import (
     time_line,
     values_lines,
 )
+from rewrite_engine.explain.term import cut
 from rewrite_engine.explain.why import MOST, Derivation, Refusals
 from rewrite_engine.rewrite.result import Result
+from rewrite_engine.rewrite.trace.attempts import Attempt
 
 if TYPE_CHECKING:
     from rewrite_engine.explain.report import FunctionReport, Report
@@ -273,6 +275,31 @@ class Printer:
             left = len(answer.nodes) - len(answer.nodes[:limit])
             if left:
                 self.put(f"… {left} more nodes; --full shows them", "dim", indent=2)
+
+    def attempts(self, found: list[tuple[FunctionReport, list[Attempt]]]) -> None:
+        """Every try of a rule, node by node."""
+        for f, tries in found:
+            fired = sum(a.verdict == "fired" for a in tries)
+            self.put()
+            self.put(f"{f.name}: {plural(len(tries), 'attempt')}, {fired} fired", "bold cyan")
+            shown = tries if self.options.full else tries[:FIRINGS]
+            for (phase, term), same in groupby(shown, key=lambda a: (a.phase, a.term)):
+                self.put(f"{phase}: {term}", indent=2, hang=4)
+                for attempt in same:
+                    self.attempt(attempt)
+            if len(tries) > len(shown):
+                self.put(f"… {len(tries) - len(shown)} more; --full shows them", "dim", indent=2)
+
+    def attempt(self, a: Attempt) -> None:
+        """One try."""
+        bound = ", ".join(f"{name} = {cut(text, ROOM)}" for name, text in a.bindings.items())
+        if a.verdict == "fired":
+            text = f"{a.rule_name} fired: #{a.firing}" + (f", where {bound}" if bound else "")
+            text += "".join(f"; given {said}" for said in a.evidence)
+        else:
+            verdict = "" if a.verdict == "failed" else f"{a.verdict}: "
+            text = f"{a.rule_name}: {verdict}{a.reason}"
+        self.put(text, "green" if a.verdict == "fired" else "", indent=6, hang=2)
 
 
 def _phase_text(result: Result | None) -> str:

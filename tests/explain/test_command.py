@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from rewrite_engine.rewrite.trace.lines import schema
+from tests.rewrite.schema import problems
+
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """
 import sys
@@ -106,7 +109,24 @@ def test_options_select_and_json_is_written(folder):
     assert "drop_identity" not in done.stdout
     assert "inplace:" not in done.stdout
     records = [json.loads(line) for line in (folder / "o.jsonl").read_text().splitlines()]
-    assert [(r["kind"], r["function"]) for r in records] == [("firing", "f"), ("function", "f")]
+    kinds = [(r["kind"], r["function"]) for r in records if r["kind"] != "phase"]
+    assert kinds == [("firing", "f"), ("function", "f")]
+
+
+def test_attempts_are_listed_and_written(folder):
+    done = run(
+        folder, "--function", "f", "--attempts", "log_of_one_plus", "--json", "o.jsonl", "script.py"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "exp_log/log_of_one_plus fired: #" in done.stdout
+    assert "What happened" not in done.stdout
+    records = [json.loads(line) for line in (folder / "o.jsonl").read_text().splitlines()]
+    tried = [r for r in records if r["kind"] == "attempt"]
+    assert {r["rule"] for r in tried} == {"exp_log/log_of_one_plus"}
+    assert [p for r in records for p in problems(r, schema())] == []
+    unknown = run(folder, "--attempts", "no_such", "script.py")
+    assert unknown.returncode == 2
+    assert "no rule was tried that is called 'no_such'" in unknown.stderr
 
 
 def test_why_and_why_not(folder):

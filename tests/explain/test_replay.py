@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import ReplayError
+from rewrite_engine.explain import explain, replay
+from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.trace import Trace
-from rewrite_engine.explain.replay import replay
 from rewrite_engine.rewrite.walk import WalkingOptimizer
 from rewrite_engine.rules.pipeline import all_rules, optimizer
 from tests.match.language import x, y
@@ -78,6 +79,20 @@ def test_rules_of_packs_on_tensors() -> None:
         part.rewrite(graph, trace)
     assert len(trace) > 3
     assert same(graph, replay(trace.lines(), FunctionGraph([a, b], outputs), all_rules()))
+
+
+def test_what_explain_wrote_of_a_function() -> None:
+    a, b = pt.matrix("a"), pt.matrix("b")
+    outputs = [pt.log(pt.exp(a) / pt.exp(a).sum(axis=1, keepdims=True)) * b + b, pt.exp(b) * 1]
+    report = explain(outputs, [a, b])
+    after = report.functions[0].record.after
+    lines = list(json_lines(report))
+    assert any('"inplace' in line for line in lines)
+    again = FunctionGraph([a, b], outputs)
+    with pytest.raises(ReplayError, match="there is no such rule"):
+        replay(lines, again.clone(), all_rules())
+    replay(lines, again, all_rules(), optimizer().parts)
+    assert equal_computations(again.outputs, after.outputs, again.inputs, after.inputs)
 
 
 def test_a_rule_that_replaces_several_outputs_at_once() -> None:

@@ -14,8 +14,10 @@ from rewrite_engine.explain import Report, explain, recording
 from rewrite_engine.explain.compare import Verdict
 from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.trace.lines import schema
 from rewrite_engine.rules.language import rule
 from rewrite_engine.rules.pipeline import optimizer
+from tests.rewrite.schema import problems
 
 x, m = pt.vector("x"), pt.matrix("m")
 
@@ -179,8 +181,10 @@ def test_a_function_that_cannot_be_run_says_so():
 def test_one_line_per_firing_and_one_per_function():
     report = explain(pt.log(1 + pt.exp(x)), name="f", mode=rw.Mode().excluding("inplace"))
     records = [json.loads(line) for line in json_lines(report)]
-    assert [r["kind"] for r in records] == ["firing", "firing", "function"]
-    first, _, last = records
+    kinds = [r["kind"] for r in records]
+    assert kinds[:2] + kinds[-1:] == ["firing", "firing", "function"]
+    assert set(kinds[2:-1]) == {"phase"}
+    first, last = records[0], records[-1]
     assert first["rule"] == "exp_log/log_of_one_plus"
     assert (first["before"], first["after"]) == ("log(1.0 + exp(x))", "log1p(exp(x))")
     assert first["rule_file"].endswith("exp_log.py")
@@ -191,15 +195,30 @@ def test_one_line_per_firing_and_one_per_function():
     assert last["outputs"][0]["name"] == "result"
 
 
-def test_every_field_of_the_schema_is_documented():
-    from rewrite_engine.explain import lines
+def test_every_line_is_as_the_schema_says():
+    report = explain([naive_log_softmax(m), m.sum() * 1], attempts=True)
+    records = [json.loads(line) for line in json_lines(report)]
+    assert {r["kind"] for r in records} == {"firing", "attempt", "phase", "function"}
+    assert [p for r in records for p in problems(r, schema())] == []
 
-    for line in json_lines(explain(x * 1)):
-        for field in json.loads(line):
-            assert field in lines.__doc__
+
+def test_attempts_of_a_rule_and_at_an_op():
+    report = explain([pt.log(1 + pt.exp(x)), pt.log(2 + x)], attempts=True)
+    [(_, tries)] = report.attempts("log_of_one_plus")
+    assert {(a.term, a.verdict) for a in tries} >= {
+        ("log(1.0 + exp(x))", "fired"),
+        ("log(2.0 + x)", "failed"),
+    }
+    [(_, tries)] = report.attempts("log1p")
+    assert {str(a.node.op) for a in tries} == {"log1p"}
+    with pytest.raises(UnknownNameError, match="no rule was tried that is called 'nope'"):
+        report.attempts("nope")
+    with pytest.raises(UnknownNameError):
+        explain(pt.log(1 + x)).attempts("log_of_one_plus")
 
 
 def test_json_lines_of_some_firings():
     report = explain(pt.log(1 + pt.exp(x)))
     lines = list(json_lines(report, lambda step: step.number == 2))
-    assert [json.loads(line).get("number") for line in lines] == [2, None]
+    firings = [json.loads(line) for line in lines if '"firing"' in line]
+    assert [record["number"] for record in firings] == [2]

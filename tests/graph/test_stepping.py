@@ -1,4 +1,4 @@
-"""`FullHistory`: each state is the graph as it was when its step was made, in any order of visits."""
+"""`FullHistory`: each state is the graph as it was when its step was made, in any order."""
 
 from __future__ import annotations
 
