@@ -5,10 +5,14 @@ Stages: build the graph with the user's operators, import it into a `FunctionGra
 where a rule fires at every level, a pass that finds nothing to do, pickle it and read it back.
 Shapes: a chain, deep; and many outputs side by side, wide.
 `python -m benchmarks.growth SHAPE NODES` is one such process.
+
+The collector is off, as it is while a graph is rewritten: it would look at millions of live objects
+again and again.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import pickle
@@ -17,10 +21,11 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
+from time import process_time
 from typing import Any
 
 import rewrite_engine.tensor as pt
-from benchmarks.measure import ROOT, Row, at_most, once
+from benchmarks.measure import ROOT, Row, at_most
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rules.pipeline import optimizer
 
@@ -65,6 +70,15 @@ SHAPES: dict[str, tuple[Callable[[int], Graph], Callable[[int], Graph]]] = {
 }
 
 
+def timed(f: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds of one call on the processor, and its result. (`measure.once` would collect garbage
+    first, which takes longer than the work where there are millions of objects.)
+    """
+    start = process_time()
+    result = f()
+    return process_time() - start, result
+
+
 def stages(shape: str, nodes: int) -> dict[str, float]:
     """Seconds of each stage for one graph of this size."""
     loud, quiet = SHAPES[shape]
@@ -72,18 +86,18 @@ def stages(shape: str, nodes: int) -> dict[str, float]:
     for warm in (loud, quiet):
         x, outs = warm(300)
         driver.rewrite(FunctionGraph([x], outs))
-    build, (x, outs) = once(lambda: loud(nodes))
-    taken, fgraph = once(lambda: FunctionGraph([x], outs))
-    dump, data = once(lambda: pickle.dumps(fgraph))
-    load, copy = once(lambda: pickle.loads(data))  # noqa: F821  (deleted below)
+    build, (x, outs) = timed(lambda: loud(nodes))
+    taken, fgraph = timed(lambda: FunctionGraph([x], outs))
+    dump, data = timed(lambda: pickle.dumps(fgraph))
+    load, copy = timed(lambda: pickle.loads(data))  # noqa: F821  (deleted below)
     assert len(copy) == len(fgraph) == nodes // 3 * 3
-    rewrite, result = once(lambda: driver.rewrite(fgraph))
+    rewrite, result = timed(lambda: driver.rewrite(fgraph))
     assert result.firings == nodes // 3, result.firings
     del fgraph, outs, copy, data
     x, outs = quiet(nodes)
     fgraph = FunctionGraph([x], outs)
     driver.rewrite(fgraph)
-    nothing, result = once(lambda: driver.rewrite(fgraph))
+    nothing, result = timed(lambda: driver.rewrite(fgraph))
     assert result.firings == 0
     return dict(zip(STAGES, (build, taken, rewrite, nothing, dump, load), strict=True))
 
@@ -150,5 +164,6 @@ def main() -> Iterator[Row]:
 
 
 if __name__ == "__main__":
+    gc.disable()
     kind, size = sys.argv[1], int(sys.argv[2])
     print(json.dumps(memory(size) if kind == "memory" else stages(kind, size)))
