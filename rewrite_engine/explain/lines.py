@@ -60,7 +60,7 @@ def function_record(f: FunctionReport) -> dict[str, Any]:
     record, check, a, b = f.record, f.check, f.cost_before, f.cost_after
     file, line = record.place or (None, None)
     phases = record.story.phases
-    seconds = dict(record.seconds) | {phase.name: phase.seconds for phase in phases}
+    took: dict[str, Any] = {phase.name: phase.seconds for phase in phases}
     return start("function") | {
         "file": file,
         "line": line,
@@ -73,7 +73,7 @@ def function_record(f: FunctionReport) -> dict[str, Any]:
         "flops_after": b.flops,
         "bytes_before": a.bytes,
         "bytes_after": b.bytes,
-        "seconds": seconds | {"first call": record.called.seconds},
+        "seconds": {**record.seconds, **took, "first call": record.called.seconds},
         "compared_on": check.basis,
         "verdict": check.verdict.name.lower(),
         "outputs": [

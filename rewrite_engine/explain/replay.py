@@ -66,12 +66,14 @@ def replay(
         todo = _firings(lines)
         for number, record in todo:
             driver = None if record["rule"] in known else own.get(record["phase"])
+            alike = ["rule", "phase"]
             if driver is None:
-                n, names = _fire(number, record, fgraph, known, cast), ("rule", "place", "phase")
+                n = _fire(number, record, fgraph, known, cast)
+                alike.append("place")
             else:
-                n, names = driver.rewrite(fgraph).firings, ("rule", "phase")
+                n = driver.rewrite(fgraph).firings
             for _ in range(n - 1):
-                _same_step(record, names, *next(todo, (number, None)))
+                _same_step(record, alike, *next(todo, (number, None)))
     finally:
         fgraph.remove_feature(cast)
     return fgraph

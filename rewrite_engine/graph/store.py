@@ -42,11 +42,8 @@ class NodeStore:
         self.lets_go = False  # whether nodes that leave are nobody else's, and may be taken apart
         self.guard: Any = None  # the DestroyHandler, if there is one
         self.facts: Any = None  # what facts said (graph/knowledge.py), once one was asked
-        self.on_import: list[Any] = []
-        self.on_prune: list[Any] = []
-        self.on_change_input: list[Any] = []
-        self.on_change_type: list[Any] = []
-        self.on_redirect: list[Any] = []
+        self.on_import, self.on_prune, self.on_redirect = list[Any](), list[Any](), list[Any]()
+        self.on_change_input, self.on_change_type = list[Any](), list[Any]()
         self.clients: dict[Variable, Clients] = {}
         self.out_uses: dict[Variable, list[int]] = {}
         self.table: dict[Any, Apply] = {}
@@ -96,9 +93,7 @@ class NodeStore:
     # --- importing -------------------------------------------------------------------------------
 
     def _import(self, var: Variable, reason: Any, origin: Origin | None, missing: bool) -> Variable:
-        """Return the graph's own variable equal to `var`, importing what is not there yet (which
-        gets the origin, if there is one).
-        """
+        """Return the graph's own variable equal to `var`, importing what is not there yet."""
         if var in self.clients:
             return var
         if var.owner is None:
