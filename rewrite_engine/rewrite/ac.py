@@ -155,7 +155,7 @@ def drop_repeated(fgraph: Any, node: Apply) -> Any:
     maximum(x, y)
     """
     kept = dict.fromkeys(node.inputs)
-    if len(kept) == len(node.inputs):
+    if not node.op.idempotent or len(kept) == len(node.inputs):
         return None
     return fitting(node.outputs[0], joined(node.op, list(kept)))
 

@@ -88,6 +88,7 @@ class Of(NamedTuple):
 GIVEN: dict[str, dict[str, list[Make]]] = {
     "abs_of_nonneg": {"x": [pt.exp, pt.sqr, pt.abs, pt.sqrt, pt.sigmoid]},
     "pow_half": {"x": [pt.exp, pt.sqr, pt.abs]},
+    "sqr_of_sqrt": {"x": [pt.exp, pt.sqr, pt.abs]},
     "exp_of_log": {"x": [pt.exp, pt.sqr, pt.abs]},
     "log_of_reciprocal": {"x": [pt.exp, pt.sqr, pt.abs]},
     "mul_by_what_divides": {"y": [pt.exp, pt.sigmoid]},

@@ -1,0 +1,100 @@
+"""Like terms in sums, powers of one base in products."""
+
+from math import isfinite
+
+import numpy as np
+
+from rewrite_engine.rules.facts import nonneg
+from rewrite_engine.rules.language import *
+from rewrite_engine.tensor import add, constant, mul, neg, sqr, sqrt
+
+
+@rule(phase="canonicalize", claim=exact)
+def add_to_itself(x: Real):
+    """One operand is read once.
+
+    >>> x = vector("x")
+    >>> rewritten(x + x)
+    2.0 * x
+    """
+    return x + x >> 2 * x
+
+
+def factors(v):
+    """(number, operands): `v` as a number times a product of operands."""
+    if v.head is neg:
+        return -1, v.owner.inputs
+    if v.head is mul:
+        numbers = [u.number for u in v.owner.inputs if u.head is CONSTANT and u.number is not None]
+        if len(numbers) == 1:
+            others = [u for u in v.owner.inputs if u.head is not CONSTANT or u.number is None]
+            return numbers[0], tuple(others)
+    return 1, (v,)
+
+
+def term(number, operands, dtype):
+    """A number times operands, in a dtype; None where the number does not fit into it."""
+    value = np.asarray(number).astype(dtype)
+    if value.dtype.kind in "fc" and not isfinite(abs(value)):
+        return None
+    if number == 1:
+        return mul(*operands) if len(operands) > 1 else operands[0]
+    return mul(constant(value, dtype=dtype), *operands)
+
+
+@node_rewriter([add], phase="canonicalize", claim=approx(ulps=8), tags=["reorder"])
+def like_terms(fgraph, node):
+    """Terms with the same factors are one term; a missing number is 1. (8 units per operand.)
+
+    Not data: a table finds like terms among thousands.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(2 * x + y + 3 * x - y * -1 + x)
+    6.0 * x + 2.0 * y
+    """
+    dtype = node.outputs[0].type.dtype
+    found = {}
+    for v in node.inputs:
+        number, operands = factors(v) if v.type.dtype == dtype else (1, (v,))
+        found.setdefault(tuple(sorted(operands, key=id)), []).append((number, operands, v))
+    if len(found) == len(node.inputs) or dtype == "bool":
+        return None
+    terms = []
+    for same in found.values():
+        number, operands, v = same[0]
+        terms.append(v if len(same) == 1 else term(sum(n for n, _, _ in same), operands, dtype))
+    if any(t is None for t in terms):
+        return None
+    return add(*terms) if len(terms) > 1 else terms[0]
+
+
+@rule(phase="canonicalize", claim=assumes("fastmath"))
+def power_times_power(x: Real, a: ConstantNumber, b: ConstantNumber):
+    """One power instead of two, where none of them overflows or underflows.
+
+    >>> x = vector("x")
+    >>> rewritten(x**3.5 * x**1.5, including=["fastmath"])
+    x ** 5.0
+    """
+    return x**a * x**b >> x ** (a + b)
+
+
+@rule(phase="canonicalize", claim=assumes("fastmath"))
+def power_times_base(x: Real, a: ConstantNumber):
+    """The same where one of the powers is the first.
+
+    >>> x = vector("x")
+    >>> rewritten(x**2.5 * x, including=["fastmath"])
+    x ** 3.5
+    """
+    return x**a * x >> x ** (a + 1)
+
+
+@rule(phase="canonicalize")
+def sqr_of_sqrt(x: Real):
+    """A root and its square; the sign has to be known.
+
+    >>> rewritten(sqr(sqrt(exp(vector("x")))))
+    exp(x)
+    """
+    return sqr(sqrt(x)) >> x, given(nonneg(x))

@@ -1,0 +1,231 @@
+"""Sums and products of many operands in the pipeline: their normal form, its values, and the switch
+that keeps the user's order.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.compile import Mode
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.match.claim import approx
+from rewrite_engine.match.query import Query
+from rewrite_engine.rewrite.ac import Declared
+from rewrite_engine.rules.language import rewritten
+from rewrite_engine.rules.pipeline import all_rules, optimizer
+from tests.rules.reference import errors, reference
+from tests.rules.test_claims import bits
+from tests.tensor.evaluate import evaluate
+
+a, b, c, d = pt.vectors("a b c d")
+i, j, k = pt.ivectors("i j k")
+s, t = pt.scalars("s t")
+m = pt.matrix("m")
+p, q = pt.tensor("p", dtype="bool", shape=(None,)), pt.tensor("q", dtype="bool", shape=(None,))
+
+
+@pytest.mark.parametrize(
+    ("term", "expected"),
+    [
+        (a + b + c, "a + b + c"),
+        (c + a + b, "a + b + c"),
+        (c + (b + a), "a + b + c"),
+        ((d + c) + (b + a), "a + b + c + d"),
+        (m + (s + t), "m + (s + t)"),  # n additions of numbers stay one
+        ((s + t) + m, "s + t + m"),
+        (pt.exp(a) + b + 1, "1.0 + b + exp(a)"),
+        (a * b * c, "a * b * c"),
+        (c * a * b, "c * a * b"),  # products of floats keep their order
+        (k * i * j, "i * j * k"),
+        (a + b + a, "2.0 * a + b"),
+        (2 * a + b + 3 * a, "b + 5.0 * a"),
+        (a * b * 2 + c + b * a, "c + 3.0 * (a * b)"),
+        (a + b - a, "a + b - a"),
+        (pt.add(-a, b, c, 3 * a), "2.0 * a + b + c"),
+        (pt.add(i, j, i, 3 * i), "5 * i + j"),
+        (p + q + p, "p + p + q"),
+        (pt.and_(p, q, p), "p & q"),
+        (pt.or_(i, -1), "second(i, -1)"),
+        (pt.and_(p, True), "p"),
+        (pt.maximum(a, pt.maximum(b, a)), "maximum(a, b)"),
+        (pt.logaddexp(a, -np.inf), "a"),
+        (1e308 * a + b + 1e308 * a, "1e+308 * a + b + 1e+308 * a"),
+    ],
+    ids=str,
+)
+def test_normal_forms(term: Any, expected: str) -> None:
+    if expected.startswith("1e+308"):
+        assert repr(rewritten(term)).count("1e+308") == 2  # the sum of the numbers overflows
+    else:
+        assert repr(rewritten(term)) == expected
+
+
+def outputs_of(*outputs: Any, mode: Any = None) -> Any:
+    return rw.function([a, b, c], list(outputs), mode=mode).fgraph.outputs
+
+
+@pytest.mark.parametrize("op", [pt.add, pt.mul, pt.maximum])
+def test_equal_terms_merge_in_any_order_unless_that_is_excluded(op: Any) -> None:
+    terms = [op(op(a, b), c), pt.exp(op(op(c, a), b))]
+    one, other = outputs_of(*terms)
+    assert other.owner.inputs[0] is one
+    for off in ("reorder", approx):
+        one, other = outputs_of(*terms, mode=Mode().excluding(off))
+        assert other.owner.inputs[0] is not one
+
+
+ROUGH = st.sampled_from([1e16, -1e16, 1.0, -1.0, 0.1, 3e-17, 1e300, -1e300, 1e-300, np.inf, 0.0])
+
+
+LOOSE: dict[str, Any] = {"on_unused_input": "ignore"}
+
+
+@st.composite
+def nests(draw: Any) -> Any:
+    """Sums or products of a few operands, built in any way."""
+    op = draw(st.sampled_from([pt.add, pt.mul]))
+    leaves = st.sampled_from([a, b, c, pt.abs(a), 0.5])
+    pool: list[Any] = draw(st.lists(leaves, min_size=3, max_size=7))
+    while len(pool) > 1:
+        n = draw(st.integers(2, min(3, len(pool))))
+        at = draw(st.integers(0, len(pool) - n))
+        part = pool[at : at + n]
+        if not any(hasattr(v, "owner") for v in part):
+            part = [a, *part[1:]]
+        pool[at : at + n] = [op(*part)]
+    return pool[0]
+
+
+@settings(max_examples=150)
+@given(nests(), nests(), st.lists(ROUGH, min_size=3, max_size=3))
+def test_without_reordering_the_order_of_evaluation_is_the_users(
+    one: Any, other: Any, numbers: list[float]
+) -> None:
+    values = [np.array([n]) for n in numbers]
+    mode = Mode().excluding("reorder", "refines")
+    plain = rw.function([a, b, c], [one, other], mode=Mode(optimizer=None), **LOOSE)
+    for kind in (mode, mode.excluding(approx)):
+        f = rw.function([a, b, c], [one, other], mode=kind, **LOOSE)
+        for x, y in zip(plain(*values), f(*values), strict=True):
+            assert bits(x) == bits(y)
+
+
+SCRIPT = """
+import numpy as np
+import rewrite_engine as rw, rewrite_engine.tensor as pt
+from rewrite_engine.rewrite.trace import brief
+names = [chr(97 + i) for i in range(12)]
+xs = pt.vectors(" ".join(names))
+terms = [pt.exp(x) for x in xs] + xs + [x * y for x, y in zip(xs, xs[3:])]
+one, other = terms[0], terms[-1]
+for t in terms[1:]:
+    one = one + t
+for t in reversed(terms[:-1]):
+    other = t + other
+product = xs[3] * xs[1] * xs[7] + xs[7] * xs[3] * xs[1]
+f = rw.function(xs, [one, pt.sin(other), product], mode=rw.Mode().excluding("inplace"))
+values = [np.random.default_rng(i).normal(size=3) * 0.1 ** (i % 5) for i in range(12)]
+for v in f.fgraph.outputs:
+    print(brief(v, 20))
+for v in f(*values):
+    print(v.tobytes().hex())
+"""
+
+
+def test_graphs_and_values_are_the_same_in_every_process() -> None:
+    found = set()
+    for seed in ("0", "1", "77"):
+        env = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(
+            [sys.executable, "-c", SCRIPT], env=env, capture_output=True, text=True, check=True
+        )
+        found.add(done.stdout)
+    (text,) = found
+    lines = text.splitlines()
+    assert lines[1] == f"sin({lines[0]})"
+    assert lines[2] == "2.0 * (d * b * h)"
+
+
+# --- what the rules claim, for many operands ---------------------------------------------------
+
+RULES = [r for r in all_rules() if isinstance(r, Declared) or r.short_name == "like_terms"]
+POOL = [1.0, 0.5, 3.0, -2.5, 1e-3, 20.0, -13.37, 0.1, 1e5, -83.7, 601.3, 0.0, -0.0]
+OPS = [pt.add, pt.mul, pt.maximum, pt.minimum, pt.and_, pt.or_, pt.xor]
+
+
+def sample(rule: Any, rng: Any, op: Any, dtype: str) -> tuple[Any, list[Any]]:
+    """A term of an op on several operands, some of them nested, repeated, constant or scaled."""
+    xs = [pt.tensor(n, dtype=dtype, shape=(None,)) for n in "xyz"]
+    numbers = [0, 1, -1, 2, 3]
+    operands: list[Any] = []
+    for _ in range(rng.integers(2, 6)):
+        x = xs[rng.integers(3)]
+        choice = rng.integers(6)
+        if choice == 0:
+            operands.append(pt.constant(np.asarray(numbers[rng.integers(5)]).astype(dtype)))
+        elif choice == 1:
+            operands.append(op(x, xs[rng.integers(3)]))
+        elif choice == 2 and dtype != "bool":
+            operands.append(x * np.asarray(numbers[rng.integers(5)]).astype(dtype))
+        else:
+            operands.append(x)
+    return op(xs[rng.integers(3)], *operands), xs
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)
+def test_the_claim(rule: Any) -> None:
+    rng, tried = np.random.default_rng(5), 0
+    for n in range(400):
+        dtype = ["float64", "float32", "int64", "int8", "bool"][n % 5]
+        op = OPS[rng.integers(4 if dtype[0] == "f" else 7)]
+        term, xs = sample(rule, rng, op, dtype)
+        graph = FunctionGraph(None, [term], clone=False)
+        new = rule.transform(graph, graph.outputs[0].owner)
+        if new is None or not rule.accept(term, new):
+            continue
+        tried += 1
+        pool = np.array(POOL[:4] if rule.claim.condition else POOL) if dtype[0] == "f" else None
+        given = {}
+        for v in xs:
+            if pool is not None:
+                given[v] = rng.choice(pool, 12).astype(dtype)
+            else:
+                given[v] = rng.integers(-128, 128, 12).astype(dtype)
+        before, after = evaluate(term, given), evaluate(new, given)
+        told = f"{rule}\n{term.owner} -> {new}\n{before}\n{after}"
+        assert term.type.is_super(new.type), told
+        assert before.dtype == after.dtype, told
+        if rule.claim.kind == "exact" or dtype[0] != "f":
+            assert bits(before) == bits(after), told
+            continue
+        truth = reference(term, given)
+        if truth is None:  # an extremum: one of the operands
+            assert np.array_equal(before, after), told
+            continue
+        operands = graph.outputs[0].owner.inputs
+        parts = [np.abs(evaluate(v, given)) + np.zeros(12, dtype) for v in operands]
+        largest = np.spacing(np.maximum(np.max(parts, axis=0), np.abs(before)))
+        allowed = (rule.claim.ulps or 0) * len(parts)
+        off = errors(after, truth) * np.spacing(np.abs(np.array(truth, dtype)))
+        bad = (errors(after, truth) > np.maximum(8, 2 * errors(before, truth))) & (
+            off > allowed * largest
+        )
+        assert not bad.any(), told
+    assert tried > 4
+
+
+def test_excluding_approximations_leaves_no_rule_that_reorders() -> None:
+    for query in (Query().excluding("reorder"), Query().excluding(approx)):
+        left = {r.name for part in optimizer(query) for r in getattr(part, "rules", ())}
+        assert "ac/flatten" in left
+        assert not left & {"ac/regroup", "ac/join_rounded_constants", "collect/like_terms"}
