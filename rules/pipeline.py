@@ -16,6 +16,7 @@ from importlib import import_module
 from rewrite_engine.errors import DuplicateRuleError, UnknownNameError, did_you_mean, source_line
 from rewrite_engine.match.query import ALWAYS, Query
 from rewrite_engine.match.ruleset import Addition, RuleSet
+from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import GraphRewriter, MergeOptimizer, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
@@ -153,12 +154,14 @@ def with_phases(rules: RuleSet) -> RuleSet:
 
 @lru_cache(maxsize=64)
 def optimizer(
-    query: Query | None = None, extra: RuleSet | tuple[Addition, ...] = ()
+    query: Query | None = None,
+    extra: RuleSet | tuple[Addition, ...] = (),
+    budget: RunBudget | None = None,
 ) -> SequentialOptimizer:
     """The phases, with the rules that a query selects (default: all that need no leave).
 
-    extra: rules to use beside the others. Raises `UnknownNameError` for a name that nothing has,
-    and what `known_rules` raises.
+    extra: rules to use beside the others. budget: of each phase. Raises `UnknownNameError` for a
+    name that nothing has, and what `known_rules` raises.
     """
     query = query or Query()
     rules = known_rules(query, (Addition(extra),) if isinstance(extra, RuleSet) else extra)
@@ -167,6 +170,8 @@ def optimizer(
     parts = [
         phase.driver(phase.rules(chosen), phase.name) for phase in PHASES if phase.wanted(query)
     ]
+    for part in parts:
+        part.budget = budget or part.budget
     return SequentialOptimizer(parts, "pipeline")
 
 

@@ -21,7 +21,6 @@ from rewrite_engine.graph.replace import Pending, substitute
 from rewrite_engine.graph.traverse import toposort
 
 Clients = dict[Apply, None]
-
 RETYPE = (None, None)  # a pending entry: no input is replaced, but one has a more precise type now
 
 
@@ -63,9 +62,7 @@ class NodeStore:
             yield from self.clients[out]
 
     def flush(self) -> list[Apply]:
-        """Settle every client that a replacement has left to be rebuilt, lowest first; return those
-        that were rebuilt.
-        """
+        """Rebuild what replacements have left to be settled, lowest first; return those nodes."""
         dirty, level = self.dirty, self.order.level
         heap: list[tuple[int, int, Apply]] = []
         waiting: set[Apply] = set()

@@ -1,5 +1,5 @@
-"""Rules that do not come to an end: `Budget` (how much may happen), `Watch` (how far a run is), and
-the story of a cycle that the error tells.
+"""Rules that do not come to an end: `RunBudget` (how much may happen), `Rows` (which terms come
+again), `Story` (what the error tells).
 
 Every firing happens at a node that an earlier firing made, or at one of the graph as it came. The
 number of firings in such a row is the *depth* of a firing: that of a loop grows without end, that
@@ -35,7 +35,7 @@ TEXT, DEPTH, WIDTH = 120, 5, 12  # characters, levels and operands of a term tha
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class RunBudget:
     """What one run of a driver may use up. None: a default that grows with the graph.
 
     firings: of all rules together (20 for each node, and 10,000). depth: firings in a row, each at
@@ -56,7 +56,7 @@ class Budget:
         if self.on_budget not in (None, "raise", "stop"):
             raise ValueError(f"on_budget is 'raise' or 'stop', not {self.on_budget!r}")
 
-    def fitted(self, n: int) -> Budget:
+    def fitted(self, n: int) -> RunBudget:
         """The budget with its defaults, for a graph of n nodes."""
         return replace(
             self,

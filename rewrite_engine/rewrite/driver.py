@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Any
 
 from rewrite_engine.errors import RewriteEngineError, RuleError, RuleLoopError
-from rewrite_engine.rewrite.budget import Budget
+from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.run import Snapshot
 from rewrite_engine.rewrite.trace import Trace
@@ -45,7 +45,12 @@ def paused_collector() -> Iterator[None]:
 
 
 class GraphRewriter:
-    """Something that improves a `FunctionGraph`. Subclasses define `run(fgraph, trace, result)`."""
+    """Something that improves a `FunctionGraph`. Subclasses define `run(fgraph, trace, result)`.
+
+    budget: how much may happen in one run, for those that apply rules.
+    """
+
+    budget = RunBudget()
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -112,10 +117,10 @@ class SequentialOptimizer(GraphRewriter):
 class Fixpoint(GraphRewriter):
     """A driver again and again, until it changes nothing."""
 
-    def __init__(self, part: GraphRewriter, budget: Budget | None = None) -> None:
+    def __init__(self, part: GraphRewriter, budget: RunBudget | None = None) -> None:
         super().__init__(f"repeat({part.name})")
         self.part = part
-        self.budget = budget or Budget()
+        self.budget = budget or RunBudget()
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         left = self.budget.fitted(len(fgraph)).firings or 0

@@ -16,7 +16,7 @@ from typing import Any
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rewrite.budget import Budget
+from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.run import Run
@@ -27,7 +27,7 @@ class EquilibriumOptimizer(GraphRewriter):
     """Apply rules until none applies, innermost terms first.
 
     rules: a `RuleSet`, or rules in order; at a node the first that applies is taken. budget: how
-    much may happen (see `Budget`; max_firings is short for its `firings`); using it up raises
+    much may happen (see `RunBudget`; max_firings is short for its `firings`); using it up raises
     `RuleLoopError`, which shows the cycle, and leaves the graph as it was before.
     """
 
@@ -36,11 +36,11 @@ class EquilibriumOptimizer(GraphRewriter):
         rules: Iterable[Rule],
         name: str = "equilibrium",
         max_firings: int | None = None,
-        budget: Budget | None = None,
+        budget: RunBudget | None = None,
     ) -> None:
         super().__init__(name)
         self.rules = rules if isinstance(rules, RuleSet) else RuleSet(rules)
-        self.budget = budget or Budget(firings=max_firings)
+        self.budget = budget or RunBudget(firings=max_firings)
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         work = Worklist(fgraph, self.rules, self.budget, trace, result)
@@ -53,7 +53,7 @@ class Worklist(Run):
     """A run that visits the lowest node first of those that may have something to match."""
 
     def __init__(
-        self, fgraph: Any, rules: RuleSet, budget: Budget, trace: Trace | None, result: Result
+        self, fgraph: Any, rules: RuleSet, budget: RunBudget, trace: Trace | None, result: Result
     ) -> None:
         super().__init__(fgraph, rules, budget, trace, result)
         self.heap: list[tuple[int, int, Apply]] = []
@@ -126,7 +126,7 @@ class FromAbove(Run):
     """A run that visits the highest node first."""
 
     def __init__(
-        self, fgraph: Any, rules: RuleSet, budget: Budget, trace: Trace | None, result: Result
+        self, fgraph: Any, rules: RuleSet, budget: RunBudget, trace: Trace | None, result: Result
     ) -> None:
         super().__init__(fgraph, rules, budget, trace, result)
         self.inbox: list[tuple[int, int, Apply]] = []  # what the graph wants to be visited

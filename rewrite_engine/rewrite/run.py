@@ -16,7 +16,7 @@ from rewrite_engine.errors import CycleError, RuleLoopError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rewrite.budget import EVERY, WINDOW, Budget, Rows, Story, text_of
+from rewrite_engine.rewrite.budget import EVERY, WINDOW, Rows, RunBudget, Story, text_of
 from rewrite_engine.rewrite.result import Result, RuleStats, StopReason
 from rewrite_engine.rewrite.step import Derived, Referee, Refusal, fail, put
 from rewrite_engine.rewrite.trace import Trace
@@ -69,7 +69,7 @@ class Run:
         self,
         fgraph: Any,
         rules: RuleSet,
-        budget: Budget,
+        budget: RunBudget,
         trace: Trace | None,
         result: Result,
     ) -> None:

@@ -33,7 +33,7 @@ from rewrite_engine.match.claim import Claim
 from rewrite_engine.match.outline import Outline
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rewrite.budget import Budget
+from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import Attempt, Fixpoint, GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, OutermostOptimizer
 from rewrite_engine.rewrite.step import Derived
@@ -295,24 +295,28 @@ def rules_in(parts: Iterable[Any]) -> Iterator[Rule]:
             raise TypeError(f"{part!r} is neither a rule, nor a strategy, nor rules")
 
 
-def innermost(*parts: Any, name: str = "innermost", budget: Budget | None = None) -> GraphRewriter:
+def innermost(
+    *parts: Any, name: str = "innermost", budget: RunBudget | None = None
+) -> GraphRewriter:
     """Rules until none applies, a term after all that it is made of."""
     return EquilibriumOptimizer(rules_in(parts), name, budget=budget)
 
 
-def outermost(*parts: Any, name: str = "outermost", budget: Budget | None = None) -> GraphRewriter:
+def outermost(
+    *parts: Any, name: str = "outermost", budget: RunBudget | None = None
+) -> GraphRewriter:
     """Rules until none applies, a term before all that it is made of: what a rule throws away is
     never worked on.
     """
     return OutermostOptimizer(rules_in(parts), name, budget=budget)
 
 
-def topdown(*parts: Any, name: str = "topdown", budget: Budget | None = None) -> GraphRewriter:
+def topdown(*parts: Any, name: str = "topdown", budget: RunBudget | None = None) -> GraphRewriter:
     """Rules once at each node, from the outputs on."""
     return WalkingOptimizer(rules_in(parts), "out_to_in", name, budget)
 
 
-def bottomup(*parts: Any, name: str = "bottomup", budget: Budget | None = None) -> GraphRewriter:
+def bottomup(*parts: Any, name: str = "bottomup", budget: RunBudget | None = None) -> GraphRewriter:
     """Rules once at each node, from the inputs on."""
     return WalkingOptimizer(rules_in(parts), "in_to_out", name, budget)
 
@@ -336,7 +340,7 @@ def try_(part: Any) -> Any:
     return Attempt(part) if isinstance(part, GraphRewriter) else Try(*rules_in([part]))
 
 
-def repeat(part: Any, budget: Budget | None = None) -> Any:
+def repeat(part: Any, budget: RunBudget | None = None) -> Any:
     """A rule as long as it applies; or a driver until nothing fires (budget: of all turns)."""
     if isinstance(part, GraphRewriter):
         return Fixpoint(part, budget)

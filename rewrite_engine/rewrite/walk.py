@@ -8,7 +8,7 @@ from typing import Any, Literal
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rewrite.budget import Budget
+from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.run import Run
@@ -19,7 +19,7 @@ class WalkingOptimizer(GraphRewriter):
     """Try the rules once at each node.
 
     order: "in_to_out" (a node after what it needs) or "out_to_in". At a node the first rule that
-    applies is taken. budget: see `Budget`.
+    applies is taken. budget: see `RunBudget`.
     """
 
     def __init__(
@@ -27,12 +27,12 @@ class WalkingOptimizer(GraphRewriter):
         rules: Iterable[Rule],
         order: Literal["in_to_out", "out_to_in"] = "in_to_out",
         name: str = "walk",
-        budget: Budget | None = None,
+        budget: RunBudget | None = None,
     ) -> None:
         super().__init__(name)
         self.rules = rules if isinstance(rules, RuleSet) else RuleSet(rules)
         self.order = order
-        self.budget = budget or Budget()
+        self.budget = budget or RunBudget()
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         nodes = fgraph.toposort()

@@ -11,7 +11,7 @@ from rewrite_engine.config import config
 from rewrite_engine.errors import RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.decorate import node_rewriter, relation
-from rewrite_engine.rewrite.budget import Budget, period
+from rewrite_engine.rewrite.budget import RunBudget, period
 from rewrite_engine.rewrite.driver import SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import StopReason
@@ -152,7 +152,7 @@ def test_a_cycle_longer_than_what_is_compared() -> None:
     rules = [step(ops, i) for i in range(90)]
     graph = FunctionGraph([x], [ops[0](x)])
     with pytest.raises(RuleLoopError) as info:
-        EquilibriumOptimizer(rules, budget=Budget(depth=300)).rewrite(graph)
+        EquilibriumOptimizer(rules, budget=RunBudget(depth=300)).rewrite(graph)
     assert set(info.value.rules) == {rule.name for rule in rules}
     assert len(info.value.turn) == 90
 
@@ -205,11 +205,11 @@ def test_long_honest_work_is_no_loop() -> None:
 
 def test_budgets_by_kind() -> None:
     cases = {
-        "its budget of 50 firings is used up": Budget(firings=50),
-        "more than 60 firings in a row": Budget(depth=60),
-        f"{grow.name} has used up its 70 firings": Budget(per_rule=70),
-        "the graph grew by more than 80 nodes": Budget(nodes=80),
-        "the 0.05 seconds it has are over": Budget(seconds=0.05, depth=10**9, firings=10**9),
+        "its budget of 50 firings is used up": RunBudget(firings=50),
+        "more than 60 firings in a row": RunBudget(depth=60),
+        f"{grow.name} has used up its 70 firings": RunBudget(per_rule=70),
+        "the graph grew by more than 80 nodes": RunBudget(nodes=80),
+        "the 0.05 seconds it has are over": RunBudget(seconds=0.05, depth=10**9, firings=10**9),
     }
     for why, budget in cases.items():
         graph = FunctionGraph([x], [f(x)])
@@ -222,7 +222,8 @@ def test_budgets_by_kind() -> None:
 
 
 def test_what_is_done_is_kept_if_so_wished() -> None:
-    for budget, setting in ((Budget(firings=49, on_budget="stop"), "raise"), (Budget(49), "stop")):
+    stop = RunBudget(firings=49, on_budget="stop")
+    for budget, setting in ((stop, "raise"), (RunBudget(49), "stop")):
         graph = FunctionGraph([x], [f(x)])
         with config.change_flags(on_budget=setting):
             result = EquilibriumOptimizer([to_g, back], budget=budget).rewrite(graph)
@@ -234,14 +235,14 @@ def test_what_is_done_is_kept_if_so_wished() -> None:
         assert graph.agenda is None
     graph = FunctionGraph([x], [f(x)])
     both = SequentialOptimizer(
-        [EquilibriumOptimizer([wrap], budget=Budget(on_budget="stop")),
+        [EquilibriumOptimizer([wrap], budget=RunBudget(on_budget="stop")),
          EquilibriumOptimizer([to_g])]
     )  # fmt: skip
     result = both.rewrite(graph)
     assert result.stopped is StopReason.BUDGET
     assert brief(graph.outputs[0]) == "g(g(x))"
     with pytest.raises(ValueError, match="on_budget is 'raise' or 'stop'"):
-        Budget(on_budget="warn")
+        RunBudget(on_budget="warn")
 
 
 def test_a_budget_is_enough_or_it_is_not() -> None:
@@ -249,12 +250,12 @@ def test_a_budget_is_enough_or_it_is_not() -> None:
     for _ in range(8):
         term = neg(term)
     neg_neg = named("neg_neg", lambda a: neg(neg(a)) >> a)
-    ok = EquilibriumOptimizer([neg_neg], budget=Budget(firings=4)).rewrite(
+    ok = EquilibriumOptimizer([neg_neg], budget=RunBudget(firings=4)).rewrite(
         FunctionGraph([x], [term])
     )
     assert ok.firings == 4
     with pytest.raises(RuleLoopError, match="its budget of 3 firings is used up") as info:
-        EquilibriumOptimizer([neg_neg], budget=Budget(firings=3)).rewrite(
+        EquilibriumOptimizer([neg_neg], budget=RunBudget(firings=3)).rewrite(
             FunctionGraph([x], [term])
         )
     assert info.value.rules == (neg_neg.name,)
@@ -269,7 +270,7 @@ def test_changes_behind_the_drivers_back() -> None:
         old = node.inputs[0]
         fgraph.replace(old, (g if old.owner.op is f else f)(x))
 
-    for budget in (Budget(), Budget(on_budget="stop")):
+    for budget in (RunBudget(), RunBudget(on_budget="stop")):
         graph = FunctionGraph(None, [pair(f(x), y)], clone=False)
         driver = EquilibriumOptimizer([meddles], budget=budget)
         if budget.on_budget == "stop":
@@ -283,7 +284,7 @@ def test_changes_behind_the_drivers_back() -> None:
 def test_the_walk_has_a_budget_too() -> None:
     graph = FunctionGraph([x], [f(f(f(f(x))))])
     with pytest.raises(RuleLoopError):
-        WalkingOptimizer([to_g], budget=Budget(firings=2)).rewrite(graph)
+        WalkingOptimizer([to_g], budget=RunBudget(firings=2)).rewrite(graph)
     assert brief(graph.outputs[0]) == "f(f(f(f(x))))"
     graph.check_integrity()
 
@@ -324,3 +325,54 @@ def test_a_million_nodes_come_back() -> None:
         EquilibriumOptimizer([scaled, to_g, back]).rewrite(graph)
     assert set(graph.apply_nodes) == nodes
     assert graph.outputs[0].owner.inputs[0].owner.op is sin
+
+
+def test_results_as_a_table() -> None:
+    from io import StringIO
+
+    from rich.console import Console
+
+    graph = FunctionGraph([x], [f(sin(x)), h(x)])
+    driver = SequentialOptimizer(
+        [EquilibriumOptimizer([to_g], "one"), EquilibriumOptimizer([to_h], "two")], "both"
+    )
+    result = driver.rewrite(graph)
+    stats = result.rules[to_g.name]
+    assert (stats.calls, stats.matches, stats.firings, stats.refused) == (1, 1, 1, 0)
+    assert (stats.created, stats.dropped) == (1, 1)
+    assert 0 < stats.seconds < result.seconds
+    assert result.rules[to_h.name].firings == 1
+    out = StringIO()
+    Console(file=out, width=120).print(result)
+    text = out.getvalue()
+    for word in ("both: 2 firings", "one: nothing more to do", "two: ", to_g.name, to_h.name, "ms"):
+        assert word in text
+    assert result.rules == {**result.parts[0].rules, **result.parts[1].rules}
+
+
+def test_each_driver_counts_alike() -> None:
+    term = f(f(f(sin(x))))
+    for driver in (EquilibriumOptimizer([to_g, to_h]), WalkingOptimizer([to_g])):
+        result = driver.rewrite(FunctionGraph([x], [term]))
+        stats = result.rules[to_g.name]
+        assert (stats.calls, stats.matches, stats.firings) == (3, 3, 3)
+        assert stats.created == 3
+        assert stats.dropped == 3
+    result = EquilibriumOptimizer([to_g, to_h]).rewrite(FunctionGraph([x], [term, log(x)]))
+    assert result.fired == {to_g.name: 3, to_h.name: 3}
+    result = EquilibriumOptimizer([outside]).rewrite(FunctionGraph([x], [sin(f(x)), sin(g(x))]))
+    assert result.rules[outside.name].dropped == 2
+    assert result.rules[outside.name].created == 0
+
+
+def test_the_pipeline_takes_a_budget() -> None:
+    import rewrite_engine as rw
+    import rewrite_engine.tensor as pt
+    from rewrite_engine.rules.pipeline import optimizer
+
+    v = pt.vector("v")
+    terms = pt.log(pt.exp(pt.sin(pt.log(pt.exp(v)))))
+    with pytest.raises(RuleLoopError, match="the phase canonicalize .* budget of 1 firings"):
+        rw.function([v], terms, mode=rw.Mode(optimizer=optimizer(budget=RunBudget(firings=1))))
+    fine = rw.function([v], terms, mode=rw.Mode(optimizer=optimizer(budget=RunBudget(firings=9))))
+    assert len(fine.fgraph.apply_nodes) == 1

@@ -13,7 +13,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rewrite.budget import Budget
+from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, OutermostOptimizer
 from rewrite_engine.rewrite.result import StopReason
@@ -224,12 +224,12 @@ def test_repeat_of_a_driver() -> None:
     assert result.firings == 6
     assert driver.name == "repeat(topdown)"
     graph = FunctionGraph([x, y], [sin(pair(x, y)), f(x)])
-    driver = repeat(seq(topdown(swap), innermost(f_g)), Budget(firings=101))
+    driver = repeat(seq(topdown(swap), innermost(f_g)), RunBudget(firings=101))
     with pytest.raises(RuleLoopError, match="repeat.seq.* does not come to an end") as info:
         driver.rewrite(graph)
     assert info.value.rules == (swap.name,)
     assert shown(graph) == "sin(pair(x, y)); f(x)"
-    kept = repeat(topdown(swap), Budget(firings=100, on_budget="stop"))
+    kept = repeat(topdown(swap), RunBudget(firings=100, on_budget="stop"))
     assert kept.rewrite(FunctionGraph([x, y], [pair(x, y)])).stopped is StopReason.BUDGET
 
 
@@ -305,7 +305,7 @@ def test_lazy_lists_end_only_outermost(n: int) -> None:
     graph.check_integrity()
     if n < 2:
         with pytest.raises(RuleLoopError, match="test_strategies/from"):
-            innermost(*LAZY, budget=Budget(nodes=500)).rewrite(
+            innermost(*LAZY, budget=RunBudget(nodes=500)).rewrite(
                 FunctionGraph([x], [nth(from_(x), number(n))])
             )
 
