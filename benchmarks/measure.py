@@ -37,10 +37,15 @@ class Row:
     peers: tuple[tuple[str, str], ...] = ()
 
 
+def digits(value: float) -> str:
+    """Three digits that count, and no powers of ten."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
 def at_most(name: str, value: float, target: float, unit: str, note: str = "") -> Row:
     """A figure that should not exceed its target."""
-    figure = f"{value:,.3g} {unit}" + (f"  ({note})" if note else "")
-    return Row(name, figure, f"≤ {target:,.3g} {unit}", value <= target)
+    figure = f"{digits(value)} {unit}" + (f"  ({note})" if note else "")
+    return Row(name, figure, f"≤ {digits(target)} {unit}", value <= target)
 
 
 def at_least(name: str, value: float, target: float, unit: str, note: str = "") -> Row:

@@ -14,11 +14,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from benchmarks.measure import ROOT, Row
+from benchmarks.measure import ROOT, Row, digits
 from benchmarks.peers.work import FUNCTIONS, WORK, Work
 
 PEERS = ("pytensor", "tinygrad", "xdsl", "matchpy", "kanren")
-LIMIT = 300  # seconds for one library
+LIMIT = 480  # seconds for one library, by the clock on the wall
 FASTER, NO_CASE_UNDER = 25.0, 10.0  # `function` against PyTensor: geometric mean, each case
 
 Facts = dict[str, Any]  # figure → value, or a text where there is none; "version"
@@ -70,8 +70,8 @@ def _row(work: Work, value: Any, found: dict[str, Facts]) -> Row:
     ratio = ""
     if others and work.unit:
         best = max(others) if work.more else min(others)
-        ratio = f"  ({_number(value / best if work.more else best / value)} × the best)"
-    return Row(work.title, f"{_number(value)} {work.unit}{ratio}", target, met, peers)
+        ratio = f"  ({digits(value / best if work.more else best / value)} × the best)"
+    return Row(work.title, f"{digits(value)} {work.unit}{ratio}", target, met, peers)
 
 
 def _function_row(work: Work, value: Any, found: dict[str, Facts]) -> Row:
@@ -85,7 +85,7 @@ def _function_row(work: Work, value: Any, found: dict[str, Facts]) -> Row:
     ratio = peer[0] / value[0]
     met = ratio >= NO_CASE_UNDER and value[1] <= peer[2]
     target = f"≥ {NO_CASE_UNDER:g} ×, ≤ {peer[2]:,} nodes"
-    return Row(work.title, f"{_text(value, work.unit)}  ({_number(ratio)} ×)", target, met, peers)
+    return Row(work.title, f"{_text(value, work.unit)}  ({digits(ratio)} ×)", target, met, peers)
 
 
 def summary(ours: Facts, peer: Facts) -> Iterator[Row]:
@@ -97,7 +97,7 @@ def summary(ours: Facts, peer: Facts) -> Iterator[Row]:
     ]
     if ratios:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        figure = f"{_number(mean)} × over {len(ratios)} graphs"
+        figure = f"{digits(mean)} × over {len(ratios)} graphs"
         yield Row("function, geometric mean", figure, f"≥ {FASTER:g} ×", mean >= FASTER)
 
 
@@ -117,10 +117,5 @@ def _text(value: Any, unit: str) -> str:
     if isinstance(value, list):
         milliseconds, nodes, plain = value
         also = f" ({plain:,} unfused)" if plain != nodes else ""
-        return f"{_number(milliseconds)} {unit}, {nodes:,} nodes{also}"
-    return f"{_number(value)} {unit}" if isinstance(value, float) else str(value)
-
-
-def _number(value: float) -> str:
-    """Three digits that count, and no powers of ten."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+        return f"{digits(milliseconds)} {unit}, {nodes:,} nodes{also}"
+    return f"{digits(value)} {unit}" if isinstance(value, float) else str(value)
