@@ -46,6 +46,7 @@ def test_the_wheel_has_the_packs_as_files(archives: Path) -> None:
         assert (file.external_attr >> 16) & 0o170000 in (0, 0o100000)  # a regular file, no link
     assert len(files) == len(wheel_files(archives))  # nothing twice
     assert "rewrite_engine/py.typed" in files
+    assert "rewrite_engine/rewrite/trace/schema.json" in files
 
 
 def test_the_wheel_installs_no_other_top_level_name(archives: Path) -> None:
