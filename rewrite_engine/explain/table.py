@@ -59,7 +59,7 @@ def place(where: tuple[str, int] | None, short: bool = False) -> str:
 def rule_where(rule: Any) -> tuple[str, int] | None:
     """File and line of a rule; of the code for what drivers do themselves."""
     if rule == InplaceOptimizer.rule_name:
-        code = inspect.unwrap(InplaceOptimizer.overwrite).__code__
+        code = inspect.unwrap(InplaceOptimizer.insert).__code__
         return code.co_filename, code.co_firstlineno
     where: tuple[str, int] | None = getattr(rule, "where", None)
     return where

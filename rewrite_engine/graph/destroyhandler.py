@@ -6,47 +6,32 @@ one dynamic order, so asking whether a node may overwrite an input costs the siz
 region, not of the graph.
 
 While a graph changes, the handler only notes which nodes to look at again; it does so when the
-graph is settled.
+graph is settled. A reader that comes, goes or changes costs its own inputs, however many others
+read the value. What ops declare about memory is in `graph/memory.py`; who puts ops that overwrite
+into a graph, in `rewrite/inplace.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rewrite_engine.errors import CycleError, InconsistencyError, message
+from rewrite_engine.errors import InconsistencyError, message, source_line
 from rewrite_engine.graph.feature import AlreadyThere, Feature
+from rewrite_engine.graph.memory import Roots, check_places, memory_of, view_roots
 from rewrite_engine.graph.node import Apply, Constant, Variable
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
 
 
-def view_root(var: Variable) -> Variable:
-    """The variable whose memory `var` shows: follows `view_map` down to where memory is made."""
-    while var.owner is not None and var.owner.op.view_map:
-        source = var.owner.op.view_map.get(var.index)
-        if not source:
-            break
-        var = var.owner.inputs[source[0]]
-    return var
-
-
-def makers_of_destroyed(nodes: Iterable[Apply]) -> set[Apply]:
-    """The nodes that make a value which one of the nodes overwrites, or a view of it on the way.
-
-    Equal ones must not be merged: two nodes cannot overwrite one value.
+class Seen(NamedTuple):
+    """Who sees the memory of a value. readers: the nodes that read it (what only makes views of it
+    reads nothing). output: a variable that shows it and is an output of the graph, or None.
     """
-    makers: set[Apply] = set()
-    for node in nodes:
-        for i in [i for destroyed in node.op.destroy_map.values() for i in destroyed]:
-            var, root = node.inputs[i], view_root(node.inputs[i])
-            while var.owner is not None:
-                makers.add(var.owner)
-                if var is root:
-                    break
-                var = var.owner.inputs[var.owner.op.view_map[var.index][0]]
-    return makers
+
+    readers: dict[Apply, None]
+    output: Variable | None
 
 
 class DestroyHandler(Feature):
@@ -60,10 +45,13 @@ class DestroyHandler(Feature):
     def __init__(self, mutable: Collection[Variable] = ()) -> None:
         self.mutable = set(mutable)
         self.destroyer: dict[Variable, Apply] = {}  # root → the node that overwrites it
-        self.roots: dict[Apply, list[Variable]] = {}  # the inverse
-        self.edges: dict[Apply, list[tuple[Apply, Apply]]] = {}
+        self.claims: dict[Apply, list[Variable]] = {}  # the inverse
+        self.readers: dict[Apply, dict[Apply, None]] = {}  # → who has to run before it
+        self.waiting: dict[Apply, dict[Apply, None]] = {}  # the inverse
         self.broken: dict[Apply, str] = {}
-        self.stale: dict[Apply, None] = {}  # to be looked at again
+        self.stale: dict[Apply, bool] = {}  # to be looked at again; True: and claimed anew
+        self.exposed: list[Variable] = []  # what became an output, or an output that moved
+        self.memo: dict[Variable, Roots] = {}  # what views show
 
     def clone(self) -> DestroyHandler:
         return DestroyHandler(self.mutable)
@@ -73,37 +61,51 @@ class DestroyHandler(Feature):
     def on_attach(self, fgraph: FunctionGraph) -> None:
         if fgraph.guard is not None:
             raise AlreadyThere
-        fgraph.guard = self
         self.mutable = {fgraph.memo.get(v, v) for v in self.mutable}
         self.on_restore(fgraph)
+        fgraph.guard = self
 
     def on_detach(self, fgraph: FunctionGraph) -> None:
-        for node in list(self.edges):
+        for node in list(self.readers):
             self._forget(fgraph, node)
         fgraph.guard = None
 
     def on_restore(self, fgraph: FunctionGraph) -> None:
         """Take stock of the whole graph."""
-        self.destroyer.clear()
-        self.roots.clear()
-        self.edges.clear()
+        for held in (self.destroyer, self.claims, self.readers, self.waiting):
+            held.clear()
         self.broken.clear()
-        self.stale = {node: None for node in fgraph.apply_nodes if node.op.destroy_map}
+        self.exposed.clear()
+        self.memo.clear()
+        self.stale = {node: True for node in fgraph.apply_nodes if node.op.destroy_map}
+        for node in self.stale:
+            check_places(node)
         self.refresh(fgraph)
 
     def on_new_output(self, fgraph: FunctionGraph, var: Variable) -> None:
         """Look again at who overwrites what an added output shows."""
-        self._recheck([var])
+        self.exposed.append(var)
 
     def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         if node.op.destroy_map:
-            self.stale[node] = None
-        self._recheck(node.inputs)
+            check_places(node)
+            self.stale[node] = True
+            for root in self._destroyed(node):  # at once, so that no equal value is merged with it
+                if root not in self.destroyer:
+                    self.destroyer[root] = node
+                    self.claims.setdefault(node, []).append(root)
+        elif self.destroyer:
+            self.stale.setdefault(node, False)
 
     def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         self.stale.pop(node, None)
-        if node in self.edges:
+        for destroyer in self.waiting.pop(node, ()):
+            del self.readers[destroyer][node]
+        if node.op.destroy_map:
             self._forget(fgraph, node)
+        if node.op.view_map:
+            for out in node.outputs:
+                self.memo.pop(out, None)
 
     def on_change_input(
         self,
@@ -114,12 +116,16 @@ class DestroyHandler(Feature):
         new: Variable,
         reason: Any,
     ) -> None:
-        if isinstance(node, Apply) and node.op.destroy_map:
-            self.stale[node] = None
-        self._recheck((old, new))
+        if isinstance(node, str):
+            self.exposed.append(new)
+            return
+        if self.destroyer or node.op.destroy_map:
+            self.stale.setdefault(node, False)
+        if node.op.view_map:
+            self._moved(fgraph, node)
 
     def on_validate(self, fgraph: FunctionGraph) -> None:
-        self.stale.update(dict.fromkeys(self.broken))
+        self.stale.update(dict.fromkeys(self.broken, True))
         self.refresh(fgraph)
         for node, why in self.broken.items():
             raise InconsistencyError(
@@ -127,109 +133,226 @@ class DestroyHandler(Feature):
             )
 
     def orderings(self, fgraph: FunctionGraph) -> dict[Apply, list[Apply]]:
-        live = fgraph.order.level
-        found = {node: [r for r, _ in edges if r in live] for node, edges in self.edges.items()}
-        return {node: readers for node, readers in found.items() if readers}
+        return {node: list(readers) for node, readers in self.readers.items() if readers}
 
     # --- questions -------------------------------------------------------------------------------
+
+    def is_idle(self) -> bool:
+        """Whether nothing in the graph overwrites anything."""
+        return not (self.readers or self.stale or self.broken)
+
+    def roots(self, var: Variable) -> Roots:
+        """The variables whose memory `var` may show: itself, if it is not a view."""
+        return view_roots(var, self.memo)
 
     def refusal(self, fgraph: FunctionGraph, node: Apply, i: int) -> str | None:
         """Why `node` may not overwrite its input `i`; None if it may."""
         fgraph.flush()
-        return self._refusal(fgraph, node, i)
-
-    def _refusal(self, fgraph: FunctionGraph, node: Apply, i: int) -> str | None:
-        root = view_root(node.inputs[i])
-        why = self._owner_refusal(fgraph, root, node)
-        if why is not None:
-            return why
-        for j, v in enumerate(node.inputs):
-            if j != i and view_root(v) is root:
-                return f"it reads the memory of input {i} through input {j} too"
-        try:
-            fgraph.order.require([(reader, node) for reader in self._readers(fgraph, root, node)])
-        except CycleError:
-            return f"another reader of {root!r} has to run after it"
-        return None
+        roots = self.roots(node.inputs[i])
+        seen = self.who_sees(fgraph, roots)
+        return self._refusal(fgraph, node, i, roots, seen)
 
     def may_merge(self, node: Apply, twin: Apply) -> bool:
         """Whether two equal nodes may become one: not if either one's value will be overwritten."""
         if not self.destroyer:
             return True
-        return not any(view_root(v) in self.destroyer for v in (*node.outputs, *twin.outputs))
+        return not any(
+            root in self.destroyer for v in (*node.outputs, *twin.outputs) for root in self.roots(v)
+        )
 
-    def _owner_refusal(self, fgraph: FunctionGraph, root: Variable, node: Apply) -> str | None:
+    def owner_refusal(self, root: Variable, node: Apply | None = None) -> str | None:
+        """Why nobody (nobody but `node`) may overwrite the memory that a root stands for."""
         if isinstance(root, Constant):
             return f"{root!r} is a constant"
         if root.owner is None and root not in self.mutable:
             return f"{root!r} is an input that is not mutable"
-        if self.destroyer.get(root, node) is not node:
-            return f"{root!r} is overwritten by {self.destroyer[root]} already"
-        if any(v in fgraph.out_uses for v in self._aliases(fgraph, root)):
-            return f"{root!r} is an output of the graph, or an output shows its memory"
+        other = self.destroyer.get(root)
+        if other is not None and other is not node:
+            return f"{root!r} is overwritten by {named(other)} already"
         return None
 
-    def _aliases(self, fgraph: FunctionGraph, root: Variable) -> list[Variable]:
-        """The variable and all views of it."""
-        found = [root]
-        for v in found:
-            for client in fgraph.clients[v]:
-                found += [
-                    client.outputs[o]
-                    for o, shown in client.op.view_map.items()
-                    if client.inputs[shown[0]] is v
-                ]
-        return found
-
-    def _readers(self, fgraph: FunctionGraph, root: Variable, node: Apply) -> Iterable[Apply]:
+    def who_sees(self, fgraph: FunctionGraph, roots: Iterable[Variable]) -> Seen:
+        """Everybody who sees the memory that the roots stand for, through any views."""
+        found = dict.fromkeys(roots)
+        queue = list(found)
         readers: dict[Apply, None] = {}
-        for v in self._aliases(fgraph, root):
-            readers.update(fgraph.clients[v])
-        readers.pop(node, None)
-        return readers
+        output = None
+        for v in queue:
+            if output is None and v in fgraph.out_uses:
+                output = v
+            for client in fgraph.clients[v]:
+                if reads(client, v):
+                    readers[client] = None
+                for out in _views(client, v):
+                    if out not in found:
+                        found[out] = None
+                        queue.append(out)
+        return Seen(readers, output)
+
+    def _refusal(
+        self, fgraph: FunctionGraph, node: Apply, i: int, roots: Roots, seen: Seen
+    ) -> str | None:
+        for root in roots:
+            why = self.owner_refusal(root, node)
+            if why is not None:
+                return why
+        if seen.output is not None:
+            return output_reason(fgraph, roots, seen.output)
+        j = self.read_twice(node, i, roots)
+        if j is not None:
+            return f"it reads the memory of input {i} through input {j} too"
+        edges = [(reader, node) for reader in seen.readers if reader is not node]
+        late = fgraph.order.conflict(edges)
+        if late is not None:
+            return late_reason(roots, late)
+        return None
+
+    def read_twice(self, node: Apply, i: int, roots: Roots) -> int | None:
+        """Another input than `i` through which a node reads the same memory, if there is one."""
+        for j, v in enumerate(node.inputs):
+            if j != i and any(root in roots for root in self.roots(v)):
+                return j
+        return None
 
     # --- bookkeeping -----------------------------------------------------------------------------
 
     def refresh(self, fgraph: FunctionGraph) -> None:
         """Look again at what changed. Called whenever the graph has been settled."""
-        if not self.stale:
+        if not self.stale and not self.exposed:
             return
-        again = list(self.stale)
-        self.stale.clear()
-        for node in again:
-            if node in self.edges:
-                self._forget(fgraph, node)
-        for node in again:
+        for v in self.exposed:
+            owners = [self.destroyer.get(root) for root in self.roots(v)]
+            self.stale.update([(node, True) for node in owners if node is not None])
+        self.exposed.clear()
+        again, self.stale = self.stale, {}
+        changed = [n for n, anew in again.items() if anew or self._claims_changed(n)]
+        for node in changed:
+            self._forget(fgraph, node)
+        for node in changed:
             self._register(fgraph, node)
+        if self.destroyer:
+            for node in again:
+                self._settle(fgraph, node)
+
+    def _destroyed(self, node: Apply) -> list[Variable]:
+        """The roots that a node overwrites."""
+        inputs = [node.inputs[i] for i in sorted(memory_of(node.op).destroyed)]
+        return [root for v in inputs for root in self.roots(v)]
+
+    def _claims_changed(self, node: Apply) -> bool:
+        """Whether a node overwrites something else than before, or reads it twice now."""
+        if not node.op.destroy_map:
+            return False
+        if node not in self.readers or node in self.broken:
+            return True
+        roots = self._destroyed(node)
+        if roots != self.claims.get(node):
+            return True
+        return sum([r in roots for v in node.inputs for r in self.roots(v)]) > len(roots)
 
     def _register(self, fgraph: FunctionGraph, node: Apply) -> None:
         """Claim what a node overwrites, or note why it must not."""
-        edges: list[tuple[Apply, Apply]] = []
-        self.edges[node] = edges
-        for destroyed in node.op.destroy_map.values():
-            for i in destroyed:
-                why = self._refusal(fgraph, node, i)
-                if why is not None:
-                    self.broken[node] = f"cannot overwrite input {i}: {why}"
-                    continue
-                root = view_root(node.inputs[i])
+        own = self.readers[node] = {}
+        for i in sorted(memory_of(node.op).destroyed):
+            roots = self.roots(node.inputs[i])
+            seen = self.who_sees(fgraph, roots)
+            why = self._refusal(fgraph, node, i, roots, seen)
+            if why is not None:
+                self.broken[node] = f"cannot overwrite input {i}: {why}"
+                continue
+            for root in roots:
                 self.destroyer[root] = node
-                self.roots.setdefault(node, []).append(root)
-                new = [(reader, node) for reader in self._readers(fgraph, root, node)]
-                fgraph.order.add_edges(new)
-                edges.extend(new)
+                self.claims.setdefault(node, []).append(root)
+            new = [reader for reader in seen.readers if reader is not node and reader not in own]
+            fgraph.order.add_edges([(reader, node) for reader in new])
+            for reader in new:
+                own[reader] = None
+                self.waiting.setdefault(reader, {})[node] = None
+
+    def _settle(self, fgraph: FunctionGraph, node: Apply) -> None:
+        """Put a reader before those who overwrite what it reads, and before nobody else."""
+        have = self.waiting.get(node, {})
+        wanted: dict[Apply, None] = {}
+        for v in dict.fromkeys(node.inputs):
+            for root in self.roots(v):
+                destroyer = self.destroyer.get(root)
+                if destroyer is not None and destroyer is not node and reads(node, v):
+                    wanted[destroyer] = None
+        for destroyer in [d for d in have if d not in wanted]:
+            fgraph.order.remove_edges([(node, destroyer)])
+            del have[destroyer]
+            del self.readers[destroyer][node]
+        for destroyer in wanted:
+            if destroyer in have or destroyer not in self.readers:
+                continue
+            if fgraph.order.conflict([(node, destroyer)]) is not None:
+                self._forget(fgraph, destroyer)
+                self._register(fgraph, destroyer)  # which says why it must not
+                continue
+            fgraph.order.add_edges([(node, destroyer)])
+            self.readers[destroyer][node] = None
+            self.waiting.setdefault(node, {})[destroyer] = None
 
     def _forget(self, fgraph: FunctionGraph, node: Apply) -> None:
-        fgraph.order.remove_edges(self.edges.pop(node, ()))
+        readers = self.readers.pop(node, {})
+        fgraph.order.remove_edges([(reader, node) for reader in readers])
+        for reader in readers:
+            del self.waiting[reader][node]
         self.broken.pop(node, None)
-        for root in self.roots.pop(node, ()):
+        for root in self.claims.pop(node, ()):
             del self.destroyer[root]
 
-    def _recheck(self, variables: Iterable[Variable]) -> None:
-        """Note who overwrites what these variables show: it has other readers now."""
-        if not self.destroyer:
-            return
-        for v in variables:
-            node = self.destroyer.get(view_root(v))
-            if node is not None:
-                self.stale[node] = None
+    def _moved(self, fgraph: FunctionGraph, node: Apply) -> None:
+        """A view shows other memory now: so do the views of it, and their readers read it."""
+        queue, seen = [node], {node}
+        for view in queue:
+            for out in view.outputs:
+                if self.memo.pop(out, None) is None and not self.destroyer:
+                    continue
+                if out in fgraph.out_uses:
+                    self.exposed.append(out)
+                for client in fgraph.clients[out]:
+                    self.stale.setdefault(client, False)
+                    if client not in seen and _views(client, out):
+                        seen.add(client)
+                        queue.append(client)
+
+
+def reads(node: Apply, v: Variable) -> bool:
+    """Whether a node reads an input, and does not only make views of it."""
+    if not node.op.view_map:
+        return True
+    views = memory_of(node.op).views
+    shown = [views.get(o, ()) for o in range(len(node.outputs))]
+    return any(w is v and not all(i in s for s in shown) for i, w in enumerate(node.inputs))
+
+
+def _views(node: Apply, v: Variable) -> Sequence[Variable]:
+    """The outputs of a node that show one of its inputs."""
+    if not node.op.view_map:
+        return ()
+    inputs = node.inputs
+    views = memory_of(node.op).views
+    return [node.outputs[o] for o, ins in views.items() if any(inputs[i] is v for i in ins)]
+
+
+# --- reasons --------------------------------------------------------------------------------------
+
+
+def named(node: Apply) -> str:
+    """A node as a reason names it: what it is, and the user's line that built it."""
+    where = node.where()
+    return str(node) if where is None else f"{node} ({source_line(*where)})"
+
+
+def output_reason(fgraph: FunctionGraph, roots: Roots, shown: Variable) -> str:
+    """Why what an output of the graph shows is not overwritten."""
+    if shown in roots:
+        return f"{shown!r} is an output of the graph"
+    return f"an output shows its memory: {shown!r}, output {fgraph.out_uses[shown][0]} of the graph"
+
+
+def late_reason(roots: Roots, late: Apply) -> str:
+    """Why a value is not overwritten that is read again."""
+    names = " or ".join(map(repr, roots))
+    return f"another reader of {names} has to run after it: {named(late)}"

@@ -21,10 +21,10 @@ from rewrite_engine.errors import (
     InputError,
     describe,
 )
-from rewrite_engine.graph.destroyhandler import makers_of_destroyed
 from rewrite_engine.graph.feature import CALLBACKS, AlreadyThere, Feature, overridden
 from rewrite_engine.graph.history import replace_validate
 from rewrite_engine.graph.intern import key_in_any_order, key_of
+from rewrite_engine.graph.memory import makers_of_destroyed
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node, copy_tag
 from rewrite_engine.graph.order import GAP
 from rewrite_engine.graph.origin import Origin, plainly

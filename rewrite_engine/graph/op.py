@@ -18,6 +18,7 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.graph.intern import Record
+from rewrite_engine.graph.memory import Memory, memory_of
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.origin import user_origin
 
@@ -40,8 +41,10 @@ class Op(Record):
     default_output: int | None = None
     #: {output index: [inputs it overwrites]}; the key None: overwritten, but no output lives there
     destroy_map: dict[int | None, list[int]] = {}
-    #: {output index: [the input it may share memory with]}
+    #: {output index: [the inputs it may share memory with]}
     view_map: dict[int, list[int]] = {}
+    #: {output index: the input it always shares memory with}, where `view_map` is certain
+    must_view_map: dict[int, int] = {}
     itypes: Sequence[Any] | None = None
     otypes: Sequence[Any] | None = None
     #: whether f(f(x, y), z) = f(x, f(y, z)); f(x, y) = f(y, x); …: what matchers may use
@@ -90,6 +93,7 @@ class Op(Record):
         return found
 
     _memo: dict[tuple[Any, ...], tuple[Any, ...]]
+    _memory: Memory
 
     def make_node(self, *inputs: Any) -> Apply:
         """Return an `Apply` of this op on the inputs, or raise an error that says why there is
@@ -182,6 +186,21 @@ class Op(Record):
 
     # --- analysis --------------------------------------------------------------------------------
 
+    @property
+    def destroys(self) -> frozenset[int]:
+        """The inputs that are overwritten. Raises `InconsistencyError` if the maps contradict each
+        other.
+        """
+        return memory_of(self).destroyed
+
+    def may_show(self, output: int = 0) -> tuple[int, ...]:
+        """The inputs whose memory an output may show, because it is a view or lives there."""
+        return memory_of(self).may.get(output, ())
+
+    def must_show(self, output: int = 0) -> int | None:
+        """The input whose memory an output always shows, if there is one."""
+        return memory_of(self).must.get(output)
+
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         """Return the outputs' shapes, one tuple per output, from the inputs' (one tuple per
         input).
@@ -220,7 +239,7 @@ class Op(Record):
     debug_perform: Callable[..., None] | None = None
 
     def inplace_on_inputs(self, allowed: Sequence[int], node: Apply | None = None) -> Op | None:
-        """Return a version of this op that overwrites one of the `allowed` inputs, or None if
-        there is none.
+        """Return a version of this op that overwrites one of the `allowed` inputs, and nothing
+        else, or None if there is none.
         """
         return None

@@ -47,6 +47,12 @@ class Order:
         self.level[node] = top + gap
         return top + gap
 
+    def place(self, node: Apply, level: int) -> None:
+        """Place a node that took another's place where that was: above the same inputs, below the
+        same clients.
+        """
+        self.level[node] = level
+
     def remove(self, node: Apply) -> None:
         """Forget a node. Removing never invalidates the order."""
         del self.level[node]
@@ -61,11 +67,19 @@ class Order:
         """Make the order honour edges (before, after), raising levels where needed.
 
         The edges of one call have their `before` or their `after` in common. Raises `CycleError`,
-        with nothing changed, if it cannot be done. Each affected node is visited once, in the old
-        order, so the cost is that of the affected region. A node goes as high as its successors
-        allow: what is put below it next time finds room. Where there is none they all move, by more
-        than they have to. (With the smallest steps, a term that grows at its bottom would move all
-        that is above it each time.)
+        with nothing changed, if it cannot be done.
+        """
+        late = self.conflict(edges)
+        if late is not None:
+            raise CycleError(f"{late.op} would depend on itself")
+
+    def conflict(self, edges: Iterable[tuple[Apply, Apply]]) -> Apply | None:
+        """`require` without an error: the node that would depend on itself, or None.
+
+        Each affected node is visited once, in the old order, so the cost is that of the affected
+        region. A node goes as high as its successors allow: what is put below it next time finds
+        room. Where there is none they all move, by more than they have to. (With the smallest
+        steps, a term that grows at its bottom would move all that is above it each time.)
         """
         level = self.level
         heap: list[tuple[int, int, Apply]] = []
@@ -74,7 +88,7 @@ class Order:
         count = 0
         for before, after in edges:
             if before is after:
-                raise CycleError(f"{after.op} would depend on itself")
+                return after
             sources.add(before)
             if level[after] <= level[before] and need.get(after, 0) <= level[before]:
                 need[after] = level[before] + 1
@@ -86,8 +100,8 @@ class Order:
             if node in raised:
                 continue
             if node in sources:
-                raise CycleError(f"{node.op} would depend on itself")
-            successors = list(self._successors(node))
+                return node
+            successors = list(self.successors(node))
             lowest = need[node]
             ceiling = min([level[s] for s in successors], default=lowest + GAP)
             if ceiling > lowest:
@@ -101,8 +115,10 @@ class Order:
                     heappush(heap, (level[client], count, client))
         level.update(raised)
         self.moves += bool(raised)
+        return None
 
-    def _successors(self, node: Apply) -> Iterable[Apply]:
+    def successors(self, node: Apply) -> Iterable[Apply]:
+        """What comes after a node, along all edges."""
         yield from self.above(node)
         yield from self.extra.get(node, ())
 

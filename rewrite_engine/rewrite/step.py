@@ -207,7 +207,7 @@ class Referee:
         guard = fgraph.guard
         for check in fgraph.on_validate:
             feature = getattr(check, "__self__", check)
-            if feature is guard and not (guard.stale or guard.edges or guard.broken):
+            if feature is guard and guard.is_idle():
                 continue
             fgraph.flush()
             try:

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewrite_engine.errors import InconsistencyError
-from rewrite_engine.graph.destroyhandler import DestroyHandler, view_root
+from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.memory import view_roots
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.type import Type
@@ -64,6 +65,12 @@ def run(fgraph: FunctionGraph, in_place: bool) -> list[int]:
     return [cells[v][0] for v in fgraph.outputs]
 
 
+def root_of(v: Variable) -> Variable:
+    """What a variable shows (the views here show one thing)."""
+    (root,) = view_roots(v)
+    return root
+
+
 def legal(fgraph: FunctionGraph, ops: dict[Apply, Any], mutable: set[Variable]) -> bool:
     """Brute force: collect all constraints, sort them topologically."""
     nodes = list(fgraph.apply_nodes)
@@ -73,15 +80,15 @@ def legal(fgraph: FunctionGraph, ops: dict[Apply, Any], mutable: set[Variable]) 
         into = getattr(ops[node], "into", None)
         if into is None:
             continue
-        root = view_root(node.inputs[into])
+        root = root_of(node.inputs[into])
         if isinstance(root, Constant) or (root.owner is None and root not in mutable):
             return False
-        if root in owners or any(view_root(v) is root for v in fgraph.outputs):
+        if root in owners or any(root_of(v) is root for v in fgraph.outputs):
             return False
-        if sum(view_root(v) is root for v in node.inputs) > 1:
+        if sum(root_of(v) is root for v in node.inputs) > 1:
             return False
         owners[root] = node
-        before[node] |= {n for n in nodes if any(view_root(v) is root for v in n.inputs)} - {node}
+        before[node] |= {n for n in nodes if any(root_of(v) is root for v in n.inputs)} - {node}
     done: set[Apply] = set()
     while len(done) < len(nodes):
         ready = [n for n in nodes if n not in done and before[n] <= done]
