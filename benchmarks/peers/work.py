@@ -66,18 +66,19 @@ class TooLong(BaseException):
 
 @contextmanager
 def at_most_seconds(limit: float) -> Iterator[None]:
-    """Raise `TooLong` inside the block after so many seconds on the processor."""
+    """Raise `TooLong` inside the block after so many seconds by the clock on the wall (a timer of the
+    processor would make the clock that measures coarse)."""
 
     def stop(*_: Any) -> None:
         raise TooLong
 
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, limit)
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, limit)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def microseconds(f: Callable[[], Any]) -> float:

@@ -127,9 +127,21 @@ class Program:
         """Rewrite the question to its normal form; raises `ArithmeticError` if that is not the
         answer.
         """
+        fgraph = self.question(size)
+        result = self.rewrite(fgraph)
+        self.check(fgraph, size)
+        return result, fgraph
+
+    def question(self, size: int) -> FunctionGraph:
+        """The question as a graph."""
+        return FunctionGraph([], [self.ask(size)])
+
+    def rewrite(self, fgraph: FunctionGraph) -> Result:
+        """Apply the rules until none applies."""
         driver = EquilibriumOptimizer(self.rules, self.name, max_firings=100_000_000)
-        fgraph = FunctionGraph([], [self.ask(size)])
-        result = driver.rewrite(fgraph)
+        return driver.rewrite(fgraph)
+
+    def check(self, fgraph: FunctionGraph, size: int) -> None:
+        """Raise `ArithmeticError` if the graph is not the answer."""
         if not same(fgraph.outputs[0], self.answer(size)):
             raise ArithmeticError(f"{self.name}({size}) came to a wrong normal form")
-        return result, fgraph
