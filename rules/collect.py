@@ -4,6 +4,7 @@ from math import isfinite
 
 import numpy as np
 
+from rewrite_engine.rewrite.ac import content
 from rewrite_engine.rules.facts import nonneg
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import add, constant, mul, neg, sqr, sqrt
@@ -50,7 +51,7 @@ def like_terms(fgraph, node):
 
     >>> x, y = vectors("x y")
     >>> rewritten(2 * x + y + 3 * x - y * -1 + x)
-    6.0 * x + 2.0 * y
+    2.0 * y + 6.0 * x
     """
     dtype = node.outputs[0].type.dtype
     found = {}
@@ -65,7 +66,7 @@ def like_terms(fgraph, node):
         terms.append(v if len(same) == 1 else term(sum(n for n, _, _ in same), operands, dtype))
     if any(t is None for t in terms):
         return None
-    return add(*terms) if len(terms) > 1 else terms[0]
+    return add(*sorted(terms, key=content)) if len(terms) > 1 else terms[0]
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath"))

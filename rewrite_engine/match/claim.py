@@ -47,7 +47,8 @@ refines = Claim("refines")
 
 def approx(ulps: int) -> Claim:
     """The values differ by at most so many units in the last place: those of the result, or of the
-    largest of the numbers that were added up to it.
+    largest of the numbers that were added up to it; for rules on any number of operands (tag
+    "reorder") per operand, where no partial sum overflows.
     """
     return Claim("approx", ulps=ulps)
 
