@@ -64,6 +64,19 @@ def plainly(node: Any, was: Origin | None, reason: Any) -> Origin | None:
     return (own if own is None or len(own) == 2 else own[0]), reason, origin, was
 
 
+class Undone:
+    """The reason for putting back what was there: it comes from where it came from."""
+
+    name = "refused"
+
+    def consumed(self, node: Any, was: Origin | None, reason: Any) -> Origin | None:
+        """Nothing is consumed."""
+        return was
+
+
+UNDONE = Undone()
+
+
 @dataclass(frozen=True, slots=True)
 class Provenance:
     """What a variable came from. rules: names of the rules that fired, earlier ones first. lines:

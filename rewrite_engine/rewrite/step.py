@@ -24,6 +24,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.origin import UNDONE
 from rewrite_engine.rewrite.trace import Trace, brief
 
 
@@ -230,7 +231,7 @@ class Referee:
             and not any(isinstance(what, Variable) for what, _, _ in self.history.log)
         )
         if simple:
-            fgraph.replace(result, old, "refused")
+            fgraph.replace(result, old, UNDONE)
             fgraph.flush()
         else:
             self.history.revert(fgraph, 0)

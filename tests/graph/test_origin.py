@@ -10,6 +10,8 @@ import numpy as np
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.errors import InconsistencyError
+from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import Provenance, provenance
@@ -105,6 +107,24 @@ def test_of_a_compiled_function_and_after_pickling() -> None:
     again = pickle.loads(pickle.dumps(f))
     assert rw.provenance(again.fgraph.outputs[0]) == found
     assert np.allclose(again([0.0]), np.log(2.0))
+
+
+def test_what_is_refused_leaves_nothing() -> None:
+    class NoNeg(Feature):
+        """Wants none."""
+
+        def on_validate(self, fgraph: Any) -> None:
+            if any(node.op is neg for node in fgraph.apply_nodes):
+                raise InconsistencyError("there is a neg")
+
+    rule = named("fused", lambda a: log(exp(a)) >> neg(a))
+    inner = exp(x)
+    term = sin(log(inner))
+    graph = FunctionGraph([x], [term], [NoNeg()])
+    EquilibriumOptimizer([rule]).rewrite(graph)
+    (again,) = graph.outputs[0].owner.inputs
+    assert provenance(again) == provenance(term.owner.inputs[0])
+    assert again.owner.inputs[0].owner.where() == inner.owner.where()
 
 
 def test_copies_know_it_too() -> None:
