@@ -66,8 +66,9 @@ class TooLong(BaseException):
 
 @contextmanager
 def at_most_seconds(limit: float) -> Iterator[None]:
-    """Raise `TooLong` inside the block after so many seconds by the clock on the wall (a timer of the
-    processor would make the clock that measures coarse)."""
+    """Raise `TooLong` inside the block after so many seconds by the clock on the wall. (A timer of
+    the processor would make the clock that measures coarse.)
+    """
 
     def stop(*_: Any) -> None:
         raise TooLong
