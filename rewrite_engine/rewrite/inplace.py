@@ -23,7 +23,7 @@ from rewrite_engine.graph.destroyhandler import (
     reads,
 )
 from rewrite_engine.graph.memory import Roots, memory_of
-from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.lastness import Paths, Search
@@ -68,7 +68,8 @@ class InplaceOptimizer(GraphRewriter):
         try:
             for node in sorted(chosen, key=order.level.__getitem__):
                 level = order.level[node]
-                new = chosen[node].make_node(*fgraph.present_inputs(node))
+                types = tuple([v.type for v in node.outputs])
+                new = build_node(chosen[node], fgraph.present_inputs(node), types, node.origin)
                 if trace is not None:
                     trace.about(node, new.outputs[0])
                 for old, out in zip(node.outputs, new.outputs, strict=True):
