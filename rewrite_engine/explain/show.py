@@ -32,6 +32,7 @@ from rewrite_engine.explain.table import (
     place,
     plural,
     rule_place,
+    rule_times,
     source_of,
     summary,
     time_line,
@@ -146,6 +147,9 @@ class Printer:
         self.put()
         self.label("cost", cost_line(f))
         self.label("time", time_line(record))
+        if self.options.full and record.story.phases:
+            self.put()
+            self.console.print(rule_times(record))
         self.label("assumes", assumptions(record))
         style = STYLES.get(f.check.verdict, "green")
         for line in values_lines(f):

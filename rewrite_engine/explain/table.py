@@ -22,6 +22,7 @@ from rewrite_engine.link.program import Argument
 from rewrite_engine.printing import debugprint
 from rewrite_engine.printing.formula import Formula
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
+from rewrite_engine.rewrite.result import Result
 from rewrite_engine.terms.print import write
 
 if TYPE_CHECKING:
@@ -227,6 +228,20 @@ def time_line(record: Record) -> str:
         if record.called.error is None
         else f"{text}; the first call raised {record.called.error}"
     )
+
+
+def rule_times(record: Record) -> Table:
+    """What each rule did in each phase, and how long it took."""
+    phases = record.story.phases
+    whole = Result(
+        "rules, by time",
+        parts=phases,
+        nodes_before=phases[0].nodes_before,
+        nodes_after=phases[-1].nodes_after,
+        seconds=sum(phase.seconds for phase in phases),
+    )
+    table: Table = whole.table()
+    return table
 
 
 def assumptions(record: Record) -> str:

@@ -44,6 +44,7 @@ class RuleStats:
 
 
 COLUMNS = tuple(f.name for f in fields(RuleStats))
+HEADINGS = {"firings": "fired", "created": "new", "dropped": "gone"}
 
 
 @dataclass(slots=True)
@@ -110,26 +111,33 @@ class Result:
 
     def table(self, most: int = 20) -> Any:
         """A `rich` table: each phase, and in it the rules that were tried, those that took the
-        most time first, at most so many.
+        most time first, at most so many. A column that has only zeros is left out.
         """
         from rich import box
         from rich.table import Table
+        from rich.text import Text
 
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", title=str(self))
+        every = self.rules.values()
+        shown = [c for c in COLUMNS[:-1] if any(getattr(stats, c) for stats in every)]
+        table = Table(
+            box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold",
+            title=Text(str(self)),
+        )  # fmt: skip
         table.add_column("rule", overflow="fold")
-        for name in (*COLUMNS[:-1], "ms"):
+        for name in (*[HEADINGS.get(c, c) for c in shown], "ms"):
             table.add_column(name, justify="right")
         for leaf in self.leaves():
             if self.parts:
-                table.add_row(f"[bold]{leaf.name}[/]: {leaf.stopped.value}", *[""] * 7, leaf.ms)
+                head = Text.assemble((leaf.name, "bold"), f": {leaf.stopped.value}")
+                table.add_row(head, *[""] * len(shown), leaf.ms)
             ranked = sorted(leaf.tally.items(), key=lambda item: -item[1].seconds)
             for rule, stats in ranked[:most]:
-                counts = [getattr(stats, name) for name in COLUMNS[:-1]]
-                table.add_row(rule, *[str(n or "") for n in counts], f"{stats.seconds * 1e3:.2f}")
+                counts = [str(getattr(stats, c) or "") for c in shown]
+                table.add_row(Text(f"  {rule}"), *counts, f"{stats.seconds * 1e3:.2f}")
             if len(ranked) > most:
-                table.add_row(f"… {len(ranked) - most} more rules")
+                table.add_row(f"  … {len(ranked) - most} more rules")
             for feature, n in leaf.refusals.items():
-                table.add_row(f"refused by {feature}: {n}")
+                table.add_row(f"  refused by {feature}: {n}")
         return table
 
     @property

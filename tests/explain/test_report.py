@@ -159,6 +159,7 @@ def test_long_graphs_and_many_firings_are_cut():
     assert "… 50 more, --full shows them: exp_log/log_of_exp 50×" in text
     assert "…\n" in text
     assert "more, --full" not in report.text(full=True)
+    assert "rules, by time: 150 firings" in report.text(full=True)
 
 
 def test_no_functions():
