@@ -40,9 +40,10 @@ class RunBudget:
 
     firings: of all rules together (20 for each node, and 10,000). depth: firings in a row, each at
     what the one before made (1 for each node, and 10,000). per_rule: firings of each rule (no
-    limit). nodes: by how many the graph may grow (10 for each node, and 100,000). seconds: of time
-    (no limit). on_budget: "raise" a `RuleLoopError` and leave the graph as it was before the run,
-    or "stop" and keep what is done (None: `config.on_budget`).
+    limit). nodes: by how many the graph may grow (10 for each node, and 100,000). Where `firings`
+    is given, depth and nodes are at least that, and ten times that. seconds: of time (no limit).
+    on_budget: "raise" a `RuleLoopError` and leave the graph as it was before the run, or "stop" and
+    keep what is done (None: `config.on_budget`).
     """
 
     firings: int | None = None
@@ -58,11 +59,12 @@ class RunBudget:
 
     def fitted(self, n: int) -> RunBudget:
         """The budget with its defaults, for a graph of n nodes."""
+        given = self.firings or 0  # who sets this knows how long rows may get
         return replace(
             self,
             firings=10_000 + 20 * n if self.firings is None else self.firings,
-            depth=10_000 + n if self.depth is None else self.depth,
-            nodes=100_000 + 10 * n if self.nodes is None else self.nodes,
+            depth=max(10_000 + n, given) if self.depth is None else self.depth,
+            nodes=max(100_000 + 10 * n, 10 * given) if self.nodes is None else self.nodes,
             on_budget=self.on_budget or config.on_budget,
         )
 

@@ -203,6 +203,27 @@ def test_long_honest_work_is_no_loop() -> None:
     assert EquilibriumOptimizer([down, again]).rewrite(graph).firings == 5_000
 
 
+def test_who_allows_many_firings_allows_long_rows() -> None:
+    """A program: 12,000 steps, each at what the one before made."""
+    down = named("down", lambda a: f(Scale(2.0)(a)) >> f(a))
+    term = x
+    for _ in range(12_000):
+        term = Scale(2.0)(term)
+    up = named("up", lambda a, b: pair(f(a), b) >> pair(a, h(b)))
+    steps = x
+    for _ in range(12_000):
+        steps = f(steps)
+    for rule, start in ((down, f(term)), (up, pair(steps, y))):
+        result = EquilibriumOptimizer([rule], max_firings=20_000).rewrite(
+            FunctionGraph(None, [start])
+        )
+        assert result.firings == 12_000
+    budget = RunBudget(firings=5_000).fitted(10)
+    assert (budget.depth, budget.nodes) == (10_010, 100_100)
+    budget = RunBudget(firings=50_000, depth=7).fitted(10)
+    assert (budget.depth, budget.nodes) == (7, 500_000)
+
+
 def test_budgets_by_kind() -> None:
     cases = {
         "its budget of 50 firings is used up": RunBudget(firings=50),
