@@ -18,7 +18,7 @@ from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import EVERY, WINDOW, Rows, RunBudget, Story, text_of
 from rewrite_engine.rewrite.result import Result, RuleStats, StopReason
-from rewrite_engine.rewrite.step import Derived, Referee, Refusal, fail, put
+from rewrite_engine.rewrite.step import Derived, Referee, Refusal, fail, fire, put
 from rewrite_engine.rewrite.trace import Trace
 
 DEEP = EVERY - WINDOW
@@ -81,7 +81,7 @@ class Run:
         self.fresh: list[Apply] = []  # the nodes that came in at the last firing
         self.hit = False
         self.referee = Referee.of(fgraph)
-        self.plain = trace is None and self.referee is None
+        self.careful = self.referee is not None
         self.attempts = bool(getattr(trace, "attempts", False))
         self.reason: Any = None  # why the last match was not put in
         self.kept: set[tuple[Apply, Rule]] = set()  # nodes still there after a rule replaced them
@@ -165,15 +165,15 @@ class Run:
         depth = depths.get(node, 0) + 1
         stats.matches += 1
         key = self.look(node, rule, new, depth) if depth >= self.alarm else None
-        old, *others = node.outputs
-        if self.plain and isinstance(new, Variable) and new.type is old.type and not others:
+        old = node.outputs[0]
+        if self.careful or len(node.outputs) > 1 or getattr(new, "type", None) is not old.type:
+            fired = self.put(node, rule, new, stats)
+        elif self.trace is None:
             fired = self.fgraph.replace(old, new, rule) is not old
         else:
-            fired = self.put(node, rule, new, stats)
+            fired = fire(self.fgraph, node, old, rule, new, self.trace)
         if not fired:
-            if self.story is not None:
-                self.story.drop()
-            return False
+            return self.unmoved()
         self.hit = True
         if stats.firings:
             stats.firings += 1
@@ -198,6 +198,12 @@ class Run:
         ):
             self.check(node, rule, depth, stats, key)
         return True
+
+    def unmoved(self) -> bool:
+        """The graph did not change: not part of any story."""
+        if self.story is not None:
+            self.story.drop()
+        return False
 
     def count(self, rule: Rule, new: Any) -> None:
         """Note a first firing; of a strategy always those of the rules that it is made of."""
