@@ -18,6 +18,7 @@ class GradientView(Op):
 
     __props__: tuple[str, ...] | None = ()
     view_map = {0: [0]}
+    must_view_map = {0: 0}
 
     def convert_input(self, x: Any) -> Variable:
         return as_tensor_variable(x)  # type: ignore[no-any-return]

@@ -49,6 +49,7 @@ class DimShuffle(Op):
 
     __props__ = ("input_ndim", "new_order")
     view_map = {0: [0]}
+    must_view_map = {0: 0}
 
     def __init__(self, input_ndim: int, new_order: Sequence[int | str]) -> None:
         order = tuple([o if isinstance(o, str) else int(o) for o in new_order])

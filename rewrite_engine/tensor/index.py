@@ -27,6 +27,8 @@ from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, constant
 from rewrite_engine.tensor.index_template import (
+    NEWAXIS,
+    Slice,
     Template,
     fill,
     inputs_of,
@@ -108,6 +110,11 @@ class Subtensor(Take):
     """
 
     view_map = {0: [0]}
+
+    def __init__(self, idx_list: Template) -> None:
+        super().__init__(idx_list)
+        if any(isinstance(e, Slice) or e == NEWAXIS for e in self.idx_list):
+            self.must_view_map = {0: 0}  # by integers alone, a single number is copied
 
     def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
         self.check_indices(types[1:])

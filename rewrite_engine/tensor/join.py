@@ -129,6 +129,7 @@ class Split(Op):
         self.axis = axis
         self.sizes = tuple(sizes)
         self.view_map = {i: [0] for i in range(len(self.sizes))}
+        self.must_view_map = dict.fromkeys(range(len(self.sizes)), 0)
         if any(not isinstance(s, str) and s < 0 for s in self.sizes):
             raise ShapeError(
                 message(f"Split: a size in {self.sizes} is negative", where=build_site())

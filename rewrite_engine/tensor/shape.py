@@ -107,6 +107,7 @@ class SpecifyShape(Op):
 
     __props__ = ("shape",)
     view_map = {0: [0]}
+    must_view_map = {0: 0}
 
     def __init__(self, shape: Sequence[int | str | None]) -> None:
         self.shape = tuple(shape)

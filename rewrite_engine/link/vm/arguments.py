@@ -71,6 +71,16 @@ def accept(function: str, position: int, argument: Argument) -> Callable[[Any], 
     return convert
 
 
+def own(value: Any, *others: Any) -> Any:
+    """An array that may be overwritten: the caller's own, or a copy of it if it is read-only or
+    another argument or a shared variable may show its memory.
+    """
+    if not isinstance(value, np.ndarray):
+        return value
+    shown = [o for o in others if isinstance(o, np.ndarray) and np.may_share_memory(value, o)]
+    return value.copy() if shown or not value.flags.writeable else value
+
+
 def _refused(error: Exception) -> type[Exception]:
     """The class under which an error of `filter` is told to the caller."""
     for cls in (DTypeError, NDimError, ShapeError):

@@ -19,7 +19,7 @@ import numpy as np
 
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.program import MISSING, Argument, Cell, Linked, Program, schedule
-from rewrite_engine.link.vm.arguments import accept, refusal
+from rewrite_engine.link.vm.arguments import accept, own, refusal
 from rewrite_engine.link.vm.emit import Block, Body
 from rewrite_engine.link.vm.expand import expand
 from rewrite_engine.link.vm.failure import Report
@@ -147,6 +147,7 @@ class Writer:
             for v, c in cells
         ]
         text.add(self._locked(reads), 1)
+        text.add(self._own(arguments), 1)
         text.add(self._guard(), 1)
 
     def _check(self, i: int, name: str, argument: Argument) -> list[str]:
@@ -156,6 +157,22 @@ class Writer:
             return [f"if {name} is {self.names.add(MISSING, 'MISSING')}: {call}"]
         condition = refusal(argument.type, name, self.names)
         return [call if condition is None else f"if {condition}: {call}"]
+
+    def _own(self, arguments: list[tuple[Variable, Argument]]) -> list[str]:
+        """Where the caller's array will be overwritten: take a copy if it cannot be."""
+        plan, places = self.plan, self.places
+        destroyed = {
+            id(plan.storage(s.node.inputs[i]))
+            for s in plan.steps
+            if s.node.op.destroy_map
+            for i in s.node.op.destroys
+        }
+        lines = []
+        for v, argument in arguments:
+            if argument.mutable and id(plan.storage(v)) in destroyed:
+                others = "".join([f", {name}" for w, name in places.items() if w is not v])
+                lines.append(f"{places[v]} = {self.names.add(own, 'own')}({places[v]}{others})")
+        return lines
 
     def _guard(self) -> list[str]:
         """Large inputs go to the variant that keeps its temporaries, which is written when first
