@@ -115,11 +115,13 @@ def key_of(node: Any, inputs: tuple[Any, ...]) -> Any:
     on how they are grouped: in sums of floats.
     """
     op = node.op
-    if len(inputs) == 2:
-        return (op, frozenset(inputs)) if op.commutative else (op, inputs)
-    if len(inputs) > 2 and op.commutative and op.associative:
-        if node.outputs[0].type.regroups_exactly:
-            return op, tuple(sorted(inputs, key=id))
+    n = len(inputs)
+    if n < 2 or not op.commutative:
+        return op, inputs
+    if n == 2:
+        return op, frozenset(inputs)
+    if op.associative and node.outputs[0].type.regroups_exactly:
+        return op, tuple(sorted(inputs, key=id))
     return op, inputs
 
 

@@ -295,10 +295,8 @@ class NodeStore:
             return False
         if not op.destroy_map:
             table.setdefault(key, node)
-        for a, b in zip(before, after, strict=True):
-            if a.type is not b.type or pending[0] is RETYPE:
-                self._retype(node)
-                break
+        if pending[0] is RETYPE or any([a is not b and a.type is not b.type for a, b in pending]):
+            self._retype(node)
         return True
 
     def _tell_changes(
@@ -357,7 +355,7 @@ class NodeStore:
 
     def _prune(self, var: Variable, reason: Any) -> None:
         """Remove a variable that nobody uses, with everything that only it needed."""
-        clients, table, used = self.clients, self.table, self.out_uses
+        clients, table, used, order = self.clients, self.table, self.out_uses, self.order
         stack = [var]
         while stack:
             v = stack.pop()
@@ -375,7 +373,9 @@ class NodeStore:
                 del table[key]
             if node in self.dirty:
                 inputs = substitute(inputs, self.dirty.pop(node))
-            self.order.remove(node)
+            del order.level[node]
+            if order.extra:
+                order.extra.pop(node, None)
             self.queued.discard(node)
             for out in outputs:
                 del clients[out]

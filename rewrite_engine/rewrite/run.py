@@ -90,6 +90,7 @@ class Run:
         self.story: Story | None = None
         self.budget = fitted = budget.fitted(len(fgraph))
         self.left: int = fitted.firings or 0
+        self.lot, self.tick = 1, 0  # firings from one check to the next, and how many are left
         self.per_rule: float = inf if fitted.per_rule is None else fitted.per_rule
         self.deepest: int = fitted.depth or 0
         self.alarm = min(DEEP, self.deepest)  # from this depth on, firings are looked at
@@ -179,23 +180,19 @@ class Run:
             stats.firings += 1
         else:
             self.count(rule, new)
-        made = len(fresh)
-        stats.created += made
-        stats.dropped += size + made - len(level)
-        for one in fresh:
-            depths[one] = depth
+        made = size - len(level)
+        if fresh:
+            stats.created += len(fresh)
+            made += len(fresh)
+            for one in fresh:
+                depths[one] = depth
+        stats.dropped += made
         if node in level:
             self.remain(node, rule, depth, size)
-        else:
-            depths.pop(node, None)
-        self.left = left = self.left - 1
-        if (
-            not left & 4095
-            or left < 0
-            or depth >= self.alarm
-            or len(level) > self.largest
-            or stats.firings > self.per_rule
-        ):
+        elif depth > 1:
+            del depths[node]
+        self.tick -= 1
+        if self.tick < 0 or depth >= self.alarm:
             self.check(node, rule, depth, stats, key)
         return True
 
@@ -273,8 +270,9 @@ class Run:
         return self.rows.key(node) if depth % EVERY >= DEEP else None
 
     def check(self, node: Apply, rule: Rule, depth: int, stats: RuleStats, key: Any) -> None:
-        """After such a firing, or where a budget is used up: is it a loop?"""
+        """After such a firing, and after every lot of them: is a budget used up, is it a loop?"""
         limit, fresh = self.budget, self.fresh
+        self.left -= self.lot - 1 - self.tick
         if self.story is not None:
             if self.story.taken(node, fresh):
                 raise Stop(self.story.error())
@@ -294,6 +292,9 @@ class Run:
                 self.stop("the same terms come again and again", rule, node)
         if len(self.depth) > 2 * len(self.level) + 4096:
             self.depth = {one: n for one, n in self.depth.items() if one in self.level}
+        room = (self.largest - len(self.level)) // 8
+        self.lot = max(1, min(256, self.left + 1, room)) if self.per_rule == inf else 1
+        self.tick = self.lot - 1
 
     def late(self, idle: int) -> tuple[float, int]:
         """Out of time; or nothing fires, and yet nodes are to be visited again and again. Returns

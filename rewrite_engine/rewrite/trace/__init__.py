@@ -23,7 +23,7 @@ from rewrite_engine.rewrite.trace.places import Place, Places
 from rewrite_engine.terms.print import brief as brief
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # (freezing doubles the time to make one)
 class Firing:
     """One application of a rule. `before` and `after` are text if the trace takes terms, else
     variables.
@@ -101,7 +101,7 @@ class Trace:
         """
         if old is None and node.outputs:
             old = node.outputs[0]
-        place = self.places.about(node, new)
+        place = self.places.about(node, new) if self.places.wanted else None
         if self.terms and old is not None:
             self._before = self.text(old), self.text(new), origin_line(node.origin), place
         else:
@@ -113,7 +113,8 @@ class Trace:
         """
         before, after, origin, place = self._before
         self.count += 1
-        self.places.fired(self.count)
+        if self.places.wanted:
+            self.places.fired(self.count)
         self.records.append(
             Firing(
                 self.count, self.phase, rule, before, after, perf_counter() - self.started, origin,
