@@ -123,22 +123,26 @@ def schedule(fgraph: FunctionGraph) -> list[Apply]:
     Extra constraints (in-place operations run after the other readers) are honoured. Linear.
     """
     before = fgraph.orderings()
+    opened: set[Apply] = set()
     done: set[Apply] = set()
     order: list[Apply] = []
     for output in fgraph.outputs:
-        stack: list[tuple[Apply, bool]] = [] if output.owner is None else [(output.owner, False)]
+        stack = [] if output.owner is None else [output.owner]
         while stack:
-            node, ready = stack.pop()
-            if node in done:
+            node = stack[-1]
+            if node in opened:
+                stack.pop()
+                if node not in done:
+                    done.add(node)
+                    order.append(node)
                 continue
-            if ready:
-                done.add(node)
-                order.append(node)
-                continue
-            stack.append((node, True))
-            below = [v.owner for v in reversed(node.inputs) if v.owner is not None]
-            stack.extend((n, False) for n in before.get(node, ()) if n not in done)
-            stack.extend((n, False) for n in below if n not in done)
+            opened.add(node)
+            if before:
+                stack += [n for n in before.get(node, ()) if n not in done]
+            for v in reversed(node.inputs):
+                below = v.owner
+                if below is not None and below not in done:
+                    stack.append(below)
     return order
 
 

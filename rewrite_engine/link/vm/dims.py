@@ -43,13 +43,15 @@ class Dims:
 
     def new(self, length: int | None = None) -> int:
         """Return a new id, or the one id of a known length."""
-        if length is not None and length in self.known:
-            return self.known[length]
-        self.parent.append(len(self.parent))
-        self.length.append(length)
+        parent = self.parent
+        id_ = len(parent)
         if length is not None:
-            self.known[length] = len(self.parent) - 1
-        return len(self.parent) - 1
+            found = self.known.setdefault(length, id_)
+            if found != id_:
+                return found
+        parent.append(id_)
+        self.length.append(length)
+        return id_
 
     def find(self, a: int) -> int:
         """The representative of an id."""
@@ -93,24 +95,24 @@ class Dims:
         x, y = self.of(a), self.of(b)
         if x == y:
             return True
-        return len(x) == len(y) and all(
-            self.find(i) == self.find(j) for i, j in zip(x, y, strict=True)
-        )
+        if len(x) != len(y):
+            return False
+        find = self.find
+        return all([i == j or find(i) == find(j) for i, j in zip(x, y, strict=True)])
 
     def set(self, v: Variable, ids: Sequence[int | None]) -> None:
         """Give a variable's axes their ids (None: a new one); what its type knows is used as
         well.
         """
-        own = self.fresh(v.type)
         chosen = []
-        for mine, given in zip(own, ids, strict=True):
-            if (
-                given is not None
-                and self.length_of(mine) is not None
-                and self.length_of(given) is None
-            ):
-                self.join(given, mine)
-            chosen.append(mine if given is None or self.length_of(mine) is not None else given)
+        for length, given in zip(getattr(v.type, "shape", ()), ids, strict=True):
+            if length is None:
+                chosen.append(self.new() if given is None else given)
+                continue
+            own = self.new(length)
+            if given is not None and self.length_of(given) is None:
+                self.join(given, own)
+            chosen.append(own)
         self.axes[v] = tuple(chosen)
 
 

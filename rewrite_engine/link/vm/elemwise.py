@@ -40,7 +40,8 @@ def _(op: Elemwise, node: Apply, dims: Dims) -> list[Check]:
     """Dimensions that are not statically 1 must be equal: check what is not known to be."""
     ids = _common(node, dims)
     if ids is not None:
-        dims.axes.update((out, ids) for out in node.outputs)
+        for out in node.outputs:
+            dims.axes[out] = ids
         return []
     ndim = node.outputs[0].type.ndim
     shape: list[int] = []
@@ -67,11 +68,13 @@ def _common(node: Apply, dims: Dims) -> Axes | None:
     the quick way for nearly every node.
     """
     shape = node.outputs[0].type.shape
+    if not shape:
+        return ()
     ids: Axes | None = None
     for x in node.inputs:
         own = x.type.shape
         if own == shape:
-            found = dims.of(x)
+            found = dims.axes.get(x) or dims.of(x)
             if ids is None:
                 ids = found
             elif found != ids:
@@ -86,25 +89,29 @@ def _common(node: Apply, dims: Dims) -> Axes | None:
 
 @traits.register
 def _(op: Elemwise, node: Apply) -> Traits:
-    handler = _handler(op.scalar_op)
-    if handler is None or len(node.outputs) > 1:
-        return DEFAULT
-    into: tuple[int, ...] = ()
-    if handler in (_ufunc, _second):
-        into = tuple(range(len(node.inputs)))
-    elif handler in (_fold, _clip):
-        first, rest = node.inputs[:2], node.inputs[2:]
-        into = tuple([k for k, x in enumerate(first) if x not in rest])
-    return _traits(op.scalar_op, node.outputs[0].type.ndim == 0, into)
+    inputs, outputs = node.inputs, node.outputs
+    rest = inputs[2:]
+    apart = not rest or (inputs[0] not in rest, inputs[1] not in rest)
+    return _traits(op.scalar_op, len(inputs), len(outputs), outputs[0].type.ndim == 0, apart)
 
 
 @lru_cache(maxsize=4096)
-def _traits(op: ScalarOp, number: bool, into: tuple[int, ...]) -> Traits:
-    """The traits of a node; number: of 0-d values."""
+def _traits(op: ScalarOp, nin: int, nout: int, number: bool, apart: Any) -> Traits:
+    """The traits of a node; number: of 0-d values; apart: for the first two of many operands,
+    whether they do not occur among the others.
+    """
+    handler = _handler(op)
+    if handler is None or nout > 1:
+        return DEFAULT
     warns = op.ufunc is None or op.ufunc.__name__ not in QUIET_UFUNCS
     if number:
         return Traits(inline=True, warns=warns)
-    keep = _handler(op) not in (_switch, _identity)
+    into: tuple[int, ...] = ()
+    if handler in (_ufunc, _second):
+        into = tuple(range(nin))
+    elif handler in (_fold, _clip):
+        into = tuple([k for k in range(min(nin, 2)) if apart is True or apart[k]])
+    keep = handler not in (_switch, _identity)
     return Traits(True, into, keep, inline=True, warns=warns, elementwise=True)
 
 
@@ -142,6 +149,10 @@ def _(op: Elemwise, node: Apply, ctx: Context) -> str | None:
 def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str:
     """An expression between NumPy scalars."""
     xs = [ctx.scalar(i) for i in range(len(node.inputs))]
+    operator = _operator(op)
+    if operator is not None and len(xs) > 1:
+        ctx.form = "scalar"
+        return operator.join(xs)
     ufunc, dtype = op.ufunc, node.outputs[0].type.numpy_dtype
     ctx.form = "scalar"
     if isinstance(op, Cast):
@@ -163,10 +174,16 @@ def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str:
     if ufunc is None or op.compute is not None:
         ctx.form = "any"
         return f"{ctx.name(op.compute, op.name)}({', '.join(xs)})"
-    operator = OPERATORS.get(ufunc.__name__)
-    if operator is not None and len(xs) > 1:
-        return f" {operator} ".join(xs)
     return _nested(ufunc, xs, ctx) if len(xs) > 1 or ufunc.nin == 1 else xs[0]
+
+
+@lru_cache(maxsize=4096)
+def _operator(op: ScalarOp) -> str | None:
+    """The operator between NumPy scalars that means the same, with its spaces."""
+    if isinstance(op, Cast) or op.name in _SPECIAL or op.ufunc is None or op.compute is not None:
+        return None
+    symbol = OPERATORS.get(op.ufunc.__name__)
+    return None if symbol is None else f" {symbol} "
 
 
 def _nested(ufunc: np.ufunc, xs: Sequence[str], ctx: Context) -> str:
@@ -211,8 +228,12 @@ def _fold(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
     if len(xs) == 1:
         wanted = ctx.name(out.type.numpy_dtype, out.type.dtype)
         return f"{ctx.name(np.array, 'array')}({xs[0]}, {wanted})"
-    kinds = {x.type.dtype for x in node.inputs}
-    dtype = None if len(kinds) == 1 else out.type.numpy_dtype
+    first, dtype = node.inputs[0].type.dtype, None
+    for x in node.inputs:
+        if x.type.dtype != first:
+            dtype = out.type.numpy_dtype
+    if len(xs) == 2:
+        return call_ufunc(ctx, ufunc, xs, ctx.target, dtype)
     return _steps(node, ctx, [(ufunc, [x], dtype) for x in xs[1:]], xs[0])
 
 
@@ -228,9 +249,6 @@ def _steps(
     full = _final_from(node, ctx)
     destroyed = node.op.destroy_map.get(0, [0])[0]
     target = ctx.target
-    if len(calls) == 1:
-        ((ufunc, rest, dtype),) = calls
-        return call_ufunc(ctx, ufunc, [first, *rest], target, dtype)
     result = ctx.out()
     so_far = first
     for k, (ufunc, rest, dtype) in enumerate(calls):

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from rewrite_engine.errors import BroadcastError
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.vm.dims import Check
-from rewrite_engine.link.vm.lower import lower
+from rewrite_engine.link.vm.lower import ByClass, lower
 from rewrite_engine.link.vm.names import Names
 from rewrite_engine.link.vm.plan import Plan, Step
 from rewrite_engine.link.vm.workspace import fit
@@ -75,12 +74,14 @@ class Body:
         self.arguments = frozenset(self.place.values())
         self.left: set[str] = set()  # registers that blocks left and none has taken yet
         self.blocks = [Block()]
+        self.lower = ByClass(lower)
         for i, step in enumerate(plan.steps):
             if i and i % CHUNK == 0 and len(plan.steps) - i > CHUNK // 2:
                 self._close(self.blocks[-1])
                 self.blocks.append(Block())
             self._node(i, step)
-            self.warns = self.warns or step.traits.warns
+            if step.traits.warns:
+                self.warns = True
         if len(self.blocks) > 1:
             self._close(self.blocks[-1])
 
@@ -122,11 +123,15 @@ class Body:
     def _release(self, v: Variable) -> list[str]:
         """Let go of a variable; return its registers (a parameter keeps its name)."""
         freed = []
-        for table in (self.place, self.scalars):
-            name = table.pop(v, None)
-            if name in self.registers:
+        name = self.place.pop(v, None)
+        if name in self.registers:
+            freed.append(name)
+        if self.scalars:
+            name = self.scalars.pop(v, None)
+            if name is not None:
                 freed.append(name)
-        self.form.pop(v, None)
+        if self.form:
+            self.form.pop(v, None)
         return freed
 
     # --- nodes --------------------------------------------------------------------------------
@@ -134,23 +139,54 @@ class Body:
     def _node(self, i: int, step: Step) -> None:
         node = step.node
         ctx = NodeContext(self, step)
-        inputs = tuple([self.refer(v) for v in node.inputs])
-        checks = self._checks(step)
-        expression = lower(node.op, node, ctx)
-        outputs, dead = self._finish(step, ctx)
-        lines = checks + ctx.lines
+        lines = ctx.lines
+        if step.checks:
+            lines += self._checks(step)
+        expression = self.lower[node.op.__class__](node.op, node, ctx)
+        if len(node.outputs) == 1:
+            output, dead = self._finish_one(step, ctx)
+        else:
+            output, dead = self._finish(step, ctx)
         if expression is not None:
-            lines.append(f"{', '.join(outputs)} = {expression}")
+            lines.append(f"{output} = {expression}")
         if dead:
             lines[-1] += f"; {' = '.join(dead)} = None"
         block = self.blocks[-1]
         block.lines += lines
-        block.about += [(i, inputs)] * len(lines)
+        block.about += [(i, ctx.inputs)] * len(lines)
 
-    def _finish(self, step: Step, ctx: NodeContext) -> tuple[list[str], list[str]]:
-        """Give the outputs their registers and free those of what dies here; return (outputs, to
-        be emptied).
+    def _finish_one(self, step: Step, ctx: NodeContext) -> tuple[str, list[str]]:
+        """Give the output of a node its register and free those of what dies here; return (the
+        register, what is to be emptied).
         """
+        out = step.node.outputs[0]
+        freed: list[str] = []
+        dead: list[str] = []
+        unread = False
+        for v in step.dies:
+            if v is out:
+                unread = True
+                continue
+            registers = self._release(v)
+            freed += registers
+            if getattr(v.type, "ndim", 1):
+                dead += registers
+        name = ctx.own or (freed[0] if freed else self.register())
+        self.place[out] = name
+        if getattr(out.type, "ndim", None) == 0:
+            self.form[out] = ctx.form
+        for register in freed:
+            if register != name:
+                self.free[register] = None
+        if name in dead:
+            dead.remove(name)
+        if unread:
+            for register in self._release(out):
+                self.free[register] = None
+        return name, dead
+
+    def _finish(self, step: Step, ctx: NodeContext) -> tuple[str, list[str]]:
+        """`_finish_one` for a node of several outputs: (their registers, …)."""
         outputs = step.node.outputs
         unread = [v for v in step.dies if v in outputs]
         freed: list[str] = []
@@ -173,8 +209,8 @@ class Body:
         for v in unread:
             registers = self._release(v)
             self.free.update([(r, None) for r in registers])
-            dead += registers if len(outputs) > 1 else []
-        return names, dead
+            dead += registers
+        return ", ".join(names), dead
 
     def _checks(self, step: Step) -> list[str]:
         """Comparisons of dimensions that are not known to be equal yet, as few as can be."""
@@ -201,6 +237,8 @@ class Body:
 class NodeContext:
     """What `lower` sees of the node it writes code for (see `lower.Context`)."""
 
+    __slots__ = ("body", "copies", "form", "inputs", "lines", "name", "node", "own", "target")
+
     def __init__(self, body: Body, step: Step) -> None:
         self.body = body
         self.node: Apply = step.node
@@ -209,9 +247,14 @@ class NodeContext:
         self.lines: list[str] = []
         self.own: str | None = None
         self.target: str | None = None
+        self.name = body.names.add
+        place, names = body.place, []
+        for v in step.node.inputs:
+            names.append(place[v] if v in place else body.refer(v))
+        self.inputs = tuple(names)
         if step.into is not None:
             self.target = self.array(step.into)
-        elif step.slot is not None and step.like is not None and body.keep:
+        elif body.keep and step.slot is not None and step.like is not None:
             self.target = self._buffer(step)
 
     def _buffer(self, step: Step) -> str:
@@ -228,29 +271,25 @@ class NodeContext:
         return f"{function}(_workspace, {step.slot}, {shape}, {dtype})"
 
     def value(self, i: int) -> str:
-        return self.body.refer(self.node.inputs[i])
+        return self.inputs[i]
 
     def array(self, i: int) -> str:
-        v = self.node.inputs[i]
-        name = self.body.refer(v)
-        if self.body.form.get(v, "array") == "array":
+        name = self.inputs[i]
+        if self.body.form.get(self.node.inputs[i], "array") == "array":
             return name
-        return f"{self.body.names.add(np.asarray, 'asarray')}({name})"
+        return f"{self.name(np.asarray, 'asarray')}({name})"
 
     def scalar(self, i: int) -> str:
-        v = self.node.inputs[i]
+        v, body = self.node.inputs[i], self.body
         if isinstance(v, Constant):
-            return self.body.number(v)
-        if self.body.form.get(v) == "scalar":
-            return self.body.place[v]
-        found = self.body.scalars.get(v)
+            return body.number(v)
+        if body.form.get(v) == "scalar":
+            return self.inputs[i]
+        found = body.scalars.get(v)
         if found is None:
-            found = self.body.scalars[v] = self.body.register()
-            self.lines.append(f"{found} = {self.body.place[v]}[()]")
+            found = body.scalars[v] = body.register()
+            self.lines.append(f"{found} = {self.inputs[i]}[()]")
         return found
-
-    def name(self, value: Any, hint: str) -> str:
-        return self.body.names.add(value, hint)
 
     def has_result_shape(self, i: int) -> bool:
         return self.body.plan.dims.same(self.node.inputs[i], self.node.outputs[0])

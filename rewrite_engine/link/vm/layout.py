@@ -32,7 +32,12 @@ def find_copies(steps: Sequence[Step]) -> list[Step]:
             order = tuple([given[0][a] for a in axes]) if given else axes
             if order != tuple(range(len(order))):
                 orders[node.outputs[0]] = (order, [*(given[1] if given else []), step])
-        elif step.traits.elementwise and node.outputs[0].type.ndim > 1:
+        elif (
+            orders
+            and step.traits.elementwise
+            and node.outputs[0].type.ndim > 1
+            and not orders.keys().isdisjoint(node.inputs)
+        ):
             _meet(step, orders, copies)
     return list(copies.values())
 

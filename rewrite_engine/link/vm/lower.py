@@ -50,6 +50,20 @@ VIEW = Traits(inline=True, warns=False)
 FRESH = Traits(fresh=True, inline=True)
 
 
+class ByClass(dict[type, Callable[..., Any]]):
+    """The implementations of a `singledispatch` function by the class of their first argument: for
+    a pass over many nodes, as a dict is asked faster than the function.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self.find = function.dispatch
+
+    def __missing__(self, cls: type) -> Callable[..., Any]:
+        found: Callable[..., Any] = self.find(cls)
+        self[cls] = found
+        return found
+
+
 class Context(Protocol):
     """What `lower` may use to write the code of one node."""
 

@@ -6,6 +6,7 @@ import builtins
 import keyword
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 _NOT_WORD = re.compile(r"\W+")
@@ -13,6 +14,7 @@ _REGISTER = re.compile(r"_*r\d+\Z")
 _USED = frozenset({"type", "len", "BaseException"})  # builtins that generated code calls
 
 
+@lru_cache(maxsize=4096)
 def identifier(text: str | None, otherwise: str) -> str:
     """Make a Python identifier of a text: `otherwise` where nothing of it can be used."""
     name = _NOT_WORD.sub("_", text or "")

@@ -16,7 +16,7 @@ from typing import Any
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.vm.dims import Check, Dims, axes
 from rewrite_engine.link.vm.layout import find_copies
-from rewrite_engine.link.vm.lower import FRESH, Traits, traits
+from rewrite_engine.link.vm.lower import FRESH, ByClass, Traits, traits
 
 Source = tuple[tuple[int, int | None], ...]  # (input, axis), axis None for the whole shape
 END = 1 << 62  # the position after the last node: results and updates are read there
@@ -48,7 +48,7 @@ class Step:
 
     node: Apply
     traits: Traits
-    checks: list[Check]
+    checks: Sequence[Check] = ()
     into: int | None = None
     slot: int | None = None
     like: Source | None = None  # where the shape of the kept buffer is read
@@ -68,13 +68,17 @@ class Plan:
         self.storages: dict[Variable, Storage] = {}
         self.whole: set[Variable] = set()
         self.slots: list[Any] = []  # the dtype of each kept buffer
-        self.steps = [Step(node, traits(node.op, node), []) for node in nodes]
-        for step in find_copies(self.steps):
-            step.copies, step.traits = True, FRESH
+        known = ByClass(traits)
+        self.steps = [Step(node, known[node.op.__class__](node.op, node)) for node in nodes]
+        if any([step.traits.permutes is not None for step in self.steps]):
+            for step in find_copies(self.steps):
+                step.copies, step.traits = True, FRESH
         self._find_last_reads()
         self._find_storages()
+        rules = ByClass(axes)
         for i, step in enumerate(self.steps):
-            step.checks = axes(step.node.op, step.node, self.dims)
+            node = step.node
+            step.checks = rules[node.op.__class__](node.op, node, self.dims)
             self._choose(i, step)
         self._keep_buffers()
 
@@ -83,9 +87,10 @@ class Plan:
     def _find_last_reads(self) -> None:
         last = self.last
         for i, step in enumerate(self.steps):
-            for v in step.node.inputs:
+            node = step.node
+            for v in node.inputs:
                 last[v] = i
-            for v in step.node.outputs:
+            for v in node.outputs:
                 last[v] = i
         for v in self.outputs:
             last[v] = END
@@ -98,17 +103,22 @@ class Plan:
         found = self.storages.get(v)
         if found is None:
             found = self.storages[v] = Storage(ours=False)
-        return found.root()
+        return found if found.parent is None else found.root()
 
     def _find_storages(self) -> None:
+        storages = self.storages
         for step in self.steps:
-            for i, out in enumerate(step.node.outputs):
-                self.storages[out] = Storage(ours=True)
-                for k in () if step.copies else shown(step.node, i):
-                    self._join(out, step.node.inputs[k])
+            node = step.node
+            for out in node.outputs:
+                storages[out] = Storage(True)
+            if (node.op.view_map or node.op.destroy_map) and not step.copies:
+                for i, out in enumerate(node.outputs):
+                    for k in shown(node, i):
+                        self._join(out, node.inputs[k])
         for v, i in self.last.items():
             storage = self.storage(v)
-            storage.last = max(storage.last, i)
+            if i > storage.last:
+                storage.last = i
 
     def _join(self, a: Variable, b: Variable) -> None:
         x, y = self.storage(a), self.storage(b)
@@ -121,21 +131,24 @@ class Plan:
 
     def _choose(self, i: int, step: Step) -> None:
         """Decide where the result of a node goes."""
-        node = step.node
-        destroyed = node.op.destroy_map.get(0)
+        node, known = step.node, step.traits
         out = node.outputs[0]
+        destroyed = node.op.destroy_map.get(0) if node.op.destroy_map else None
         if destroyed:
             step.into = destroyed[0]
             if node.inputs[destroyed[0]] in self.whole:
                 self.whole.add(out)
             return
-        if step.traits.fresh and getattr(out.type, "ndim", 0) > 0:
-            self.whole.add(out)
-            step.into = next((k for k in step.traits.into if self._reusable(i, node, k)), None)
-            if step.into is not None:
-                self._join(out, node.inputs[step.into])
-            elif step.traits.keep:
-                step.like = self._shape_source(node, out)
+        if not known.fresh or not getattr(out.type, "ndim", 0):
+            return
+        self.whole.add(out)
+        for k in known.into:
+            if node.inputs[k] in self.whole and self._reusable(i, node, k):
+                step.into = k
+                self._join(out, node.inputs[k])
+                return
+        if known.keep:
+            step.like = self._shape_source(node, out)
 
     def _shape_source(self, node: Apply, out: Variable) -> Source | None:
         """Where the shape of the result can be read before it exists: one entry for all of it, or
@@ -153,14 +166,14 @@ class Plan:
         return tuple(found) if None not in found else None  # type: ignore[arg-type]
 
     def _reusable(self, i: int, node: Apply, k: int) -> bool:
-        """Whether the memory of input `k` may take the result of node `i`."""
+        """Whether the memory of input `k`, which is whole, may take the result of node `i`."""
         v, out = node.inputs[k], node.outputs[0]
-        if v not in self.whole or v.type.dtype != out.type.dtype:
-            return False
         storage = self.storage(v)
-        if not storage.ours or storage.last != i or not self.dims.same(v, out):
+        if storage.last != i or not storage.ours:
             return False
-        return all(w is v or self.storage(w) is not storage for w in node.inputs)
+        if v.type.dtype != out.type.dtype or not self.dims.same(v, out):
+            return False
+        return all([w is v or self.storage(w) is not storage for w in node.inputs])
 
     def _keep_buffers(self) -> None:
         """Give storages that no result shows a place in the workspace, one place to many whose
@@ -179,8 +192,9 @@ class Plan:
                 storage = self.storage(step.node.outputs[0])
                 if storage.ours and storage.last != END and id(storage) not in foreign:
                     self._keep(step, storage, free, ends)
-            for key, slot in ends.pop(i, ()):
-                free.setdefault(key, []).append(slot)
+            if i in ends:
+                for key, slot in ends.pop(i):
+                    free.setdefault(key, []).append(slot)
 
     def _keep(self, step: Step, storage: Storage, free: dict[Any, list[int]], ends: Any) -> None:
         out = step.node.outputs[0]
