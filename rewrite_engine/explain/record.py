@@ -31,7 +31,7 @@ from rewrite_engine.rewrite.trace import Firing, Trace
 from rewrite_engine.rewrite.trace.attempts import evidence_text
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Step(Firing):
     """One firing, with what is needed to tell about it.
 

@@ -295,7 +295,7 @@ class NodeStore:
             return False
         if not op.destroy_map:
             table.setdefault(key, node)
-        if pending[0] is RETYPE or any([a is not b and a.type is not b.type for a, b in pending]):
+        if any([a is None or a.type is not b.type for a, b in pending]):  # type: ignore[union-attr]
             self._retype(node)
         return True
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -176,7 +177,7 @@ def test_among_many_operands_the_first_match_is_the_same(seeds: list[int]) -> No
 def test_a_failing_match_among_thousands_of_operands_is_linear() -> None:
     xs = [num(f"x{i}") for i in range(4_000)]
     rule = make(lambda a, b: mul(sub(a, b), log(b)) >> add(a, b))
-    parts = [sub(a, b) for a, b in zip(xs, xs[1:], strict=False)]
+    parts = [sub(a, b) for a, b in pairwise(xs)]
     parts += [log(sin(a)) for a in xs]
     node = mul(*parts).owner
     start = time.perf_counter()

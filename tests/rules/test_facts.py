@@ -108,6 +108,13 @@ def test_what_is_said_holds(term: Any, given: Any) -> None:
         holds(term, given)
 
 
+def label(v: Any) -> str:
+    """The name of a parameter in reports; of sets in one order (workers compare names)."""
+    if isinstance(v, set):
+        return "+".join(sorted(fact.name for fact in v)) or "nothing"
+    return str(v)[:30]
+
+
 @pytest.mark.parametrize("op", BOUNDS, ids=str)
 def test_bounds_go_through_every_op(op: Any) -> None:
     """With operands within bounds; several dtypes."""
@@ -147,7 +154,7 @@ def test_bounds_go_through_every_op(op: Any) -> None:
                                  unique_indices}),
         (pt.constant([np.inf]), {nonneg, nonzero, distinct, increasing}),
     ],
-    ids=str,
+    ids=label,
 )  # fmt: skip
 def test_what_is_known(term: Any, wanted: Any) -> None:
     known = {a for a in CHECKS if a(term)}
@@ -191,7 +198,7 @@ G = np.array([[1.0, 2.0, -1.0], [0.5, -3.0, 4.0], [2.0, 2.0, 1.0]])
         (pt.eye(3, k=1), set()), (pt.eye(2, 3), set()), (X.T @ X + X[:1], set()),
         (pt.eye(3) + pt.eye(3), {symmetric, diagonal, positive_definite}), (x, set()),
     ],
-    ids=lambda v: str(v)[:30],
+    ids=label,
 )  # fmt: skip
 def test_matrices(term: Any, wanted: Any) -> None:
     term = FunctionGraph(None, [term], clone=False).outputs[0]  # X.T is one node
@@ -223,7 +230,7 @@ def test_matrices(term: Any, wanted: Any) -> None:
         (pt.matrix(shape=(2, 3)), pt.matrix(shape=(2, 3)), True),
         (pt.matrix(shape=(2, None)), pt.matrix(shape=(3, None)), False),
     ],
-    ids=lambda v: str(v)[:30],
+    ids=label,
 )  # fmt: skip
 def test_shapes(one: Any, other: Any, known: bool) -> None:
     one, other = FunctionGraph(None, [one, other], clone=False).outputs
