@@ -26,7 +26,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.replace import as_pairs, clone_replace
-from rewrite_engine.graph.traverse import ancestors, graph_inputs, toposort
+from rewrite_engine.graph.traverse import ancestors, toposort
 
 _HOW = ("raise", "warn", "ignore")
 
@@ -40,7 +40,8 @@ class Request:
     """The graph of a function before it is copied and rewritten.
 
     results, packing: the outputs and how they are returned. updates: {shared variable or `In`:
-    new value}. shared: all shared variables that are read or updated.
+    new value}. shared: all shared variables that are read or updated. reached: all variables from
+    the expressions down to the inputs, in the order of the walk.
     """
 
     inputs: list[In]
@@ -49,6 +50,7 @@ class Request:
     results: list[Variable] = field(default_factory=list)
     updates: dict[Any, Variable] = field(default_factory=dict)
     shared: list[SharedVariable] = field(default_factory=list)
+    reached: dict[Variable, None] = field(default_factory=dict)
 
     @property
     def expressions(self) -> list[Variable]:
@@ -160,13 +162,14 @@ def _collect_shared(
     found: dict[SharedVariable, None] = dict.fromkeys(
         v for v in request.updates if isinstance(v, SharedVariable)
     )
-    seen: set[Variable] = set(given)
+    reached = request.reached
     todo = request.expressions
     while todo:
+        walk = [v for v in ancestors(todo, given) if v not in reached]
+        reached.update(dict.fromkeys(walk))
         fresh = [
-            v for v in graph_inputs(todo, given) if isinstance(v, SharedVariable) and v not in seen
+            v for v in walk if v.owner is None and isinstance(v, SharedVariable) and v not in given
         ]
-        seen.update(fresh)
         found.update(dict.fromkeys(fresh))
         todo = []
         for v in fresh:
@@ -186,8 +189,8 @@ def _collect_shared(
 def _check_roots(request: Request) -> None:
     """Raise `MissingInputError` for the first root that nobody gives."""
     given = {spec.variable for spec in request.inputs}
-    for v in graph_inputs(request.expressions, given):
-        if v in given or isinstance(v, Constant | SharedVariable):
+    for v in request.reached:
+        if v.owner is not None or v in given or isinstance(v, Constant | SharedVariable):
             continue
         raise MissingInputError(
             f"the variable {describe(v)} is needed but not given: it must be an input, be replaced "
@@ -218,7 +221,9 @@ def check_unused(request: Request, how: str | None) -> None:
         raise InputError(f"on_unused_input is one of {', '.join(_HOW)}, not {how!r}")
     if how == "ignore":
         return
-    used = set(ancestors(request.expressions))
+    used: Collection[Variable] = request.reached
+    if any([spec.variable.owner is not None for spec in request.inputs]):
+        used = set(ancestors(request.expressions))  # also what only an input is computed from
     for i, spec in enumerate(request.inputs):
         if spec.variable in used:
             continue

@@ -23,9 +23,10 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.feature import CALLBACKS, AlreadyThere, Feature, overridden
 from rewrite_engine.graph.history import replace_validate
+from rewrite_engine.graph.intake import copy_in
 from rewrite_engine.graph.intern import key_in_any_order, key_of
 from rewrite_engine.graph.memory import makers_of_destroyed
-from rewrite_engine.graph.node import Apply, Constant, Variable, build_node, copy_tag
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.order import GAP
 from rewrite_engine.graph.origin import Origin, plainly
 from rewrite_engine.graph.store import NodeStore
@@ -68,10 +69,13 @@ class FunctionGraph(NodeStore):
         for v in inputs:
             self.add_input(self.memo.setdefault(v, v.clone() if clone and copy_inputs else v))
         nodes = toposort(outputs, self.memo)
-        apart = makers_of_destroyed(nodes)
-        for node in nodes:
-            self.merging = merging and node not in apart
-            self._enter(self._copy(node) if clone else node, self.memo, GAP, None, None, node)
+        if clone:
+            copy_in(self, nodes, self.memo)
+        else:
+            apart = makers_of_destroyed(nodes)
+            for node in nodes:
+                self.merging = merging and node not in apart
+                self._enter(node, self.memo, GAP, None, None, node)
         for v in outputs:
             self.add_output(v)
         self.merging = True
@@ -329,16 +333,6 @@ class FunctionGraph(NodeStore):
             self.guard.on_new_output(self, own)
 
     # --- copying ---------------------------------------------------------------------------------
-
-    def _copy(self, node: Apply) -> Apply:
-        copy = build_node(node.op, node.inputs, tuple([v.type for v in node.outputs]), node.origin)
-        for old, new in zip(node.outputs, copy.outputs, strict=True):
-            new.name = old.name
-            if old._tag is not None:
-                new._tag = copy_tag(old)
-        if node._tag is not None:
-            copy._tag = copy_tag(node)
-        return copy
 
     def clone(self, check_integrity: bool = True) -> FunctionGraph:
         """Return a copy with clones of the features."""

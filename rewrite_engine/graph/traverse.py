@@ -28,8 +28,9 @@ def ancestors(
             continue
         seen.add(v)
         yield v
-        if v.owner is not None and v not in stop:
-            stack.extend(reversed(v.owner.inputs))
+        owner = v.owner
+        if owner is not None and v not in stop:
+            stack += owner.inputs[::-1]
 
 
 def graph_inputs(
