@@ -63,6 +63,8 @@ class InplaceOptimizer(GraphRewriter):
 
     def insert(self, fgraph: Any, chosen: dict[Apply, Op], trace: Trace | None) -> None:
         """Put the versions that overwrite in the places of the others; settle the graph once."""
+        if fgraph.facts is not None:  # all that was known of what is exchanged
+            fgraph.facts.clear()
         agenda, fgraph.agenda = fgraph.agenda, []  # so that no replacement settles the graph
         order, name = fgraph.order, self.rule_name
         try:
@@ -109,7 +111,7 @@ class Choice:
         #: roots that must not be overwritten (again) → a variable that shows it as an output, the
         #: node that overwrites it, or None where the handler says why
         self.closed: dict[Variable, Variable | Apply | None] = {}
-        self.readers: dict[Variable, dict[Apply, None]] = {}  # of a root, through all views
+        self.readers: dict[Variable, list[Apply]] = {}  # of a root, through all views
         self.twice: set[tuple[Apply, Variable]] = set()  # who reads a root through several inputs
         self.values: dict[Roots, list[tuple[Apply, int]]] = {}  # → who could overwrite it
         self.paths = Paths(self.nodes)
@@ -121,25 +123,24 @@ class Choice:
 
     def _survey(self, node: Apply) -> None:
         """Note what a node reads and might overwrite."""
-        could, closed = able(node), self.closed
-        own: set[Variable] = set()
+        could, closed, readers = able(node), self.closed, self.readers
         for i, v in enumerate(node.inputs):
             roots = self.roots(v)
             free = True
             for root in roots:
-                if root in closed or self._is_closed(root):
+                if root in closed or (root not in readers and self._is_closed(root)):
                     free = False
                     continue
-                if root in own:
+                known = readers.setdefault(root, [])
+                if known and known[-1] is node:
                     self.twice.add((node, root))
-                own.add(root)
-                if reads(node, v):
-                    self.readers.setdefault(root, {})[node] = None
+                elif reads(node, v):
+                    known.append(node)
             if could and free:
                 self.values.setdefault(roots, []).append((node, i))
 
     def _is_closed(self, root: Variable) -> bool:
-        if root in self.readers or self.fgraph.guard.owner_refusal(root) is None:
+        if self.fgraph.guard.owner_refusal(root) is None:
             return False
         self.closed[root] = None
         return True
@@ -157,11 +158,11 @@ class Choice:
         for roots in sorted(turn, key=turn.__getitem__):
             self._decide(roots)
 
-    def who_reads(self, roots: Roots) -> dict[Apply, None]:
+    def who_reads(self, roots: Roots) -> list[Apply]:
         """The readers of a value."""
         if len(roots) == 1:
             return self.readers[roots[0]]
-        return {reader: None for root in roots for reader in self.readers.get(root, ())}
+        return list(dict.fromkeys([r for root in roots for r in self.readers.get(root, ())]))
 
     def _decide(self, roots: Roots) -> None:
         """Find the latest reader of a value that can overwrite it and can be the last."""
@@ -173,6 +174,8 @@ class Choice:
         for node, i in _latest_first(self.values[roots], level):
             op = None if node in self.chosen else overwriting(node, i)
             if op is None or any((node, root) in self.twice for root in roots):
+                continue
+            if node.op.view_map and self.fgraph.guard.read_twice(node, i, roots) is not None:
                 continue
             if len(readers) > 1:
                 search = search or Search(order, self.paths, readers)

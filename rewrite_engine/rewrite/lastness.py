@@ -63,7 +63,7 @@ class Search:
     """Searches from the readers of one value for its other readers."""
 
     def __init__(self, order: Order, paths: Paths, readers: Collection[Apply]) -> None:
-        self.order, self.paths, self.readers = order, paths, readers
+        self.order, self.paths, self.readers = order, paths, set(readers)
         self.top = max([order.level[r] for r in readers])
         self.numbers: list[int] = []
         self.known: dict[Apply, bool] = {}  # whether a reader is reached; from a reader: another
