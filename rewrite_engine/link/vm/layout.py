@@ -47,6 +47,11 @@ def _meet(
 ) -> None:
     """Operands of one elementwise step: note the order of the result, or what has to be copied."""
     out = step.node.outputs[0]
+    if len(step.node.inputs) == 1:
+        order, origins = orders[step.node.inputs[0]]
+        if len(origins) <= _MOST_ORIGINS and 1 not in out.type.shape:
+            orders[out] = order, origins
+        return
     full = [x for x in step.node.inputs if x.type.ndim == out.type.ndim and 1 not in x.type.shape]
     found = [orders.get(x) for x in full]
     known = [f for f in found if f is not None]

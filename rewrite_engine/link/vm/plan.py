@@ -107,14 +107,20 @@ class Plan:
 
     def _find_storages(self) -> None:
         storages = self.storages
+        showing: dict[Any, list[tuple[int, ...]]] = {}  # by op, for each output
         for step in self.steps:
-            node = step.node
-            for out in node.outputs:
-                storages[out] = Storage(True)
-            if (node.op.view_map or node.op.destroy_map) and not step.copies:
-                for i, out in enumerate(node.outputs):
-                    for k in shown(node, i):
-                        self._join(out, node.inputs[k])
+            node, op = step.node, step.node.op
+            if step.copies or not (op.view_map or op.destroy_map):
+                for out in node.outputs:
+                    storages[out] = Storage(True)
+                continue
+            found = showing.get(op)
+            if found is None:
+                found = showing[op] = [tuple(shown(node, i)) for i in range(len(node.outputs))]
+            for out, places in zip(node.outputs, found, strict=True):
+                storages[out] = self.storage(node.inputs[places[0]]) if places else Storage(True)
+                for k in places[1:]:
+                    self._join(out, node.inputs[k])
         for v, i in self.last.items():
             storage = self.storage(v)
             if i > storage.last:

@@ -4,6 +4,9 @@ values.
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 
 from rewrite_engine.errors import ShapeError
@@ -40,35 +43,43 @@ def _(op: DimShuffle, node: Apply, dims: Dims) -> list[Check]:
     return []
 
 
-def _drops_unknown(op: DimShuffle, node: Apply) -> bool:
-    """Whether a dropped dimension has to be looked at when the function runs."""
-    return any(node.inputs[0].type.shape[i] != 1 for i in op.drop)
-
-
 @traits.register
 def _(op: DimShuffle, node: Apply) -> Traits:
-    if _drops_unknown(op, node):
-        return DEFAULT
-    reorders = not op.drop and not op.augment
-    return Traits(inline=True, warns=False, permutes=op.shuffle) if reorders else VIEW
+    return _known(op, node.inputs[0].type)[0]
+
+
+@lru_cache(maxsize=4096)
+def _known(op: DimShuffle, type_: Any) -> tuple[Traits, bool, str, tuple[Any, ...] | None]:
+    """(traits, whether the input's dimensions are of use, text that reorders them, index that adds
+    and drops some). A dropped dimension whose length is not known has to be looked at when the
+    function runs: traits that know nothing.
+    """
+    drop, order = op.drop, op.shuffle + op.drop
+    text, index = "", None
+    if order != tuple(range(len(order))):
+        is_reversed = order == tuple(range(len(order)))[::-1]
+        text = ".T" if is_reversed else f".transpose({', '.join(map(str, order))})"
+    if op.augment or drop:
+        index = (*[None if o == "x" else slice(None) for o in op.new_order], *[0] * len(drop))
+    known = VIEW if index is not None else Traits(inline=True, warns=False, permutes=op.shuffle)
+    if any(type_.shape[i] != 1 for i in drop):
+        known = DEFAULT
+    return known, bool(order), text, index
 
 
 @lower.register
 def _(op: DimShuffle, node: Apply, ctx: Context) -> str:
-    if _drops_unknown(op, node):
+    known, dimensions, text, index = _known(op, node.inputs[0].type)
+    if known is DEFAULT:
         return call_op(op, node, ctx)
-    order = op.shuffle + op.drop
-    text = ctx.array(0) if order else ctx.value(0)  # a NumPy scalar can be indexed with None
-    if order != tuple(range(len(order))):
-        is_reversed = order == tuple(range(len(order)))[::-1]
-        text += ".T" if is_reversed else f".transpose({', '.join(map(str, order))})"
-    if op.augment or op.drop:
-        index = [None if o == "x" else slice(None) for o in op.new_order]
-        key = (*index, *[0] * len(op.drop))
-        text += f"[{ctx.name(key if len(key) > 1 else key[0], 'view')}]" if key else "[()]"
+    # a NumPy scalar can be indexed with None
+    text = (ctx.array(0) if dimensions else ctx.value(0)) + text
+    if index is not None:
+        key = index if len(index) > 1 else index[0] if index else None
+        text += f"[{ctx.name(key, 'view')}]" if index else "[()]"
     if not op.new_order:
         ctx.form = "scalar"
-    return text + (".copy()" if ctx.copies else "")
+    return text + ".copy()" if ctx.copies else text
 
 
 # --- Reshape, SpecifyShape --------------------------------------------------------------------
