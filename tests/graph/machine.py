@@ -90,7 +90,15 @@ class Terms:
 
     def node(self, values: dict[Variable, int], node: Apply, inputs: Sequence[int]) -> None:
         for i, out in enumerate(node.outputs):
-            values[out] = self.number((node.op, i, tuple(inputs)))
+            values[out] = self.number((node.op, i, operands(node, inputs)))
+
+
+def operands(node: Apply, inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """The operands of a term, without their order where that does not count."""
+    free = node.op.commutative and (
+        len(inputs) == 2 or (node.op.associative and node.outputs[0].type.regroups_exactly)
+    )
+    return tuple(sorted(inputs, key=lambda n: -1 if n is None else n) if free else inputs)
 
 
 class Machine:
@@ -163,7 +171,7 @@ class Machine:
                         return None, set()
                     found[v] = self.terms.root(v)
             inputs = tuple([found[v] for v in self._inputs(node)])
-            keys.add((node.op, inputs))
+            keys.add((node.op, operands(node, inputs)))
             self.terms.node(found, node, inputs)
         if new not in found:
             found[new] = self.terms.root(new)
@@ -254,7 +262,7 @@ class Machine:
             inputs = tuple([self.term(v, values)[0] for v in node.inputs])
         else:
             inputs = tuple([values[v] for v in node.inputs])
-        return node.op, inputs
+        return node.op, operands(node, inputs)
 
     def twin(self, clients: set[Apply], new: Variable, values: dict[Variable, int]) -> Apply | None:
         """The client of what is replaced that computes `new`: it is let alone."""

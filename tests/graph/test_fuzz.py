@@ -67,3 +67,12 @@ def test_long_walks(seed: int) -> None:
     for _ in range(60):
         rng.choice(STEPS)(machine)
         machine.check()
+
+
+def test_a_replacement_that_is_there_with_its_operands_the_other_way_round() -> None:
+    """x by p + x, where x + p is there: that node is the replacement, and stays as it is."""
+    machine = Machine(random.Random(1133).choice)
+    for seed in (134, *[0] * 7, 303):
+        machine.pick = random.Random(seed).choice
+        machine.replace()
+        machine.check()
