@@ -9,17 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match import decorate
 from rewrite_engine.match import equation as equations
-from rewrite_engine.match import find as finding
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
 from rewrite_engine.match.decorate import compute, node_rewriter, relation
 from rewrite_engine.match.fact import assuming, because, both, every, fact, given, unknown
-from rewrite_engine.match.find import Match
 from rewrite_engine.match.pattern import Anything, Const, Prop, Rest, Sort
 from rewrite_engine.match.relation import KanrenRelationSub
 from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
@@ -28,6 +26,9 @@ from rewrite_engine.rules.facts_arrays import same_length
 from rewrite_engine.tensor.operators import TensorOperators
 from rewrite_engine.terms.budget import Budget, OnBudget
 from rewrite_engine.terms.logic import pattern_classes
+
+if TYPE_CHECKING:
+    from rewrite_engine.match.find import Match
 
 __all__ = [
     "CONSTANT",
@@ -203,6 +204,8 @@ def find(
     >>> [match["a"] for match in find(pt.log(1 + x) * pt.log(1 + y), lambda a: pt.log(1 + a))]
     [x, y]
     """
+    from rewrite_engine.match import find as finding  # packs do without
+
     return finding.find(
         graph,
         pattern,

@@ -16,10 +16,9 @@ import linecache
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from rewrite_engine.errors import PackError, RuleError, source_line
 from rewrite_engine.match.rule import Rule
@@ -28,8 +27,7 @@ from rewrite_engine.match.ruleset import RuleSet
 GROUP = "rewrite_engine.rules"
 
 
-@dataclass(frozen=True, slots=True)
-class Pack:
+class Pack(NamedTuple):
     """An entry point of the group. name: of the entry point; distribution: who has it."""
 
     name: str

@@ -9,9 +9,9 @@ graph is rewritten.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
+from typing import NamedTuple
 
 from rewrite_engine.errors import DuplicateRuleError, UnknownNameError, did_you_mean, source_line
 from rewrite_engine.match.query import ALWAYS, Query
@@ -57,8 +57,7 @@ def merging(rules: RuleSet, name: str) -> GraphRewriter:
     return MergeOptimizer(name, reorders="ac/regroup" in rules)
 
 
-@dataclass(frozen=True, slots=True)
-class Phase:
+class Phase(NamedTuple):
     """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name.
     also: earlier phases whose rules are used again, because this one makes terms that are not in
     their normal form. on_request: only for queries that include the phase's name. does: what a

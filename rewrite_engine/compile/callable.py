@@ -5,7 +5,6 @@ and pickled.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -133,8 +132,8 @@ class Function(partial):  # type: ignore[type-arg]
         fgraph = program.fgraph.clone()
         if delete_updates:
             fgraph = FunctionGraph(fgraph.inputs, [fgraph.outputs[i] for i in outputs], clone=False)
-        new = replace(
-            program, fgraph=fgraph, inputs=inputs, updates=updates, name=name or program.name
+        new = program._replace(
+            fgraph=fgraph, inputs=inputs, updates=updates, name=name or program.name
         )
         return Function(new, self.mode, name or self.name, self._trust)
 
@@ -154,7 +153,7 @@ def _with_cell(a: Argument | Cell, cells: dict[Cell, Cell]) -> Argument | Cell:
     if isinstance(a, Cell):
         return cells.get(a, a)
     if a.default is not None and a.default in cells:
-        return replace(a, default=cells[a.default])
+        return a._replace(default=cells[a.default])
     return a
 
 

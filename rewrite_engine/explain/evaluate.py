@@ -8,7 +8,6 @@ code, so it says what a graph means.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -74,7 +73,7 @@ def run(
 
 def _as_argument(spec: Any) -> Argument:
     if isinstance(spec, Argument):
-        return replace(spec, name=None, default=None, strict=False)
+        return spec._replace(name=None, default=None, strict=False)
     return Argument(spec.type)
 
 

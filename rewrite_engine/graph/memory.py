@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rewrite_engine.errors import InconsistencyError, message
 from rewrite_engine.graph.node import Apply, Variable
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from rewrite_engine.graph.op import Op
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """The memory facts of an op.
 
     destroyed: the inputs it overwrites. may: per output the inputs whose memory it may show. must:

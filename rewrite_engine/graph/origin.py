@@ -10,9 +10,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -77,8 +76,7 @@ class Undone:
 UNDONE = Undone()
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(NamedTuple):
     """What a variable came from. rules: names of the rules that fired, earlier ones first. lines:
     (file, line)s of the user's code whose nodes they consumed, the variable's own first.
     """

@@ -9,8 +9,7 @@ found by `link.linker(name)`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,8 +64,7 @@ class Cell:
         return f"<{self.name or 'cell'} of type {self.type}>"
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """One argument of the function.
 
     name: keyword and printed name, or None. default: where its value comes from when it is not
@@ -83,8 +81,7 @@ class Argument:
     borrow: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(NamedTuple):
     """A graph to run.
 
     inputs: one per `fgraph.inputs`, an `Argument` or a `Cell` to read. n_results: the first
@@ -102,8 +99,7 @@ class Program:
     updates: tuple[tuple[int, Cell], ...] = ()
 
 
-@dataclass(slots=True)
-class Linked:
+class Linked(NamedTuple):
     """A program that can be called.
 
     call: the function. source: its text. free: drops the buffers it keeps between calls. nodes:
@@ -113,7 +109,7 @@ class Linked:
     call: Callable[..., Any]
     source: str
     free: Callable[[], None]
-    nodes: list[Apply] = field(default_factory=list)
+    nodes: list[Apply]
 
 
 def schedule(fgraph: FunctionGraph) -> list[Apply]:

@@ -220,10 +220,8 @@ def assuming(*conditions: Any) -> Given:
     assumed, so that the rule is used without leave; where the user grants the assumption they are
     not asked.
     """
-    from dataclasses import replace
-
     lowered = [c if isinstance(c, Condition) else lower_condition(c) for c in conditions]
-    return Given(tuple([replace(c, assumed=True) for c in lowered]))
+    return Given(tuple([c._replace(assumed=True) for c in lowered]))
 
 
 def _ungrouped(condition: Any) -> tuple[Any, ...]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from etuples.core import ExpressionTuple, KwdPair
 
@@ -59,19 +58,20 @@ class RuleBody:
 Term.make_rule = RuleBody
 
 
-@dataclass(frozen=True, slots=True)
 class Compute:
     """A right side that needs Python: a function of (some of) the holes, by name.
 
     None means: no match.
     """
 
-    fn: Callable[..., Any]
-    names: tuple[str, ...]
+    __slots__ = ("fn", "names")
+
+    def __init__(self, fn: Callable[..., Any], names: tuple[str, ...]) -> None:
+        self.fn = fn
+        self.names = names
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """A guard: a fact or predicate on (some of) the holes.
 
     `fn(*values)` is true, or a reason that is false; a fact is asked with the graph, so that it
@@ -90,15 +90,16 @@ class Condition:
         return 1 if self.fact is None else int(self.fact.cost)
 
 
-@dataclass(frozen=True, slots=True)
 class Given:
     """The guards of a rule, as the author wrote them."""
 
-    conditions: tuple[Any, ...]
+    __slots__ = ("conditions",)
+
+    def __init__(self, conditions: tuple[Any, ...]) -> None:
+        self.conditions = conditions
 
 
-@dataclass(frozen=True, slots=True)
-class Lowered:
+class Lowered(NamedTuple):
     """A rule's two sides and its guards, checked."""
 
     left: OpNode
@@ -251,7 +252,7 @@ def lower_condition(c: Any) -> Condition:
     """Lower a guard: what a fact returned for logic variables, or a function of holes by name."""
     if isinstance(c, Condition):
         args = tuple([lower_pattern(a) if isinstance(a, LogicVariable) else a for a in c.args])
-        return replace(c, args=args)
+        return c._replace(args=args)
     if callable(c):
         names = tuple(inspect.signature(c).parameters)
         text = getattr(c, "__name__", "condition")

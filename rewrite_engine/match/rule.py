@@ -12,7 +12,6 @@ import inspect
 import os
 from collections.abc import Callable, Container, Iterable, Sequence
 from copy import copy
-from dataclasses import replace
 from functools import cached_property
 from types import FunctionType
 from typing import Any
@@ -58,14 +57,18 @@ class Rule:
         self.phase = phase
         self.claim = claim
         self.tags = frozenset(tags) | ({phase} if phase else set()) | claim.tags
-        self.doc = inspect.getdoc(fn) or ""
-        if not self.doc:
+        if not (fn.__doc__ or "").strip():
             raise self.error(
                 PatternError, "has no docstring: say in one line why the rule is there"
             )
 
     depth: int = 1
     text: str = ""
+
+    @cached_property
+    def doc(self) -> str:
+        """The docstring: why the rule is there."""
+        return inspect.getdoc(self.fn) or ""
 
     def error(self, cls: type[RuleError], why: object) -> RuleError:
         """An error that starts with the rule's name and place."""
@@ -200,7 +203,6 @@ class DataRule(Rule):
         self.left: OpNode = self.lowered.left
         self.right: Any = self.lowered.right
         self.guards = self.lowered.guards
-        self.text = rule_text(self.lowered)
         if any(g.assumed for g in self.guards):
             if claim.then is None:
                 why = 'what a rule is `assuming` belongs to a claim: claim=assumes("fastmath"), say'
@@ -220,12 +222,16 @@ class DataRule(Rule):
     def on_trust(self) -> DataRule:
         """The rule without the guards that its assumption makes unnecessary."""
         rule = copy(self)
-        for made in ("apply", "goal", "on_trust"):
+        for made in ("apply", "goal", "on_trust", "text"):
             rule.__dict__.pop(made, None)
         rule.guards = tuple([g for g in self.guards if not g.assumed])
-        rule.lowered = replace(self.lowered, guards=rule.guards)
-        rule.text = rule_text(rule.lowered)
+        rule.lowered = self.lowered._replace(guards=rule.guards)
         return rule
+
+    @cached_property
+    def text(self) -> str:  # type: ignore[override]
+        """The rule on one line."""
+        return rule_text(self.lowered)
 
     def roots(self) -> Sequence[Any]:
         op = self.left.op

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from rewrite_engine.config import config
 from rewrite_engine.errors import RuleLoopError
@@ -69,8 +69,7 @@ class RunBudget:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """One firing of a story. nodes: how many the graph had before it."""
 
     rule: str

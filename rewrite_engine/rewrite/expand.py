@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import kanren
+from unification import var
 
 from rewrite_engine.errors import PatternError, RewriteEngineError, SearchBudgetError
 from rewrite_engine.graph.node import Variable
@@ -22,7 +22,6 @@ from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.terms.budget import Budget, OnBudget, Watch, bounded
 from rewrite_engine.terms.convert import etuplize, from_term
-from rewrite_engine.terms.search import search
 from rewrite_engine.terms.unify import logic_variables
 
 #: what building a term of the wrong types raises; ops of others raise plain errors
@@ -108,7 +107,9 @@ class Expansion:
 
     def sources(self, rule: Any, part: Variable) -> Iterator[Variable]:
         """Yield what a rule rewrites to a part of a term, at its root."""
-        q = kanren.var()
+        from rewrite_engine.terms.search import search  # imports miniKanren
+
+        q = var()
         goal = rule.goal(q, etuplize(part))
         for answer in search(q, (goal,), self.watch):
             if logic_variables(answer):

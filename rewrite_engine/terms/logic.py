@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any, ClassVar, NoReturn
 
 from etuples.core import ExpressionTuple, KwdPair
@@ -53,7 +54,7 @@ class Term:
         """Called by a class of ops that got a term among its parameters: a pattern of such an op,
         which is called like one.
         """
-        bound = inspect.signature(record.__init__).bind(None, *args, **kwargs)
+        bound = _signature(record).bind(None, *args, **kwargs)
         bound.apply_defaults()
         missing = [name for name in record.__props__ if name not in bound.arguments]
         if missing:
@@ -81,6 +82,11 @@ class Term:
         raise PatternError(
             f"{self} cannot be unpacked: only a variable for several operands can (sort Rest)"
         )
+
+
+@cache
+def _signature(record: Any) -> inspect.Signature:
+    return inspect.signature(record.__init__)
 
 
 def operand(x: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -131,7 +130,7 @@ def with_sides(lowered: Lowered) -> DataRule:
 
 def guarded(rule: DataRule, guards: tuple[Any, ...]) -> DataRule:
     """The rule with guards."""
-    return with_sides(replace(rule.lowered, guards=guards))
+    return with_sides(rule.lowered._replace(guards=guards))
 
 
 def variables(depth: int = 3) -> st.SearchStrategy[Variable]:

@@ -10,17 +10,15 @@ file.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any
+from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Apply, Variable
 
 Axes = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """A dimension that has to be compared when the function runs: axis `axis` of input `i` with
     axis `other_axis` of input `other`, or (`other` None) with the length `length`."""
 

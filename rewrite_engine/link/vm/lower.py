@@ -15,17 +15,15 @@ To give an op code of its own:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import singledispatch
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
+class Traits(NamedTuple):
     """What is known of a node's code. The defaults are right for anything.
 
     fresh: output 0 is a new whole array that nobody else sees, so it may be overwritten later.

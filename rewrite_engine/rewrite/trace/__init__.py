@@ -13,14 +13,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import origin_line
 from rewrite_engine.rewrite.result import Result
-from rewrite_engine.rewrite.trace.attempts import Attempt, attempted
 from rewrite_engine.rewrite.trace.places import Place, Places
 from rewrite_engine.terms.print import brief as brief
+
+if TYPE_CHECKING:
+    from rewrite_engine.rewrite.trace.attempts import Attempt
 
 
 @dataclass(slots=True)  # (freezing doubles the time to make one)
@@ -154,6 +156,8 @@ class Trace:
         self, rule: Any, node: Apply, verdict: str, reason: Any, seconds: float,
         ruled_out: bool = False,
     ) -> None:  # fmt: skip
+        from rewrite_engine.rewrite.trace.attempts import attempted  # few traces ask why
+
         fgraph, visited, term = self._visited or (None, None, "")
         if visited is not node:
             term = self.text(node.outputs[0])
