@@ -8,6 +8,7 @@ from rewrite_engine.tensor import (
     abs,
     constant,
     cos,
+    mul,
     neg,
     reciprocal,
     second,
@@ -105,6 +106,93 @@ def mul_of_negs(x: Float, y: Float):
     x * y
     """
     return (-x) * (-y) >> x * y
+
+
+@rule(phase="canonicalize", claim=exact)
+def mul_of_neg_by_constant(x: Float, c: FloatConstant):
+    """The sign goes into the constant.
+
+    >>> rewritten(2.0 * -vector("x"))
+    -2.0 * x
+    """
+    return c * (-x) >> neg(c) * x
+
+
+def without_sign(v):
+    """A float without its sign: of what is negated, or of a number below 0, or of any constant."""
+    if v.type.kind != "f":
+        return None
+    if v.head is neg:
+        return v.owner.inputs[0]
+    return constant(-v.data, dtype=v.type.dtype) if v.head is CONSTANT else None
+
+
+@node_rewriter([neg], phase="canonicalize", claim=exact, depth=3)
+def neg_of_product(fgraph, node):
+    """The sign goes into a constant, or cancels one. Not data: the operands stay where they are.
+
+    >>> x, y, z = vectors("x y z")
+    >>> rewritten(-(2 * x)), rewritten(-(x * -y * z))
+    (-2.0 * x, x * y * z)
+    """
+    product = node.inputs[0].owner
+    if product is None or product.op is not mul:
+        return None
+    for i, v in sorted(enumerate(product.inputs), key=lambda place: place[1].head is not neg):
+        new = without_sign(v)
+        if new is not None and new.type is v.type:
+            return mul(*product.inputs[:i], new, *product.inputs[i + 1 :])
+    return None
+
+
+@rule(phase="canonicalize", claim=exact)
+def div_of_neg_by_constant(x: Float, c: FloatConstant):
+    """The sign goes into the constant.
+
+    >>> rewritten(-vector("x") / 2.0)
+    x / -2.0
+    """
+    return (-x) / c >> x / neg(c)
+
+
+@rule(phase="canonicalize", claim=exact)
+def neg_of_div_by_constant(x: Float, c: FloatConstant):
+    """The sign goes into the constant.
+
+    >>> rewritten(-(vector("x") / 2.0))
+    x / -2.0
+    """
+    return -(x / c) >> x / neg(c)
+
+
+@rule(phase="canonicalize", claim=exact)
+def neg_of_constant_over(x: Float, c: FloatConstant):
+    """The sign goes into the constant.
+
+    >>> rewritten(-(2.0 / vector("x")))
+    -2.0 / x
+    """
+    return -(c / x) >> neg(c) / x
+
+
+@rule(phase="canonicalize", claim=exact)
+def constant_over_neg(x: Float, c: FloatConstant):
+    """The sign goes into the constant.
+
+    >>> rewritten(2.0 / -vector("x"))
+    -2.0 / x
+    """
+    return c / (-x) >> neg(c) / x
+
+
+@rule(phase="canonicalize")
+def neg_of_sub(x: Float, y: Float):
+    """The difference the other way round (up to the sign of a zero).
+
+    >>> rewritten(-(vector("x") - vector("y")))
+    y - x
+    """
+    return -(x - y) >> y - x
 
 
 @rule(phase="canonicalize", claim=exact)
@@ -276,13 +364,3 @@ def product_with_zero(x: Float):
     (second(sin(n), 0.0), 0.0 * x)
     """
     return 0 * x >> compute(lambda x: filled(x, 0)), given(finite(x))
-
-
-@rule(phase="specialize", claim=exact)
-def div_of_neg_by_constant(x: Float, c: FloatConstant):
-    """The sign goes into the constant.
-
-    >>> rewritten(-vector("x") / 2.0)
-    x / -2.0
-    """
-    return (-x) / c >> x / neg(c)

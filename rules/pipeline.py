@@ -26,6 +26,7 @@ PACKS = (
     "rewrite_engine.rewrite.fold",
     "rewrite_engine.rules.cast",
     "rewrite_engine.rules.algebra",
+    "rewrite_engine.rules.constants",
     "rewrite_engine.rules.collect",
     "rewrite_engine.rules.logic",
     "rewrite_engine.rules.exp_log",

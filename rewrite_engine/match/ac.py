@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.match.pattern import Hole, Literal, OpNode, subpatterns
 
 EXTRA = "*"  # the name under which the operands that a left side leaves alone are bound
@@ -70,8 +70,8 @@ def joined(op: Any, operands: Sequence[Any]) -> Any:
 
 
 def may_regroup(n: int, wanted: int, exact: bool, variable: Any) -> bool:
-    """Whether a rule may match `wanted` of `n` operands: one that claims exact values may not
-    regroup sums and products of floats.
+    """Whether a rule may match `wanted` of `n` operands: one that claims exact values,
+    or is pairwise, may not regroup sums and products of floats.
     """
     return n == wanted or not exact or bool(variable.type.regroups_exactly)
 
@@ -97,3 +97,24 @@ def put_back(op: Any, term: Any, extra: Sequence[Any]) -> Any:
     if term is None or not extra:
         return term
     return op(term, *extra)
+
+
+def content(v: Variable, depth: int = 2) -> tuple[Any, ...]:
+    """A key that sorts operands by what they are, in every process alike: constants, named inputs,
+    then terms by op and operands, a few levels deep.
+    """
+    kind = _stable(v.type)
+    if v.head is CONSTANT:
+        number = v.number  # type: ignore[attr-defined]
+        return (0, "" if number is None else str(number), kind)
+    if v.owner is None:
+        return (1, v.name or "", kind)
+    shown = v.owner.inputs[:4] if depth else ()
+    below = tuple([content(u, depth - 1) for u in shown])
+    return (2, _stable(v.owner.op), below, len(v.owner.inputs), v.index, kind)
+
+
+def _stable(x: Any) -> str:
+    """The text of something, without what differs between processes."""
+    text = str(x)
+    return text if " at 0x" not in text else type(x).__qualname__

@@ -17,7 +17,7 @@ from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
 Bindings = dict[str, Any]
 
 COUNT = "the number of operands is another"
-REGROUPED = "a sum or product of more operands would be regrouped, and the rule claims exact values"
+REGROUPED = "a sum or product of more operands would be regrouped, which the rule does not do"
 
 
 def matches(pattern: Any, v: Any, bound: Bindings | None = None) -> Iterator[Bindings]:

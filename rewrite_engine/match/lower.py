@@ -105,7 +105,7 @@ class Lowered(NamedTuple):
     left: OpNode
     right: Any
     guards: tuple[Condition, ...]
-    exact: bool = False  # the rule claims that values stay the same, bit by bit
+    exact: bool = False  # sums and products of floats are not regrouped
 
 
 def lower(

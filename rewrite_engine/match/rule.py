@@ -28,6 +28,9 @@ from rewrite_engine.match.pattern import Hole, OpClass, OpNode, subpatterns
 from rewrite_engine.match.text import rule_text
 from rewrite_engine.terms.logic import LogicVariable
 
+#: the tag of a rule that regroups no sums and products of floats, though it does not claim `exact`
+PAIRWISE = "pairwise"
+
 Result = Any  # a Variable, a list of them, {old: new}, or None / False
 
 
@@ -196,8 +199,9 @@ class DataRule(Rule):
     ) -> None:
         super().__init__(fn, phase=phase, claim=claim, tags=tags)
         self.variable = variable
+        pairs = exact in (claim, claim.then) or PAIRWISE in self.tags
         try:
-            self.lowered: Lowered = lower(fn, variable, exact=exact in (claim, claim.then))
+            self.lowered: Lowered = lower(fn, variable, exact=pairs)
         except RuleError as error:
             raise self.error(type(error), error) from None
         self.left: OpNode = self.lowered.left

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
-from rewrite_engine.match.ac import joined
+from rewrite_engine.match.ac import content, joined
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
 from rewrite_engine.match.outline import Outline, head_of
 from rewrite_engine.match.rule import NodeRewriter
@@ -170,7 +170,7 @@ def _joined_constants(fgraph: Any, node: Apply) -> Any:
     if not 2 <= len(constants) < len(inputs):
         return None
     folded = constant_folding.fn(fgraph, op.make_node(*constants))
-    if folded is None or not _is_harmless(op, folded[0], constants, len(inputs)):
+    if folded is None or not _is_harmless(op, folded[0], inputs):
         return None
     first = constants[0]
     rest = [v for v in inputs if v is first or v.head is not CONSTANT]
@@ -179,7 +179,7 @@ def _joined_constants(fgraph: Any, node: Apply) -> Any:
     return fitting(node.outputs[0], op(*rest[:place], folded[0], *rest[place:]))
 
 
-def _is_harmless(op: Any, folded: Any, constants: Sequence[Any], count: int) -> bool:
+def _is_harmless(op: Any, folded: Any, inputs: Sequence[Any]) -> bool:
     """Whether taking constants together first loses nothing: no overflow, and in products no
     underflow, also not on the way to the result.
     """
@@ -188,7 +188,30 @@ def _is_harmless(op: Any, folded: Any, constants: Sequence[Any], count: int) -> 
     number = folded.number
     if number is None or not math.isfinite(abs(number)):
         return False
-    return op.absorbing is None or (count == len(constants) + 1 and abs(number) > 1e-30)
+    if op.absorbing is None:
+        return True
+    if sum(v.head is not CONSTANT for v in inputs) == 1:
+        return bool(abs(number) > 1e-30)
+    return _keeps_products(inputs, abs(number))
+
+
+def _keeps_products(inputs: Sequence[Any], number: float) -> bool:
+    """Whether each product on the way to the result was computed before, up to its sign, if one
+    number takes the place of the first constant: `2 * x * 3 * y` has `6 * x`.
+    """
+    factor, now = 1.0, 1.0  # what the constants so far come to, before and now
+    seen: list[float] | None = None  # the factors that the operands so far had been multiplied by
+    for v in inputs:
+        if v.head is CONSTANT:
+            if v.number is None:
+                return False
+            factor, now = factor * abs(v.number), number
+            seen = seen and [*seen, factor]
+        elif seen is not None and now not in seen:
+            return False
+        else:
+            seen = [factor]
+    return True
 
 
 def _may_join_constants(op: Any, seen: Sequence[Outline]) -> bool:
@@ -219,6 +242,30 @@ def join_rounded_constants(fgraph: Any, node: Apply) -> Any:
     """
     exactly = node.outputs[0].type.regroups_exactly
     return None if exactly else _joined_constants(fgraph, node)
+
+
+def _may_join_nested(op: Any, seen: Sequence[Outline]) -> bool:
+    return len(seen) == 2 and has_constant(seen) and _may_be_nest(op, seen)
+
+
+@declared(_may_join_nested, approx(ulps=2), tags=["reorder"])
+def join_nested_constants(fgraph: Any, node: Apply) -> Any:
+    """The same in `a * (b * x)`, and where others need `b * x`: it is no nest that `flatten` opens.
+
+    Not data: it holds for every op with any number of operands.
+
+    >>> y = 2 * vector("x")
+    >>> rewritten(sin(y) * (3 * y))
+    sin(2.0 * x) * (6.0 * x)
+    """
+    op, out = node.op, node.outputs[0]
+    *constants, b = sorted(node.inputs, key=lambda v: v.head is not CONSTANT)
+    inner = b.owner.inputs if b.head is op else ()
+    if len(inner) != 2 or len(constants) != 1 or constants[0].head is not CONSTANT:
+        return None
+    if b is node.inputs[0] and is_joined_to(fgraph, b, op, out.type):
+        return None
+    return fitting(out, _joined_constants(fgraph, op.make_node(*constants, *inner)))
 
 
 # --- nests ---------------------------------------------------------------------------------------
@@ -350,27 +397,3 @@ def flatten(fgraph: Any, node: Apply) -> Any:
     if node.inputs[0].head is not node.op or is_inside(fgraph, node, anywhere=False):
         return None
     return opened(node, spine(fgraph, node))
-
-
-# --- content -------------------------------------------------------------------------------------
-
-
-def content(v: Variable, depth: int = 2) -> tuple[Any, ...]:
-    """A key that sorts operands by what they are, in every process alike: constants, named inputs,
-    then terms by op and operands, a few levels deep.
-    """
-    kind = _stable(v.type)
-    if v.head is CONSTANT:
-        number = v.number  # type: ignore[attr-defined]
-        return (0, "" if number is None else str(number), kind)
-    if v.owner is None:
-        return (1, v.name or "", kind)
-    shown = v.owner.inputs[:4] if depth else ()
-    below = tuple([content(u, depth - 1) for u in shown])
-    return (2, _stable(v.owner.op), below, len(v.owner.inputs), v.index, kind)
-
-
-def _stable(x: Any) -> str:
-    """The text of something, without what differs between processes."""
-    text = str(x)
-    return text if " at 0x" not in text else type(x).__qualname__

@@ -57,6 +57,10 @@ p, q = pt.tensor("p", dtype="bool", shape=(None,)), pt.tensor("q", dtype="bool",
         (pt.and_(p, q, p), "p & q"),
         (pt.or_(i, -1), "second(i, -1)"),
         (pt.and_(p, True), "p"),
+        (2 * a * 3 * b, "6.0 * a * b"),
+        (a * -0.5 * -2 * b, "a * b"),
+        (a * 2 * b * 3, "a * 2.0 * b * 3.0"),  # 6 * a may overflow where 2 * a * b does not
+        (a * 1e200 * 1e200 * b, "a * 1e+200 * 1e+200 * b"),
         (pt.maximum(a, pt.maximum(b, a)), "maximum(a, b)"),
         (pt.logaddexp(a, -np.inf), "a"),
         (1e308 * a + b + 1e308 * a, "1e+308 * a + b + 1e+308 * a"),
@@ -182,13 +186,25 @@ def sample(rule: Any, rng: Any, op: Any, dtype: str) -> tuple[Any, list[Any]]:
     return op(xs[rng.integers(3)], *operands), xs
 
 
+def nest(rule: Any, rng: Any, op: Any, dtype: str) -> tuple[Any, list[Any]]:
+    """A term of a constant and a term of a constant, in any order."""
+    x = pt.tensor("x", dtype=dtype, shape=(None,))
+    numbers = [0, 1, -1, 2, 3, 0.5, -2.5, 1e-3]
+    term: Any = x
+    for _ in range(2):
+        number = pt.constant(np.asarray(numbers[rng.integers(8)]).astype(dtype))
+        term = op(*[(term, number), (number, term)][rng.integers(2)])
+    return term, [x]
+
+
 @pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)
 def test_the_claim(rule: Any) -> None:
     rng, tried = np.random.default_rng(5), 0
     for n in range(400):
         dtype = ["float64", "float32", "int64", "int8", "bool"][n % 5]
         op = OPS[rng.integers(4 if dtype[0] == "f" else 7)]
-        term, xs = sample(rule, rng, op, dtype)
+        make = nest if rule.short_name == "join_nested_constants" else sample
+        term, xs = make(rule, rng, op, dtype)
         graph = FunctionGraph(None, [term], clone=False)
         new = rule.transform(graph, graph.outputs[0].owner)
         if new is None or not rule.accept(term, new):

@@ -1,0 +1,82 @@
+"""Signs and constants in nests of products and quotients: what they come to, where they stay."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.rules.language import rewritten
+from rewrite_engine.rules.pipeline import all_rules
+
+x, y, z = pt.vectors("x y z")
+f = pt.tensor("f", dtype="float32", shape=(None,))
+
+
+@pytest.mark.parametrize(
+    ("term", "expected"),
+    [
+        (-(x * -y), "x * y"),
+        (-(2 * x * -y), "2.0 * x * y"),
+        (-(x * 2 * y), "x * -2.0 * y"),
+        (-(x - y) * 2, "(y - x) * 2.0"),
+        (-(-x / 2), "x / 2.0"),
+        (-(2 / -x), "2.0 / x"),
+        (2 * x / 4 / 3 * 6, "x"),
+        (1 / (2 / (3 / (4 / x))), "0.375 * x"),
+        (-(0.5 * x**-2) * 2, "-x ** -2.0"),
+        # where it would overflow, or lose digits to an underflow
+        (x * 1e-200 / 1e200, "x * 1e-200 / 1e+200"),
+        (x / 1e200 / 1e200, "x / 1e+200 / 1e+200"),
+        (1e300 / (1e-300 * x), "1e+300 / (1e-300 * x)"),
+        (1e300 * (x / 1e-300), "1e+300 * (x / 1e-300)"),
+        (0 / (2 * x), "0.0 / (2.0 * x)"),
+        (2 * x / 0, "2.0 * x / 0.0"),
+        # what is not a number times one operand
+        (2 * x * y / 3, "2.0 * x * y / 3.0"),
+        # the sigmoid is seen before its factor joins it
+        (2 * (1 / (1 + pt.exp(-x))), "2.0 * sigmoid(x)"),
+        (1 / (1 + pt.exp(-x)) / 2, "sigmoid(x) / 2.0"),
+        (1 / (1 + pt.exp(-(2 * x))), "sigmoid(2.0 * x)"),
+        (1 / (1 + pt.exp(-x / 2)), "sigmoid(x / 2.0)"),
+    ],
+    ids=str,
+)
+def test_signs_and_constants(term: pt.TensorVariable, expected: str) -> None:
+    assert repr(rewritten(term)) == expected
+
+
+def test_the_narrower_dtype_counts() -> None:
+    """2**180 is a number in float64, but not in float32."""
+    assert repr(rewritten(f * np.float32(2.0**90) / np.float32(2.0**-90))).count("/") == 1
+    assert repr(rewritten(x * 2.0**90 / 2.0**-90)).count("/") == 0
+
+
+def test_what_others_need_stays_and_its_constant_joins() -> None:
+    k = 2 * x
+    assert [repr(t) for t in rewritten(pt.sin(k), 3 * k, k * 4)] == [
+        "sin(2.0 * x)",
+        "6.0 * x",
+        "8.0 * x",
+    ]
+
+
+def test_pairwise_rules_take_no_part_of_a_longer_product() -> None:
+    rule = all_rules()["multiple_of_share"]
+    assert "pairwise" in rule.tags
+    number = pt.constant(3.0)
+    assert rule.transform(None, pt.mul(number, x / 2.0).owner) is not None
+    assert rule.transform(None, pt.mul(number, y, x / 2.0).owner) is None
+
+
+def test_a_density_and_its_gradient_share_their_terms() -> None:
+    """The factor of the error is one power of sd; no sign and no constant is left beside it."""
+    sd = pt.dscalar("sd")
+    value = -0.5 * sd**-2 * (1 - x[0]) ** 2
+    f = rw.function([sd, x], [value, *rw.grad(value, [sd, x])], mode=rw.Mode().excluding("inplace"))
+    ops = [str(node.op) for node in f.fgraph.toposort()]
+    assert "neg" not in ops
+    assert ops.count("mul") == 3
+    got = f(2.0, [3.0, 5.0])
+    assert [np.asarray(v).tolist() for v in got] == [-0.5, 0.5, [-0.5, 0.0]]
