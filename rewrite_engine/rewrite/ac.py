@@ -172,11 +172,12 @@ def _joined_constants(fgraph: Any, node: Apply) -> Any:
     folded = constant_folding.fn(fgraph, op.make_node(*constants))
     if folded is None or not _is_harmless(op, folded[0], inputs):
         return None
-    first = constants[0]
-    rest = [v for v in inputs if v is first or v.head is not CONSTANT]
-    place = rest.index(first)
-    rest = [v for v in rest if v is not first]
-    return fitting(node.outputs[0], op(*rest[:place], folded[0], *rest[place:]))
+    place = inputs.index(constants[0])
+    rest = [v for v in inputs if v.head is not CONSTANT]
+    out = node.outputs[0]
+    alone = fitting(out, joined(op, rest)) if is_number(folded[0], op.identity) else None
+    joint = op(*rest[:place], folded[0], *rest[place:]) if alone is None else alone
+    return fitting(out, joint)
 
 
 def _is_harmless(op: Any, folded: Any, inputs: Sequence[Any]) -> bool:
