@@ -269,6 +269,19 @@ class DestroyHandler(Feature):
                 own[reader] = None
                 self.waiting.setdefault(reader, {})[node] = None
 
+    def claim(self, node: Apply, roots: Roots, readers: Iterable[Apply]) -> None:
+        """Note that a node overwrites what the roots stand for, as somebody has found that it may.
+        readers: who reads it; those have to stand before the node in the graph's order already.
+        """
+        others = dict.fromkeys(readers)
+        others.pop(node, None)
+        self.readers[node] = others
+        self.claims[node] = list(roots)
+        for root in roots:
+            self.destroyer[root] = node
+        for reader in others:
+            self.waiting.setdefault(reader, {})[node] = None
+
     def _settle(self, fgraph: FunctionGraph, node: Apply) -> None:
         """Put a reader before those who overwrite what it reads, and before nobody else."""
         have = self.waiting.get(node, {})

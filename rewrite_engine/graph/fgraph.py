@@ -27,6 +27,7 @@ from rewrite_engine.graph.intake import copy_in
 from rewrite_engine.graph.intern import key_in_any_order, key_of
 from rewrite_engine.graph.memory import makers_of_destroyed
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.order import GAP
 from rewrite_engine.graph.origin import Origin, plainly
 from rewrite_engine.graph.store import NodeStore
@@ -219,6 +220,19 @@ class FunctionGraph(NodeStore):
             if self.agenda is None:
                 self.flush()
         return own
+
+    def exchange(self, node: Apply, op: Op, reason: Any = None) -> None:
+        """Give a node another op that computes the same into the same types. Nobody is told: this
+        is for nodes that nobody else knows (`owns_nodes`), and that no feature watches.
+        """
+        key = self.key_of(node, node.inputs)
+        if self.table.get(key) is node:
+            del self.table[key]
+        node.op, node.origin = op, plainly(node, None, reason)
+        for out in node.outputs:
+            out.head = op if out.head is not None else None
+        if not op.destroy_map:
+            self.table.setdefault(self.key_of(node, node.inputs), node)
 
     def replace_all(
         self,

@@ -50,21 +50,37 @@ class InplaceOptimizer(GraphRewriter):
             fgraph.attach_feature(DestroyHandler())
         choice = Choice(fgraph)
         result.visits += len(choice.nodes)
+        alone = fgraph.owns_nodes and all(f is fgraph.guard for f in fgraph.features)
+        quick = alone and trace is None
         try:
             choice.choose()
             if trace is not None and trace.attempts:
                 self.tell(choice, trace)
-        finally:
+        except BaseException:
             fgraph.order.remove_edges(choice.edges)
-        self.insert(fgraph, choice.chosen, trace)
+            raise
+        if fgraph.facts is not None:  # all that was known of what is exchanged
+            fgraph.facts.clear()
+        if quick:
+            self.exchange(fgraph, choice)
+        else:
+            fgraph.order.remove_edges(choice.edges)
+            self.insert(fgraph, choice.chosen, trace)
         if choice.chosen:
             result.count(self.rule_name, len(choice.chosen))
         result.stopped = StopReason.PASSED
 
+    def exchange(self, fgraph: Any, choice: Choice) -> None:
+        """Give the nodes themselves their new ops: a third of the time that new nodes would take,
+        where nobody watches the graph, and the nodes are nobody else's.
+        """
+        for node, op in choice.chosen.items():
+            fgraph.exchange(node, op, self.rule_name)
+            roots = choice.roots_of[node]
+            fgraph.guard.claim(node, roots, choice.who_reads(roots))
+
     def insert(self, fgraph: Any, chosen: dict[Apply, Op], trace: Trace | None) -> None:
         """Put the versions that overwrite in the places of the others; settle the graph once."""
-        if fgraph.facts is not None:  # all that was known of what is exchanged
-            fgraph.facts.clear()
         agenda, fgraph.agenda = fgraph.agenda, []  # so that no replacement settles the graph
         order, name = fgraph.order, self.rule_name
         try:
@@ -107,6 +123,7 @@ class Choice:
         self.roots = fgraph.guard.roots
         self.nodes: list[Apply] = fgraph.toposort()
         self.chosen: dict[Apply, Op] = {}
+        self.roots_of: dict[Apply, Roots] = {}  # what those overwrite
         self.edges: list[tuple[Apply, Apply]] = []
         #: roots that must not be overwritten (again) → a variable that shows it as an output, the
         #: node that overwrites it, or None where the handler says why
@@ -185,6 +202,7 @@ class Choice:
                 order.add_edges(edges)
                 self.edges += edges
             self.chosen[node] = op
+            self.roots_of[node] = roots
             self.closed.update(dict.fromkeys(roots, node))
             return
 

@@ -16,6 +16,8 @@ from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.origin import provenance
+from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.trace import Trace
@@ -179,3 +181,48 @@ def programs(draw: Any) -> list[Any]:
 def test_random_programs_keep_their_values(outputs: Any, mutable: Any) -> None:
     with np.errstate(all="ignore"):
         inplace([x, y], outputs, [X, Y], mutable)
+
+
+def overwritten(graph: FunctionGraph) -> list[str]:
+    """What every node is, in the graph's order of construction."""
+    place = {node: i for i, node in enumerate(toposort(graph.outputs))}
+    roots = {v: i for i, v in enumerate(graph.inputs)}
+    return [
+        f"{node.op}{node.op.destroy_map}"
+        f"({[roots.get(v, v if v.owner is None else place[v.owner]) for v in node.inputs]})"
+        for node in place
+    ]
+
+
+@settings(max_examples=60)
+@over(programs(), st.sampled_from([(), (0,)]))
+def test_watched_or_not_the_graph_is_the_same(outputs: Any, mutable: Any) -> None:
+    """Nodes that nobody watches are given other ops; others are replaced."""
+    graphs = []
+    for trace in (None, Trace()):
+        graph = FunctionGraph([x, y], outputs)
+        guard = DestroyHandler([graph.inputs[i] for i in mutable])
+        graph.attach_feature(guard)
+        InplaceOptimizer().rewrite(graph, trace)
+        graph.check_integrity()
+        graph.validate()
+        graphs.append((overwritten(graph), len(guard.orderings(graph)), guard.is_idle()))
+    assert graphs[0] == graphs[1]
+
+
+def test_who_took_nodes_over_keeps_them() -> None:
+    """With clone=False the nodes are the user's: they are replaced, not changed."""
+    out = pt.exp(pt.sin(x))
+    op = out.owner.op
+    graph = FunctionGraph([x], [out], clone=False)
+    assert InplaceOptimizer().rewrite(graph).firings == 1
+    assert out.owner.op is op
+    assert graph.outputs[0].owner.op is not op
+
+
+def test_an_exchanged_node_knows_where_it_came_from() -> None:
+    graph = FunctionGraph([x], [pt.exp(pt.sin(x))])
+    InplaceOptimizer().rewrite(graph)
+    found = provenance(graph.outputs[0])
+    assert found.rules == ("inplace/overwrite_dead_input",)
+    assert {file for file, _ in found.lines} == {__file__}
