@@ -18,7 +18,6 @@ from rewrite_engine.tensor import (
     shape_i,
 )
 
-
 length_op = cache(Shape_i)
 
 
