@@ -202,6 +202,10 @@ def _sides(fn: Callable[..., Any], swap: bool) -> Callable[..., Any]:
 
 def _check(left: OpNode, right: Any, direction: str) -> None:
     """What an equation must have beyond what the rule forwards must."""
+    if _in_one_order(left) == _in_one_order(right):
+        raise PatternError(
+            "both sides are the same: operands are matched in any order and grouping anyway"
+        )
     for p in [p for side in (left, right) for p, _ in subpatterns(side)]:
         if isinstance(p, OpNode) and p.rests:
             raise PatternError(f"{p.args[p.rests[0]].name}: an equation has no Rest variables")
@@ -215,6 +219,15 @@ def _check(left: OpNode, right: Any, direction: str) -> None:
         raise UnboundVariableError(
             f"the left side uses {name}, which the right side does not bind{ONE_WAY}"
         )
+
+
+def _in_one_order(p: Any) -> Any:
+    """A pattern with the operands of commutative ops in an order of their own."""
+    if not isinstance(p, OpNode):
+        return p
+    args = [_in_one_order(a) for a in p.args]
+    free = not isinstance(p.op, OpClass) and p.op.commutative
+    return OpNode(p.op, tuple(sorted(args, key=repr) if free else args))
 
 
 def _text(side: OpNode) -> str:

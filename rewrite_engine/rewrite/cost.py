@@ -8,6 +8,7 @@ costs with the shapes that were really seen is in `explain/cost.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from numbers import Real
 from typing import Any
 
 from rewrite_engine.graph.node import Apply, Variable
@@ -42,9 +43,15 @@ def total(nodes: Iterable[Apply], model: CostModel) -> float:
 
 
 def price(node: Apply, model: CostModel) -> float:
-    """What a model says, and the price of the call. Raises `ValueError` for what is no cost."""
-    amount = model(node)
-    if not amount >= 0:
+    """What a model says, and the price of the call. Raises `ValueError` for what is no cost; an
+    error of the model's own gets a note that names the node.
+    """
+    try:
+        amount = model(node)
+    except Exception as error:
+        error.add_note(f"in the cost {getattr(model, '__name__', model)} of {node}")
+        raise
+    if not isinstance(amount, Real) or not amount >= 0:
         raise ValueError(f"the cost of {node.op} must be a number >= 0, not {amount!r}")
     return amount + CALL
 

@@ -97,6 +97,7 @@ class Session:
         self.signatures: dict[Any, Signature] = {}
         self.program = ["(sort T)", "(constructor term (i64) T)"]
         self.known: set[str] = set()
+        self.cut = False  # whether something was not sent over because it is too wide
 
     def run(self, text: str) -> Any:
         """Run a program in egglog."""
@@ -125,7 +126,7 @@ class Session:
             self.run("\n".join(commands[i : i + CHUNK]))
         while perf_counter() < self.limits.until:
             if not self.run("(run 1)")[0].report.updated:
-                return StopReason.SATURATED
+                return StopReason.BUDGET if self.cut else StopReason.SATURATED
             if sum(len(f.rows) for f in self.engine.freeze().functions.values()) > (
                 self.limits.terms
             ):
@@ -206,7 +207,10 @@ class Session:
         (see `match/ac.py`)."""
         taking, n = plans[p], len(s.kinds)
         wanted = len(taking.fixed) + (taking.collector is not None)
-        if n != wanted and (n < wanted or n > WIDEST or not (taking.collector or p is root)):
+        if n != wanted and (n < wanted or not (taking.collector or p is root)):
+            return
+        if n > WIDEST:
+            self.cut = True
             return
         for taken in permutations(range(n), len(taking.fixed)):
             kinds = [s.kinds[i] for i in taken]

@@ -8,6 +8,7 @@ right side that cannot be built, or whose type does not fit, is no instance of t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -22,6 +23,8 @@ from rewrite_engine.rewrite.ematch import Bound, Joined, LeftSide, Tree, Weak
 from rewrite_engine.rewrite.result import StopReason
 
 Made = int | Weak | None  # a term, a number, or nothing: there is no such term
+
+FEW = 1_000  # matches that are looked for in a round in any case
 
 #: the rules that say that a sum in a sum is one sum
 NESTS = (flatten, regroup)
@@ -63,14 +66,15 @@ class Explorer:
         egraph.rebuild()
         while egraph.touched:
             self.rounds += 1
-            found = self._matches(self._changed())
-            for i, match in enumerate(found):
+            room = self.limits.terms - len(egraph)
+            some = list(islice(self._matches(self._changed()), 2 * room + FEW))
+            for i, match in enumerate(some):
                 if len(egraph) >= self.limits.terms or (i % 32 == 0 and self._late()):
                     egraph.rebuild()
                     return StopReason.BUDGET
                 self._add(match)
             egraph.rebuild()
-            if self._late():
+            if self._late() or len(some) == 2 * room + FEW:
                 return StopReason.BUDGET
         return StopReason.SATURATED
 
@@ -103,17 +107,15 @@ class Explorer:
 
     # --- matching --------------------------------------------------------------------------------
 
-    def _matches(self, classes: Sequence[int]) -> list[Match]:
-        found: list[Match] = []
+    def _matches(self, classes: Sequence[int]) -> Iterator[Match]:
         ops = self.egraph.op
         for c in classes:
-            if self._late():
-                break
             for t in self.egraph.members(c):
+                if self._late():
+                    return
                 for n in self._rules_at(ops[t]):
-                    found += self._new_matches(n, c, t)
-                found += self._nested(c, t)
-        return found
+                    yield from self._new_matches(n, c, t)
+                yield from self._nested(c, t)
 
     def _nested(self, c: int, t: int) -> Iterator[Match]:
         """Where an operand of an AC op is equal to a term of the same op, these are one sum."""

@@ -61,6 +61,8 @@ class SaturationOptimizer(GraphRewriter):
         given = list(rules)
         self.rules = directions(given)
         self.cost = cost or preferred(given)
+        if not callable(self.cost):
+            raise TypeError(f"a cost is a function of a node, such as flops, not {cost!r}")
         self.node_budget = node_budget
         self.seconds = seconds
         self.backend: Backend = backend_named(backend)

@@ -160,3 +160,15 @@ def test_other_mistakes() -> None:
     fails(lambda a: (sin(a), exp(a)), 'must be "both" or "forward"', direction="back")
     with pytest.raises(PatternError, match="has no docstring"):
         make(lambda a: (sin(a), exp(a)), doc="")
+
+
+def test_both_sides_the_same() -> None:
+    """What matching knows by itself would only make work."""
+    for sides in (
+        lambda x, y: (add(x, y), add(y, x)),
+        lambda x, y, z: (add(add(x, y), z), add(x, add(y, z))),
+        lambda x, y: (sin(mul(x, y)), sin(mul(y, x))),
+    ):
+        sides.__doc__ = "Nothing new."
+        with pytest.raises(PatternError, match="both sides are the same"):
+            Equation(sides)

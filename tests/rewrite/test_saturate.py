@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 from typing import Any
 
@@ -389,3 +390,29 @@ def test_what_is_taken_back_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None
     result, trace = run(graph, [matmul_assoc])
     assert (result.firings, len(trace), list(trace)) == (0, 0, [])
     assert brief(graph.outputs[0], 9) == before
+
+
+def test_what_is_no_cost() -> None:
+    a, b, c = [pt.matrix(name, shape=(3, 3)) for name in "abc"]
+
+    def broken(node: Any) -> float:
+        return 1 / 0
+
+    with pytest.raises(
+        TypeError, match="a cost is a function of a node, such as flops, not 'flopz'"
+    ):
+        SaturationOptimizer([matmul_assoc], cost="flopz")  # type: ignore[arg-type]
+    for cost, error in ((lambda node: None, ValueError), (broken, ZeroDivisionError)):
+        graph = FunctionGraph([a, b, c], [a @ b @ c])
+        with pytest.raises(error) as caught:
+            SaturationOptimizer([matmul_assoc], cost=cost).rewrite(graph)
+        assert "dot" in str(caught.value) + "".join(getattr(caught.value, "__notes__", []))
+
+
+def test_seconds_are_kept_however_many_matches_there_are() -> None:
+    k, *xs = pt.vectors(*[f"x{i}" for i in range(31)])
+    graph = FunctionGraph(None, [pt.add(*[k * x for x in xs])])
+    start = time.perf_counter()
+    SaturationOptimizer([common_factor], seconds=0.3).rewrite(graph)
+    assert time.perf_counter() - start < 2
+    assert len(graph) < 31
