@@ -398,9 +398,7 @@ def test_what_is_no_cost() -> None:
     def broken(node: Any) -> float:
         return 1 / 0
 
-    with pytest.raises(
-        TypeError, match="a cost is a function of a node, such as flops, not 'flopz'"
-    ):
+    with pytest.raises(TypeError, match="a cost is a function of a node, .* not 'flopz'"):
         SaturationOptimizer([matmul_assoc], cost="flopz")  # type: ignore[arg-type]
     for cost, error in ((lambda node: None, ValueError), (broken, ZeroDivisionError)):
         graph = FunctionGraph([a, b, c], [a @ b @ c])
@@ -413,6 +411,6 @@ def test_seconds_are_kept_however_many_matches_there_are() -> None:
     k, *xs = pt.vectors(*[f"x{i}" for i in range(31)])
     graph = FunctionGraph(None, [pt.add(*[k * x for x in xs])])
     start = time.perf_counter()
-    SaturationOptimizer([common_factor], seconds=0.3).rewrite(graph)
-    assert time.perf_counter() - start < 2
-    assert len(graph) < 31
+    result = SaturationOptimizer([common_factor], seconds=0.3).rewrite(graph)
+    assert result.stopped is StopReason.BUDGET
+    assert time.perf_counter() - start < 2  # it was 9, for a budget of 1
