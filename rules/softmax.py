@@ -105,16 +105,16 @@ def softmax_of_all_in_product(y, x: Real, axis: Prop):
 
 
 @rule(phase="stabilize", claim=SHIFTED)
-def softmax_of_all_denominator_gradient(v, x: Real, axis: Prop, inner: Prop, n: Prop, order: Prop):
+def softmax_of_all_denominator_gradient(v, x: Real, axis: Prop, outer: Prop, n: Prop, order: Prop):
     """What comes through the denominator alone, sum(v / s) * exp(x), is 0 * inf for large x.
 
     >>> x, v = vectors("x v")
     >>> rewritten((v / exp(x).sum()).sum().dimshuffle("x") * exp(x))
     ExpandDims{axes=[0]}(Sum(v)) * Softmax{axis=None}(x)
     """
-    total, turn = Sum(axis=axis), DimShuffle(n, order)
-    left = turn(total(v / Sum(axis=inner)(exp(x)))) * exp(x)
-    return left >> turn(total(v)) * Softmax(axis=inner)(x), given(lambda x, inner: of_all(x, inner))
+    total, turn = Sum(axis=outer), DimShuffle(n, order)
+    left = turn(total(v / Sum(axis=axis)(exp(x)))) * exp(x)
+    return left >> turn(total(v)) * Softmax(axis=axis)(x), given(of_all)
 
 
 @rule(phase="stabilize", claim=SHIFTED)

@@ -25,10 +25,11 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import origin_line, user_origin
 from rewrite_engine.match.explain import diagnose
+from rewrite_engine.match.fact import Evidence
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.result import Result
 from rewrite_engine.rewrite.trace import Firing, Trace
-from rewrite_engine.rewrite.trace.attempts import evidence_text
+from rewrite_engine.rewrite.trace.attempts import evidence_texts
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,8 +37,8 @@ class Step(Firing):
     """One firing, with what is needed to tell about it.
 
     old: the variable that was replaced; new: the graph's variable that took its place. made: the
-    nodes that came into the graph. evidence: what facts said for the guards of the rule. seconds:
-    since rewriting began.
+    nodes that came into the graph. evidence: what facts said for the guards of the rule.
+    conditions: the guards that are plain predicates. seconds: since rewriting began.
     """
 
     change: Change
@@ -45,6 +46,7 @@ class Step(Firing):
     new: Variable
     made: tuple[Apply, ...]
     evidence: tuple[str, ...]
+    conditions: tuple[str, ...]
 
     @property
     def assumes(self) -> str | None:
@@ -52,6 +54,12 @@ class Step(Firing):
         proved it (they are the evidence).
         """
         return getattr(self.rule, "needs_leave", None)
+
+    @property
+    def proved(self) -> str | None:
+        """The assumption that facts proved for this rule, so that nothing was assumed."""
+        claim = getattr(self.rule, "claim", None)
+        return None if claim is None or self.assumes is not None else claim.condition
 
 
 class Story(Trace):
@@ -87,18 +95,16 @@ class Story(Trace):
         self.count += 1
         self.places.fired(self.count)
         try:
-            change, said = describe_change(old, new), evidence(rule, node)
+            change, (said, holds) = describe_change(old, new), guards(rule, node)
         except Exception as error:
-            change, said = (
-                Change(str(old), f"{new} ({type(error).__name__} in telling: {error})"),
-                (),
-            )
+            trouble = f"{new} ({type(error).__name__} in telling: {error})"
+            change, said, holds = Change(str(old), trouble), (), ()
         self.steps.append(
             Step(
                 self.count, self.phase, rule, change.before, change.after,
                 perf_counter() - self.started, origin_line(node.origin), self.places.graph, place,
                 change=change, old=old, new=new if own is None else own, made=tuple(self._made),
-                evidence=said,
+                evidence=said, conditions=holds,
             )
         )  # fmt: skip
 
@@ -120,13 +126,14 @@ class Arrivals(Feature):
         return Feature()  # a copy of the graph is nobody's story
 
 
-def evidence(rule: Any, node: Apply) -> tuple[str, ...]:
-    """What the facts of a rule's guards say at a node where it fired: `positive(y): because it is a
-    softmax`.
+def guards(rule: Any, node: Apply) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the facts of a rule's guards say at a node where it fired, `positive(y): because it is a
+    softmax`, and the guards that are plain predicates, which say nothing.
     """
     if not isinstance(rule, DataRule) or not rule.guards:
-        return ()
-    return tuple([evidence_text(*one) for one in diagnose(rule, node, run=False).evidence])
+        return (), ()
+    found = diagnose(rule, node, run=False).evidence
+    return evidence_texts(found), tuple([g for g, said in found if not isinstance(said, Evidence)])
 
 
 @dataclass(slots=True)

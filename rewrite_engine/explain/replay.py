@@ -26,6 +26,11 @@ from rewrite_engine.terms.print import brief
 
 Line = str | Mapping[str, Any]
 
+FORGOT = (
+    "it has no place, as the trace did not keep everything: one with a `size` kept only its last "
+    "entries, and cannot be replayed"
+)
+
 
 def replay(
     lines: Iterable[Line],
@@ -152,6 +157,8 @@ def _firings(lines: Iterable[Line]) -> Iterator[tuple[int, Mapping[str, Any]]]:
         if graph is not None and mine != graph:
             raise _error(number, record, "it is of another graph than those before: choose one")
         graph = mine
+        if record["place"] is None:
+            raise _error(number, record, FORGOT)
         yield number, record
 
 
@@ -177,8 +184,6 @@ def _fire(
     rule = known.get(record["rule"])
     if rule is None:
         raise _error(number, record, "there is no such rule among those given")
-    if record["place"] is None:
-        raise _error(number, record, "it has no place: the trace did not keep everything")
     node = cast.node(tuple(record["place"]))
     if node is None:
         raise _error(number, record, f"the graph has nothing at place {record['place']}")

@@ -325,6 +325,8 @@ def _notes(step: Step, same_rule: bool) -> Iterator[str]:
         yield str(claim)
     for text in step.evidence:
         yield f"given {text}"
+    if step.conditions:
+        yield f"if {' and '.join(step.conditions)}"
 
 
 def _derivation_text(answer: Derivation) -> str:

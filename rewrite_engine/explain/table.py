@@ -245,16 +245,16 @@ def rule_times(record: Record) -> Table:
 
 
 def assumptions(record: Record) -> str:
-    """Which assumptions were used, by granted leave and by what facts proved."""
-    granted: dict[str, list[int]] = {}
+    """Which assumptions were used: what the user granted, and what facts proved."""
+    granted, proved = dict[str, list[int]](), dict[str, list[int]]()
     for step in record.steps:
         if step.assumes is not None:
             granted.setdefault(step.assumes, []).append(step.number)
+        elif step.proved is not None:
+            proved.setdefault(step.proved, []).append(step.number)
     parts = [f"{name} (granted by the mode: {_numbers(steps)})" for name, steps in granted.items()]
-    proved = [step.number for step in record.steps if step.evidence]
-    if proved:
-        parts.append(f"{'' if parts else 'nothing but '}what facts proved ({_numbers(proved)})")
-    return "; ".join(parts) or "nothing"
+    parts += [f"facts proved {name} ({_numbers(steps)})" for name, steps in proved.items()]
+    return "; ".join(parts if granted else ["nothing", *parts])
 
 
 def _numbers(numbers: list[int]) -> str:

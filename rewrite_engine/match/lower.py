@@ -255,7 +255,7 @@ def lower_condition(c: Any) -> Condition:
         return c._replace(args=args)
     if callable(c):
         names = tuple(inspect.signature(c).parameters)
-        text = getattr(c, "__name__", "condition")
+        text = getattr(c, "__name__", "condition").replace("<lambda>", "condition")
         return Condition(c, tuple([Hole(n) for n in names]), f"{text}({', '.join(names)})")
     raise PatternError(f"{c!r} is neither a fact about the rule's variables nor a function of them")
 

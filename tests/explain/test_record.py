@@ -180,7 +180,7 @@ def test_trouble_in_telling_does_not_stop_the_program(monkeypatch):
     assert "no words" in record.steps[0].change.after
 
 
-def test_a_predicate_without_a_reason_is_evidence_too():
+def test_a_predicate_is_a_condition_and_no_evidence():
     def anything(x):
         return True
 
@@ -191,7 +191,9 @@ def test_a_predicate_without_a_reason_is_evidence_too():
 
     mode = rw.Mode(optimizer=optimizer(None, RuleSet([sine_is_sine])))
     _, record = compiled([x], pt.sin(pt.sin(x)), mode=mode)
-    assert record.steps[0].evidence == ("anything(x)",)
+    step = record.steps[0]
+    assert (step.evidence, step.conditions) == ((), ("anything(x)",))
+    assert not step.proved
 
 
 def test_an_assumption_that_facts_prove():
@@ -201,6 +203,7 @@ def test_an_assumption_that_facts_prove():
     (record,) = recorder.records
     (step,) = [s for s in record.steps if s.rule_name == "algebra/difference_with_itself"]
     assert step.assumes is None
+    assert step.proved == "fastmath"
     assert step.evidence == (
         "finite(x): because bounded (within -1 and 1, sin of (its dtype is int32))",
     )

@@ -173,3 +173,13 @@ def test_lines_of_two_graphs() -> None:
 def test_a_ring_buffer_cannot_be_replayed() -> None:
     with pytest.raises(ReplayError, match="did not keep everything"):
         replay(lines_of(neg(neg(x)), neg_neg, size=5), FunctionGraph([x, y], [x]), [neg_neg])
+
+
+def test_the_steps_of_a_driver_that_a_trace_forgot_cannot_be_replayed_either() -> None:
+    v = pt.vector("v")
+    graph = FunctionGraph([v], [pt.tanh(pt.sin(pt.exp(pt.cos(v)))) * 1])
+    before, trace = graph.clone(), Trace(size=3)
+    optimizer().rewrite(graph, trace)
+    assert {firing.phase for firing in trace} == {"inplace"}
+    with pytest.raises(ReplayError, match="line 1 .*kept only its last entries, and cannot be"):
+        replay(trace.lines(), before, all_rules(), optimizer().parts)

@@ -16,7 +16,7 @@ from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.trace.lines import schema
 from rewrite_engine.rules.language import rule
-from rewrite_engine.rules.pipeline import optimizer
+from rewrite_engine.rules.pipeline import all_rules, optimizer
 from tests.rewrite.schema import problems
 
 x, m = pt.vector("x"), pt.matrix("m")
@@ -223,3 +223,37 @@ def test_json_lines_of_some_firings():
     lines = list(json_lines(report, lambda step: step.number == 2))
     firings = [json.loads(line) for line in lines if '"firing"' in line]
     assert [record["number"] for record in firings] == [2]
+
+
+# --- what a rewriting rests on -------------------------------------------------------------------
+
+
+def text_of(target, width=100, **options):
+    return explain(target, **options).text(width, graphs=False)
+
+
+def test_a_plain_guard_is_a_condition_and_assumes_nothing():
+    text = text_of(pt.exp(x) / pt.exp(x).sum())
+    assert "if of_all(x, axis)" in " ".join(text.split())
+    assert "given" not in text
+    assert "assumes   nothing\n" in text
+
+
+def test_a_fact_of_a_rule_that_assumes_nothing_is_no_assumption():
+    text = text_of(pt.abs(pt.exp(x)))
+    assert "given nonneg(x): because positive" in " ".join(text.split())
+    assert "assumes   nothing\n" in text
+
+
+def test_assumptions_are_granted_or_proved():
+    n = pt.ivector("n")
+    proved = text_of(pt.sin(n) - pt.sin(n))
+    assert "assumes   nothing; facts proved fastmath (#1)\n" in proved
+    granted = text_of(x - x, mode=rw.Mode().including("fastmath"))
+    assert "assumes   fastmath (granted by the mode: #1)\n" in granted
+
+
+def test_no_shipped_rule_has_a_guard_without_a_name():
+    guards = [g.text for r in all_rules() for g in getattr(r, "guards", ())]
+    assert guards
+    assert [g for g in guards if "lambda" in g or g.startswith("condition")] == []

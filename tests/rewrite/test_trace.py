@@ -99,3 +99,9 @@ def test_brief_text_of_a_term_with_many_paths() -> None:
     for _ in range(60):
         term = add(term, term)
     assert len(brief(term)) < 200
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_a_trace_of_no_size_is_refused(size: int) -> None:
+    with pytest.raises(ValueError, match=f"a trace keeps at least one entry, not {size}"):
+        Trace(size=size)

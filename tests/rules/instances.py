@@ -62,8 +62,8 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "join_of_join": [dict(axis=0), dict(axis=1)],
     "join_of_one": [dict(axis=0), dict(axis=1)],
     "softmax_of_all_denominator_gradient": [
-        dict(axis=None, inner=None, n=0, order=("x",)),
-        dict(axis=(0,), inner=(0,), n=1, order=("x", 0)),
+        dict(axis=None, outer=None, n=0, order=("x",)),
+        dict(axis=(0,), outer=(0,), n=1, order=("x", 0)),
     ],
     "logsumexp_gradient": [
         dict(axis=(1,), n=1, order=(0, "x")),

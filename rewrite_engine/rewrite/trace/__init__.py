@@ -59,7 +59,8 @@ class Trace:
 
     terms: note the terms before and after as text, `depth` levels deep. attempts: record every try
     of a rule too, in `tries` (another buffer of that size); this asks the interpreter why a rule
-    does not apply, and is slow. Only a trace that keeps everything can be replayed.
+    does not apply, and is slow. Only a trace that keeps everything can be replayed. Raises
+    `ValueError` for a `size` below 1.
     """
 
     def __init__(
@@ -70,6 +71,8 @@ class Trace:
         size: int | None = None,
         attempts: bool = False,
     ) -> None:
+        if size is not None and size < 1:
+            raise ValueError(f"a trace keeps at least one entry, not {size} (None: all of them)")
         self.records: deque[Firing] = deque(maxlen=size)
         self.tries: deque[Attempt] = deque(maxlen=size)
         self.terms = terms

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.explain import Diagnosis, declined, diagnose
+from rewrite_engine.match.fact import Evidence
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.rule import DataRule
 
@@ -22,7 +23,8 @@ class Attempt:
     failed: a sub-pattern or guard as text, "root", "right side", "type", "function", or the
     feature that refused. reason: why, in words. bindings: what the rule's variables stood for, as
     text. evidence: what facts said of the guards that hold. firing: its number, if it fired. took:
-    seconds; seconds: since the trace began. ruled_out: the index knew, and the rule was not called.
+    the seconds of the try itself; seconds: since the trace began. ruled_out: the index knew, and
+    the rule was not called.
     """
 
     number: int
@@ -65,14 +67,14 @@ def attempted(
         part=found.part,
         reason="" if verdict == "fired" else found.reason,
         bindings={name: _shown(value, text) for name, value in found.bindings.items()},
-        evidence=tuple([evidence_text(guard, said) for guard, said in found.evidence]),
+        evidence=evidence_texts(found.evidence),
         **fields,
     )
 
 
-def evidence_text(guard: str, said: Any) -> str:
-    """What a guard answered: `nonneg(x): because it is a square`."""
-    return guard if said is True else f"{guard}: {said}"
+def evidence_texts(found: Iterable[tuple[str, Any]]) -> tuple[str, ...]:
+    """What facts answered: `nonneg(x): because it is a square`. A plain predicate says nothing."""
+    return tuple([f"{guard}: {said}" for guard, said in found if isinstance(said, Evidence)])
 
 
 def _found(
