@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 from rewrite_engine.compile import Function, observe
 from rewrite_engine.explain.capture import FirstCall, capture_first_call
-from rewrite_engine.explain.term import Change, describe_change
+from rewrite_engine.explain.term import Change, describe_change, describe_overwrite
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
@@ -27,6 +27,7 @@ from rewrite_engine.graph.origin import origin_line, user_origin
 from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.fact import Evidence
 from rewrite_engine.match.rule import DataRule
+from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.result import Result
 from rewrite_engine.rewrite.trace import Firing, Trace
 from rewrite_engine.rewrite.trace.attempts import evidence_texts
@@ -95,7 +96,11 @@ class Story(Trace):
         self.count += 1
         self.places.fired(self.count)
         try:
-            change, (said, holds) = describe_change(old, new), guards(rule, node)
+            overwrites = rule == InplaceOptimizer.rule_name
+            change = (
+                describe_overwrite(node, new.owner) if overwrites else describe_change(old, new)
+            )
+            said, holds = guards(rule, node)
         except Exception as error:
             trouble = f"{new} ({type(error).__name__} in telling: {error})"
             change, said, holds = Change(str(old), trouble), (), ()

@@ -38,7 +38,7 @@ from rewrite_engine.explain.table import (
     time_line,
     values_lines,
 )
-from rewrite_engine.explain.term import cut
+from rewrite_engine.explain.term import Change, cut
 from rewrite_engine.explain.why import MOST, Derivation, Refusals
 from rewrite_engine.rewrite.result import Result
 from rewrite_engine.rewrite.trace.attempts import Attempt
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from rewrite_engine.explain.report import FunctionReport, Report
 
 FIRINGS = 100  # of a phase, unless everything is asked for
-ROOM = 30  # columns that what a letter stands for should have
+ROOM = 30  # columns of what a variable of a rule stands for
 MARGIN = 5  # columns before what belongs to a firing
 STYLES = {Verdict.DISAGREE: "bold red", Verdict.REPAIRED: "bold green", Verdict.UNKNOWN: "yellow"}
 LEGEND = (
@@ -212,25 +212,45 @@ class Printer:
         )
 
     def firing(self, step: Step, same_rule: bool = False) -> None:
-        """One firing: on one line if it fits, else what the letters stand for on the next."""
+        """One firing: on one line if it fits, else what the letters stand for below, and the note
+        where there is room for it.
+        """
         number, change = f"#{step.number} ".ljust(MARGIN), step.change
         term, note = change.term, " · ".join(_notes(step, same_rule))
-        room = self.console.width - MARGIN - len(term) - len(note) - 5
-        where = change.where(room) if change.letters else ""
-        if len(where) <= room:
-            gap = "   " if where else ""
-            self.spread(number, Text.assemble(term, (gap + where, "dim")), note)
+        letters = ", ".join(change.definitions)
+        room = self.console.width - len(number) - len(term) - len(note) - 2
+        if len(letters) + 3 <= room or (not letters and room >= 0):
+            gap = "   " if letters else ""
+            self.spread(number, Text.assemble(term, (gap + letters, "dim")), note)
             return
-        for line in self.wrapped(number + term, 0, MARGIN + 2):
-            self.console.print(Text(line), soft_wrap=True)
         space = " " * (MARGIN + 2)
-        room = self.console.width - len(space) - len(note) - 2
-        if room < ROOM * len(change.letters):  # a line for the letters, one for the note
-            self.put(
-                change.where(self.console.width - len(space)), "dim", indent=len(space), hang=2
-            )
-            room = 0
-        self.spread(space, Text(change.where(room) if room else "", "dim"), note)
+        if room >= 0:
+            self.spread(number, Text(term), note)
+        else:
+            self.long_term(number, change)
+        lines = self.defined(change, self.console.width - len(space))
+        last = lines.pop() if lines and room < 0 else ""
+        for line in lines:
+            self.put(line, "dim", indent=len(space), hang=4)
+        if room < 0:
+            self.spread(space, Text(last, "dim"), note)
+
+    def long_term(self, number: str, change: Change) -> None:
+        """A change that fills a line or more: broken at the arrow, if that helps."""
+        parts = [number + change.term]
+        if len(parts[0]) > self.console.width and change.term != change.after:
+            parts = [number + change.before, " " * MARGIN + f"→ {change.after}"]
+        for part in parts:
+            for line in self.wrapped(part.lstrip(), len(part) - len(part.lstrip()), MARGIN + 2):
+                self.console.print(Text(line), soft_wrap=True)
+
+    def defined(self, change: Change, width: int) -> list[str]:
+        """What the letters stand for: in one line if it fits, else each in its own, cut."""
+        whole = ", ".join(change.definitions)
+        if len(whole) <= width:
+            return [whole] if whole else []
+        full = self.options.full
+        return [text if full else cut(text, width) for text in change.definitions]
 
     def spread(self, start: str, text: Text, note: str) -> None:
         """A line with a note at its right end; where both do not fit, the note goes on lines of its

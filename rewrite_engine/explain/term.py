@@ -30,7 +30,8 @@ DEEP = 5  # levels of a side that are looked at; what is below is a letter
 WIDE = 300  # variables of a side that are looked at
 SHORT = 16  # characters of a term that is not worth a letter
 LONG = 400  # characters of a side
-BRIEF = 72  # characters of what a letter stands for
+BRIEF = 72  # characters of a term that is named in passing
+DEFINED = 160  # characters of what a letter stands for
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +52,14 @@ class Change:
             return self.after
         return f"{self.before} → {self.after}"
 
-    def where(self, width: int = 2 * BRIEF) -> str:
-        """What the letters stand for, `A = x @ w + b`, each cut so that the whole has about that
-        width.
-        """
-        room = width // max(1, len(self.letters)) - 6
-        return ", ".join(f"{name} = {cut(text, max(room, 12))}" for name, text in self.letters)
+    @property
+    def definitions(self) -> list[str]:
+        """What the letters stand for, `A = x @ w + b`, one by one."""
+        return [f"{name} = {text}" for name, text in self.letters]
+
+    def where(self, width: int = BRIEF) -> str:
+        """The definitions in one line, each cut at a width."""
+        return ", ".join(f"{name} = {cut(text, width)}" for name, text in self.letters)
 
     def __str__(self) -> str:
         return f"{self.term}, {self.where()}" if self.letters else self.term
@@ -80,22 +83,23 @@ def describe_change(old: Variable, new: Variable) -> Change:
     sides = Sides(old, new)
     before = write(_top(old), sides.expand, LONG)
     used = tuple(sides.seen)
-    after = write(new if sides.has_letter(new) else _top(new), sides.expand, LONG) + overwrites(
-        new, sides
-    )
+    after = write(new if sides.has_letter(new) else _top(new), sides.expand, LONG)
     if before == after and old.owner is not None:  # the same notation: -(1.0) and the number -1.0
         before = write(old.owner, sides.expand_as_call, LONG)
-    letters = [(name, term_text(v)) for v, name in sides.letters.items()]
-    return Change(before, after, tuple(letters), used)
+    return Change(before, after, sides.definitions(), used)
 
 
-def overwrites(new: Variable, sides: Sides) -> str:
-    """What an op that works in place writes into, as an appendix."""
-    node = new.owner
-    if node is None:
-        return ""
-    into = [node.inputs[i] for i in node.op.destroy_map.get(new.index, ())]
-    return "".join(f", written into {write(v, sides.expand, SHORT)}" for v in into)
+def describe_overwrite(node: Apply, new: Apply) -> Change:
+    """What it did that a node was replaced by one that computes the same in place: the term stays,
+    the memory changes. (The operands of `new` may themselves work in place by now; those of `node`
+    are what they were, so that everything has one text.)
+    """
+    old = node.outputs[0]
+    sides = Sides(old, old)
+    before = write(_top(old), sides.expand, LONG)
+    places = dict.fromkeys(i for into in new.op.destroy_map.values() for i in into)
+    into = " and ".join([write(node.inputs[i], sides.expand, LONG) for i in places])
+    return Change(before, f"{before}, written into {into}", sides.definitions(), tuple(sides.seen))
 
 
 def _top(v: Variable) -> Any:
@@ -141,6 +145,18 @@ class Sides:
         if isinstance(v, Apply):
             return call_tokens([operator_text(v.op)], v.inputs)
         return self.expand(v, outer)
+
+    def definitions(self) -> tuple[tuple[str, str], ...]:
+        """What the letters stand for, where they contain each other too."""
+        found = []
+        for v, name in self.letters.items():
+
+            def expand(part: Any, outer: int, v: Variable = v) -> Sequence[Token]:
+                known = part is not v and not isinstance(part, Apply) and self.letters.get(part)
+                return [known] if known else _expand_named(part, outer)
+
+            found.append((name, write(_top(v) if v.name is None else v, expand, DEFINED)))
+        return tuple(found)
 
     def _short(self, v: Variable) -> bool:
         text = write(v, _expand_all, SHORT)

@@ -73,6 +73,7 @@ def folder(tmp_path_factory):
     (folder / "my_rules.py").write_text(RULES)
     (folder / "two.py").write_text(RULES.replace("sin", "cos"))
     (folder / "broken_rules.py").write_text("import sys\n1 / 0\n")
+    (folder / "idle_rules.py").write_text(RULES.replace('phase="specialize"', ""))
     (folder / "typo_rules.py").write_text(RULES.replace("specialize", "specialise"))
     return folder
 
@@ -168,6 +169,7 @@ def test_values_that_disagree_fail_only_a_strict_run(folder):
         (["--exclude", "nonsense", "script.py"], 2, "is called 'nonsense'"),
         (["--rules", "nowhere.py", "script.py"], 2, "No such file or directory"),
         (["--rules", "broken_rules.py", "script.py"], 2, "broken_rules.py:2: 1 / 0"),
+        (["--rules", "idle_rules.py", "script.py"], 2, "belongs to no phase, so nothing uses it"),
         (["--rules", "typo_rules.py", "script.py"], 2, "the phase 'specialise', which does not"),
         (["script.py", "exit"], 3, "the script ended with exit status bye"),
         (["script.py", "--full"], 0, "--full stands after the script, so the script gets it"),

@@ -257,3 +257,38 @@ def test_no_shipped_rule_has_a_guard_without_a_name():
     guards = [g.text for r in all_rules() for g in getattr(r, "guards", ())]
     assert guards
     assert [g for g in guards if "lambda" in g or g.startswith("condition")] == []
+
+
+# --- how a firing is written ---------------------------------------------------------------------
+
+
+def firing_lines(text, number):
+    """The lines of one firing."""
+    lines = text.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith(f"#{number} "))
+    after = range(first + 1, len(lines))
+    return lines[first : next(i for i in after if not lines[i].startswith("    "))]
+
+
+def test_each_letter_has_its_line_where_they_fill_more_than_one():
+    t = pt.tanh(x)
+    b = pt.second(t, pt.constant([1.0])) * (1 - pt.sqr(t))
+    report = explain(b + pt.exp(x) * b.sum())
+    last = report.functions[0].steps[-1].number
+    shown = [line.partition("   test_report")[0] for line in firing_lines(report.text(80), last)]
+    assert [line.strip() for line in shown] == [
+        f"#{last}   A + B, written into A",
+        "A = second(tanh(x), [1.]) * (1.0 - sqr(tanh(x))), B = exp(x) * Sum(A)",
+    ]
+    assert [line.strip() for line in firing_lines(report.text(70), last)[1:]] == [
+        "A = second(tanh(x), [1.]) * (1.0 - sqr(tanh(x)))",
+        "B = exp(x) * Sum(A)",
+    ]
+
+
+def test_a_long_change_is_broken_at_its_arrow():
+    p = pt.log(pt.exp(m) / pt.exp(m).sum(axis=1, keepdims=True))
+    report = explain(p, mode=rw.Mode().excluding("inplace"))
+    lines = firing_lines(report.text(60), 1)
+    assert lines[0] == "#1   exp(m) / Sum(exp(m), axis=1, keepdims)"
+    assert lines[1] == "     → Softmax(m, axis=(1,))"

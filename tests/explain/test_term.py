@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.explain.term import cut, describe_change, letter, term_text
+from rewrite_engine.explain.term import cut, describe_change, describe_overwrite, letter, term_text
 from tests.toy import add, const, divmod_, exp, log, mul, neg, num, sin
 
 x, y = num("x"), num("y")
@@ -56,7 +56,32 @@ def test_working_in_place_is_an_appendix():
     v, w = pt.vectors("v w")
     old = pt.exp(v) + w
     new = pt.add.inplace_on_inputs([0], old.owner)(*old.owner.inputs)
-    assert describe_change(old, new).term == "exp(v) + w, written into exp(v)"
+    assert describe_overwrite(old.owner, new.owner).term == "exp(v) + w, written into exp(v)"
+
+
+def test_the_term_stays_where_operands_are_in_place_by_now():
+    v, w = pt.vectors("v w")
+    first = pt.second(pt.tanh(v), pt.exp(w)) * pt.sqr(v)
+    old = first + pt.exp(w) * first.sum()
+    again = pt.mul.inplace_on_inputs([0], first.owner)(*first.owner.inputs)
+    new = pt.add.inplace_on_inputs([0], old.owner)(again, old.owner.inputs[1])
+    change = describe_overwrite(old.owner, new.owner)
+    assert change.term == "A + B, written into A"
+    assert change.definitions == ["A = second(tanh(v), exp(w)) * sqr(v)", "B = exp(w) * Sum(A)"]
+
+
+def test_letters_are_defined_by_each_other():
+    a = long(x)
+    b = sin(exp(sin(neg(a))))
+    change = describe_change(mul(a, b), mul(b, a))
+    assert change.term == "A * B → B * A"
+    assert change.definitions == ["A = exp(sin(exp(sin(exp(x)))))", "B = sin(exp(sin(-A)))"]
+
+
+def test_an_output_of_several_is_defined():
+    q = divmod_(long(x), long(y))[0]
+    change = describe_change(neg(neg(q)), q)
+    assert change.definitions[0].startswith("A = DivMod(")
 
 
 def test_the_nodes_of_the_old_term_are_noted():
