@@ -13,7 +13,13 @@ from functools import cache, lru_cache
 from importlib import import_module
 from typing import NamedTuple
 
-from rewrite_engine.errors import DuplicateRuleError, UnknownNameError, did_you_mean, source_line
+from rewrite_engine.errors import (
+    DuplicateRuleError,
+    PatternError,
+    UnknownNameError,
+    did_you_mean,
+    source_line,
+)
 from rewrite_engine.match.query import ALWAYS, Query
 from rewrite_engine.match.ruleset import Addition, RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
@@ -120,8 +126,9 @@ def equations() -> RuleSet:
 @lru_cache(maxsize=64)
 def known_rules(query: Query | None = None, additions: tuple[Addition, ...] = ()) -> RuleSet:
     """What a query chooses from: the shipped rules, those of installed packs that it does not
-    exclude by name, and additions. Raises a `PackError` for a pack that cannot be loaded, and
-    `UnknownNameError` for a rule whose phase does not exist.
+    exclude by name, and additions. Raises a `PackError` for a pack that cannot be loaded,
+    `PatternError` for a rule without a phase, and `UnknownNameError` for one whose phase does not
+    exist.
     """
     query = query or Query()
     rules = all_rules()
@@ -132,7 +139,7 @@ def known_rules(query: Query | None = None, additions: tuple[Addition, ...] = ()
             continue
         try:
             rules += with_phases(pack.load())
-        except (DuplicateRuleError, UnknownNameError) as error:
+        except (DuplicateRuleError, PatternError, UnknownNameError) as error:
             raise type(error)(f"{error}\n    in {pack}\n    {pack.hint}") from None
     for addition in additions:
         with_phases(addition.rules)
@@ -141,10 +148,12 @@ def known_rules(query: Query | None = None, additions: tuple[Addition, ...] = ()
 
 
 def with_phases(rules: RuleSet) -> RuleSet:
-    """The rules, if the phases that they name exist."""
+    """The rules, if each names a phase, and one that exists."""
     phases = [phase.name for phase in PHASES]
     for rule in rules:
-        if rule.phase is not None and rule.phase not in phases:
+        if rule.phase is None:
+            raise rule.without_phase()
+        if rule.phase not in phases:
             raise UnknownNameError(
                 f"the rule {rule.name} ({source_line(*rule.where)}) belongs to the phase "
                 f"{rule.phase!r}, which does not exist; there are {', '.join(phases)}"
@@ -161,11 +170,15 @@ def optimizer(
     """The phases, with the rules that a query selects (default: all that need no leave).
 
     extra: rules to use beside the others. budget: of each phase. Raises `UnknownNameError` for a
-    name that nothing has, and what `known_rules` raises.
+    name that nothing has, `PatternError` for an extra rule whose phase is not asked for, and what
+    `known_rules` raises.
     """
     query = query or Query()
-    rules = known_rules(query, (Addition(extra),) if isinstance(extra, RuleSet) else extra)
+    additions = (Addition(extra),) if isinstance(extra, RuleSet) else extra
+    rules = known_rules(query, additions)
     check_names(query, rules)
+    for addition in additions:
+        check_asked_for(query, addition.rules)
     chosen = rules.query(query)
     parts = [
         phase.driver(phase.rules(chosen), phase.name) for phase in PHASES if phase.wanted(query)
@@ -188,3 +201,17 @@ def check_names(query: Query, rules: RuleSet) -> None:
     name = min(unknown)
     hint = did_you_mean(name, rules.names | KNOWN | packs)
     raise UnknownNameError(f"no rule, pack, phase, tag or claim is called {name!r}{hint}")
+
+
+def check_asked_for(query: Query, added: RuleSet) -> None:
+    """Refuse rules that were added where the phase they belong to has to be asked for, and is not:
+    they would do nothing. (What a query excludes may be there.)
+    """
+    for name in [phase.name for phase in PHASES if phase.on_request]:
+        if name in query.include | query.exclude:
+            continue
+        for rule in added.phase(name):
+            if query.selects(rule.names, None):
+                why = f"belongs to the phase {name!r}, which runs only where it is asked for"
+                how = f"say Mode(...).including({name!r}), or leave it out: excluding({name!r})"
+                raise rule.error(PatternError, f"{why}:\n    {how}")

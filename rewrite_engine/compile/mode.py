@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import PatternError, UnknownNameError, describe
+from rewrite_engine.errors import UnknownNameError, describe
 from rewrite_engine.link import LINKERS
 from rewrite_engine.match.query import Query
 
@@ -109,18 +109,18 @@ class Mode:
         rules that have a name; overwrite: in the place of those that have the same names.
 
         Raises `PatternError` for a rule without a phase and `ValueError` for a mode that has an
-        optimizer of its own; `DuplicateRuleError` and `UnknownNameError` when a graph is rewritten.
+        optimizer of its own; `DuplicateRuleError` and `UnknownNameError` when a graph is rewritten,
+        and `PatternError` if a rule's phase has to be asked for (`including("saturate")`) and is
+        not.
         """
-        from rewrite_engine.match.rule import Rule
         from rewrite_engine.match.ruleset import Addition, RuleSet
 
         if self._optimizer != DEFAULT:
             raise ValueError(f"{self!r} has an optimizer of its own: give that the rules")
-        for rule in rules:
-            if isinstance(rule, Rule) and rule.phase is None:
-                why = 'belongs to no phase, so nothing uses it: say @rule(phase="canonicalize")'
-                raise rule.error(PatternError, why)
         new = RuleSet().adding(*rules)
+        for rule in new:
+            if rule.phase is None:
+                raise rule.without_phase()
         return self._with(self.query, Addition(new, overwrite, before, after))
 
     register = adding  # as the field calls it

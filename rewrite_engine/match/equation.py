@@ -64,6 +64,7 @@ class Equation(Rule):
     """
 
     single = True
+    with_phase = '@equation(phase="saturate")'
 
     def __init__(
         self,

@@ -46,6 +46,8 @@ class RelationRule(Rule):
     `RelationBudgetError` when it is used up, or with `on_budget="stop"` what was found counts.
     """
 
+    with_phase = '@relation(phase="canonicalize")'
+
     def __init__(
         self,
         fn: Callable[[Any, Any], Goal],
@@ -188,6 +190,8 @@ class KanrenRelationSub(RelationRule):
     answers (an iterator), by default the first that fits. node_filter: whether a node is looked at.
     name: of the rule, by default that of the relation. options: those of `RelationRule`.
     """
+
+    with_phase = 'KanrenRelationSub(..., phase="canonicalize")'
 
     def __init__(
         self,

@@ -77,6 +77,14 @@ class Rule:
         """An error that starts with the rule's name and place."""
         return cls(f"rule {self.name} ({source_line(*self.where)})\n    {why}")
 
+    #: how a phase is named where it is made
+    with_phase: str = '@rule(phase="canonicalize")'
+
+    def without_phase(self) -> RuleError:
+        """The error for a rule without a phase where only phases use rules."""
+        why = f"belongs to no phase, so nothing uses it: say {self.with_phase}"
+        return self.error(PatternError, why)
+
     @property
     def needs_leave(self) -> str | None:
         """What the rule assumes wherever it fires, so that the user has to grant it; None if it
@@ -310,6 +318,8 @@ class NodeRewriter(Rule):
     tracks: the ops, classes of ops, or predicates on ops it looks at; None: all.
     constant_inputs: it is only tried where all inputs are constants.
     """
+
+    with_phase = '@node_rewriter(phase="canonicalize")'
 
     def __init__(
         self,

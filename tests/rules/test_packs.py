@@ -286,8 +286,67 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         rw.load_rules(tmp_path / "nowhere.py")
 
 
-def test_a_rule_without_a_phase_is_refused_where_it_would_be_idle(tmp_path: Path) -> None:
-    rules = rw.load_rules(written(tmp_path, RULES.replace('phase="specialize"', "")))
-    with pytest.raises(PatternError, match="belongs to no phase"):
-        rw.Mode() + rules["tan_of_arctan"]
-    assert len(rw.function([x], TERM, mode=rw.Mode() + rules).fgraph) > 0
+IDLE = RULES.replace('phase="specialize"', "")
+RELATION = """
+from rewrite_engine.rules.language import *
+
+@relation()
+def itself(term, result):
+    "Nothing is gained."
+    from kanren import eq
+    return eq(term, result)
+"""
+EQUATION = """
+from rewrite_engine.rules.language import *
+import rewrite_engine.tensor as pt
+
+@equation
+def own_sum(a: Vector, b: Vector):
+    "Sums may be taken apart."
+    return (a - b).sum(), a.sum() - b.sum()
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "say"), [(IDLE, "@rule(phase="), (RELATION, "@relation(phase=")]
+)
+def test_a_rule_without_a_phase_is_refused_where_it_would_be_idle(
+    tmp_path: Path, source: str, say: str
+) -> None:
+    path = written(tmp_path, source)
+    rules = rw.load_rules(path)
+    (rule,) = rules
+    for use in (
+        lambda: rw.Mode() + rule,
+        lambda: rw.Mode() + rules,
+        lambda: rw.Mode() + iter([rule]),
+        lambda: rewritten(TERM, rules=[rule]),
+        lambda: pipeline.optimizer(None, rules),
+    ):
+        with pytest.raises(PatternError, match="belongs to no phase, so nothing uses it") as info:
+            use()
+        assert str(info.value).startswith(f"rule {rule.name} ({path}:{rule.where[1]}")
+        assert say in str(info.value)
+
+
+def test_a_pack_with_a_rule_without_a_phase_is_refused(install: Any) -> None:
+    install("mechanics", IDLE, "tan = {module}")
+    with pytest.raises(PatternError, match="belongs to no phase") as info:
+        rewritten(TERM)
+    assert "tan_of_arctan" in str(info.value)
+    assert "in the pack 'tan' of the distribution mechanics 1.2" in str(info.value)
+
+
+def test_an_equation_is_refused_where_its_phase_is_not_asked_for(tmp_path: Path) -> None:
+    (own,) = rules = rw.load_rules(written(tmp_path, EQUATION))
+    y = (x - 2 * x).sum()
+    mode = rw.Mode() + own
+    for use in (lambda: mode.optimizer, lambda: rewritten(y, rules=rules)):
+        with pytest.raises(PatternError, match=r"runs only where it is asked for") as info:
+            use()
+        assert str(info.value).startswith(f"rule {own.name} (")
+        assert "Mode(...).including('saturate')" in str(info.value)
+    (phase,) = [p for p in mode.including("saturate").optimizer.parts if p.name == "saturate"]
+    assert own.name in {name for rule in phase.rules for name in rule.names}
+    for without in ("saturate", own.name):
+        assert "saturate" not in [part.name for part in mode.excluding(without).optimizer.parts]
