@@ -276,7 +276,7 @@ def pow_two(x):
 
 
 @rule(phase="canonicalize", claim=exact)
-def mul_by_itself(x: Number):
+def mul_by_itself(x: Float):
     """One operand is read once.
 
     >>> x = vector("x")

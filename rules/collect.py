@@ -1,10 +1,11 @@
 """Like terms in sums, powers of one base in products."""
 
+from collections import Counter
 from math import isfinite
 
 import numpy as np
 
-from rewrite_engine.match.ac import content
+from rewrite_engine.match.ac import content, joined
 from rewrite_engine.rules.facts import nonneg
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import add, constant, mul, neg, sqr, sqrt
@@ -67,6 +68,33 @@ def like_terms(fgraph, node):
     if any(t is None for t in terms):
         return None
     return add(*sorted(terms, key=content)) if len(terms) > 1 else terms[0]
+
+
+@node_rewriter([mul], phase="canonicalize", claim=exact)
+def repeated_factors(fgraph, node):
+    """A power of integers, whose products are exact in any order: squares of squares.
+
+    Not data: all operands are collected at once.
+
+    >>> i = ivector("i")
+    >>> rewritten(mul(i, i, i, i, i, i))
+    sqr(i) * sqr(sqr(i))
+    """
+    out, inputs = node.outputs[0].type, node.inputs
+    if not out.regroups_exactly or out.dtype == "bool":
+        return None
+    powers = [v for v in inputs if v.head is not CONSTANT and v.type.dtype == out.dtype]
+    if len(set(powers)) == len(powers):
+        return None
+    counts = Counter(inputs)
+    squares = {v.owner.inputs[0]: v for v in inputs if v.head is sqr}
+    for v in (todo := list(dict.fromkeys(powers))):
+        pairs, counts[v] = divmod(counts[v], 2)
+        if pairs:
+            square = squares[v] if v in squares else sqr(v)
+            counts[square] += pairs
+            todo.append(square)
+    return joined(mul, sorted(counts.elements(), key=content))
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,9 @@ p, q = pt.tensor("p", dtype="bool", shape=(None,)), pt.tensor("q", dtype="bool",
         (a * 1e200 * 1e200 * b, "a * 1e+200 * 1e+200 * b"),
         (pt.maximum(a, pt.maximum(b, a)), "maximum(a, b)"),
         (pt.logaddexp(a, -np.inf), "a"),
+        (pt.mul(i, i, j, i, i, i), "i * j * sqr(sqr(i))"),
+        (i * (pt.sqr(i) * i), "sqr(sqr(i))"),
+        (pt.mul(a, a, a), "a * a * a"),
         (1e308 * a + b + 1e308 * a, "1e+308 * a + b + 1e+308 * a"),
     ],
     ids=str,
@@ -72,6 +76,52 @@ def test_normal_forms(term: Any, expected: str) -> None:
         assert repr(rewritten(term)).count("1e+308") == 2  # the sum of the numbers overflows
     else:
         assert repr(rewritten(term)) == expected
+
+
+small, wide = pt.tensor("small", dtype="int8", shape=(None,)), pt.lvector("wide")
+
+
+@given(
+    st.lists(st.sampled_from([small, wide, i, small + 1, pt.sqr(small), p]), min_size=2, max_size=9)
+)
+def test_powers_of_integers_wrap_around_as_written(factors: list[Any]) -> None:
+    values = [
+        np.array(v, t) for v, t in (([100, -7], "int8"), ([3, -1], "int64"), ([9, 5], "int32"))
+    ]
+    term, options = pt.mul(*factors), dict[str, Any](on_unused_input="ignore")
+    values.append(np.array([True, False]))
+    inputs = [small, wide, i, p]
+    plain = rw.function(inputs, term, mode=Mode(optimizer=None), **options)(*values)
+    made = rw.function(inputs, term, **options)(*values)
+    assert made.dtype == plain.dtype
+    assert bits(made) == bits(plain)
+
+
+@pytest.mark.parametrize(
+    "power",
+    [lambda n: product([i] * n), lambda n: pt.mul(*[i] * n), lambda n: product([i + 1] * n)],
+)
+def test_long_products_of_one_integer_are_a_few_squares(power: Any) -> None:
+    def seconds(n: int) -> float:
+        begin = perf_counter()
+        f = rw.function([i], power(n))
+        assert len(f.fgraph.toposort()) < 3 * n.bit_length() + 2
+        assert f(np.array([3, -1], "int32"))[0] in (wrapped(3, n), wrapped(4, n))
+        return perf_counter() - begin
+
+    few = min(seconds(500) for _ in range(3))
+    assert seconds(5000) < 30 * few + 0.2
+
+
+def product(factors: list[Any]) -> Any:
+    whole = factors[0]
+    for v in factors[1:]:
+        whole = v * whole
+    return whole
+
+
+def wrapped(base: int, n: int) -> int:
+    return (pow(base, n, 2**32) + 2**31) % 2**32 - 2**31
 
 
 def outputs_of(*outputs: Any, mode: Any = None) -> Any:
