@@ -26,14 +26,15 @@ class Order:
     `above(node)` yields the nodes that must come after `node`, along ordinary edges.
     """
 
-    __slots__ = ("level", "above", "extra", "moves")
+    __slots__ = ("level", "above", "extra", "raised")
 
     def __init__(self, above: Callable[[Apply], Iterable[Apply]]) -> None:
         self.level: dict[Apply, int] = {}
         self.above = above
         #: edges that are not uses: reader of a value → node that overwrites it
         self.extra: dict[Apply, dict[Apply, None]] = {}
-        self.moves = 0  # how often levels were raised
+        #: for a driver: the nodes whose levels were raised (None: nobody wants to know)
+        self.raised: list[Apply] | None = None
 
     def insert(self, node: Apply, gap: int = 1) -> int:
         """Place a node whose inputs are placed already, `gap` above the highest of them."""
@@ -114,7 +115,8 @@ class Order:
                     count += 1
                     heappush(heap, (level[client], count, client))
         level.update(raised)
-        self.moves += bool(raised)
+        if self.raised is not None:
+            self.raised.extend(raised)
         return None
 
     def successors(self, node: Apply) -> Iterable[Apply]:

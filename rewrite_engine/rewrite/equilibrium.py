@@ -10,7 +10,7 @@ is in `rewrite/run.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from typing import Any
 
 from rewrite_engine.graph.node import Apply
@@ -119,7 +119,11 @@ class OutermostOptimizer(EquilibriumOptimizer):
         work = FromAbove(fgraph, self.rules, self.budget, trace, result)
         fgraph.agenda = work.inbox
         fgraph.lets_go = trace is None and fgraph.owns_nodes and not fgraph.features
-        work.execute(work.order())
+        fgraph.order.raised = work.raised
+        try:
+            work.execute(work.order())
+        finally:
+            fgraph.order.raised = None
 
 
 class FromAbove(Run):
@@ -130,26 +134,28 @@ class FromAbove(Run):
     ) -> None:
         super().__init__(fgraph, rules, budget, trace, result)
         self.inbox: list[tuple[int, int, Apply]] = []  # what the graph wants to be visited
+        self.raised: list[Apply] = []  # nodes that stand higher than when they were put on the heap
 
     def order(self) -> Iterator[Apply]:
         """Yield live nodes, the highest level first. After each firing the graph is settled, so
         that what is above is tried again before what is below.
         """
-        fgraph, inbox = self.fgraph, self.inbox
+        fgraph, inbox, raised = self.fgraph, self.inbox, self.raised
         level, queued = fgraph.order.level, fgraph.queued
         nodes = fgraph.toposort()
         queued.update(nodes)
         heap = [(-level[node], i, node) for i, node in enumerate(reversed(nodes))]
-        moves = fgraph.order.moves
+        tie = len(heap)
         while heap or inbox:
-            if moves != fgraph.order.moves:  # levels were raised: what waits may stand too low
-                moves = fgraph.order.moves
-                heap = [(-level[node], tie, node) for _, tie, node in heap if node in queued]
-                heapify(heap)
-            for _, tie, node in inbox:
+            for _, late, node in inbox:
                 if node in level:
-                    heappush(heap, (-level[node], -tie, node))
+                    heappush(heap, (-level[node], -late, node))
             inbox.clear()
+            for node in raised:  # it stands too low on the heap, and is passed over there later
+                if node in queued and node in level:
+                    tie += 1
+                    heappush(heap, (-level[node], tie, node))
+            raised.clear()
             if not heap:
                 break
             _, _, node = heappop(heap)
