@@ -24,6 +24,7 @@ from rewrite_engine.match.rule import Rule
 LOOKED_AT = 3  # how many inputs are part of the key
 LIMIT = 20_000  # keys kept; graphs with more different ones (huge op parameters) start anew
 FEW = 8  # candidates that are tried one after the other rather than told apart by a longer key
+OTHER = object()  # a number that is equal to none
 DEEPEST = 4  # levels below a node that a key may tell of
 
 Candidates = tuple[Rule, ...]
@@ -32,25 +33,30 @@ Candidates = tuple[Rule, ...]
 class ByNumber:
     """Candidates that differ by the value of one constant input."""
 
-    __slots__ = ("position", "sieve", "table")
+    __slots__ = ("position", "sieve", "table", "others")
 
     def __init__(self, position: int, rules: Sequence[Rule]) -> None:
         self.position = position
         self.sieve = Sieve(rules, 1)
-        self.table: dict[Any, Found] = {}
+        self.table: dict[Any, Found | None] = {n: None for r in rules for n in r.numbers()}
+        self.others: Found | None = None  # for a number that no rule tells from others
 
     def get(self, inputs: tuple[Any, ...]) -> Found:
         """The rules that may match constants with the number that is there."""
         number = inputs[self.position].number
-        found = self.table.get(number)
-        if found is not None:
-            return found
+        if number not in self.table:
+            if self.others is None:
+                self.others = self._find(inputs, OTHER)
+            return self.others
+        found = self.table[number]
+        if found is None:
+            found = self.table[number] = self._find(inputs, number)
+        return found
+
+    def _find(self, inputs: tuple[Any, ...], number: Any) -> Found:
         seen = [outline(v, 0) for v in inputs]
-        rules = [r for r in self.sieve.pick(seen) if r.fits(seen)]
-        result = narrowed(rules, 1)
-        if len(self.table) < LIMIT and number == number:
-            self.table[number] = result
-        return result
+        seen[self.position] = CONSTANT, number
+        return narrowed([r for r in self.sieve.pick(seen) if r.fits(seen)], 1)
 
 
 class Below:

@@ -97,6 +97,17 @@ def _may_be_number(wanted: Any, seen: Outline) -> bool:
     return bool(seen[1] == wanted)  # (0.0 and -0.0, 1 and True are told apart later)
 
 
+def numbers_among(args: Iterable[Any]) -> Iterator[Any]:
+    """The numbers that `may_match` tells from others for these patterns."""
+    stack = list(args)
+    while stack:
+        p = stack.pop()
+        if isinstance(p, Literal) and p.value == p.value:
+            yield p.value
+        elif isinstance(p, OpNode) and p.default is not None:
+            stack += p.args
+
+
 # --- what must be there ------------------------------------------------------------------------
 
 

@@ -23,7 +23,14 @@ from rewrite_engine.match.claim import Claim, exact, refines
 from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Lowered, lower
-from rewrite_engine.match.outline import Outline, demands, head_of, may_be_op, may_match_operands
+from rewrite_engine.match.outline import (
+    Outline,
+    demands,
+    head_of,
+    may_be_op,
+    may_match_operands,
+    numbers_among,
+)
 from rewrite_engine.match.pattern import Hole, OpClass, OpNode, subpatterns
 from rewrite_engine.match.text import rule_text
 from rewrite_engine.terms.logic import LogicVariable
@@ -142,6 +149,10 @@ class Rule:
     #: {level: what `fits` looks for there}; what has not all of it does not fit
     demands: dict[int, tuple[Any, ...]] = {}
 
+    def numbers(self) -> Iterable[Any]:
+        """The numbers that `fits` tells from all others, as operands of the root."""
+        return ()
+
     def interior(self) -> dict[Any, int]:
         """Ops looked at below the root, with the depth at which they are."""
         return {}
@@ -258,6 +269,9 @@ class DataRule(Rule):
     @cached_property
     def demands(self) -> dict[int, tuple[Any, ...]]:  # type: ignore[override]
         return demands(self.left)
+
+    def numbers(self) -> Iterable[Any]:
+        return numbers_among(self.left.args)
 
     def interior(self) -> dict[Any, int]:
         return self._interior

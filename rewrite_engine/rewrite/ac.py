@@ -33,17 +33,20 @@ class Declared(NodeRewriter):
     """A rule on every op with some declaration.
 
     when: tells from the op and the outlines of its operands whether there is anything to try.
-    numbers: what one of the constants has to be, where numbers are known; None: anything.
+    wanted: what one of the constants has to be, where numbers are known; None: anything.
     """
 
     when: When
-    numbers: tuple[Any, ...] | None = None
+    wanted: tuple[Any, ...] | None = None
+
+    def numbers(self) -> tuple[Any, ...]:
+        return self.wanted or ()
 
     def may_apply(self, op: Any, seen: Sequence[Outline]) -> bool:
         return self.when(op, seen)
 
     def fits(self, seen: Sequence[Outline]) -> bool:
-        wanted = self.numbers
+        wanted = self.wanted
         if wanted is None:
             return True
         return any(head_of(s) is CONSTANT and (s is CONSTANT or s[1] in wanted) for s in seen)
@@ -59,7 +62,7 @@ def declared(
 
     def decorate(fn: Callable[[Any, Apply], Any]) -> Declared:
         rule = Declared(fn, phase="canonicalize", tracks=[is_ac_op], claim=claim, tags=tags)
-        rule.when, rule.numbers = when, numbers
+        rule.when, rule.wanted = when, numbers
         rule.single = True
         return rule
 
