@@ -149,7 +149,9 @@ class RuleRaisedError(RuleError):
 
 
 class FactError(RuleError):
-    """Facts that ask each other in a circle; the message names them."""
+    """Facts that ask each other in a circle, or one that returned no answer; the message names
+    them.
+    """
 
 
 class RuleLoopError(RuleError):

@@ -37,6 +37,9 @@ class Claim(NamedTuple):
         return f"{self.kind}({self.condition})" if self.condition else self.kind
 
 
+#: what messages say where something else is given
+CLAIMS = 'a claim is one of exact, refines, approx(ulps), assumes("fastmath")'
+
 #: bitwise the same values (a NaN is a NaN), dtype and shape kept
 exact = Claim("exact")
 #: defined wherever the left side is, and no less accurate, up to the sign of a zero and to what

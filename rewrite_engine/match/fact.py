@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from functools import update_wrapper
 from typing import Any
 
+from rewrite_engine.errors import FactError, source_line
 from rewrite_engine.graph.knowledge import Knowledge, Run, key_for, knowledge_of, state
 from rewrite_engine.match.lower import Condition, Given, lower_condition
 from rewrite_engine.terms.logic import Term
@@ -82,6 +83,9 @@ class Unknown:
 
     def __str__(self) -> str:
         return self.why if self.blame is None else f"{self.why} ({self.blame})"
+
+
+ANSWERS = (Evidence, Unknown)
 
 
 def because(*reasons: Any, value: Any = None) -> Evidence:
@@ -178,13 +182,30 @@ class Fact:
     def look(self, fgraph: Any, args: tuple[Any, ...]) -> Any:
         """Find the answer. (To ask is to call the fact: that remembers.)"""
         answer = self.fn(fgraph, *args) if self.wants_graph else self.fn(*args)
+        if not isinstance(answer, ANSWERS):
+            raise self.no_answer(answer, self.fn)
         if not answer and self.cases:
             for case in self._cases_of(args[0]):
                 said = case(*args)
+                if said is None:
+                    continue
+                if not isinstance(said, ANSWERS):
+                    raise self.no_answer(said, case)
                 if said:
                     return said
-                answer = answer if said is None else said
+                answer = said
         return answer
+
+    def no_answer(self, answer: Any, fn: Callable[..., Any]) -> FactError:
+        """The error for what is neither evidence nor a reason why not."""
+        code = inspect.unwrap(fn).__code__
+        case = "" if fn is self.fn else f", case {fn.__name__}"
+        where = source_line(code.co_filename, code.co_firstlineno)
+        said = "nothing (None)" if answer is None else repr(answer)
+        return FactError(
+            f"fact {self.name}{case} ({where})\n"
+            f"    returned {said}, and not because(...) or unknown(...)"
+        )
 
     def _cases_of(self, v: Any) -> Iterator[Callable[..., Any]]:
         node = getattr(v, "owner", None)

@@ -8,12 +8,13 @@ that nothing uses, a left side that is not an op, an op with a number of operand
 from __future__ import annotations
 
 import inspect
+import linecache
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, NoReturn
 
 from etuples.core import ExpressionTuple, KwdPair
 
-from rewrite_engine.errors import PatternError, UnboundVariableError
+from rewrite_engine.errors import PatternError, RuleError, UnboundVariableError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.ac import is_ac
@@ -31,6 +32,10 @@ from rewrite_engine.match.pattern import (
 from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable, PatternTerm, Term
 
 PARENTHESES = "a rule cannot be an operand: put parentheses around what stands to the left of `>>`"
+TYPELESS = """\
+A rule's variables have no types yet, and what a function makes of an operand may depend on its
+    type. Write the ops with their parameters, such as Sum(axis=0)(a) or DimShuffle(2, (1, 0))(a);
+    what no such terms say is for `compute`, or a @node_rewriter."""
 EQUALITY = "`==` compares patterns and is no part of one: write eq(a, b)"
 
 
@@ -120,7 +125,7 @@ def lower(
     """
     parameters = inspect.signature(fn, eval_str=True).parameters
     lvars = {name: _lvar(variable, p, default_sort) for name, p in parameters.items()}
-    body = fn(**lvars)
+    body = _called(fn, lvars)
     conditions: tuple[Any, ...] = ()
     if isinstance(body, tuple) and len(body) == 2 and isinstance(body[1], Given):
         body, conditions = body[0], body[1].conditions
@@ -138,6 +143,36 @@ def lower(
     lowered = Lowered(left, right, tuple([lower_condition(c) for c in conditions]), exact)
     _check_bound(lowered, set(lvars))
     return lowered
+
+
+def _called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Any:
+    """What a rule function returns. Whatever it raises becomes a `RuleError` that shows the
+    expression.
+    """
+    try:
+        return fn(**lvars)
+    except RuleError:
+        raise
+    except Exception as error:
+        what = f"`{_expression(fn, error)}` cannot be part of a pattern"
+        hint = "" if isinstance(error, NameError) else f"\n    {TYPELESS}"
+        text = f"{what}: {type(error).__name__}: {error}"
+        raise PatternError(text.replace("\n", "\n    ") + hint) from error
+
+
+def _expression(fn: Callable[..., Any], error: Exception) -> str:
+    """The expression of a function that raised an error, or the line it is in."""
+    import traceback  # (takes a while, and is seldom needed)
+
+    tb, code = error.__traceback__, inspect.unwrap(fn).__code__
+    for place, frame in zip(traceback.extract_tb(tb), traceback.walk_tb(tb), strict=True):
+        if frame[0].f_code is not code:
+            continue
+        line = linecache.getline(place.filename, place.lineno or 0)
+        if place.lineno != place.end_lineno or place.colno is None:
+            return line.strip() or fn.__name__
+        return line.encode()[place.colno : place.end_colno].decode() or fn.__name__
+    return fn.__name__
 
 
 def _lvar(variable: type[LogicVariable], p: inspect.Parameter, default_sort: Sort) -> LogicVariable:

@@ -19,7 +19,7 @@ from typing import Any
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.build import Consumer, consumer, guards_hold, instantiate
-from rewrite_engine.match.claim import Claim, exact, refines
+from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
 from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Lowered, lower
@@ -64,6 +64,8 @@ class Rule:
         self.name = f"{self.pack}/{self.short_name}"
         code = inspect.unwrap(fn).__code__
         self.where: tuple[str, int] = (code.co_filename, code.co_firstlineno)
+        if not isinstance(claim, Claim):
+            raise self.error(RuleError, f"claims {claim!r}: {CLAIMS}")
         self.phase = phase
         self.claim = claim
         self.tags = frozenset(tags) | ({phase} if phase else set()) | claim.tags
@@ -222,7 +224,7 @@ class DataRule(Rule):
         try:
             self.lowered: Lowered = lower(fn, variable, exact=pairs)
         except RuleError as error:
-            raise self.error(type(error), error) from None
+            raise self.error(type(error), error) from error.__cause__
         self.left: OpNode = self.lowered.left
         self.right: Any = self.lowered.right
         self.guards = self.lowered.guards

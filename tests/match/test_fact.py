@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rewrite_engine.errors import PatternError
+from rewrite_engine.errors import FactError, PatternError
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.fact import because, fact, given, unknown
 from rewrite_engine.match.pattern import Prop
@@ -106,3 +106,39 @@ def test_evidence_is_a_value() -> None:
     assert because("a") == because("a")
     assert because("a").reasons == ("a",)
     assert p.type.positive
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"), [(17, "17"), (True, "True"), (None, r"nothing \(None\)")]
+)
+def test_a_fact_that_gives_no_answer_is_wrong(answer: Any, said: str) -> None:
+    @fact
+    def silent(v: Any) -> Any:
+        """Says neither yes nor no."""
+        return answer
+
+    line = silent.fn.__code__.co_firstlineno
+    told = rf"fact silent \({__file__}:{line}.*\n.*returned {said}, and not because"
+    rule = make(lambda a: (log(a) >> a, given(silent(a))))
+    for ask_it in (lambda: silent(x), lambda: ask(rule, log(x))):
+        with pytest.raises(FactError, match=told):
+            ask_it()
+
+
+def test_a_case_that_gives_no_answer_is_wrong() -> None:
+    @fact
+    def known(v: Any) -> Any:
+        """Only cases know."""
+        return unknown("only cases know")
+
+    @known.case(sin)
+    def of_sin(v: Any) -> Any:
+        return True
+
+    @known.case(exp)
+    def of_exp(v: Any) -> Any:
+        return None  # has no opinion
+
+    assert str(known(exp(x))) == "only cases know"
+    with pytest.raises(FactError, match=r"fact known, case of_sin \(.*\n.*returned True"):
+        known(sin(x))

@@ -15,7 +15,9 @@ from rewrite_engine.errors import (
     RuleError,
     UnboundVariableError,
 )
-from rewrite_engine.match.decorate import compute, node_rewriter
+from rewrite_engine.match.claim import approx
+from rewrite_engine.match.decorate import compute, node_rewriter, relation
+from rewrite_engine.match.equation import equation
 from rewrite_engine.match.fact import fact, given
 from rewrite_engine.match.pattern import Rest
 from rewrite_engine.match.ruleset import RuleSet
@@ -230,3 +232,49 @@ def test_what_a_rule_knows_of_itself() -> None:
     assert {"p", "t", "refines", "made", "test_lower", "test_lower/made"} == made.names
     assert made.variable is not None
     assert num is not DivMod
+
+
+def type_of(a: Any) -> Any:
+    """A function that looks at its operand's type, as many do."""
+    return sin(a) if a.type.positive else a
+
+
+@pytest.mark.parametrize(
+    ("fn", "shown", "cause"),
+    [
+        (lambda a: log(type_of(a)) >> a, "`type_of(a)`", AttributeError),
+        (lambda a: log(a.size) >> a, "`a.size`", AttributeError),
+        (lambda a: log(a, [1][2]) >> a, "`[1][2]`", IndexError),
+        (lambda a: log(undefined_name) >> a, "`undefined_name`", NameError),  # noqa: F821
+    ],
+)
+def test_what_a_rule_function_raises_shows_the_expression(
+    fn: Callable[..., Any], shown: str, cause: type[Exception]
+) -> None:
+    fails(fn, f"{shown} cannot be part of a pattern: {cause.__name__}: ")
+    for decorate in (rule, equation):
+        with pytest.raises(PatternError) as info:
+            decorate(fn)
+        assert type(info.value.__cause__) is cause
+        assert ("Write the ops with their parameters" in str(info.value)) == (
+            cause is not NameError
+        )
+
+
+@pytest.mark.parametrize("claim", ["exact", approx, None])
+def test_a_claim_that_is_none(claim: Any) -> None:
+    def made(a: Any) -> Any:
+        """Claims nothing."""
+        return log(a) >> a
+
+    for build in (
+        lambda: rule(made, claim=claim),
+        lambda: equation(made, claim=claim),
+        lambda: node_rewriter(claim=claim)(made),
+        lambda: relation(claim=claim)(made),
+    ):
+        with pytest.raises(RuleError) as info:
+            build()
+        text = str(info.value)
+        assert text.startswith(f"rule test_lower/made ({__file__}:")
+        assert f"claims {claim!r}: a claim is one of exact, refines, approx(ulps)" in text
