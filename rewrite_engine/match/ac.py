@@ -10,6 +10,7 @@ and in every process.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,11 +24,18 @@ EXTRA = "*"  # the name under which the operands that a left side leaves alone a
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How an AC pattern takes operands. fixed: patterns for one operand each, in the order in which
-    they are tried. rest, collector: who takes what is left (None: nobody)."""
+    they are tried. rest, collector: who takes what is left (None: nobody). ordered: whether the
+    rest is also one of an op whose operands have an order, so that it counts wherever it occurs.
+    """
 
     fixed: tuple[Any, ...]
     rest: Hole | None
     collector: Hole | None
+    ordered: bool = False
+
+    def same(self, a: Sequence[Any], b: Sequence[Any]) -> bool:
+        """Whether the rest may be both, in different places."""
+        return a == b or (not self.ordered and len(a) == len(b) and Counter(a) == Counter(b))
 
 
 def is_ac(pattern: Any) -> bool:
@@ -44,7 +52,9 @@ def plan(pattern: OpNode, left: OpNode) -> Plan:
     rest = rests[0] if rests else None
     collector = None if rests else _collector(pattern, left)
     others = [a for a in pattern.args if a is not rest and a is not collector]
-    return Plan(tuple(sorted(others, key=_cost)), rest, collector)
+    whole = [p for p, _ in subpatterns(left) if isinstance(p, OpNode) and not is_ac(p)]
+    ordered = any(rest == a for p in whole for a in p.args)
+    return Plan(tuple(sorted(others, key=_cost)), rest, collector, ordered)
 
 
 def _cost(pattern: Any) -> int:

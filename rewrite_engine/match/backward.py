@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import permutations, product
+from numbers import Number
 from typing import Any
 
 import kanren
@@ -40,12 +41,14 @@ Bindings = dict[str, Any]  # what stands for the variables of a rule: a term, or
 
 def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:
     """Yield the states in which `term` is one that the rule rewrites to the known `result`."""
-    for bound in _made(rule, result):
-        if not _guards_allow(rule, bound):
+    shared, seen, unbound = Shared(), set[Any](), _unbound(rule)
+    for made in _made(rule, result):
+        if not _guards_allow(rule, made):
             continue
-        terms = bound | _unbound(rule, bound)
-        seen: set[Any] = set()
-        for left, flat in product(_lefts(rule, bound), (False, True)):
+        bound = {name: _as_one(value, shared) for name, value in made.items()}
+        terms = unbound | bound
+        lefts = [left for left in _lefts(rule, bound) if _is_term(left, terms)]
+        for left, flat in product(lefts, (False, True)):
             for ordered in orders(left):
                 len(state)  # (a watched state looks at the clock)
                 found = to_term(ordered, terms, flat)
@@ -54,42 +57,72 @@ def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:
                     yield from kanren.eq(found, term)(state)
 
 
+def may_be(hole: Hole, value: Any) -> bool:
+    """Whether a hole may stand for a value: a variable of its sort; or a bare number (a literal met
+    in a backward run), where the sort asks for nothing or for a constant.
+    """
+    if isinstance(value, Variable):
+        return bool(hole.sort(value))
+    return isinstance(value, Number) and (hole.sort.inline == "True" or hole.sort.constant)
+
+
+def _as_one(value: Any, shared: Shared) -> Any:
+    """What stands for a variable, equal terms being one object."""
+    if isinstance(value, tuple):
+        return tuple([_as_one(v, shared) for v in value])
+    return shared(value) if isinstance(value, Variable) else value
+
+
 def _made(rule: Any, result: Any) -> Iterator[Bindings]:
     """Yield the bindings under which the right side is a result; operands that the left side left
     alone are bound to `EXTRA`.
     """
     if isinstance(rule.right, Compute):
         return
-    right = _present(rule.right)
-    if not isinstance(result, Variable):  # a number
-        if isinstance(right, Hole):
-            yield {right.name: result}
-        elif isinstance(right, Literal) and same_number(result, right.value):
-            yield {}
-        return
-    if repeats(right):
+    if isinstance(result, Variable) and repeats(rule.right):
         result = Shared()(result)
-    yield from _matches(right, result)
+    for right, empty in _present(rule.right):
+        yield from _matches(right, result, empty)
+    if not isinstance(result, Variable):
+        return
     taking = plan(rule.left, rule.left) if is_ac(rule.left) else None
     if taking is not None and taking.rest is None and taking.collector is None:
         op = rule.left.op
-        beside = OpNode(op, spliced(op, (right, Hole(EXTRA, Rest))))
-        if len(beside.rests) == 1:
-            yield from (bound for bound in _matches(beside, result) if bound[EXTRA])
+        for right, empty in _present(rule.right):
+            beside = OpNode(op, spliced(op, (right, Hole(EXTRA, Rest))))
+            if len(beside.rests) == 1:
+                yield from (bound for bound in _matches(beside, result, empty) if bound[EXTRA])
 
 
-def _matches(right: Any, result: Variable) -> Iterator[Bindings]:
+def _matches(right: Any, result: Any, bound: Bindings) -> Iterator[Bindings]:
+    if not isinstance(result, Variable):
+        if isinstance(right, Hole) and may_be(right, result):
+            yield bound | {right.name: result}
+        elif isinstance(right, Literal) and same_number(result, right.value):
+            yield bound
+        return
     whole = OpNode(OpClass(type(None), ()), (right,))  # so that the right side is no left side
-    yield from Matcher(whole).matches(right, result, {})
+    yield from Matcher(whole).matches(right, result, bound)
 
 
-def _present(pattern: Any) -> Any:
-    """A right side in which no operand may be missing: what it made has all of them."""
+def _present(pattern: Any) -> Iterator[tuple[Any, Bindings]]:
+    """Yield what a right side may have made, with the rests that are empty in it: no operand that
+    may be missing is, and an op in any order with one operand beside an empty rest is that operand.
+    """
     if isinstance(pattern, Hole):
-        return Hole(pattern.name, pattern.sort)
+        yield Hole(pattern.name, pattern.sort), {}
+        return
     if not isinstance(pattern, OpNode):
-        return pattern
-    return OpNode(pattern.op, tuple([_present(a) for a in pattern.args]))
+        yield pattern, {}
+        return
+    for parts in product(*[list(_present(a)) for a in pattern.args]):
+        args = tuple([part for part, _ in parts])
+        empty = {name: () for _, names in parts for name in names}
+        made = OpNode(pattern.op, args)
+        yield made, empty
+        if is_ac(pattern) and len(args) == 2 and len(made.rests) == 1:
+            (rest,) = made.rests
+            yield args[1 - rest], empty | {args[rest].name: ()}
 
 
 def _guards_allow(rule: Any, bound: Bindings) -> bool:
@@ -101,12 +134,10 @@ def _guards_allow(rule: Any, bound: Bindings) -> bool:
     )
 
 
-def _unbound(rule: Any, bound: Bindings) -> Bindings:
-    """What stands for the variables that the right side says nothing of: a rest is empty."""
+def _unbound(rule: Any) -> Bindings:
+    """What stands for variables that the right side says nothing of: a rest is empty."""
     return {
-        name: () if hole.rest else LogicVariable(name)
-        for name, hole in holes(rule.left).items()
-        if name not in bound
+        name: () if hole.rest else LogicVariable(name) for name, hole in holes(rule.left).items()
     }
 
 
@@ -116,6 +147,16 @@ def _lefts(rule: Any, bound: Bindings) -> Iterator[OpNode]:
     if EXTRA in bound:
         left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
     yield from _without_missing(left, bound, root=True)
+
+
+def _is_term(left: OpNode, terms: Bindings) -> bool:
+    """Whether no op in any order is left with one operand, because a rest is empty."""
+    parts = [p for p, _ in subpatterns(left) if is_ac(p) and p.rests]
+    return all(sum(_count(a, terms) for a in p.args) > 1 for p in parts)
+
+
+def _count(pattern: Any, terms: Bindings) -> int:
+    return len(terms[pattern.name]) if isinstance(pattern, Hole) and pattern.rest else 1
 
 
 def _without_missing(pattern: Any, bound: Bindings, root: bool = False) -> Iterator[Any]:

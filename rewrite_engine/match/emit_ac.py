@@ -89,7 +89,10 @@ def emit_any(to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, then: 
             return
         left = to.local("left")
         to.line(f"{left} = {remaining(inputs, taken)}")
-        if taking.rest is not None:
+        if taking.rest is not None and taking.rest.name in to.bound and not taking.ordered:
+            same = to.constant(taking.same, "same")
+            to.test(f"{same}({left}, {to.bound[taking.rest.name]})")
+        elif taking.rest is not None:
             to.rest(taking.rest, left)
         elif taking.collector is not None:
             whole = to.local()

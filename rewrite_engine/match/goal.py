@@ -24,7 +24,7 @@ from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.share import Shared
 from rewrite_engine.match.ac import is_ac
-from rewrite_engine.match.backward import backward, opened, orders, repeats, to_term
+from rewrite_engine.match.backward import backward, may_be, opened, orders, repeats, to_term
 from rewrite_engine.match.build import ask, guards_hold, instantiate
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Compute
@@ -120,22 +120,11 @@ def _sorts_hold(sorts: Mapping[Any, Hole]) -> Goal:
     def goal(state: Any) -> Iterator[Any]:
         for lvar, hole in sorts.items():
             value = known(lvar, state)
-            if value is IMPOSSIBLE or (isinstance(value, Variable) and not hole.sort(value)):
-                return
-            if (
-                isinstance(value, int | float | complex)
-                and hole.sort.constant is False
-                and not _open(hole)
-            ):
+            if value is not UNKNOWN and not may_be(hole, value):
                 return
         yield state
 
     return goal
-
-
-def _open(hole: Hole) -> bool:
-    """Whether a bare number (a literal met in a backward run) may stand for the hole."""
-    return hole.sort.inline == "True" or hole.sort.constant
 
 
 def _guard_holds(guard: Any, terms: Terms) -> Goal:

@@ -131,8 +131,8 @@ class Matcher:
         for inner, taken in self.assign(taking.fixed, node.inputs, bound, ()):
             left = without(node.inputs, taken)
             if taking.rest is not None:
-                if inner.get(taking.rest.name, left) == left:
-                    yield inner | {taking.rest.name: left}
+                if taking.same(inner.get(taking.rest.name, left), left):
+                    yield {taking.rest.name: left} | inner
                 else:
                     self.failed(taking.rest, left, inner)
             elif taking.collector is not None:

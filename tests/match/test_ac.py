@@ -12,15 +12,20 @@ from hypothesis import strategies as st
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.claim import approx, exact
 from rewrite_engine.match.lower import Lowered
 from rewrite_engine.match.pattern import Const, Hole, Literal, OpNode, Rest
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.fold import constant_folding
 from rewrite_engine.rules import language
-from tests.match.language import make, same, x, y, z
+from rewrite_engine.terms import etuplize
+from rewrite_engine.terms.convert import from_term
+from rewrite_engine.terms.logic import LogicVariable
+from rewrite_engine.terms.search import run
+from tests.match.language import ask, make, same, x, y, z
 from tests.match.random_rules import with_sides
-from tests.toy import add, exp, log, mul, neg, num, sin, sub
+from tests.toy import add, exp, join, log, mul, neg, num, sin, sub
 
 
 def collect(a: Any, p: Const = 1, q: Const = 1, rest: Rest = ()) -> Any:
@@ -183,3 +188,25 @@ def test_a_failing_match_among_thousands_of_operands_is_linear() -> None:
     start = time.perf_counter()
     assert rule.transform(None, node) is None
     assert time.perf_counter() - start < 1  # 16 million pairs take longer
+
+
+def rest_twice(a: Any, rest: Rest) -> Any:
+    return sub(add(sin(a), *rest), mul(log(a), *rest)) >> join(a, *rest)
+
+
+def rest_in_order(a: Any, rest: Rest) -> Any:
+    return sub(join(sin(a), *rest), join(log(a), *rest)) >> join(a, *rest)
+
+
+def test_a_rest_that_occurs_twice_is_the_same_operands_in_any_order() -> None:
+    made = make(rest_twice)
+    assert same(ask(made, sub(add(sin(x), y, z), mul(z, log(x), y))), join(x, y, z))
+    assert ask(made, sub(add(sin(x), y, z), mul(z, log(x), z))) is None
+    assert ask(made, sub(add(sin(x), y, y, z), mul(z, log(x), z, y))) is None
+    ordered = make(rest_in_order)
+    assert same(ask(ordered, sub(join(sin(x), y, z), join(log(x), y, z))), join(x, y, z))
+    assert ask(ordered, sub(join(sin(x), y, z), join(log(x), z, y))) is None
+    q = LogicVariable("q")
+    term = sub(add(sin(x), y, z), mul(z, log(x), y))
+    (found,) = run(0, q, made.goal(etuplize(term), q))
+    assert same(found if isinstance(found, Variable) else from_term(found), join(x, y, z))

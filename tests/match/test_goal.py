@@ -21,7 +21,7 @@ from rewrite_engine.terms.logic import LogicVariable
 from rewrite_engine.terms.search import run
 from tests.match.language import make, named_x, same, x, y, z
 from tests.match.test_emit import flat_rule
-from tests.toy import add, const, exp, join, log, mul, neg, sin, sub
+from tests.toy import add, const, exp, join, log, mul, neg, num, sin, sub
 
 q = var()
 
@@ -180,6 +180,59 @@ def test_shipped_rules_compose() -> None:
     goal = rules["log_of_one_plus"].goal
     found = run(2, q, goal(q, etuplize(pt.log1p(v))))
     assert {str(from_term(t).owner.op) for t in found} == {"log"}
+
+
+def distributed(a: Any, b: Any, c: Any, rest: Rest) -> Any:
+    return add(mul(a, b), mul(a, c), *rest) >> add(mul(a, add(b, c)), *rest)
+
+
+def test_an_empty_rest_of_a_sum_leaves_one_operand() -> None:
+    rule = make(distributed)
+    found = before(rule, mul(x, add(y, z)))
+    assert among(add(mul(x, y), mul(x, z)), found)
+    assert {len(t.owner.inputs) for t in found} == {2}
+    for term in found:
+        assert same(rule.interpreted(None, term.owner), mul(x, add(y, z)))
+    assert among(add(mul(x, y), mul(x, z), exp(x)), before(rule, add(mul(x, add(y, z)), exp(x))))
+
+
+def of_one(a: Any, rest: Rest) -> Any:
+    return add(sin(a), *rest) >> add(exp(a), *rest)
+
+
+def test_no_sum_of_one_operand_is_made() -> None:
+    assert before(make(of_one), exp(x)) == []
+    assert among(add(sin(x), y), before(make(of_one), add(exp(x), y)))
+
+
+def test_answers_come_once() -> None:
+    pair = make(lambda a, b, c: add(mul(a, b), mul(a, c)) >> mul(a, add(b, c)))
+    for rule in (make(distributed), pair):
+        for after in (mul(x, add(y, z)), mul(x, add(y, z, exp(x))), add(mul(x, add(y, z)), y)):
+            found = run(0, q, rule.goal(q, etuplize(after)))
+            assert found
+            assert len(set(found)) == len(set(map(str, map(etuplize_all, found)))) == len(found)
+
+
+def etuplize_all(term: Any) -> Any:
+    """The term with no variable in it that something computes."""
+    return etuplize(from_term(term))
+
+
+@pytest.mark.parametrize("thing", [sin, "s", [1], (1, 2), num, None])
+def test_variables_stand_for_terms_only(thing: Any) -> None:
+    log_of_exp = make(lambda a: log(exp(a)) >> a)
+    rests = make(lambda a, b: log(exp(add(a, b))) >> a)
+    for rule in (log_of_exp, rests):
+        assert run(0, q, rule.goal(q, thing)) == ()
+    assert run(0, q, log_of_exp.goal(etuple(log, etuple(exp, thing)), q)) == ()
+    assert run(0, q, log_of_exp.goal(q, 2.0)) == (etuple(log, etuple(exp, 2.0)),)
+
+
+def test_walking_leaves_operators_alone() -> None:
+    log_of_exp = make(lambda a: log(exp(a)) >> a)
+    found = run(5, q, walko(log_of_exp.goal, q, etuplize(sin(x))), answers=50)
+    assert among(sin(log(exp(x))), [from_term(t) for t in found])
 
 
 def test_terms_that_no_graph_can_have_are_related_to_nothing() -> None:
