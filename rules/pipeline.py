@@ -107,6 +107,7 @@ PHASES = (
     ),
 )
 
+WHOLE = "pipeline"  # what results call all phases together; no name that a query may use
 #: names a query may use that no rule has: what drivers do, and assumptions a user may grant
 KNOWN = ALWAYS.union(*(p.names for p in PHASES))
 
@@ -185,7 +186,7 @@ def optimizer(
     ]
     for part in parts:
         part.budget = budget or part.budget
-    return SequentialOptimizer(parts, "pipeline")
+    return SequentialOptimizer(parts, WHOLE)
 
 
 def check_names(query: Query, rules: RuleSet) -> None:
@@ -199,6 +200,9 @@ def check_names(query: Query, rules: RuleSet) -> None:
     if not (unknown := unknown - packs - equations().names):
         return
     name = min(unknown)
+    if name == WHOLE:
+        phases = ", ".join(phase.name for phase in PHASES)
+        raise UnknownNameError(f"{name!r} is all phases together: choose among {phases}")
     hint = did_you_mean(name, rules.names | KNOWN | packs)
     raise UnknownNameError(f"no rule, pack, phase, tag or claim is called {name!r}{hint}")
 

@@ -11,7 +11,7 @@ import os
 import runpy
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -190,17 +190,26 @@ def _tell(report: Report, options: argparse.Namespace) -> None:
     )  # fmt: skip
     check_names(report, shown)
     printer = Printer(console_for(), shown)
+    answers = list(_answers(report, options, printer))  # names are checked before anything is said
     printer.heading(f"what the rules did to {options.script}")
-    if options.why is not None:
-        printer.derivations(report.why(options.why))
-    if options.why_not is not None:
-        printer.refusals(report.why_not(options.why_not))
-    if options.attempts is not None:
-        printer.attempts(report.attempts(options.attempts))
-    if options.why is options.why_not is options.attempts is None:
-        printer.report(report)
+    for tell, answer in answers:
+        tell(answer)
     if options.json is not None:
         _write_json(options, report, shown)
+
+
+def _answers(
+    report: Report, options: argparse.Namespace, printer: Printer
+) -> Iterator[tuple[Callable[[Any], None], Any]]:
+    """What was asked, as (method that prints it, answer). Raises `UnknownNameError`."""
+    if options.why is not None:
+        yield printer.derivations, report.why(options.why)
+    if options.why_not is not None:
+        yield printer.refusals, report.why_not(options.why_not)
+    if options.attempts is not None:
+        yield printer.attempts, report.attempts(options.attempts)
+    if options.why is options.why_not is options.attempts is None:
+        yield printer.report, report
 
 
 def _write_json(options: argparse.Namespace, report: Report, shown: Options) -> None:

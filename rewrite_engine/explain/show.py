@@ -75,6 +75,11 @@ class Options:
             return False
         return self.rule is None or self.rule in names_of(step)
 
+    def about(self, f: FunctionReport) -> bool:
+        """Whether a function is shown: if some firings are asked for, it has one of them."""
+        everything = self.rule is self.phase is None
+        return everything or any(self.wants(step) for step in f.steps)
+
 
 def names_of(step: Step) -> frozenset[str]:
     """Everything a firing can be selected by: the names and tags of its rule."""
@@ -131,8 +136,13 @@ class Printer:
         if not report.functions:
             return
         self.console.print(summary(report, self.console.width))
-        for f in report.functions:
+        shown = [f for f in report.functions if self.options.about(f)]
+        for f in shown:
             self.function(f)
+        if len(shown) < len(report.functions):
+            self.heading("not shown")
+            others = [f"{f.record.index} {f.name}" for f in report.functions if f not in shown]
+            self.put(f"none of the firings that were asked for: {', '.join(others)}", hang=2)
 
     def function(self, f: FunctionReport) -> None:
         """One function."""
@@ -149,7 +159,7 @@ class Printer:
         self.label("time", time_line(record))
         if self.options.full and record.story.phases:
             self.put()
-            self.console.print(rule_times(record))
+            self.console.print(rule_times(record, self.console.width))
         self.label("assumes", assumptions(record))
         style = STYLES.get(f.check.verdict, "green")
         for line in values_lines(f):

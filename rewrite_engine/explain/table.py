@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from rich import box
+from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -22,7 +24,7 @@ from rewrite_engine.link.program import Argument
 from rewrite_engine.printing import debugprint
 from rewrite_engine.printing.formula import Formula
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
-from rewrite_engine.rewrite.result import Result
+from rewrite_engine.rewrite.result import COLUMNS, Result
 from rewrite_engine.terms.print import write
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 WIDE = 96  # columns at which there is room for everything
 LINES = 60  # of a graph, unless everything is asked for
 CHARACTERS = 600  # of one formula
+LEAST = ("dropped", "created", "matches", "calls")  # columns that a narrow table can do without
+WIDEST = Console(width=10_000)
 WORDS = {
     Verdict.IDENTICAL: "identical",
     Verdict.REPAIRED: "repaired",
@@ -230,8 +234,10 @@ def time_line(record: Record) -> str:
     )
 
 
-def rule_times(record: Record) -> Table:
-    """What each rule did in each phase, and how long it took."""
+def rule_times(record: Record, width: int) -> Table:
+    """What each rule did in each phase, and how long it took. Columns that tell least are left out
+    where names would have to be broken.
+    """
     phases = record.story.phases
     whole = Result(
         "rules, by time",
@@ -240,7 +246,13 @@ def rule_times(record: Record) -> Table:
         nodes_after=phases[-1].nodes_after,
         seconds=sum(phase.seconds for phase in phases),
     )
-    table: Table = whole.table()
+    columns = list(COLUMNS[:-1])
+    table: Table = whole.table(columns=columns)
+    for column in LEAST:
+        if Measurement.get(WIDEST, WIDEST.options, table).maximum <= width:
+            break
+        columns.remove(column)
+        table = whole.table(columns=columns)
     return table
 
 

@@ -143,7 +143,9 @@ def _general(record: Record, rule: Rule) -> Iterator[str]:
     """
     fired = [step.number for step in record.steps if step.rule_name == rule.name]
     if fired:
-        yield f"it fired {len(fired)} times: {', '.join(f'#{n}' for n in fired[:MOST])}"
+        often = "once" if len(fired) == 1 else f"{len(fired)} times"
+        more = ", …" if len(fired) > MOST else ""
+        yield f"it fired {often}: {', '.join(f'#{n}' for n in fired[:MOST])}{more}"
     query = getattr(record.mode, "query", None) or Query()
     if record.mode.optimizer is None:
         yield f"the mode {record.mode!r} rewrites nothing"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -109,16 +109,16 @@ class Result:
             f"{self.seconds * 1e3:.2f} ms, {self.stopped.name}"
         )
 
-    def table(self, most: int = 20) -> Any:
+    def table(self, most: int = 20, columns: Sequence[str] = COLUMNS[:-1]) -> Any:
         """A `rich` table: each phase, and in it the rules that were tried, those that took the
-        most time first, at most so many. A column that has only zeros is left out.
+        most time first, at most so many. columns: of `COLUMNS`; one of only zeros is left out.
         """
         from rich import box
         from rich.table import Table
         from rich.text import Text
 
         every = self.rules.values()
-        shown = [c for c in COLUMNS[:-1] if any(getattr(stats, c) for stats in every)]
+        shown = [c for c in columns if any(getattr(stats, c) for stats in every)]
         table = Table(
             box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold",
             title=Text(str(self)),

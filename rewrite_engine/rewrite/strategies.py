@@ -65,7 +65,7 @@ class Strategy(Rule):
     def __init__(self, *parts: Rule) -> None:
         self.parts = parts
         self.name = self.short_name = f"{self.word}({', '.join(p.name for p in parts)})"
-        self.pack = "strategies"
+        self.pack = parts[0].pack
         self.doc = f"{self.word}: {'; '.join(p.doc.partition(chr(10))[0] for p in parts)}"
         self.text = self.name
         self.where = origin_line(user_origin()) or parts[0].where

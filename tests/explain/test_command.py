@@ -182,6 +182,22 @@ def test_what_goes_wrong_is_said(folder, args, status, text):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("option", ["--why", "--why-not", "--attempts", "--rule", "--phase"])
+def test_names_are_checked_before_anything_is_said(folder, option):
+    done = run(folder, option, "no_such", "script.py")
+    assert done.returncode == 2
+    assert "no_such" in done.stderr
+    assert done.stdout == "value [0.] [] __main__\n"
+
+
+def test_functions_without_what_was_asked_for_are_named_in_one_line(folder):
+    done = run(folder, "--rule", "log_of_one_plus", "script.py")
+    assert "1. f ──" in done.stdout
+    assert "2. never ──" not in done.stdout
+    assert "none of the firings that were asked for: 2 never\n" in done.stdout
+    assert "0 of them shown" not in done.stdout
+
+
 def test_a_script_that_fails_is_explained_as_far_as_it_came(folder):
     done = run(folder, "script.py", "fail")
     assert done.returncode == 3

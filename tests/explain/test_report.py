@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from rewrite_engine.errors import InputError, UnknownNameError
 from rewrite_engine.explain import Report, explain, recording
 from rewrite_engine.explain.compare import Verdict
 from rewrite_engine.explain.lines import json_lines
+from rewrite_engine.explain.show import console_for
+from rewrite_engine.explain.table import rule_times
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.trace.lines import schema
 from rewrite_engine.rules.language import rule
@@ -292,3 +295,23 @@ def test_a_long_change_is_broken_at_its_arrow():
     lines = firing_lines(report.text(60), 1)
     assert lines[0] == "#1   exp(m) / Sum(exp(m), axis=1, keepdims)"
     assert lines[1] == "     → Softmax(m, axis=(1,))"
+
+
+def test_a_narrow_table_drops_columns_and_keeps_names_whole():
+    record = explain(pt.sin(x) - pt.sin(x) + pt.log(1 + pt.exp(x))).functions[0].record
+
+    def lines(width):
+        text = StringIO()
+        console_for(text, width).print(rule_times(record, width))
+        return [" ".join(line.split()) for line in text.getvalue().splitlines()]
+
+    for width, columns in [
+        (100, "calls matches fired new gone"),
+        (62, "calls fired"),
+        (56, "fired"),
+    ]:
+        found = lines(width)
+        assert f"rule {columns} ms" in found
+        names = [line.partition(" ")[0] for line in found]
+        assert "algebra/difference_with_itself_integer" in names
+        assert "exp_log/log_of_one_plus" in names

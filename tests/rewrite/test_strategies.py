@@ -144,6 +144,7 @@ def test_strategies_stand_in_sets_and_are_indexed() -> None:
     assert both in rules
     assert repr(both) == "first(test_strategies/f_g, test_strategies/g_h): " + both.text
     assert both.where[0].endswith("test_strategies.py")
+    assert both.pack == f_g.pack in both.names  # so a query may use it
 
 
 def test_assumptions_of_parts_are_those_of_the_whole() -> None:

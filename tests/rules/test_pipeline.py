@@ -196,3 +196,9 @@ def test_an_integer_graph_stays_exact() -> None:
         before = evaluate(term, given)
         assert before.dtype == after.dtype
         np.testing.assert_array_equal(before, after, err_msg=str([f.rule_name for f in trace]))
+
+
+def test_the_name_of_the_whole_chooses_nothing() -> None:
+    assert optimizer().name == "pipeline"
+    with pytest.raises(UnknownNameError, match="'pipeline' is all phases together: choose among m"):
+        optimizer(Query().excluding("pipeline"))
