@@ -58,7 +58,9 @@ class RuleSet:
         return len(self.by_name)
 
     def __contains__(self, rule: Rule | str) -> bool:
-        return (rule if isinstance(rule, str) else rule.name) in self.by_name
+        if isinstance(rule, Rule) or rule in self.by_name:
+            return getattr(rule, "name", rule) in self.by_name
+        return sum(r.short_name == rule for r in self) == 1
 
     def __getitem__(self, name: str) -> Rule:
         """A rule by its name, or by its function's name if that is unambiguous."""

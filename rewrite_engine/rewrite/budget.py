@@ -10,7 +10,7 @@ budget has to run out. The terms are noted as text only once it is known that so
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -36,11 +36,12 @@ TEXT, DEPTH, WIDTH = 120, 5, 12  # characters, levels and operands of a term tha
 
 @dataclass(frozen=True, slots=True)
 class RunBudget:
-    """What one run of a driver may use up. None: a default that grows with the graph.
+    """What one run of a driver may use up. None: a default, which is fixed before the run starts,
+    by the number of nodes that the graph has then. What the rules make does not raise it.
 
-    firings: of all rules together (20 for each node, and 10,000). depth: firings in a row, each at
+    firings: of all rules together (10 for each node, and 10,000). depth: firings in a row, each at
     what the one before made (1 for each node, and 10,000). per_rule: firings of each rule (no
-    limit). nodes: by how many the graph may grow (10 for each node, and 100,000). Where `firings`
+    limit). nodes: by how many the graph may grow (2 for each node, and 100,000). Where `firings`
     is given, depth and nodes are at least that, and ten times that. seconds: of time (no limit).
     on_budget: "raise" a `RuleLoopError` and leave the graph as it was before the run, or "stop" and
     keep what is done (None: `config.on_budget`).
@@ -56,15 +57,25 @@ class RunBudget:
     def __post_init__(self) -> None:
         if self.on_budget not in (None, "raise", "stop"):
             raise ValueError(f"on_budget is 'raise' or 'stop', not {self.on_budget!r}")
+        for name in ("firings", "depth", "per_rule", "nodes", "seconds"):
+            limit = getattr(self, name)
+            kind = int | float if name == "seconds" else int
+            if limit is None:
+                continue
+            if not isinstance(limit, kind) or isinstance(limit, bool):
+                what = "a number" if name == "seconds" else "a whole number"
+                raise TypeError(f"a budget of {name} is {what} or None, not {limit!r}")
+            if not limit >= 0:
+                raise ValueError(f"a budget of {name} is not less than 0, but {limit!r} is")
 
     def fitted(self, n: int) -> RunBudget:
         """The budget with its defaults, for a graph of n nodes."""
         given = self.firings or 0  # who sets this knows how long rows may get
         return replace(
             self,
-            firings=10_000 + 20 * n if self.firings is None else self.firings,
+            firings=10_000 + 10 * n if self.firings is None else self.firings,
             depth=max(10_000 + n, given) if self.depth is None else self.depth,
-            nodes=max(100_000 + 10 * n, 10 * given) if self.nodes is None else self.nodes,
+            nodes=max(100_000 + 2 * n, 10 * given) if self.nodes is None else self.nodes,
             on_budget=self.on_budget or config.on_budget,
         )
 
@@ -161,7 +172,14 @@ def period(keys: Sequence[Any]) -> int | None:
 
 
 def text_of(v: Any) -> str:
-    """A term as text of limited length and depth."""
+    """A term as text of limited length and depth; its own name does not hide it. Of what a rule
+    returned for several outputs: all terms.
+    """
+    if isinstance(v, Mapping):
+        pairs = [(text_of(old), text_of(new)) for old, new in v.items()]
+        return ", ".join(f"{new} for {old}" for old, new in pairs)
+    if isinstance(v, list | tuple):
+        return ", ".join(text_of(new) for new in v if new is not None)
     return write((v, DEPTH), _expand, TEXT)
 
 
@@ -169,7 +187,7 @@ def _expand(item: Any, outer: int) -> Sequence[Token]:
     v, depth = item
     if not isinstance(v, Variable):
         return [str(v)[:TEXT]]
-    if v.owner is None or v.name is not None:
+    if v.owner is None or (v.name is not None and depth < DEPTH):
         text = v.name or (constant_text(v) if isinstance(v, Constant) else f"<{v.type}>")
         return leaf_tokens(text, outer)
     if not depth:

@@ -69,7 +69,7 @@ class GraphRewriter:
             with paused_collector():
                 self.run(fgraph, trace, result)
         except BaseException as error:
-            if result.stopped is not StopReason.BUDGET:
+            if result.stopped not in (StopReason.BUDGET, StopReason.LOOP):
                 result.stopped = StopReason.FAILED
             if isinstance(error, RewriteEngineError):
                 error.result = result  # of the outermost driver in the end
@@ -107,8 +107,9 @@ class SequentialOptimizer(GraphRewriter):
                 result.parts.append(error.result)
                 result.stopped = error.result.stopped
                 raise
-        if any(p.stopped is StopReason.BUDGET for p in result.parts):
-            result.stopped = StopReason.BUDGET
+        reasons = {p.stopped for p in result.parts}
+        worst = (StopReason.LOOP, StopReason.BUDGET, StopReason.FAILED, StopReason.PASSED)
+        result.stopped = next((r for r in worst if r in reasons), StopReason.SATURATED)
 
     def __iter__(self) -> Iterator[GraphRewriter]:
         return iter(self.parts)
@@ -132,7 +133,7 @@ class Fixpoint(GraphRewriter):
                 left -= one.firings
                 if not one.firings and not one.merged:
                     return
-                if left < 0 or one.stopped is StopReason.BUDGET:
+                if left < 0 or one.stopped in (StopReason.BUDGET, StopReason.LOOP):
                     break
         finally:
             snapshot.close()

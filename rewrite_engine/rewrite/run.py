@@ -8,6 +8,7 @@ recognised in `rewrite/budget.py`; one replacement is made, or refused, in `rewr
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from math import inf
 from time import perf_counter
 from typing import Any
@@ -18,10 +19,11 @@ from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import EVERY, WINDOW, Rows, RunBudget, Story, text_of
 from rewrite_engine.rewrite.result import Result, RuleStats, StopReason
-from rewrite_engine.rewrite.step import Derived, Referee, Refusal, fail, fire, put
+from rewrite_engine.rewrite.step import Derived, Referee, Refusal, fail, fire, made_by, put
 from rewrite_engine.rewrite.trace import Trace
 
 DEEP = EVERY - WINDOW
+AGAIN = StopReason.LOOP.value
 
 
 class Snapshot:
@@ -289,7 +291,7 @@ class Run:
         elif key is not None:
             self.rows.fired(rule, key, node, fresh)
             if depth % EVERY == EVERY - 1 and self.rows.repeats(fresh):
-                self.stop("the same terms come again and again", rule, node)
+                self.stop(AGAIN, rule, node)
         if len(self.depth) > 2 * len(self.level) + 4096:
             self.depth = {one: n for one, n in self.depth.items() if one in self.level}
         room = (self.largest - len(self.level)) // 8
@@ -315,7 +317,8 @@ class Run:
     def stop(self, why: str, rule: Rule | None = None, node: Apply | None = None) -> None:
         """Stop the run, or let the story of what is going on begin."""
         self.result.note = why
-        self.result.stopped = StopReason.BUDGET
+        again = why == AGAIN
+        self.result.stopped = StopReason.LOOP if again else StopReason.BUDGET
         if self.budget.on_budget == "stop":
             raise Stop
         growth = self.result.nodes_before, len(self.level)
@@ -326,12 +329,13 @@ class Run:
     def endless(self, node: Apply, rule: Rule) -> None:
         """A rule's right side contains what it replaces, and it has done so twice."""
         term = text_of(node.outputs[0])
-        error = rule.error(
-            RuleLoopError, f"makes of {term} a term that contains it, again and again"
-        )
+        what = f"makes of {term} a term that contains it, again and again"
+        with suppress(Exception):  # it is shown if it can be made a second time
+            what += f"\n        {term} → {text_of(made_by(rule.apply(self.fgraph, node)))}"
+        error = rule.error(RuleLoopError, what)
         assert isinstance(error, RuleLoopError)
         error.rules = (rule.name,)
-        self.result.note, self.result.stopped = str(error), StopReason.BUDGET
+        self.result.note, self.result.stopped = str(error), StopReason.LOOP
         raise Stop(error)
 
 

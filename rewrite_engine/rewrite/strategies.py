@@ -33,11 +33,10 @@ from rewrite_engine.match.claim import Claim
 from rewrite_engine.match.outline import Outline
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rewrite.budget import RunBudget
+from rewrite_engine.rewrite.budget import RunBudget, text_of
 from rewrite_engine.rewrite.driver import Attempt, Fixpoint, GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, OutermostOptimizer
 from rewrite_engine.rewrite.step import Derived
-from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rewrite.walk import WalkingOptimizer
 
 __all__ = [
@@ -63,6 +62,8 @@ class Strategy(Rule):
     fails = True  # whether it may fail
 
     def __init__(self, *parts: Rule) -> None:
+        if not parts:
+            raise ValueError(f"{self.word}() needs a rule at least")
         self.parts = parts
         self.name = self.short_name = f"{self.word}({', '.join(p.name for p in parts)})"
         self.pack = parts[0].pack
@@ -252,12 +253,13 @@ class Repeat(Strategy):
 
     def endless(self, node: Apply, done: Steps) -> RuleLoopError:
         """The error for a part that always applies."""
-        turn = [f"        {rule.name}: → {brief(new)}" for rule, new in done[-6:]]
+        turn = [f"        {rule.name}: → {text_of(new)}" for rule, new in done[-6:]]
         names = tuple(dict.fromkeys(rule.name for rule, _ in done))
         error = RuleLoopError(
             f"{self.name} does not come to an end: it went on for {MOST} steps\n"
             f"    the rules of the cycle: {', '.join(names)}\n"
-            f"    it began at {brief(node.outputs[0])}, and the last steps were\n" + "\n".join(turn)
+            f"    it began at {text_of(node.outputs[0])}, and the last steps were\n"
+            + "\n".join(turn)
         )
         error.rules = names
         return error
@@ -291,6 +293,8 @@ def rules_in(parts: Iterable[Any]) -> Iterator[Rule]:
             yield part
         elif isinstance(part, RuleSet | list | tuple):
             yield from rules_in(part)
+        elif isinstance(part, GraphRewriter):
+            raise TypeError(f"{part!r} is a driver; only rules and strategies of rules can be here")
         else:
             raise TypeError(f"{part!r} is neither a rule, nor a strategy, nor rules")
 
@@ -330,7 +334,7 @@ def seq(*parts: Any) -> Any:
     """Rules one after the other at what the one before made (all, or none); or drivers one after
     the other.
     """
-    if all(isinstance(p, GraphRewriter) for p in parts):
+    if parts and all(isinstance(p, GraphRewriter) for p in parts):
         return SequentialOptimizer(parts, f"seq({', '.join(p.name for p in parts)})")
     return Seq(*rules_in(parts))
 
@@ -349,4 +353,6 @@ def repeat(part: Any, budget: RunBudget | None = None) -> Any:
 
 def where(condition: Callable[[Any, Apply], Any], rule: Rule) -> Strategy:
     """A rule at nodes for which `condition(fgraph, node)` holds."""
-    return Where(condition, rule)
+    if not callable(condition):
+        raise TypeError(f"where takes a function of (fgraph, node), not {condition!r}")
+    return Where(condition, *rules_in([rule]))

@@ -52,7 +52,8 @@ def test_order_and_look_up() -> None:
     assert len(ALL) == 4
     assert cancel in ALL
     assert "test_ruleset/cancel" in ALL
-    assert "cancel" not in ALL
+    assert "cancel" in ALL  # as ALL["cancel"] finds it
+    assert "cance" not in ALL
     assert ALL["cancel"] is ALL["test_ruleset/cancel"] is cancel
     with pytest.raises(UnknownNameError, match="no rule is called 'cancle'; did you mean cancel"):
         ALL["cancle"]
