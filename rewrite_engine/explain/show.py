@@ -292,6 +292,7 @@ class Printer:
         """Why a rule did not fire."""
         for n, (f, answer) in enumerate(found):
             if not n:
+                self.put()
                 self.put(f"{answer.rule!r}", "bold")
                 self.put(
                     f"{answer.rule.doc.splitlines()[0]}  ({rule_place(answer.rule)})",

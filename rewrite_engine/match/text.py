@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 from rewrite_engine.match.lower import Compute, Lowered
@@ -35,5 +36,11 @@ def pattern_text(pattern: Any, outer: int = LOWEST) -> str:
 
 
 def _class_text(op: OpClass) -> str:
-    props = ", ".join(f"{n}={p.name if isinstance(p, Hole) else repr(p)}" for n, p in op.props)
-    return f"{op.cls.__name__}({props})"
+    """A class of ops; what its author may leave out, `dtype=None` say, is left out."""
+    usual = signature(op.cls.__init__).parameters
+    props = [
+        f"{name}={p.name if isinstance(p, Hole) else repr(p)}"
+        for name, p in op.props
+        if isinstance(p, Hole) or name not in usual or usual[name].default != p
+    ]
+    return f"{op.cls.__name__}({', '.join(props)})"

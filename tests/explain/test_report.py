@@ -315,3 +315,11 @@ def test_a_narrow_table_drops_columns_and_keeps_names_whole():
         names = [line.partition(" ")[0] for line in found]
         assert "algebra/difference_with_itself_integer" in names
         assert "exp_log/log_of_one_plus" in names
+
+
+def test_rules_are_printed_without_what_may_be_left_out():
+    rules = all_rules()
+    assert rules["softmax_of_all"].text == (
+        "exp(x) / Sum(axis=axis)(exp(x)) -> Softmax(axis=axis)(x), given of_all(x, axis)"
+    )
+    assert "Sum(axis=axis, keepdims=True)(exp(x))" in rules["softmax_from_exp"].text
