@@ -5,17 +5,18 @@ An AC pattern is matched against all operands of a node, in any order. Its fixed
 the op, to the one bare hole that occurs nowhere else (the *collector*); a whole rule whose left
 side has neither leaves it alone and puts it back beside its result. Alternatives are tried in the
 order of the node's operands, so the first match is the same in the interpreter, in compiled code
-and in every process.
+and in every process. Here is also what a nest `a + (b + c)` is, and the operands of all of it; the
+rules that open nests are in `rewrite/ac.py`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rewrite_engine.graph.node import CONSTANT, Variable
+from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
 from rewrite_engine.match.pattern import Hole, Literal, OpNode, subpatterns
 
 EXTRA = "*"  # the name under which the operands that a left side leaves alone are bound
@@ -128,3 +129,90 @@ def _stable(x: Any) -> str:
     """The text of something, without what differs between processes."""
     text = str(x)
     return text if " at 0x" not in text else type(x).__qualname__
+
+
+# --- nests ----------------------------------------------------------------------------------------
+
+
+class Uses:
+    """Who uses what among some nodes: the part of a `FunctionGraph` that is asked here, for terms
+    that belong to none.
+    """
+
+    def __init__(self, nodes: Iterable[Apply], outputs: Iterable[Variable]) -> None:
+        self.out_uses = set(outputs)
+        self.clients: dict[Variable, dict[Apply, None]] = {}
+        for node in nodes:
+            for out in node.outputs:
+                self.clients.setdefault(out, {})
+            for v in node.inputs:
+                self.clients.setdefault(v, {})[node] = None
+
+    def present_inputs(self, node: Apply) -> Sequence[Variable]:
+        """The inputs of a node."""
+        return node.inputs
+
+
+def is_joined_to(fgraph: Any, v: Variable, op: Any, type_: Any) -> bool:
+    """Whether `v` is made by the same op, has the extent of the result it goes into, and is used
+    nowhere else: then its operands can stand in its place.
+    """
+    if v.head is not op or not (v.type is type_ or v.type.is_super(type_)):
+        return False
+    if fgraph is not None and (len(fgraph.clients[v]) != 1 or v in fgraph.out_uses):
+        return False
+    return not all([x.head is CONSTANT for x in v.owner.inputs])  # type: ignore[union-attr]
+
+
+def is_inside(fgraph: Any, node: Apply, anywhere: bool) -> bool:
+    """Whether a node is an inner one of a nest: the whole nest is opened at its root."""
+    out = node.outputs[0]
+    if fgraph is None or len(fgraph.clients[out]) != 1:
+        return False
+    (client,) = fgraph.clients[out]
+    if client.op is not node.op or not is_joined_to(fgraph, out, node.op, client.outputs[0].type):
+        return False
+    if anywhere:
+        return len(client.inputs) > 4 or fgraph.present_inputs(client).count(out) == 1
+    inputs = fgraph.present_inputs(client)
+    return inputs[0] is out and (len(inputs) > 4 or inputs.count(out) == 1)
+
+
+def leaves(fgraph: Any, node: Apply) -> Iterator[Variable]:
+    """The operands with those of operands of the same op in their places, all the way down."""
+    op, type_ = node.op, node.outputs[0].type
+    stack = [iter(node.inputs)]
+    twice = repeated(node.inputs)
+    while stack:
+        v = next(stack[-1], None)
+        if v is None:
+            stack.pop()
+        elif v in twice or not is_joined_to(fgraph, v, op, type_):
+            yield v
+        else:
+            inner = v.owner.inputs
+            twice |= repeated(inner)
+            stack.append(iter(inner))
+
+
+def repeated(operands: Sequence[Variable]) -> set[Variable]:
+    """The operands that occur more than once."""
+    if len(set(operands)) == len(operands):
+        return set()
+    seen: set[Variable] = set()
+    return {v for v in operands if v in seen or seen.add(v)}  # type: ignore[func-returns-value]
+
+
+def as_one(uses: Any, node: Apply) -> Apply | None:
+    """The node with the operands of the whole nest that it is the root of; None if it is no nest's.
+
+    uses: a `FunctionGraph`, or `Uses`.
+    """
+    op, out = node.op, node.outputs[0]
+    if not any([v.head is op for v in node.inputs]) or is_inside(uses, node, anywhere=True):
+        return None
+    operands = tuple(leaves(uses, node))
+    if len(operands) == len(node.inputs):
+        return None
+    whole: Apply | None = build_variable(op, operands, out.type, node.origin).owner
+    return whole

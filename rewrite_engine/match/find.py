@@ -17,7 +17,7 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.share import Shared
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.match.ac import EXTRA, is_ac, joined, may_regroup, plan
+from rewrite_engine.match.ac import EXTRA, Uses, as_one, is_ac, joined, may_regroup, plan
 from rewrite_engine.match.build import guards_hold
 from rewrite_engine.match.emit import compile_rule
 from rewrite_engine.match.interpret import match_root
@@ -69,6 +69,9 @@ def find(
     or a class of ops. every: all matches at a node, not just the first. answers, seconds: the
     budget, by default none; `SearchBudgetError` when it is used up, or no more with
     on_budget="stop". Raises `PatternError` for what is no pattern.
+
+    A nest `a + (b + c)` whose inner sums are used nowhere else is looked at as one sum, too: at its
+    outermost node, where that alone does not match. Nests below the root of a pattern are not.
     """
     finder = Finder.of(pattern, variable)
     watch = Watch(Budget(answers, seconds, on_budget))
@@ -76,9 +79,12 @@ def find(
     def error(what: str) -> SearchBudgetError:
         return SearchBudgetError(f"the search for {finder.text} {what}")
 
-    nodes, own = _nodes(graph)
+    nodes, outputs, own = _nodes(graph)
     fgraph = graph if isinstance(graph, FunctionGraph) else None
-    found = _search(finder, nodes, fgraph, every, watch)
+    uses: Any = fgraph
+    if fgraph is None and finder.opens:
+        uses = Uses(nodes, outputs)
+    found = _search(finder, nodes, fgraph, uses, every, watch)
     if own is not None:
         found = (Match(own(m.variable).owner, {k: own(v) for k, v in m.bindings.items()})
                  for m in found)  # fmt: skip
@@ -86,32 +92,41 @@ def find(
 
 
 def _search(
-    finder: Finder, nodes: Sequence[Apply], fgraph: Any, every: bool, watch: Watch
+    finder: Finder, nodes: Sequence[Apply], fgraph: Any, uses: Any, every: bool, watch: Watch
 ) -> Iterator[Match]:
+    ask = finder.every if every else finder.first
     for i, node in enumerate(nodes):
         if not i & 255:
             watch.tick()
         if not finder.considers(node.op) or len(node.outputs) != 1:
             continue
-        for bound in finder.every(node, fgraph) if every else finder.first(node, fgraph):
+        found = False
+        for bound in ask(node, fgraph):
+            found = True
             yield Match(node, bound)
+        whole = as_one(uses, node) if finder.opens and not found else None
+        if whole is not None:
+            yield from (Match(node, bound) for bound in ask(whole, fgraph))
 
 
-def _nodes(graph: Any) -> tuple[Sequence[Apply], Callable[[Any], Any] | None]:
-    """The nodes of a graph in order, equal ones once; and, if some had to be copied for that, what
-    gives the graph's own variables back.
+def _nodes(
+    graph: Any,
+) -> tuple[Sequence[Apply], Sequence[Variable], Callable[[Any], Any] | None]:
+    """The nodes of a graph in order, equal ones once; its outputs; and, if some had to be copied
+    for that, what gives the graph's own variables back.
     """
     if isinstance(graph, FunctionGraph):
-        return graph.toposort(), None
+        return graph.toposort(), graph.outputs, None
     roots = [graph] if isinstance(graph, Variable) else list(graph)
     for v in roots:
         if not isinstance(v, Variable):
             raise PatternError(f"find looks into graphs and variables, not into {v!r}")
     shared = Shared()
-    nodes = toposort([shared(v) for v in roots])
+    roots = [shared(v) for v in roots]
+    nodes = toposort(roots)
     first = shared.first
     if all(a is b for a, b in first.items()):
-        return nodes, None
+        return nodes, roots, None
 
     def own(x: Any) -> Any:
         if isinstance(x, tuple):
@@ -120,13 +135,15 @@ def _nodes(graph: Any) -> tuple[Sequence[Apply], Callable[[Any], Any] | None]:
             return first.get(x, x) if isinstance(x, Variable) else x
         return joined(x.owner.op, [first.get(v, v) for v in x.owner.inputs])
 
-    return nodes, own
+    return nodes, roots, own
 
 
 class Finder:
     """A pattern, ready to be asked at nodes."""
 
     text: str
+    #: whether nests are looked at as one op, where a part of one alone does not match
+    opens = False
 
     @staticmethod
     def of(pattern: Any, variable: type[LogicVariable]) -> Finder:
@@ -180,7 +197,8 @@ class PatternFinder(Finder):
         left = self.left = lowered.left
         self.text = pattern_text(left)
         self.extends = False
-        if is_ac(left):
+        self.opens = is_ac(left)
+        if self.opens:
             taking = plan(left, left)
             self.extends = taking.rest is None and taking.collector is None
         if self.extends:  # what the pattern leaves alone is a rest like any other

@@ -11,11 +11,11 @@ to right. Any other order takes a rule with the tag "reorder". Operands are matc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
-from rewrite_engine.match.ac import content, joined
+from rewrite_engine.match.ac import content, is_inside, is_joined_to, joined, leaves
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
 from rewrite_engine.match.outline import Outline, head_of
 from rewrite_engine.match.rule import NodeRewriter
@@ -275,31 +275,6 @@ def join_nested_constants(fgraph: Any, node: Apply) -> Any:
 # --- nests ---------------------------------------------------------------------------------------
 
 
-def is_joined_to(fgraph: Any, v: Variable, op: Any, type_: Any) -> bool:
-    """Whether `v` is made by the same op, has the extent of the result it goes into, and is used
-    nowhere else: then its operands can stand in its place.
-    """
-    if v.head is not op or not (v.type is type_ or v.type.is_super(type_)):
-        return False
-    if fgraph is not None and (len(fgraph.clients[v]) != 1 or v in fgraph.out_uses):
-        return False
-    return not all([x.head is CONSTANT for x in v.owner.inputs])  # type: ignore[union-attr]
-
-
-def is_inside(fgraph: Any, node: Apply, anywhere: bool) -> bool:
-    """Whether a node is an inner one of a nest: the whole nest is opened at its root."""
-    out = node.outputs[0]
-    if fgraph is None or len(fgraph.clients[out]) != 1:
-        return False
-    (client,) = fgraph.clients[out]
-    if client.op is not node.op or not is_joined_to(fgraph, out, node.op, client.outputs[0].type):
-        return False
-    if anywhere:
-        return len(client.inputs) > 4 or fgraph.present_inputs(client).count(out) == 1
-    inputs = fgraph.present_inputs(client)
-    return inputs[0] is out and (len(inputs) > 4 or inputs.count(out) == 1)
-
-
 def spine(fgraph: Any, node: Apply) -> list[Variable]:
     """The operands with those of a left operand of the same op in its place, all the way down."""
     op, type_ = node.op, node.outputs[0].type
@@ -311,31 +286,6 @@ def spine(fgraph: Any, node: Apply) -> list[Variable]:
         parts[-1] = parts[-1][1:]
         parts.append(first.owner.inputs)
     return [v for part in reversed(parts) for v in part]
-
-
-def leaves(fgraph: Any, node: Apply) -> Iterator[Variable]:
-    """The operands with those of operands of the same op in their places, all the way down."""
-    op, type_ = node.op, node.outputs[0].type
-    stack = [iter(node.inputs)]
-    twice = repeated(node.inputs)
-    while stack:
-        v = next(stack[-1], None)
-        if v is None:
-            stack.pop()
-        elif v in twice or not is_joined_to(fgraph, v, op, type_):
-            yield v
-        else:
-            inner = v.owner.inputs
-            twice |= repeated(inner)
-            stack.append(iter(inner))
-
-
-def repeated(operands: Sequence[Variable]) -> set[Variable]:
-    """The operands that occur more than once."""
-    if len(set(operands)) == len(operands):
-        return set()
-    seen: set[Variable] = set()
-    return {v for v in operands if v in seen or seen.add(v)}  # type: ignore[func-returns-value]
 
 
 def opened(node: Apply, operands: Sequence[Variable]) -> Any:

@@ -97,6 +97,43 @@ def test_missing_operands() -> None:
     assert bindings(sin(x), scaled) == [{"n": 1, "a": x}]
 
 
+def distributed(a: Any, b: Any, c: Any, rest: Rest) -> Any:
+    return add(mul(a, b), mul(a, c), *rest)
+
+
+def test_nests_are_looked_at_as_one_sum() -> None:
+    for term in (
+        add(add(z, mul(y, p)), mul(y, x)),
+        add(mul(y, x), add(mul(y, p), z)),
+        add(add(z, mul(y, p)), add(mul(y, x), exp(x))),
+    ):
+        (found,) = find(exp(term), distributed)
+        assert found.node is term.owner
+        assert (found["a"], {found["b"], found["c"]}) == (y, {x, p})
+        assert z in found["rest"]
+        assert bindings(FunctionGraph(None, [term], clone=False), distributed)
+    twice = lambda a: add(a, a)
+    assert bindings(add(x, add(y, x)), twice) == [{"a": x, "*": (y,)}]
+    assert bindings(add(x, exp(add(y, x))), twice) == []
+
+
+def test_what_others_need_is_not_opened() -> None:
+    inner = add(y, x)
+    assert bindings(join(add(x, inner), inner), lambda a: add(a, a)) == []
+    assert bindings([add(x, inner), inner], lambda a: add(a, a)) == []
+
+
+def test_long_nests_are_opened_once() -> None:
+    term = exp(x)
+    for i in range(20_000):
+        term = add(sin(num(f"v{i}")), term)
+    begin = perf_counter()
+    assert bindings(term, lambda a, b: add(exp(a), log(b))) == []
+    (found,) = find(add(log(y), term), lambda a, b: add(exp(a), log(b)))
+    assert (found["a"], found["b"], len(found["*"])) == (x, y, 20_000)
+    assert perf_counter() - begin < 10
+
+
 def test_the_first_match_is_one_of_all_and_comes_first() -> None:
     terms = [mul(x, y, x, y), mul(sin(x), sin(y), z), mul(x, y)]
     for term in terms:
