@@ -37,7 +37,8 @@ def pattern_text(pattern: Any, outer: int = LOWEST) -> str:
 
 def _class_text(op: OpClass) -> str:
     """A class of ops; what its author may leave out, `dtype=None` say, is left out."""
-    usual = signature(op.cls.__init__).parameters
+    cls: Any = op.cls
+    usual = signature(cls.__init__).parameters
     props = [
         f"{name}={p.name if isinstance(p, Hole) else repr(p)}"
         for name, p in op.props
