@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Sequence
 from time import perf_counter
 from typing import Any
@@ -15,6 +16,8 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.link.program import Argument, Cell, Program
 from rewrite_engine.rewrite.driver import paused_collector
+from rewrite_engine.rewrite.result import Result, StopReason
+from rewrite_engine.rewrite.step import RuleWarning
 
 #: Called after each `function` with (function, graph before rewriting or None, trace or None,
 #: seconds per phase). One that has a method `new_trace()` is asked for a trace when the user gave
@@ -78,7 +81,7 @@ def _finish(program: Program, mode: Mode, name: str | None, trace: Any, start: f
     built = perf_counter()
     optimizer = mode.optimizer
     if optimizer is not None:
-        optimizer.rewrite(program.fgraph, trace=trace)
+        warn_of_the_end(optimizer.rewrite(program.fgraph, trace=trace))
     rewritten = perf_counter()
     result = Function(program, mode, name)
     if observe:
@@ -91,6 +94,19 @@ def _finish(program: Program, mode: Mode, name: str | None, trace: Any, start: f
             tell(result, before, trace, times)
     program.fgraph.memo = {}  # it would keep the user's graph alive
     return result
+
+
+def warn_of_the_end(result: Any) -> None:
+    """Warn of phases that rules did not bring to an end (`on_budget` is "stop")."""
+    for leaf in result.leaves() if isinstance(result, Result) else ():
+        if leaf.note and leaf.stopped in (StopReason.BUDGET, StopReason.LOOP):
+            rules = sorted(leaf.fired, key=lambda name: -leaf.fired[name])[:5]
+            warnings.warn(
+                f"the phase {leaf.name} was stopped: {leaf.note}; what it did is kept\n"
+                f"    the rules that fired most: {', '.join(rules) or 'none'}",
+                RuleWarning,
+                stacklevel=4,
+            )
 
 
 def build(

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from rewrite_engine.config import config
@@ -31,6 +33,7 @@ EVERY = 1024  # at multiples of this depth a row of firings is looked at,
 WINDOW = 64  # and so many of its firings are compared
 STORY = 400  # firings that are noted as text after a budget has run out
 SHOWN = 12  # of a story without a period
+AGAIN = "the same terms come again and again"
 TEXT, DEPTH, WIDTH = 120, 5, 12  # characters, levels and operands of a term that are shown
 
 
@@ -80,6 +83,42 @@ class RunBudget:
         )
 
 
+class Account:
+    """The budget of a repetition: what its turns, each a run of its own, may use up together.
+
+    It takes the place of what a run would begin with: rows of firings, and a story, go on from one
+    turn to the next. Turns are expensive, so rows are looked at from their beginning.
+    """
+
+    every, window = 16, 16
+
+    def __init__(self, name: str, budget: RunBudget, n: int, outer: Account | None) -> None:
+        self.name = name
+        self.budget = limit = budget.fitted(n)
+        self.left = limit.firings or 0
+        self.largest = n + (limit.nodes or 0)
+        self.deadline = inf if limit.seconds is None else perf_counter() + limit.seconds
+        self.visits = inf if budget.firings else 2_000_000 + 200 * n
+        self.outer = outer
+        if outer is not None:  # what is around it lasts no longer
+            self.left = min(self.left, outer.left)
+            self.largest = min(self.largest, outer.largest)
+            self.deadline = min(self.deadline, outer.deadline)
+        self.fired: dict[str, int] = {}
+        self.depth: dict[Apply, int] = {}
+        self.rows = Rows()
+        self.story: Story | None = None
+
+    def spend(self, fired: Mapping[str, int], visits: int) -> None:
+        """A turn is over."""
+        self.visits -= visits
+        for name, n in fired.items():
+            self.fired[name] = self.fired.get(name, 0) + n
+            self.left -= n
+        if self.outer is not None:
+            self.outer.spend(fired, visits)
+
+
 class Event(NamedTuple):
     """One firing of a story. nodes: how many the graph had before it."""
 
@@ -98,6 +137,7 @@ class Story:
     ) -> None:
         self.phase = phase
         self.why = why
+        self.sure = why == AGAIN
         self.first = [] if rule is None else [rule.name]
         self.row = set(row)
         self.growth = growth
@@ -117,7 +157,10 @@ class Story:
         """The proposal was taken, and made nodes; whether the story is long enough."""
         if node in self.row:
             self.row.update(made)
-        return len(self.events) >= STORY
+        n = len(self.events)
+        if self.sure and n >= 8 and not n & (n - 1):  # where one turn is enough, stop soon
+            return period([(e.rule, e.before, e.nodes) for e in self.events]) is not None
+        return n >= STORY
 
     def drop(self) -> None:
         """The proposal changed nothing."""
@@ -229,8 +272,9 @@ class Rows:
     def repeats(self, made: Iterable[Apply]) -> bool:
         """Whether the row that led to these nodes goes round in a circle, three times at least."""
         for node in made:
-            row, link = [], self.links.get(node)
-            while link is not None:
+            row: list[Any] = []
+            link = self.links.get(node)
+            while link is not None and len(row) < EVERY:
                 row.append(link[0])
                 link = link[1]
             turn = period(row[::-1])

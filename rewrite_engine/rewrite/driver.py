@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Any
 
 from rewrite_engine.errors import RewriteEngineError, RuleError, RuleLoopError
-from rewrite_engine.rewrite.budget import RunBudget
+from rewrite_engine.rewrite.budget import Account, RunBudget, Story
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.run import Snapshot
 from rewrite_engine.rewrite.trace import Trace
@@ -124,30 +124,43 @@ class Fixpoint(GraphRewriter):
         self.budget = budget or RunBudget()
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
-        left = self.budget.fitted(len(fgraph)).firings or 0
+        outer = fgraph.account
+        account = fgraph.account = Account(self.name, self.budget, len(fgraph), outer)
         snapshot = Snapshot(fgraph)
         try:
-            while True:
-                one = self.part.rewrite(fgraph, trace)
-                result.parts.append(one)
-                left -= one.firings
-                if not one.firings and not one.merged:
-                    return
-                if left < 0 or one.stopped in (StopReason.BUDGET, StopReason.LOOP):
-                    break
+            self.turns(fgraph, trace, result, account)
+        except RuleLoopError as error:
+            if error.result is not None and result.parts[-1:] != [error.result]:
+                result.parts.append(error.result)
+            if account.story is not None:
+                result.stopped = StopReason.LOOP if account.story.sure else StopReason.BUDGET
+                result.note = account.story.why
+            snapshot.restore()
+            raise
         finally:
             snapshot.close()
-        result.stopped = StopReason.BUDGET
-        if self.budget.fitted(0).on_budget == "stop":
-            return
-        snapshot.restore()
-        names = tuple(one.fired)
-        error = RuleLoopError(
-            f"{self.name} does not come to an end: its budget of firings is used up\n"
-            f"    the rules of the last turn: {', '.join(names)}"
-        )
-        error.rules = names
-        raise error
+            fgraph.account = outer
+
+    def turns(self, fgraph: Any, trace: Trace | None, result: Result, account: Account) -> None:
+        """Turn after turn; what is used up is noticed in them, at the rule that does it."""
+        used_up = (StopReason.BUDGET, StopReason.LOOP)
+        while True:
+            one = self.part.rewrite(fgraph, trace)
+            result.parts.append(one)
+            if account.story is None and one.stopped in used_up:
+                result.stopped, result.note = one.stopped, one.note
+                return
+            done = not one.firings and not one.merged
+            if done and account.story is None:
+                return
+            if account.visits < 0 and account.story is None:
+                one.stopped, one.note = StopReason.BUDGET, "too many turns, each of the whole graph"
+                account.story = Story(self.name, one.note, None, (), (0, 0))
+            if account.story is not None and (done or account.budget.on_budget == "stop"):
+                result.stopped, result.note = StopReason.BUDGET, one.note
+                if account.budget.on_budget == "stop":
+                    return
+                raise account.story.error()
 
 
 class Attempt(GraphRewriter):
@@ -163,6 +176,8 @@ class Attempt(GraphRewriter):
             result.parts.append(self.part.rewrite(fgraph, trace))
             result.stopped = result.parts[0].stopped
         except RuleError as error:
+            if fgraph.account is not None and fgraph.account.story is not None:
+                raise  # it is the repetition around this that has no end
             result.parts.append(error.result)
             result.stopped, result.note = StopReason.FAILED, str(error)
             snapshot.restore()

@@ -14,7 +14,7 @@ class StopReason(enum.Enum):
     SATURATED = "nothing more to do"
     PASSED = "one pass is done"
     BUDGET = "the budget is used up"
-    LOOP = "the same terms come again and again"
+    LOOP = "the same terms come again and again"  # (`AGAIN` in rewrite/budget.py)
     FAILED = "a rule failed"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from math import inf
 from time import perf_counter
 from typing import Any
@@ -17,13 +18,21 @@ from rewrite_engine.errors import CycleError, RuleLoopError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rewrite.budget import EVERY, WINDOW, Rows, RunBudget, Story, text_of
+from rewrite_engine.rewrite.budget import (
+    AGAIN,
+    EVERY,
+    WINDOW,
+    Account,
+    Rows,
+    RunBudget,
+    Story,
+    text_of,
+)
 from rewrite_engine.rewrite.result import Result, RuleStats, StopReason
 from rewrite_engine.rewrite.step import Derived, Referee, Refusal, fail, fire, made_by, put
 from rewrite_engine.rewrite.trace import Trace
 
 DEEP = EVERY - WINDOW
-AGAIN = StopReason.LOOP.value
 
 
 class Snapshot:
@@ -99,6 +108,27 @@ class Run:
         self.largest: int = len(fgraph) + (fitted.nodes or 0)
         self.patience = 10_000 + 20 * len(fgraph)  # visits without a firing
         self.deadline = inf if fitted.seconds is None else perf_counter() + fitted.seconds
+        self.every, self.deep = EVERY, DEEP
+        self.account: Account | None = fgraph.account
+        if self.account is not None:
+            self.join(self.account)
+
+    def join(self, account: Account) -> None:
+        """Go on with what the turns before have left."""
+        limit = account.budget
+        self.every, self.deep = account.every, account.every - account.window
+        self.depth, self.rows, self.story = account.depth, account.rows, account.story
+        self.left = min(self.left, account.left)
+        self.per_rule = inf if limit.per_rule is None else limit.per_rule
+        if self.budget.per_rule is not None:
+            self.per_rule = min(self.per_rule, self.budget.per_rule)
+        self.deepest = min(self.deepest, limit.depth or 0)
+        self.largest = min(self.largest, account.largest)
+        self.deadline = min(self.deadline, account.deadline)
+        self.alarm = 0
+        self.budget = replace(limit, on_budget=self.budget.on_budget)
+        if limit.on_budget == "stop":
+            self.budget = limit
 
     def execute(self, order: Iterable[Apply]) -> None:
         """Visit nodes until there are no more, or the budget is used up."""
@@ -108,11 +138,15 @@ class Run:
         error: RuleLoopError | None = None
         try:
             self.go(order)
-            error = None if self.story is None else self.story.error()
+            if self.story is not None and self.account is None:
+                error = self.story.error()
         except Stop as stop:
             error = stop.error
         finally:
             fgraph.agenda = fgraph.fresh = None
+            if self.account is not None:
+                self.account.story, self.account.depth = self.story, self.depth
+                self.account.spend(self.result.fired, self.result.visits)
             fgraph.lets_go = False
             fgraph.queued.clear()
             fgraph.flush()
@@ -269,7 +303,7 @@ class Run:
         """Before a firing that is deep, or part of a story: note its terms, or their key."""
         if self.story is not None:
             self.story.note(node, rule, new, len(self.level))
-        return self.rows.key(node) if depth % EVERY >= DEEP else None
+        return self.rows.key(node) if depth % self.every >= self.deep else None
 
     def check(self, node: Apply, rule: Rule, depth: int, stats: RuleStats, key: Any) -> None:
         """After such a firing, and after every lot of them: is a budget used up, is it a loop?"""
@@ -278,7 +312,7 @@ class Run:
         if self.story is not None:
             if self.story.taken(node, fresh):
                 raise Stop(self.story.error())
-        elif stats.firings > self.per_rule:
+        elif stats.firings + self.before(rule) > self.per_rule:
             self.stop(f"{rule.name} has used up its {limit.per_rule} firings", rule, node)
         elif depth > self.deepest:
             self.stop(
@@ -290,13 +324,17 @@ class Run:
             self.stop(f"the graph grew by more than {limit.nodes} nodes", rule, node)
         elif key is not None:
             self.rows.fired(rule, key, node, fresh)
-            if depth % EVERY == EVERY - 1 and self.rows.repeats(fresh):
+            if depth % self.every == self.every - 1 and self.rows.repeats(fresh):
                 self.stop(AGAIN, rule, node)
         if len(self.depth) > 2 * len(self.level) + 4096:
             self.depth = {one: n for one, n in self.depth.items() if one in self.level}
         room = (self.largest - len(self.level)) // 8
         self.lot = max(1, min(256, self.left + 1, room)) if self.per_rule == inf else 1
         self.tick = self.lot - 1
+
+    def before(self, rule: Rule) -> int:
+        """Firings of a rule in the turns before, in a repetition."""
+        return 0 if self.account is None else self.account.fired.get(rule.name, 0)
 
     def late(self, idle: int) -> tuple[float, int]:
         """Out of time; or nothing fires, and yet nodes are to be visited again and again. Returns
@@ -323,7 +361,8 @@ class Run:
             raise Stop
         growth = self.result.nodes_before, len(self.level)
         row = [] if node is None else [node, *self.fresh]
-        self.story = Story(self.result.name, why, rule, row, growth)
+        name = self.result.name if self.account is None else self.account.name
+        self.story = Story(name, why, rule, row, growth)
         self.alarm = 0
 
     def endless(self, node: Apply, rule: Rule) -> None:

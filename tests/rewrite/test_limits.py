@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 
 import pytest
@@ -12,7 +13,16 @@ from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import StopReason
-from rewrite_engine.rewrite.strategies import first, innermost, outermost, seq, topdown, where
+from rewrite_engine.rewrite.strategies import (
+    first,
+    innermost,
+    outermost,
+    repeat,
+    seq,
+    topdown,
+    try_,
+    where,
+)
 from tests.match.language import x
 from tests.rewrite.graphs import named
 from tests.toy import ToyOp, add, exp
@@ -81,3 +91,55 @@ def test_a_sequence_stops_for_the_reason_of_its_parts() -> None:
     graph = FunctionGraph([x], [f(x)])
     assert seq(topdown(f_g), topdown(g_h)).rewrite(graph).stopped is StopReason.PASSED
     assert seq(innermost(f_g), innermost(g_h)).rewrite(graph).stopped is StopReason.SATURATED
+
+
+def test_a_repeated_driver_tells_of_its_loop() -> None:
+    g_f = named("g_f", lambda a: g(a) >> f(a))
+    for part in (topdown(f_g, g_f), seq(topdown(f_g), topdown(g_f)), try_(topdown(f_g, g_f))):
+        graph = FunctionGraph([x], [exp(f(x))])
+        with pytest.raises(RuleLoopError, match="the phase repeat.*same terms come again") as info:
+            repeat(part).rewrite(graph)
+        assert set(info.value.rules) == {f_g.name, g_f.name}
+        assert "f(x) → g(x)" in str(info.value)
+        assert "g(x) → f(x)" in str(info.value)
+        assert info.value.result.stopped is StopReason.LOOP
+        assert info.value.result.firings < 100
+        assert graph.outputs[0].owner.inputs[0].owner.op is f
+        assert graph.account is None
+        graph.check_integrity()
+
+
+def test_the_budget_of_a_repetition_is_of_all_turns() -> None:
+    longer = named("longer", lambda a: f(a) >> f(g(a)))
+    for why, limits in {
+        "its budget of 9 firings": RunBudget(firings=9),
+        "longer has used up its 8 firings": RunBudget(per_rule=8),
+        "more than 7 firings in a row": RunBudget(depth=7),
+        "grew by more than 6 nodes": RunBudget(nodes=6),
+        "the 0.01 seconds it has are over": RunBudget(seconds=0.01),
+    }.items():
+        graph = FunctionGraph([x], [exp(f(x))])
+        with pytest.raises(RuleLoopError, match=why) as info:
+            repeat(topdown(longer), budget=limits).rewrite(graph)
+        assert info.value.result.stopped is StopReason.BUDGET
+        assert len(graph) == 2
+        kept = repeat(topdown(longer), budget=replace(limits, on_budget="stop"))
+        result = kept.rewrite(graph)
+        assert result.stopped is StopReason.BUDGET
+        assert why in result.note
+        assert len(graph) == 2 + result.firings
+    assert repeat(topdown(f_g, g_h), RunBudget(firings=2)).rewrite(
+        FunctionGraph([x], [f(x)])
+    ).stopped is StopReason.SATURATED  # fmt: skip
+
+
+def test_a_function_warns_of_phases_that_were_stopped() -> None:
+    import rewrite_engine as rw
+    import rewrite_engine.tensor as pt
+    from rewrite_engine.rewrite.step import RuleWarning
+    from rewrite_engine.rules.pipeline import optimizer
+
+    v = pt.vector("v")
+    few = rw.Mode(optimizer=optimizer(budget=RunBudget(firings=1, on_budget="stop")))
+    with pytest.warns(RuleWarning, match="the phase canonicalize was stopped: its budget of 1"):
+        rw.function([v], pt.log(pt.exp(pt.sin(pt.log(pt.exp(v))))), mode=few)
