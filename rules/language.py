@@ -8,7 +8,7 @@ have the operators of tensors, and sorts speak of dtypes and ranks. How to write
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import PatternError
@@ -18,12 +18,15 @@ from rewrite_engine.match import equation as equations
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
 from rewrite_engine.match.decorate import compute, node_rewriter, relation
 from rewrite_engine.match.fact import assuming, because, both, every, fact, given, unknown
+from rewrite_engine.match.lower import lower_pattern
 from rewrite_engine.match.pattern import Anything, Const, Prop, Rest, Sort
 from rewrite_engine.match.relation import KanrenRelationSub
+from rewrite_engine.match.sample import rank
 from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
 from rewrite_engine.rewrite.expand import expand
 from rewrite_engine.rules.facts_arrays import same_length
 from rewrite_engine.tensor.operators import TensorOperators
+from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.terms.budget import Budget, OnBudget
 from rewrite_engine.terms.logic import pattern_classes
 
@@ -73,11 +76,41 @@ __all__ = [
     "unknown",
 ]
 
-TensorLogicVariable, TensorPattern = pattern_classes(TensorOperators)
+
+class PatternOperators(TensorOperators):
+    """What patterns are written with: a pattern has a rank where its variables' sorts fix that."""
+
+    __slots__ = ()
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        given = getattr(self, "type", None)
+        ndim = rank(lower_pattern(self)) if given is None else given.ndim
+        if ndim is None:
+            raise PatternError(
+                f"the rank of {self} is not known: give its variables sorts that fix one (Scalar, "
+                "Vector, Matrix, Tensor[...]), or write the op with its parameters, such as "
+                "DimShuffle(2, (1, 0))(a)"
+            )
+        return ndim
+
+
+TensorLogicVariable, TensorPattern = pattern_classes(PatternOperators)
+
+
+@cache
+def _samples(shape: tuple[int | None, ...]) -> tuple[Any, ...]:
+    return tuple([TensorType(dtype, shape)() for dtype in ("float64", "int64", "bool")])
 
 
 def _rank(name: str, ndim: int) -> Sort:
-    return Sort(name, lambda v: getattr(v.type, "ndim", None) == ndim, f"{{v}}.type.ndim == {ndim}")
+    return Sort(
+        name,
+        lambda v: getattr(v.type, "ndim", None) == ndim,
+        f"{{v}}.type.ndim == {ndim}",
+        samples=partial(_samples, (None,) * ndim),
+    )
 
 
 def _kinds(name: str, kinds: str) -> Sort:
@@ -134,7 +167,15 @@ class Tensor:
         tests = [f"len({{v}}.type.shape) == {len(dims)}"]
         tests += [f"{{v}}.type.shape[{i}] == {d}" for i, d in known.items()]
         name = f"Tensor{list(dims)}"
-        return Sort(name, fits, " and ".join(tests), ties=ties, tie=same_length)
+        shape = tuple([known.get(i) for i in range(len(dims))])
+        return Sort(
+            name,
+            fits,
+            " and ".join(tests),
+            ties=ties,
+            tie=same_length,
+            samples=partial(_samples, shape),
+        )
 
     def __class_getitem__(cls, dims: Any) -> Sort:
         return cls._sort(dims if isinstance(dims, tuple) else (dims,))

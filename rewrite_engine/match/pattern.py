@@ -7,7 +7,7 @@ and `emit.py` give them meaning, forwards; `rule.goal` gives it in miniKanren.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,8 @@ class Sort:
     variable, for sorts that are too cheap to call. constant: only constants belong (matchers use it
     to look at fewer nodes). fact: a fact that must hold. ties: pairs (label, place); whatever has
     the same label must be equal: the fact `tie` is asked of both variables, each with its place.
+    samples: variables that belong to it, one of each kind of dtype, of shapes that stand for all of
+    it (`match/sample.py`).
     """
 
     name: str
@@ -31,6 +33,7 @@ class Sort:
     fact: Any = None
     ties: tuple[tuple[str, int], ...] = ()
     tie: Any = None
+    samples: Callable[[], Sequence[Any]] | None = None
 
     def __call__(self, v: Any) -> bool:
         return self.test(v)

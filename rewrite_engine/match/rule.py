@@ -32,6 +32,7 @@ from rewrite_engine.match.outline import (
     numbers_among,
 )
 from rewrite_engine.match.pattern import Hole, OpClass, OpNode, subpatterns
+from rewrite_engine.match.sample import check_sides
 from rewrite_engine.match.text import rule_text
 from rewrite_engine.terms.logic import LogicVariable
 
@@ -223,6 +224,7 @@ class DataRule(Rule):
         pairs = exact in (claim, claim.then) or PAIRWISE in self.tags
         try:
             self.lowered: Lowered = lower(fn, variable, exact=pairs)
+            check_sides(self.lowered)
         except RuleError as error:
             raise self.error(type(error), error) from error.__cause__
         self.left: OpNode = self.lowered.left

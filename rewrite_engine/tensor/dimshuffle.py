@@ -166,7 +166,7 @@ def dimshuffle(x: Any, *pattern: Any) -> Any:
     """
     x = as_tensor_variable(x)
     order = pattern[0] if len(pattern) == 1 and isinstance(pattern[0], (tuple, list)) else pattern
-    ndim = x.type.ndim
+    ndim = x.ndim
     order = [o if isinstance(o, str) else normalize_axis(o, ndim, "dimension") for o in order]
     return x if order == list(range(ndim)) else DimShuffle(ndim, order)(x)
 
@@ -176,7 +176,7 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     no permutation.
     """
     x = as_tensor_variable(x)
-    ndim = x.type.ndim
+    ndim = x.ndim
     if axes is None:
         return dimshuffle(x, *range(ndim)[::-1])
     order = normalize_axes(axes, ndim, "axes")
@@ -199,7 +199,7 @@ def matrix_transpose(x: Any) -> Any:
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     """Exchange two dimensions."""
     x = as_tensor_variable(x)
-    order = list(range(x.type.ndim))
+    order = list(range(x.ndim))
     a, b = normalize_axis(axis1, len(order)), normalize_axis(axis2, len(order))
     order[a], order[b] = order[b], order[a]
     return dimshuffle(x, *order)
@@ -210,7 +210,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Any:
     number.
     """
     x = as_tensor_variable(x)
-    ndim = x.type.ndim
+    ndim = x.ndim
     src, dst = (
         normalize_axes(source, ndim, "source"),
         normalize_axes(destination, ndim, "destination"),
@@ -234,9 +234,9 @@ def expand_dims(x: Any, axis: Any) -> Any:
     """
     x = as_tensor_variable(x)
     many = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
-    new = normalize_axes(many, x.type.ndim + len(many))
-    old = iter(range(x.type.ndim))
-    return dimshuffle(x, *["x" if i in new else next(old) for i in range(x.type.ndim + len(many))])
+    new = normalize_axes(many, x.ndim + len(many))
+    old = iter(range(x.ndim))
+    return dimshuffle(x, *["x" if i in new else next(old) for i in range(x.ndim + len(many))])
 
 
 def squeeze(x: Any, axis: Any = None) -> Any:
@@ -245,7 +245,7 @@ def squeeze(x: Any, axis: Any = None) -> Any:
     Raises `ShapeError` if one of the given has another length.
     """
     x = as_tensor_variable(x)
-    ndim = x.type.ndim
+    ndim = x.ndim
     if axis is None:
         drop = tuple([i for i, s in enumerate(x.type.shape) if s == 1])
     else:
@@ -256,13 +256,13 @@ def squeeze(x: Any, axis: Any = None) -> Any:
 def shape_padleft(t: Any, n_ones: int = 1) -> Any:
     """Add `n_ones` dimensions of length 1 on the left."""
     t = as_tensor_variable(t)
-    return dimshuffle(t, *["x"] * n_ones, *range(t.type.ndim))
+    return dimshuffle(t, *["x"] * n_ones, *range(t.ndim))
 
 
 def shape_padright(t: Any, n_ones: int = 1) -> Any:
     """Add `n_ones` dimensions of length 1 on the right."""
     t = as_tensor_variable(t)
-    return dimshuffle(t, *range(t.type.ndim), *["x"] * n_ones)
+    return dimshuffle(t, *range(t.ndim), *["x"] * n_ones)
 
 
 def shape_padaxis(t: Any, axis: int) -> Any:
@@ -276,7 +276,7 @@ def atleast_Nd(*arrays: Any, n: int = 1, left: bool = True) -> Any:
     """
     results = []
     for x in map(as_tensor_variable, arrays):
-        missing = max(0, n - x.type.ndim)
+        missing = max(0, n - x.ndim)
         results.append(shape_padleft(x, missing) if left else shape_padright(x, missing))
     return results[0] if len(results) == 1 else results
 

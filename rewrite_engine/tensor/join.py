@@ -309,8 +309,8 @@ def stack(tensors: Sequence[Any], axis: int = 0) -> Any:
     xs = [as_tensor_variable(x) for x in tensors]
     if not xs:
         raise ShapeError(message("stack: there is nothing to stack", where=build_site()))
-    ndim = xs[0].type.ndim
-    if any(x.type.ndim != ndim for x in xs):
+    ndim = xs[0].ndim
+    if any(x.ndim != ndim for x in xs):
         what = f"stack: the numbers of dimensions differ: {_list([x.type for x in xs])}"
         raise NDimError(message(what, where=build_site()))
     number = normalize_axis(axis, ndim + 1)

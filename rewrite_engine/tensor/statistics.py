@@ -164,7 +164,7 @@ def _cumulate(x: Any, axis: Any, mode: str) -> Any:
     x = as_tensor_variable(x)
     if axis is None:
         x, axis = x.flatten(), 0
-    return CumOp(axis % x.type.ndim if -x.type.ndim <= axis < 0 else axis, mode)(x)
+    return CumOp(axis % x.ndim if -x.ndim <= axis < 0 else axis, mode)(x)
 
 
 def cumsum(x: Any, axis: int | None = None) -> Any:

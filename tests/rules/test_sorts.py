@@ -8,6 +8,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import PatternError
 from rewrite_engine.rules.facts import nonneg, same_length
 from rewrite_engine.rules.language import *
+from rewrite_engine.rules.language import Rewritten
 
 turn = pt.DimShuffle(2, (1, 0))
 
@@ -113,3 +114,111 @@ def test_guards_are_asked_cheap_ones_first() -> None:
         assert asked == ["sort", "free"]
     ordered.apply(None, pt.maximum(x, pt.sin(y)).owner)
     assert "dear" not in asked  # the shape is wrong: no fact is asked
+
+
+def refused(fn: Any, *parts: str, make: Any = rule) -> None:
+    """The rule cannot be built; the message starts with its name and line, and has the parts."""
+    with pytest.raises(PatternError) as info:
+        make(fn)
+    text = str(info.value)
+    assert text.startswith(f"rule test_sorts/{fn.__name__} ({__file__}:")
+    for part in parts:
+        assert part in text
+
+
+def test_a_sort_that_fixes_a_rank_lets_dimensions_be_turned() -> None:
+    @rule(claim=exact)
+    def turned(a: Matrix, b: Tensor["n", "m", 3]):
+        """However it is written, it is the op with its parameters."""
+        both = pt.exp(a.T) + a.dimshuffle(1, 0) + pt.swapaxes(a, 0, 1) + pt.exp(a).mT
+        return pt.dot(both, pt.stack([pt.sum(b, axis=0), pt.transpose(b, (2, 0, 1))[0]])[0]) >> (
+            pt.dot(a.T, pt.cumsum(b, axis=-1)[0])
+        )
+
+    turn_text = "Transpose{axes=[1, 0]}"
+    assert turned.text.count(f"{turn_text}(a)") == 4
+    assert f"{turn_text}(exp(a))" in turned.text
+    assert "CumOp{axis=2, mode='add'}(b)" in turned.text
+
+    @rule(claim=exact)
+    def twice(a: Matrix):
+        """Turned twice is as it was."""
+        return pt.exp(pt.exp(a).T) >> pt.exp(pt.exp(a.T))
+
+    term = pt.exp(pt.exp(A).T)
+    assert fires(twice, term)
+    assert repr(Rewritten(twice.transform(None, term.owner))) == f"exp(exp({turn_text}(A)))"
+    assert not fires(twice, pt.exp(pt.exp(A)))
+
+
+def test_without_a_rank_the_way_out_is_told() -> None:
+    def unranked(a: Float):
+        """Its rank is not known."""
+        return pt.exp(a.T) >> pt.exp(a)
+
+    refused(unranked, "the rank of a is not known", "Scalar, Vector, Matrix", "DimShuffle(2, (1, 0")
+
+    def averaged(a: Matrix):
+        """A mean is made of what the type says."""
+        return pt.exp(pt.mean(a)) >> pt.exp(pt.sum(a))
+
+    refused(averaged, "`pt.mean(a)` cannot be part of a pattern", "Sum(axis=0)(a)")
+
+    def equal(a: Matrix):
+        """So it is in equations."""
+        return pt.exp(pt.var(a)), pt.sqrt(pt.exp(a.sum()))
+
+    refused(equal, "`pt.var(a)` cannot be part of a pattern", make=equation)
+
+
+def test_what_never_fits_is_refused() -> None:
+    def no_axis(a: Scalar):
+        """A number has no axis."""
+        return pt.Sum(axis=0)(a) >> a
+
+    refused(no_axis, "of these sorts no such term can be built", "axis")
+
+    def shrinks(a: Matrix):
+        """A matrix is no number."""
+        return pt.exp(a) >> pt.dot(a, a).sum()
+
+    refused(shrinks, "the left side has rank 2 and the right side 0: this can never fit")
+
+    def no_third(a: Tensor["n", 3]):
+        """A matrix has two axes."""
+        return pt.exp(a) >> pt.cumsum(a, axis=0) + pt.Sum(axis=2)(a)
+
+    refused(no_third, "of these sorts no such term can be built")
+
+    def idle(a: Float):
+        """Nothing comes of it."""
+        return pt.exp(a) >> pt.exp(a)
+
+    refused(idle, "both sides are the same: this does nothing")
+
+    def same(a: Vector):
+        """Nothing comes of it, either."""
+        return pt.sum(a), a.sum()
+
+    refused(same, "both sides are the same", make=equation)
+
+
+def test_what_may_fit_is_accepted() -> None:
+    @rule(claim=exact)
+    def by_mask(m: Vector):
+        """A mask chooses; of other dtypes there is no such term."""
+        return pt.invert(pt.invert(m)) >> m
+
+    @rule(claim=exact)
+    def at_index(a: Matrix, i: Scalar):
+        """Operands of several dtypes: no sample is right for both."""
+        return pt.exp(a[i]) >> pt.exp(a)[i]
+
+    @rule(claim=exact)
+    def any_rank(a: Float):
+        """May be of rank 0."""
+        return pt.exp(a) >> pt.sum(pt.exp(a))
+
+    assert fires(any_rank, pt.exp(pt.scalar("s")))
+    assert fires(at_index, pt.exp(A[pt.iscalar("i")]))
+    assert fires(by_mask, pt.invert(pt.invert(pt.tensor("m", dtype="bool", shape=(None,)))))
