@@ -1,7 +1,8 @@
 """`expand(term, rules, n)`: terms that rewrite to this one, those that need fewest steps first.
 
 Rules are run backwards (`rule.goal`) at every place of the term, and each answer is checked
-forwards: one step of that rule, at that place, makes the term again.
+forwards: one step of that rule, at that place, makes the term again, up to nests: `a + (b + c)` is
+`a + b + c` here, as a variable of a rule may stand for a part of a sum.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from rewrite_engine.errors import PatternError, RewriteEngineError, SearchBudget
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import clone_replace
 from rewrite_engine.graph.share import Shared
-from rewrite_engine.graph.traverse import ancestors
+from rewrite_engine.graph.traverse import ancestors, toposort
+from rewrite_engine.match.ac import Uses, as_one
 from rewrite_engine.match.build import guards_hold, instantiate
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.rewrite.ac import is_ac_op
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.terms.budget import Budget, OnBudget, Watch, bounded
 from rewrite_engine.terms.convert import etuplize, from_term
@@ -128,9 +131,26 @@ class Expansion:
         try:
             if not rule.accept(old, new):
                 return False
-            return any(self.shared(v) is new for v in self.results(rule, old))
+            made = map(self.shared, self.results(rule, old))
+            return any(v is new or self.opened(v) is self.opened(new) for v in made)
         except ILL_TYPED:
             return False
+
+    def opened(self, v: Variable) -> Variable:
+        """The term of a part whose nest, if it is one, and those of its operands are opened."""
+        if v.owner is None:
+            return v
+        new = {u: self.whole(u) for u in v.owner.inputs}
+        node = v.owner.clone_with_new_inputs([new[u] for u in v.owner.inputs])
+        return self.shared(self.whole(node.outputs[v.index or 0]))
+
+    def whole(self, v: Variable) -> Variable:
+        """A nest as one op."""
+        node = v.owner
+        if node is None or not is_ac_op(node.op) or all(u.head is not node.op for u in node.inputs):
+            return v
+        flat = as_one(Uses(toposort([v]), [v]), node)
+        return v if flat is None else flat.outputs[0]
 
     def results(self, rule: Any, old: Variable) -> Iterator[Variable]:
         """Yield all that a rule can make of a term."""

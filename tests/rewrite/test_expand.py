@@ -87,6 +87,19 @@ def test_rests_and_operands_left_alone() -> None:
     assert among(mul(x, x, y), expand(mul(exp(x), y), square, 20))
 
 
+def distributed(a: Any, b: Any, c: Any, rest: Rest) -> Any:
+    """Of sums."""
+    return add(mul(a, b), mul(a, c), *rest) >> add(mul(a, add(b, c)), *rest)
+
+
+def test_an_empty_rest_and_a_variable_that_stands_for_several() -> None:
+    assert among(add(mul(x, y), mul(x, z)), expand(mul(x, add(y, z)), make(distributed), 5))
+    pair = make(lambda a, b, c: add(mul(a, b), mul(a, c)) >> mul(a, add(b, c)))
+    found = expand(mul(x, add(y, z, exp(y))), pair, 20)
+    assert among(add(mul(x, y), mul(x, add(z, exp(y)))), found)
+    assert len(set(found)) == len(found)
+
+
 def test_a_type_that_does_not_fit_is_no_answer() -> None:
     to_exp = named(lambda a: sin(sin(a)) >> exp(a), "to_exp")
     assert among(sin(sin(x)), expand(exp(x), to_exp, 3))
