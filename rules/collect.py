@@ -54,6 +54,9 @@ def like_terms(fgraph, node):
     >>> rewritten(2 * x + y + 3 * x - y * -1 + x)
     2.0 * y + 6.0 * x
     """
+    heads = [v.head for v in node.inputs]
+    if mul not in heads and neg not in heads and len(set(node.inputs)) == len(heads):
+        return None
     dtype = node.outputs[0].type.dtype
     found = {}
     for v in node.inputs:

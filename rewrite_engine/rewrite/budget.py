@@ -32,6 +32,7 @@ from rewrite_engine.terms.print import (
 EVERY = 1024  # at multiples of this depth a row of firings is looked at,
 WINDOW = 64  # and so many of its firings are compared
 STORY = 400  # firings that are noted as text after a budget has run out
+LONG = 16  # firings in a row after the end of a budget that are taken for a loop
 SHOWN = 12  # of a story without a period
 AGAIN = "the same terms come again and again"
 TEXT, DEPTH, WIDTH = 120, 5, 12  # characters, levels and operands of a term that are shown
@@ -179,10 +180,17 @@ class Story:
         if turn is None:
             turn, head = len(events), "the last firings, in which no period was found:"
         rules = list(dict.fromkeys(e.rule for e in events[-turn:])) if turn else self.first
-        lines = [
-            f"the phase {self.phase} does not come to an end: {self.why}",
-            f"    the rules of the cycle: {', '.join(rules) or 'none that fired'}",
-        ]
+        if self.sure or len(ours) >= LONG or not events:
+            lines = [
+                f"the phase {self.phase} does not come to an end: {self.why}",
+                f"    the rules of the cycle: {', '.join(rules) or 'none that fired'}",
+            ]
+        else:  # there may be much to do, and no loop
+            head = "the firings for which nothing was left:"
+            lines = [
+                f"the phase {self.phase} is not done, but {self.why}",
+                f"    the rules that go on: {', '.join(rules)}; a `RunBudget` may allow them more",
+            ]
         if shown:
             lines += [f"    {head}", *[f"        {e.rule}: {e.before} → {e.after}" for e in shown]]
         lines += self._grown(events, turn)

@@ -112,6 +112,8 @@ class Run:
         self.account: Account | None = fgraph.account
         if self.account is not None:
             self.join(self.account)
+        if self.left <= 0 or self.per_rule < inf:
+            self.alarm = 0
 
     def join(self, account: Account) -> None:
         """Go on with what the turns before have left."""
@@ -201,7 +203,7 @@ class Run:
         size = len(level)
         depth = depths.get(node, 0) + 1
         stats.matches += 1
-        key = self.look(node, rule, new, depth) if depth >= self.alarm else None
+        key = self.look(node, rule, new, depth, stats) if depth >= self.alarm else None
         old = node.outputs[0]
         if self.careful or len(node.outputs) > 1 or getattr(new, "type", None) is not old.type:
             fired = self.put(node, rule, new, stats)
@@ -299,8 +301,15 @@ class Run:
 
     # --- budgets ---------------------------------------------------------------------------------
 
-    def look(self, node: Apply, rule: Rule, new: Any, depth: int) -> Any:
-        """Before a firing that is deep, or part of a story: note its terms, or their key."""
+    def look(self, node: Apply, rule: Rule, new: Any, depth: int, stats: RuleStats) -> Any:
+        """Before a firing that is deep, that a budget may forbid, or that is part of a story: note
+        its terms, or their key.
+        """
+        limit = self.budget
+        if self.story is None and self.left <= 0:
+            self.stop(f"its budget of {limit.firings} firings is used up", rule, node)
+        elif self.story is None and stats.firings + self.before(rule) >= self.per_rule:
+            self.stop(f"{rule.name} has used up its {limit.per_rule} firings", rule, node)
         if self.story is not None:
             self.story.note(node, rule, new, len(self.level))
         return self.rows.key(node) if depth % self.every >= self.deep else None
@@ -312,14 +321,10 @@ class Run:
         if self.story is not None:
             if self.story.taken(node, fresh):
                 raise Stop(self.story.error())
-        elif stats.firings + self.before(rule) > self.per_rule:
-            self.stop(f"{rule.name} has used up its {limit.per_rule} firings", rule, node)
         elif depth > self.deepest:
             self.stop(
                 f"more than {limit.depth} firings in a row, each at what the last made", rule, node
             )
-        elif self.left < 0:
-            self.stop(f"its budget of {limit.firings} firings is used up", rule, node)
         elif len(self.level) > self.largest:
             self.stop(f"the graph grew by more than {limit.nodes} nodes", rule, node)
         elif key is not None:
@@ -329,8 +334,10 @@ class Run:
         if len(self.depth) > 2 * len(self.level) + 4096:
             self.depth = {one: n for one, n in self.depth.items() if one in self.level}
         room = (self.largest - len(self.level)) // 8
-        self.lot = max(1, min(256, self.left + 1, room)) if self.per_rule == inf else 1
+        self.lot = max(1, min(256, self.left, room))
         self.tick = self.lot - 1
+        if self.left <= 0:  # the next firing would be one too many
+            self.alarm = 0
 
     def before(self, rule: Rule) -> int:
         """Firings of a rule in the turns before, in a repetition."""
