@@ -81,7 +81,7 @@ def test_right_sides_that_decline_and_functions() -> None:
         """Waits."""
 
     declines = named("declines", lambda a: sin(a) >> compute(lambda a: None))
-    same = named("same", lambda a: sin(a) >> sin(a))
+    same = named("same", lambda a: sin(a) >> compute(lambda a: sin(a)))
     trace = traced(sin(x), declines, waits, same)
     assert told(trace) == [
         ("sin(x)", "failed", "right side"),
