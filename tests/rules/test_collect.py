@@ -109,8 +109,8 @@ def test_long_products_of_one_integer_are_a_few_squares(power: Any) -> None:
         assert f(np.array([3, -1], "int32"))[0] in (wrapped(3, n), wrapped(4, n))
         return perf_counter() - begin
 
-    few = min(seconds(500) for _ in range(3))
-    assert seconds(5000) < 30 * few + 0.2
+    few, many = [min(seconds(n) for _ in range(3)) for n in (500, 5000)]
+    assert many < 40 * few + 0.5  # it was 70 times, in many seconds
 
 
 def product(factors: list[Any]) -> Any:

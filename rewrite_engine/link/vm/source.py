@@ -12,6 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 _number = count(1)
+_gone: list[str] = []  # files whose owners are no more
 
 
 def file_name(name: str) -> str:
@@ -32,9 +33,20 @@ def define(text: str, first_line: int, filename: str, namespace: dict[str, Any])
 
 def publish(filename: str, text: str, owner: Any) -> None:
     """Show the text to tracebacks, pdb and `inspect.getsource` for as long as `owner` lives."""
+    while _gone:
+        linecache.cache.pop(_gone.pop(), None)
     lines = text.splitlines(keepends=True)
     linecache.cache[filename] = (len(text), None, lines, filename)
-    weakref.finalize(owner, linecache.cache.pop, filename, None).atexit = False
+    weakref.finalize(owner, _forget, filename).atexit = False
+
+
+def _forget(filename: str) -> None:
+    """Let go of a text. Its name goes with the next one that comes: owners die at any moment, also
+    while `linecache.checkcache` walks through the names.
+    """
+    if filename in linecache.cache:
+        linecache.cache[filename] = (0, None, [], filename)
+        _gone.append(filename)
 
 
 def indent(lines: Sequence[str], depth: int) -> list[str]:
