@@ -11,6 +11,7 @@ from typing import Any
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from benchmarks.matching import try_rules
 from benchmarks.measure import Row, at_most, medians, once
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.decorate import rule as plain_rule
@@ -73,20 +74,6 @@ def made(left: Callable[[int, Any, Any], Any], i: int) -> DataRule:
     return result
 
 
-def asked(rules: RuleSet, variable: Any) -> Callable[[], Any]:
-    """What a driver does at a node."""
-    node, candidates = variable.owner, rules.dispatch.candidates
-
-    def once() -> Any:
-        for candidate in candidates(node):
-            new = candidate.apply(None, node)
-            if new is not None:
-                return new
-        return None
-
-    return once
-
-
 def main() -> Iterator[Row]:
     for name, left in FAMILIES.items():
         left.__doc__ = name
@@ -94,8 +81,8 @@ def main() -> Iterator[Row]:
         work = {}
         for size in SIZES:
             some = RuleSet(rules[:size])
-            work[f"hit {size:,}"] = asked(some, left(size - 1, x, y))
-            work[f"miss {size:,}"] = asked(some, left(SIZES[-1] + 1, x, y))
+            work[f"hit {size:,}"] = try_rules(some.dispatch.candidates, left(size - 1, x, y))
+            work[f"miss {size:,}"] = try_rules(some.dispatch.candidates, left(SIZES[-1] + 1, x, y))
             assert work[f"hit {size:,}"]() is x or "any order" in name
             assert work[f"miss {size:,}"]() is None
         times = medians(work, turns=11)
@@ -110,8 +97,8 @@ def main() -> Iterator[Row]:
 def changed(name: str, left: Any, thousand: RuleSet, one: DataRule) -> Iterator[Row]:
     """A rule more in a set of 1,000 that is in use."""
     hit = left(998, x, y)
-    asked(thousand, hit)()
-    seconds, _ = once(lambda: asked(thousand + one, hit)())
+    try_rules(thousand.dispatch.candidates, hit)()
+    seconds, _ = once(lambda: try_rules((thousand + one).dispatch.candidates, hit)())
     yield at_most(f"1,000 rules and one more that differ by {name}", seconds * 1e3, 10.0, "ms")
 
 

@@ -374,9 +374,7 @@ class NodeStore:
                 del table[key]
             if node in self.dirty:
                 inputs = substitute(inputs, self.dirty.pop(node))
-            del order.level[node]
-            if order.extra:
-                order.extra.pop(node, None)
+            order.remove(node)
             self.queued.discard(node)
             for out in outputs:
                 del clients[out]

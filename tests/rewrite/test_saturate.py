@@ -146,18 +146,23 @@ FACTORED = {
 }
 
 
-@pytest.mark.parametrize("case", FACTORED)
-def test_operands_in_any_number_and_order(case: str) -> None:
-    """No equation says that sums are commutative and associative; matching knows."""
+def factor(case: str, **options: Any) -> Any:
+    """Factor a case, check its form and values, and return the result of the run."""
     build, expected = FACTORED[case]
     inputs = pt.vectors("k a b c d")
     graph = FunctionGraph(inputs, [build(*inputs)])
     given = numbers(graph)
     plain = computed(graph, given)
-    result, _ = run(graph, [common_factor])
-    assert result.stopped is StopReason.SATURATED
+    result, _ = run(graph, [common_factor], **options)
     assert brief(graph.outputs[0]) == expected
     np.testing.assert_allclose(computed(graph, given)[0], plain[0])
+    return result
+
+
+@pytest.mark.parametrize("case", FACTORED)
+def test_operands_in_any_number_and_order(case: str) -> None:
+    """No equation says that sums are commutative and associative; matching knows."""
+    assert factor(case).stopped is StopReason.SATURATED
 
 
 def test_an_exact_equation_regroups_no_floats() -> None:
