@@ -159,6 +159,9 @@ def same_shape(x, y):
     """x and y have the same shape: none is repeated to fit the other."""
     if x.type.ndim != y.type.ndim:
         return unknown("the ranks differ", blame=y)
+    if [n == 1 for n in x.type.shape] != [n == 1 for n in y.type.shape]:
+        # types know all that can be known of lengths of 1: searching further down is in vain
+        return unknown("one may be repeated along a dimension of length 1", blame=y)
     found = []
     for i in range(x.type.ndim):
         answer = same_length(x, i, y, i)

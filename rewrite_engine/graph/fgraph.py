@@ -93,14 +93,13 @@ class FunctionGraph(NodeStore):
 
     @reorders.setter
     def reorders(self, allowed: bool) -> None:
-        if allowed == self.reorders:
-            return
-        nodes = self.toposort()
+        level, table = self.order.level, self.table
+        wide = [n for n in level if len(n.inputs) > 2 and not n.op.destroy_map]
+        for node in wide:  # the keys of all others stay the same
+            table.pop(self.key_of(node, node.inputs), None)
         self.key_of = key_in_any_order if allowed else key_of
-        self.table.clear()
-        for node in nodes:
-            if not node.op.destroy_map:
-                self.table.setdefault(self.key_of(node, node.inputs), node)
+        for node in sorted(wide, key=level.__getitem__):
+            table.setdefault(self.key_of(node, node.inputs), node)
 
     # --- reading ---------------------------------------------------------------------------------
 

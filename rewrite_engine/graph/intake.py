@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rewrite_engine.graph.memory import makers_of_destroyed
-from rewrite_engine.graph.node import Apply, Variable, build_node, copy_tag
+from rewrite_engine.graph.node import Apply, Variable, build_node, build_variable, copy_tag
 from rewrite_engine.graph.order import GAP
 
 
@@ -45,8 +45,13 @@ def copy_in(fgraph: Any, nodes: Sequence[Apply], names: dict[Variable, Variable]
 
 def copied(node: Apply, inputs: tuple[Variable, ...]) -> Apply:
     """A node like this one on other inputs of the same types."""
-    copy = build_node(node.op, inputs, tuple([v.type for v in node.outputs]), node.origin)
-    for old, new in zip(node.outputs, copy.outputs, strict=True):
+    outputs = node.outputs
+    if len(outputs) == 1 and outputs[0]._tag is None is node._tag:  # nearly every node
+        out = build_variable(node.op, inputs, outputs[0].type, node.origin)
+        out.name = outputs[0].name
+        return out.owner  # type: ignore[no-any-return]
+    copy = build_node(node.op, inputs, tuple([v.type for v in outputs]), node.origin)
+    for old, new in zip(outputs, copy.outputs, strict=True):
         new.name = old.name
         if old._tag is not None:
             new._tag = copy_tag(old)

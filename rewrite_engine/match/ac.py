@@ -126,9 +126,14 @@ def content(v: Variable, depth: int = 2) -> tuple[Any, ...]:
 
 
 def _stable(x: Any) -> str:
-    """The text of something, without what differs between processes."""
-    text = str(x)
-    return text if " at 0x" not in text else type(x).__qualname__
+    """The text of an op or a type, without what differs between processes."""
+    found: str | None = x.__dict__.get("_stable_text")
+    if found is None:
+        text = str(x)
+        found = text if " at 0x" not in text else type(x).__qualname__
+        if getattr(x, "__props__", None) is not None:  # it will not change
+            x._stable_text = found
+    return found
 
 
 # --- nests ----------------------------------------------------------------------------------------

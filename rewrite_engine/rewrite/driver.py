@@ -201,6 +201,9 @@ class MergeOptimizer(GraphRewriter):
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         fgraph.merging = True
         fgraph.reorders = self.reorders
+        result.stopped = StopReason.PASSED
+        if len(fgraph.table) == len(fgraph):  # every node is the only one with its key
+            return
         for node in fgraph.toposort():
             if (
                 node in fgraph
@@ -209,4 +212,3 @@ class MergeOptimizer(GraphRewriter):
             ):
                 fgraph.mark(node, None, None)
                 fgraph.flush()
-        result.stopped = StopReason.PASSED

@@ -204,18 +204,18 @@ def call_ufunc(
     ctx: Context, ufunc: np.ufunc, xs: Sequence[str], out: str | None, dtype: Any = None
 ) -> str:
     """The text of a call of a ufunc."""
-    parts = list(xs)
+    name = ufunc.__name__
+    text = f"{ctx.name(ufunc, name)}({', '.join(xs)}"
     if out is not None:
-        parts.append(f"out={out}" if ufunc.__name__ in KEYWORD_OUT else out)
+        text += f", out={out}" if name in KEYWORD_OUT else f", {out}"
     if dtype is not None:
-        parts.append(f"dtype={ctx.name(dtype, dtype.name)}")
-    return f"{ctx.name(ufunc, ufunc.__name__)}({', '.join(parts)})"
+        text += f", dtype={ctx.name(dtype, dtype.name)}"
+    return text + ")"
 
 
 def _ufunc(op: ScalarOp, node: Apply, ctx: Context) -> str:
-    xs = [ctx.value(i) for i in range(len(node.inputs))]
     assert op.ufunc is not None
-    return call_ufunc(ctx, op.ufunc, xs, ctx.target)
+    return call_ufunc(ctx, op.ufunc, ctx.inputs, ctx.target)
 
 
 def _fold(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
@@ -224,13 +224,13 @@ def _fold(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
     """
     ufunc, out = op.ufunc, node.outputs[0]
     assert ufunc is not None
-    xs = [ctx.value(i) for i in range(len(node.inputs))]
+    xs = ctx.inputs
     if len(xs) == 1:
         wanted = ctx.name(out.type.numpy_dtype, out.type.dtype)
         return f"{ctx.name(np.array, 'array')}({xs[0]}, {wanted})"
-    first, dtype = node.inputs[0].type.dtype, None
+    first, dtype = node.inputs[0].type, None
     for x in node.inputs:
-        if x.type.dtype != first:
+        if x.type is not first and x.type.dtype != first.dtype:
             dtype = out.type.numpy_dtype
     if len(xs) == 2:
         return call_ufunc(ctx, ufunc, xs, ctx.target, dtype)

@@ -143,10 +143,8 @@ class Body:
         if step.checks:
             lines += self._checks(step)
         expression = self.lower[node.op.__class__](node.op, node, ctx)
-        if len(node.outputs) == 1:
-            output, dead = self._finish_one(step, ctx)
-        else:
-            output, dead = self._finish(step, ctx)
+        finish = self._finish_one if len(node.outputs) == 1 else self._finish
+        output, dead = finish(step, ctx)
         if expression is not None:
             lines.append(f"{output} = {expression}")
         if dead:
@@ -160,6 +158,12 @@ class Body:
         register, what is to be emptied).
         """
         out = step.node.outputs[0]
+        number = getattr(out.type, "ndim", None) == 0
+        if len(step.dies) == 1 and not (number or self.form or self.scalars or ctx.own):
+            v = step.dies[0]  # nearly every node: its output takes the register of what dies
+            if v is not out and self.place.get(v) in self.registers:
+                self.place[out] = name = self.place.pop(v)
+                return name, []
         freed: list[str] = []
         dead: list[str] = []
         unread = False
@@ -173,7 +177,7 @@ class Body:
                 dead += registers
         name = ctx.own or (freed[0] if freed else self.register())
         self.place[out] = name
-        if getattr(out.type, "ndim", None) == 0:
+        if number:
             self.form[out] = ctx.form
         for register in freed:
             if register != name:
@@ -248,12 +252,10 @@ class NodeContext:
         self.own: str | None = None
         self.target: str | None = None
         self.name = body.names.add
-        place, names = body.place, []
-        for v in step.node.inputs:
-            names.append(place[v] if v in place else body.refer(v))
-        self.inputs = tuple(names)
+        place = body.place
+        self.inputs = tuple([place.get(v) or body.refer(v) for v in step.node.inputs])
         if step.into is not None:
-            self.target = self.array(step.into)
+            self.target = self.array(step.into) if body.form else self.inputs[step.into]
         elif body.keep and step.slot is not None and step.like is not None:
             self.target = self._buffer(step)
 

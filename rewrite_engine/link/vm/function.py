@@ -161,6 +161,8 @@ class Writer:
     def _own(self, arguments: list[tuple[Variable, Argument]]) -> list[str]:
         """Where the caller's array will be overwritten: take a copy if it cannot be."""
         plan, places = self.plan, self.places
+        if not any([argument.mutable for _, argument in arguments]):
+            return []
         destroyed = {
             id(plan.storage(s.node.inputs[i]))
             for s in plan.steps

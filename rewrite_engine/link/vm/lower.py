@@ -71,6 +71,8 @@ class Context(Protocol):
     form: str
     #: whether a transposed view has to be copied (see `Traits.permutes`)
     copies: bool
+    #: all inputs, as `value` gives them
+    inputs: tuple[str, ...]
 
     def array(self, i: int) -> str:
         """Input `i`; if it is 0-d, as an array."""
