@@ -90,13 +90,16 @@ class Dims:
 
     def same(self, a: Variable, b: Variable) -> bool:
         """Whether two variables certainly have the same shape."""
-        x, y = self.of(a), self.of(b)
-        if x == y:
-            return True
-        if len(x) != len(y):
-            return False
+        x, y = self.axes.get(a) or self.of(a), self.axes.get(b) or self.of(b)
+        return x == y or (len(x) == len(y) and self.equal(x, y))
+
+    def equal(self, x: Axes, y: Axes) -> bool:
+        """Whether as many ids stand for the same, one by one."""
         find = self.find
-        return all([i == j or find(i) == find(j) for i, j in zip(x, y, strict=True)])
+        for i, j in zip(x, y, strict=True):
+            if i != j and find(i) != find(j):
+                return False
+        return True
 
     def set(self, v: Variable, ids: Sequence[int | None]) -> None:
         """Give a variable's axes their ids (None: a new one); what its type knows is used as

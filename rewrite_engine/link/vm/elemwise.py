@@ -77,7 +77,7 @@ def _common(node: Apply, dims: Dims) -> Axes | None:
             found = dims.axes.get(x) or dims.of(x)
             if ids is None:
                 ids = found
-            elif found != ids:
+            elif found != ids and not dims.equal(found, ids):
                 return None
         elif own.count(1) != len(own):
             return None
