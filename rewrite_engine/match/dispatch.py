@@ -170,7 +170,7 @@ class Dispatch:
             found = [r for r in found if not r.single]
         result: Found
         constants = [i for i, head in enumerate(heads) if head is CONSTANT]
-        if len(heads) == 2 and len(constants) == 1 and any(_reads_numbers(r) for r in found):
+        if len(heads) == 2 and len(constants) == 1 and any(r.numbers() for r in found):
             result = ByNumber(constants[0], found)
         else:
             result = narrowed(found, 1) if whole else tuple(found)
@@ -205,10 +205,6 @@ class Dispatch:
             return found
 
         return candidates
-
-
-def _reads_numbers(rule: Rule) -> bool:
-    return any(mark.__class__ is tuple for mark in rule.demands.get(1, ()))
 
 
 _shared: WeakValueDictionary[tuple[Rule, ...], Dispatch] = WeakValueDictionary()
