@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.match.query import Query, RewriteDatabaseQuery
     from rewrite_engine.match.ruleset import RuleSet
     from rewrite_engine.printing import debugprint, dprint, pp
+    from rewrite_engine.rules.assumptions import assume
     from rewrite_engine.rules.language import expand, find
     from rewrite_engine.rules.packs import load_rules
 
@@ -48,6 +49,7 @@ _HOMES = {
     "provenance": "graph.origin",
     "clone_replace": "graph.replace",
     "graph_replace": "graph.replace",
+    "assume": "rules.assumptions",
     "expand": "rules.language",
     "find": "rules.language",
     "grad": "gradient",

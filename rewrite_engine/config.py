@@ -26,6 +26,7 @@ class Config:
     on_rule_error: "raise" or "warn". on_budget: what happens when rules use up their budget,
     "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
+    check: whether functions hold what was declared (`assume`) against the values of each call.
     """
 
     floatX: str = "float64"
@@ -34,6 +35,7 @@ class Config:
     on_budget: str = "raise"
     on_unused_input: str = "raise"
     fold_limit: int = 1 << 20
+    check: bool = False
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Raise `ValueError` for a value that a setting cannot have, `AttributeError` for a name
@@ -62,6 +64,12 @@ class Config:
                 setattr(self, name, value)
 
 
+def _truth(text: str) -> bool:
+    if text.casefold() not in ("true", "false", "1", "0"):
+        raise ValueError(f"REWRITE_ENGINE_FLAGS: {text!r} is neither True nor False")
+    return text.casefold() in ("true", "1")
+
+
 def _from_environment() -> Config:
     result = Config()
     known = {f.name: f.type for f in fields(Config)}
@@ -72,7 +80,8 @@ def _from_environment() -> Config:
                 f"REWRITE_ENGINE_FLAGS: no setting {name!r}; there are {sorted(known)}"
             )
         old = getattr(result, name.strip())
-        setattr(result, name.strip(), type(old)(value.strip()))
+        read = _truth if isinstance(old, bool) else type(old)
+        setattr(result, name.strip(), read(value.strip()))
     return result
 
 

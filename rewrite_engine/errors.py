@@ -117,6 +117,12 @@ class ConstantInputError(InputError, TypeError):
     """A constant was given as an input."""
 
 
+class AssumptionError(InputError):
+    """A value of which something was declared (`assume`) that is not true; the message names the
+    variable, the fact and the line.
+    """
+
+
 class UpdateTypeError(RewriteEngineError, TypeError):
     """An update has not the type of its shared variable."""
 

@@ -67,6 +67,12 @@ def static_shape(x):
     return because(f"its shape is {x.type.shape}", value=x.type.shape)
 
 
+@static_shape.test
+def has_shape(value, shape):
+    """Whether an array has that shape."""
+    return value.shape == tuple(shape)
+
+
 @fact(cost=5)
 def used_once(fgraph, x):
     """x has one use in its graph: what replaces that needs x no more. Not known outside of one."""
@@ -223,7 +229,7 @@ def increasing(x):
     return unknown("it is not known to be sorted", blame=x)
 
 
-@fact
+@fact(implies=[distinct])
 def unique_indices(x):
     """As an index, x names no place twice: its numbers are distinct, and all count from the same
     end.
@@ -237,6 +243,12 @@ def unique_indices(x):
     if bounds and bounds.value[1] < 0:
         return because("distinct, and below 0", different, bounds)
     return both("distinct, and not below 0", different, nonneg(x))
+
+
+@increasing.test
+def is_sorted(value):
+    """Whether a vector is sorted, and has no NaN."""
+    return value.ndim == 1 and bool((value[1:] >= value[:-1]).all() and (value == value).all())
 
 
 # --- matrices -----------------------------------------------------------------------------------
@@ -298,7 +310,22 @@ def symmetric(x):
     return every("element by element, of", symmetric, matrices)
 
 
-@fact
+@symmetric.test
+def is_symmetric(value):
+    """Whether a matrix is its transpose, up to what rounds in a product."""
+    square = value.ndim == 2 and value.shape[0] == value.shape[1]
+    return square and np.allclose(value, value.T, 0, _slack(value), equal_nan=True)
+
+
+def _slack(value):
+    """What rounding may add up to in a matrix that was computed as a product."""
+    if value.dtype.kind not in "fc" or not value.size:
+        return 0
+    largest = np.abs(value, where=np.isfinite(value), out=np.zeros(value.shape)).max()
+    return 4 * len(value) * np.finfo(value.dtype).eps * float(largest)
+
+
+@fact(implies=[symmetric])
 def diagonal(x):
     """A square matrix with zeros everywhere but on its diagonal."""
     if x.type.ndim != 2:
@@ -316,7 +343,7 @@ def diagonal(x):
     return unknown("it is not known to be diagonal", blame=x)
 
 
-@fact(depth=2)
+@fact(depth=2, implies=[symmetric])
 def positive_semidefinite(x):
     """A symmetric real matrix with no eigenvalue below 0, up to rounding, where it is finite."""
     even = symmetric(x)
@@ -342,7 +369,15 @@ def _scaled(x, sign, matrix):
     return every("scaled", matrix, others) and both("scaled", scales, matrix(others[0]))
 
 
-@fact
+@positive_semidefinite.test
+def has_no_negative_eigenvalue(value):
+    """Whether a matrix is symmetric without an eigenvalue below 0, up to rounding."""
+    if not is_symmetric(value) or not np.isfinite(value).all():
+        return False
+    return bool((np.linalg.eigvalsh(value) >= -_slack(value)).all())
+
+
+@fact(implies=[symmetric, positive_semidefinite])
 def positive_definite(x):
     """A symmetric real matrix whose eigenvalues are above 0, up to rounding, where it is finite."""
     even = symmetric(x)

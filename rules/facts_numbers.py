@@ -123,6 +123,12 @@ def bounded(x):
     return unknown("no bounds are known", blame=x)
 
 
+@bounded.test
+def is_within(value, ends):
+    """Whether all elements are within the ends."""
+    return bool(((ends[0] <= value) & (value <= ends[1])).all())
+
+
 @fact
 def finite(x):
     """Every element is a number: neither NaN nor infinite."""
@@ -193,6 +199,12 @@ def positive(x):
     if elements and x.head is not maximum:
         return every("made of elements of", positive, elements)
     return _positive_float(x) if kind_of(x) == "f" else unknown("it may be 0 or less", blame=x)
+
+
+@positive.test
+def is_positive(value):
+    """Whether no element is 0 or below (NaN may be there)."""
+    return value.dtype.kind != "c" and not (value <= 0).any()
 
 
 def _positive_float(x):

@@ -30,6 +30,7 @@ from rewrite_engine.rules.packs import installed
 
 PACKS = (
     "rewrite_engine.rewrite.fold",
+    "rewrite_engine.rules.assumptions",
     "rewrite_engine.rules.cast",
     "rewrite_engine.rules.algebra",
     "rewrite_engine.rules.constants",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from rewrite_engine.compile.checks import Checks
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.errors import InputError, UpdateTypeError
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -32,12 +33,19 @@ class Function(partial):  # type: ignore[type-arg]
     name: str | None
     _linked: Linked
     _trust: bool
+    _checks: Checks | None
 
     def __new__(
-        cls, program: Program, mode: Mode, name: str | None = None, trust: bool = False
+        cls,
+        program: Program,
+        mode: Mode,
+        name: str | None = None,
+        trust: bool = False,
+        checks: Checks | None = None,
     ) -> Function:
         linked = linker(mode.linker)(program, trust=trust)
-        self = super().__new__(cls, linked.call)
+        self = super().__new__(cls, linked.call if checks is None else checks.before(linked.call))
+        self._checks = checks
         self.program = program
         self.mode = mode
         self.name = name
@@ -99,8 +107,9 @@ class Function(partial):  # type: ignore[type-arg]
         if bool(value) == self._trust:
             return
         linked = linker(self.mode.linker)(self.program, trust=bool(value))
+        call = linked.call if self._checks is None else self._checks.before(linked.call)
         state = dict(self.__dict__, _linked=linked, _trust=bool(value))
-        partial.__setstate__(self, (linked.call, (), {}, state))  # type: ignore[attr-defined]
+        partial.__setstate__(self, (call, (), {}, state))  # type: ignore[attr-defined]
 
     def free(self) -> None:
         """Drop the buffers that are kept between calls."""
@@ -135,18 +144,15 @@ class Function(partial):  # type: ignore[type-arg]
         new = program._replace(
             fgraph=fgraph, inputs=inputs, updates=updates, name=name or program.name
         )
-        return Function(new, self.mode, name or self.name, self._trust)
+        checks = None if self._checks is None else self._checks.copy(swap or {})
+        return Function(new, self.mode, name or self.name, self._trust, checks)
 
     def __copy__(self) -> Function:
         return self.copy()
 
     def __reduce__(self) -> Any:
-        return _restore, (self.program, self.mode, self.name, self._trust)
-
-
-def _restore(program: Program, mode: Mode, name: str | None, trust: bool) -> Function:
-    """Unpickle: the graph was kept, the code is made again."""
-    return Function(program, mode, name, trust)
+        # (unpickled by calling it: the graph was kept, the code is made again)
+        return Function, (self.program, self.mode, self.name, self._trust, self._checks)
 
 
 def _with_cell(a: Argument | Cell, cells: dict[Cell, Cell]) -> Argument | Cell:

@@ -8,8 +8,10 @@ from time import perf_counter
 from typing import Any
 
 from rewrite_engine.compile.callable import Function, Observer
+from rewrite_engine.compile.checks import Checks, checks_of
 from rewrite_engine.compile.mode import Mode, get_mode
 from rewrite_engine.compile.request import Request, check_unused, read
+from rewrite_engine.config import config
 from rewrite_engine.errors import InconsistencyError, message
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -18,6 +20,8 @@ from rewrite_engine.link.program import Argument, Cell, Program
 from rewrite_engine.rewrite.driver import paused_collector
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.step import RuleWarning
+
+AS_BUILT = Mode(optimizer=None)
 
 #: Called after each `function` with (function, graph before rewriting or None, trace or None,
 #: seconds per phase). One that has a method `new_trace()` is asked for a trace when the user gave
@@ -39,6 +43,7 @@ def function(
     profile: Any = None,
     on_unused_input: str | None = None,
     trace: Any = None,
+    check: bool | None = None,
 ) -> Function:
     """Return a callable that computes `outputs` from `inputs`.
 
@@ -49,7 +54,8 @@ def function(
     of those listed. mode: a `Mode` or its name. accept_inplace: the graph may have ops that
     overwrite their inputs. allow_input_downcast: arguments may lose precision (True), or not even
     become floatX (False). on_unused_input: "raise", "warn" or "ignore". trace: records what the
-    rules do.
+    rules do. check: each call first looks whether what was declared with `assume` is true of the
+    values, and raises `AssumptionError` if it is not (default: `config.check`).
 
     Raises `MissingInputError`, `DuplicateInputError`, `ConstantInputError`, `UnusedInputError`,
     `ForeignObjectError`, `UpdateTypeError`, `TypeMismatchError` (a given of another type),
@@ -68,10 +74,16 @@ def function(
         check_unused(request, on_unused_input)
         merging = "merge" not in mode.query.exclude
         program = build(request, name, allow_input_downcast, accept_inplace, merging)
-        return _finish(program, mode, name, trace, start)
+        checks = None
+        if config.check if check is None else check:
+            options = {"allow_input_downcast": allow_input_downcast, "mode": AS_BUILT, "name": name}
+            checks = checks_of(request, function, accept_inplace=accept_inplace, **options)
+        return _finish(program, mode, name, trace, start, checks)
 
 
-def _finish(program: Program, mode: Mode, name: str | None, trace: Any, start: float) -> Function:
+def _finish(
+    program: Program, mode: Mode, name: str | None, trace: Any, start: float, checks: Checks | None
+) -> Function:
     """Rewrite, link, and tell the observers."""
     before = None
     if observe:
@@ -83,7 +95,7 @@ def _finish(program: Program, mode: Mode, name: str | None, trace: Any, start: f
     if optimizer is not None:
         warn_of_the_end(optimizer.rewrite(program.fgraph, trace=trace))
     rewritten = perf_counter()
-    result = Function(program, mode, name)
+    result = Function(program, mode, name, checks=checks)
     if observe:
         times = {
             "build": built - start,

@@ -8,12 +8,14 @@ from rewrite_engine.compile.shared import SharedVariable, checked_update
 from rewrite_engine.errors import ConstantInputError, ForeignObjectError, InputError, describe
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.link.program import Cell, plain
+from rewrite_engine.match.fact import unmarked
 
 
 class In:
     """An argument of a function.
 
-    variable: what it stands for. name: its keyword; by default the variable's name (autoname).
+    variable: what it stands for; of one of which something is declared (`assume`), the variable
+    itself. name: its keyword; by default the variable's name (autoname).
     value: the default; a `Cell` is used itself. update: an expression that becomes the new
     default after each call. mutable: the function may overwrite the value. borrow: results may
     show its memory. strict, allow_downcast: as in `Type.filter`. shared: the argument is a state:
@@ -36,6 +38,7 @@ class In:
         shared: bool = False,
     ) -> None:
         check_argument(variable)
+        variable = unmarked(variable)
         self.variable = variable
         self.name = name or (variable.name if autoname else None)
         self.update = None if update is None else checked_update(variable, update)

@@ -14,7 +14,7 @@ import numpy as np
 
 from rewrite_engine.explain.capture import copied
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.link import linker
 from rewrite_engine.link.program import Argument, Program, schedule
@@ -28,7 +28,7 @@ def walk(fgraph: FunctionGraph, values: Sequence[Any]) -> tuple[list[Any], Shape
     """Evaluate a graph op by op; return its outputs and the shape of every array met. The values
     are copied.
 
-    Raises whatever an op raises.
+    Raises whatever an op raises, and `AssumptionError` where something declared is not true.
     """
     nodes = schedule(fgraph)
     cells: dict[Variable, list[Any]] = {v: [v.data] for v in _constants(fgraph)}
@@ -41,13 +41,22 @@ def walk(fgraph: FunctionGraph, values: Sequence[Any]) -> tuple[list[Any], Shape
     with np.errstate(all="ignore"):
         for i, node in enumerate(nodes):
             cells.update((v, [None]) for v in node.outputs)
-            node.op.make_thunk(node, cells, None)()
+            _run(node, cells)
             for v in node.outputs:
                 _note(shapes, v, cells[v][0])
             for v in {*node.inputs, *node.outputs}:
                 if last.get(v, -1) <= i:
                     cells[v] = [None]
     return [cells[v][0] for v in fgraph.outputs], shapes
+
+
+def _run(node: Apply, cells: dict[Variable, list[Any]]) -> None:
+    """Run a node; what is declared of values is checked (`assume`)."""
+    if node.op.debug_perform is None:
+        node.op.make_thunk(node, cells, None)()
+    else:
+        ins, outs = [cells[v][0] for v in node.inputs], [cells[v] for v in node.outputs]
+        node.op.debug_perform(node, ins, outs)
 
 
 def _constants(fgraph: FunctionGraph) -> list[Constant]:

@@ -100,7 +100,7 @@ class Story(Trace):
             change = (
                 describe_overwrite(node, new.owner) if overwrites else describe_change(old, new)
             )
-            said, holds = guards(rule, node)
+            said, holds = guards(rule, node, self.places.fgraph)
         except Exception as error:
             trouble = f"{new} ({type(error).__name__} in telling: {error})"
             change, said, holds = Change(str(old), trouble), (), ()
@@ -131,13 +131,13 @@ class Arrivals(Feature):
         return Feature()  # a copy of the graph is nobody's story
 
 
-def guards(rule: Any, node: Apply) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def guards(rule: Any, node: Apply, fgraph: Any = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What the facts of a rule's guards say at a node where it fired, `positive(y): because it is a
     softmax`, and the guards that are plain predicates, which say nothing.
     """
     if not isinstance(rule, DataRule) or not rule.guards:
         return (), ()
-    found = diagnose(rule, node, run=False).evidence
+    found = diagnose(rule, node, fgraph, run=False).evidence
     return evidence_texts(found), tuple([g for g, said in found if not isinstance(said, Evidence)])
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from rewrite_engine.graph.knowledge import knowledge_of
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.origin import Row, origin_rows, origins_of
 
@@ -45,6 +46,7 @@ class Columns:
     update_mapping: dict[int, int]
     features: list[Any]
     reorders: bool
+    declared: dict[int, dict[Any, Any]]  # what the user said of variables
 
 
 def to_columns(fgraph: FunctionGraph) -> Columns:
@@ -73,6 +75,7 @@ def to_columns(fgraph: FunctionGraph) -> Columns:
         update_mapping=dict(fgraph.update_mapping),
         features=[feature.clone() for feature in fgraph.features],
         reorders=fgraph.reorders,
+        declared={} if fgraph.facts is None else fgraph.facts.declared_by(number),
     )
 
 
@@ -98,6 +101,8 @@ def from_columns(columns: Columns) -> FunctionGraph:
         merging=False,
     )
     fgraph.reorders = columns.reorders
+    for i, said in columns.declared.items():
+        knowledge_of(fgraph).declare(variables[i], said)
     return fgraph
 
 

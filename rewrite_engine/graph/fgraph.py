@@ -358,16 +358,13 @@ class FunctionGraph(NodeStore):
         self.flush()
         memo: dict[Variable, Variable] = {}
         features = [f.clone() for f in self.features] if attach_feature else []
+        mapping = self.update_mapping
         copy = FunctionGraph(
-            self.inputs,
-            self.outputs,
-            features,
-            memo=memo,
-            update_mapping=self.update_mapping,
-            merging=False,
+            self.inputs, self.outputs, features, memo=memo, update_mapping=mapping, merging=False
         )
-        copy.merging = self.merging
-        copy.reorders = self.reorders
+        copy.merging, copy.reorders = self.merging, self.reorders
+        if self.facts is not None:
+            self.facts.copy_to(copy, memo)
         return copy, memo
 
     def __reduce__(self) -> Any:

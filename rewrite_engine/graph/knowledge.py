@@ -2,7 +2,8 @@
 
 A fact that asks facts rests on their answers; the edges are noted while it is computed, and an
 answer is dropped with all that was concluded from it, along these edges, each once. `match/fact.py`
-says what a fact is; who asks is a guard (`match/emit.py`), or a user.
+says what a fact is; who asks is a guard (`match/emit.py`), or a user. What a user declares
+(`rules/assumptions.py`) is kept here too, and passes on to what rules put in the place of a term.
 
 Facts go down graphs of any depth. A question that is asked too deep inside of others is put off
 (`Later`): the run answers it first, and then asks those others again.
@@ -11,8 +12,9 @@ Facts go down graphs of any depth. A question that is asked too deep inside of o
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from rewrite_engine.errors import FactError
 from rewrite_engine.graph.intern import prop_key
@@ -37,6 +39,9 @@ class Knowledge:
         self.grounds: dict[Key, tuple[dict[Key, None], dict[Variable, None]]] = {}
         self.users: dict[Key, dict[Key, None]] = {}
         self.about: dict[Variable, dict[Key, None]] = {}
+        #: per variable: facts, and what the user says of them. (Weak: a history may hold variables
+        #: that left, and come back with what was declared of them.)
+        self.declared: WeakKeyDictionary[Variable, dict[Any, Any]] = WeakKeyDictionary()
         if fgraph is not None:
             fgraph.on_change_input.append(self.on_change_input)
             fgraph.on_change_type.append(self.on_change_type)
@@ -96,6 +101,39 @@ class Knowledge:
             for node in nodes:
                 graph.schedule(node)
             seen = [out for node in nodes for out in node.outputs]
+
+    # --- what is declared ------------------------------------------------------------------------
+
+    def declare(self, v: Variable, said: Mapping[Any, Any]) -> None:
+        """Keep what the user says of a variable: {fact: answer}. (A constant says all itself.)"""
+        if isinstance(v, Constant):
+            return
+        if not self.declared and self.fgraph is not None:
+            self.fgraph.on_redirect.append(self.on_redirect)
+        known = self.declared.setdefault(v, {})
+        new = {fact: answer for fact, answer in said.items() if fact not in known}
+        if new:
+            known.update(new)
+            self.forget([v])
+
+    def on_redirect(
+        self, fgraph: Any, old: Variable, new: Variable, movers: Any, reason: Any
+    ) -> None:
+        """A rule says that two terms are equal: what is declared of one holds for the other. (What
+        a user replaces for no reason need not be equal.)
+        """
+        said = self.declared.get(old)
+        if said is not None and reason is not None:
+            self.declare(new, said)
+
+    def declared_by(self, names: Mapping[Variable, Any]) -> dict[Any, dict[Any, Any]]:
+        """What is declared of variables that have other names."""
+        return {names[v]: said for v, said in self.declared.items() if v in names}
+
+    def copy_to(self, fgraph: Any, names: Mapping[Variable, Variable]) -> None:
+        """Let a copy of the graph know what is declared. names: of variables there."""
+        for v, said in self.declared_by(names).items():
+            knowledge_of(fgraph).declare(v, said)
 
     # --- answers ---------------------------------------------------------------------------------
 
@@ -256,7 +294,7 @@ class Run:
         self.frames.append(frame)
         self.open.add(key)
         try:
-            answer = fact.look(knowledge.fgraph, args)
+            answer = fact.look(knowledge, args)
         finally:
             self.frames.pop()
             self.open.discard(key)

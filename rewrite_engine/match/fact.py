@@ -14,20 +14,26 @@
 Called on a rule's variables, a fact is a guard (`given(nonneg(x))`); called on a graph's, it
 answers. A fact must be pure: its answers are kept (`graph/knowledge.py`) until what they rest on
 changes, which is its arguments, their nodes, and the facts it asks.
+
+What nothing proves a user may declare: `Assume` marks the term (`rules/assumptions.py`).
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import update_wrapper
 from typing import Any
 
-from rewrite_engine.errors import FactError, source_line
+from rewrite_engine.errors import AssumptionError, FactError, describe, source_line
 from rewrite_engine.graph.knowledge import Knowledge, Run, key_for, knowledge_of, state
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import Op
 from rewrite_engine.match.lower import Condition, Given, lower_condition
 from rewrite_engine.terms.logic import Term
+from rewrite_engine.terms.print import brief
 
 SHOWN = 4  # how many reasons, and levels of nested ones, are printed
 
@@ -125,13 +131,24 @@ class Fact:
     #: how many levels above the variable rules stand that ask this (the deepest; set by rules)
     seen_from = 0
 
+    #: how a value is tested (None: a constant of it is asked); whether what is declared has a value
+    tester: Callable[..., Any] | None = None
+    takes_value = False
+
     def __init__(
-        self, fn: Callable[..., Any], *, depth: int = 1, memo: bool = True, cost: int = 10
+        self,
+        fn: Callable[..., Any],
+        *,
+        depth: int = 1,
+        memo: bool = True,
+        cost: int = 10,
+        implies: Iterable[Fact] = (),
     ) -> None:
         self.fn = fn
         self.name: str = fn.__name__
         self.depth = depth
         self.cost = cost
+        self.implies = tuple(implies)
         self.wants_graph = next(iter(inspect.signature(fn).parameters), None) == "fgraph"
         self.memo = memo and not self.wants_graph
         self.cases: dict[Any, list[Callable[..., Any]]] = {}
@@ -179,9 +196,33 @@ class Fact:
 
         return register
 
-    def look(self, fgraph: Any, args: tuple[Any, ...]) -> Any:
+    def test(self, fn: Callable[..., bool]) -> Callable[..., bool]:
+        """Say how a value is tested of which the fact was declared. With a second parameter: it is
+        declared with an `Evidence.value`, and tested with that.
+        """
+        self.tester = fn
+        self.takes_value = len(inspect.signature(fn).parameters) == 2
+        return fn
+
+    @property
+    def unary(self) -> bool:
+        """Whether the fact is about one variable alone, so that it may be declared of one."""
+        kinds = [p.kind for p in inspect.signature(self.fn).parameters.values()]
+        return kinds == [inspect.Parameter.POSITIONAL_OR_KEYWORD] and not self.wants_graph
+
+    def of_value(self, type_: Any, value: Any, more: Any = None) -> Any:
+        """What the fact says of a value of a type. more: the `Evidence.value` that was declared."""
+        if self.tester is None:
+            return self(type_.make_constant(value))
+        holds = self.tester(value) if more is None else self.tester(value, more)
+        return because("its value") if holds else unknown("its value is not")
+
+    def look(self, knowledge: Knowledge, args: tuple[Any, ...]) -> Any:
         """Find the answer. (To ask is to call the fact: that remembers.)"""
-        answer = self.fn(fgraph, *args) if self.wants_graph else self.fn(*args)
+        said = _declared(knowledge, self, args[0]) if len(args) == 1 else None
+        if said is not None:
+            return said
+        answer = self.fn(knowledge.fgraph, *args) if self.wants_graph else self.fn(*args)
         if not isinstance(answer, ANSWERS):
             raise self.no_answer(answer, self.fn)
         if not answer and self.cases:
@@ -194,6 +235,8 @@ class Fact:
                 if said:
                     return said
                 answer = said
+        if not answer and not self.wants_graph and any(map(_is_marked, args)):
+            return self(*[a.owner.inputs[0] if _is_marked(a) else a for a in args])
         return answer
 
     def no_answer(self, answer: Any, fn: Callable[..., Any]) -> FactError:
@@ -216,19 +259,122 @@ class Fact:
     def __repr__(self) -> str:
         return f"fact {self.name}"
 
+    def __reduce__(self) -> str:
+        return self.fn.__qualname__  # there is one, and it is found by its name
 
-def fact(fn: Any = None, *, depth: int = 1, memo: bool = True, cost: int = 10) -> Any:
+
+def fact(
+    fn: Any = None,
+    *,
+    depth: int = 1,
+    memo: bool = True,
+    cost: int = 10,
+    implies: Iterable[Fact] = (),
+) -> Any:
     """Make a fact of a function of variables that returns `because(...)` or `unknown(...)`.
 
     depth: how many levels of nodes it looks at by itself, without asking facts. memo: whether
     answers are kept; those of a function whose first parameter is `fgraph` (it gets the graph, or
-    None) never are. cost: guards are asked in the order of their costs.
+    None) never are. cost: guards are asked in the order of their costs. implies: facts that hold
+    where this one is declared (where it is proved, they are asked first).
     """
 
     def decorate(f: Callable[..., Any]) -> Fact:
-        return Fact(f, depth=depth, memo=memo, cost=cost)
+        return Fact(f, depth=depth, memo=memo, cost=cost, implies=implies)
 
     return decorate if fn is None else decorate(fn)
+
+
+# --- what is declared -----------------------------------------------------------------------------
+
+
+class Assume(Op):
+    """A term of which facts are declared. Its value is that of its operand.
+
+    declared: pairs of a fact and its `Evidence.value` (None where it says no more than that it
+    holds), by name.
+    """
+
+    __props__ = ("declared",)
+    view_map = {0: [0]}
+    must_view_map = {0: 0}
+
+    def __init__(self, declared: tuple[tuple[Fact, Any], ...]) -> None:
+        self.declared = declared
+
+    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
+        return types
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        output_storage[0][0] = inputs[0]
+
+    def check(self, what: str, type_: Any, where: Any, value: Any) -> None:
+        """Raise `AssumptionError` unless what is declared is true of a value. what: the variable in
+        words; where: the line that declares it.
+        """
+        for one, more in self.declared:
+            if one.of_value(type_, value, more):
+                continue
+            said = one.name if more is None else f"{one.name}={more!r}"
+            at = "" if where is None else f" at {source_line(*where)}"
+            text = f"{what} is not {said}, as it was declared{at}"
+            raise AssumptionError(f"{text}\n    its value: {describe(value)}")
+
+    def debug_perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Check, too."""
+        v = node.inputs[0]
+        self.check(brief(v), v.type, node.where(), inputs[0])
+        self.perform(node, inputs, output_storage)
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> Any:
+        return output_gradients
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> Any:
+        return eval_points
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> Any:
+        return shapes
+
+    def said(self, node: Apply) -> dict[Fact, Evidence]:
+        """What a node of this op says of its operand, with the user's line."""
+        place = node.where()
+        at = "" if place is None else f" at {os.path.basename(place[0])}:{place[1]}"
+        found: dict[Fact, Evidence] = {}
+        for one, value in self.declared:
+            found[one] = because(f"declared by the user{at}", value=value)
+        for one, _ in self.declared:
+            for more in one.implies:
+                found.setdefault(more, because(one.name, found[one]))
+        return found
+
+    def __str__(self) -> str:
+        return f"Assume{{{', '.join([one.name for one, _ in self.declared])}}}"
+
+
+def _declared(knowledge: Knowledge, asked: Fact, v: Any) -> Any:
+    """What is declared of a variable, here or by a mark; None if nothing is."""
+    if _is_marked(v):
+        return v.head.said(v.owner).get(asked)
+    known = knowledge.declared
+    return known[v].get(asked) if known and isinstance(v, Variable) and v in known else None
+
+
+def _is_marked(v: Any) -> bool:
+    return type(getattr(v, "head", None)) is Assume
+
+
+def unmarked(v: Any) -> Any:
+    """The variable behind marks."""
+    while _is_marked(v):
+        v = v.owner.inputs[0]
+    return v
+
+
+# --- guards ---------------------------------------------------------------------------------------
 
 
 def given(*conditions: Any) -> Given:

@@ -1,0 +1,73 @@
+"""`function(..., check=True)`: what is declared (`assume`) is held against the values of each call,
+before the function runs. Without it, a function knows nothing of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any
+
+from rewrite_engine.compile.inputs import In, Out
+from rewrite_engine.compile.request import Request
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.match.fact import Assume
+from rewrite_engine.terms.print import brief
+
+
+class Checks:
+    """What is declared in a user's graph (op, the variable in words, its type, the user's line),
+    and a function of the same inputs that computes what it is declared of, as it was built.
+    """
+
+    def __init__(self, declared: Sequence[tuple[Assume, str, Any, Any]], values: Any) -> None:
+        self.declared = declared
+        self.values = values
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        """Raise `AssumptionError` for the first value of which something is declared in vain."""
+        values = self.values(*args, **kwargs)
+        for (op, what, type_, where), value in zip(self.declared, values, strict=True):
+            op.check(what, type_, where, value)
+
+    def before(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that checks, and then calls another."""
+
+        @wraps(call)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            self(*args, **kwargs)
+            return call(*args, **kwargs)
+
+        return checked
+
+    def copy(self, swap: Mapping[Any, Any]) -> Checks:
+        """The same for other shared variables."""
+        own = set(self.values.get_shared())
+        mine = {old: new for old, new in swap.items() if old.container in own}
+        return Checks(self.declared, self.values.copy(swap=mine))
+
+
+def checks_of(request: Request, make: Callable[..., Any], **options: Any) -> Checks | None:
+    """The checks for what a user asks of `function`; None if nothing is declared.
+
+    make: `function` itself. options: of the function that computes what is checked.
+    """
+    marks = [node for node in toposort(request.expressions) if isinstance(node.op, Assume)]
+    if not marks:
+        return None
+    inputs = [
+        In(s.variable, s.name, s.value, strict=s.strict, allow_downcast=s.allow_downcast,
+           borrow=True, autoname=False, shared=s.shared)
+        for s in request.inputs
+    ]  # fmt: skip
+    marked = [mark.inputs[0] for mark in marks]
+    values = make(
+        inputs,
+        [Out(v, borrow=True) for v in marked],
+        no_default_updates=True,
+        on_unused_input="ignore",
+        check=False,
+        **options,
+    )
+    pairs = zip(marks, marked, strict=True)
+    return Checks([(mark.op, brief(v), v.type, mark.where()) for mark, v in pairs], values)
