@@ -96,10 +96,7 @@ class Dims:
     def equal(self, x: Axes, y: Axes) -> bool:
         """Whether as many ids stand for the same, one by one."""
         find = self.find
-        for i, j in zip(x, y, strict=True):
-            if i != j and find(i) != find(j):
-                return False
-        return True
+        return all([i == j or find(i) == find(j) for i, j in zip(x, y, strict=True)])
 
     def set(self, v: Variable, ids: Sequence[int | None]) -> None:
         """Give a variable's axes their ids (None: a new one); what its type knows is used as
