@@ -13,7 +13,7 @@ into a graph, in `rewrite/inplace.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rewrite_engine.errors import InconsistencyError, message, source_line
@@ -45,8 +45,8 @@ class DestroyHandler(Feature):
     def __init__(self, mutable: Collection[Variable] = ()) -> None:
         self.mutable = set(mutable)
         self.destroyer: dict[Variable, Apply] = {}  # root → the node that overwrites it
-        self.claims: dict[Apply, list[Variable]] = {}  # the inverse
-        self.readers: dict[Apply, dict[Apply, None]] = {}  # → who has to run before it
+        self.claims: dict[Apply, Roots] = {}  # the inverse
+        self.readers: dict[Apply, dict[Apply, None]] = {}  # → who has to run before it, if any
         self.waiting: dict[Apply, dict[Apply, None]] = {}  # the inverse
         self.broken: dict[Apply, str] = {}
         self.stale: dict[Apply, bool] = {}  # to be looked at again; True: and claimed anew
@@ -66,8 +66,8 @@ class DestroyHandler(Feature):
         fgraph.guard = self
 
     def on_detach(self, fgraph: FunctionGraph) -> None:
-        for node in list(self.readers):
-            self._forget(fgraph, node)
+        for node, readers in self.readers.items():
+            fgraph.order.remove_edges([(reader, node) for reader in readers])
         fgraph.guard = None
 
     def on_restore(self, fgraph: FunctionGraph) -> None:
@@ -93,7 +93,7 @@ class DestroyHandler(Feature):
             for root in self._destroyed(node):  # at once, so that no equal value is merged with it
                 if root not in self.destroyer:
                     self.destroyer[root] = node
-                    self.claims.setdefault(node, []).append(root)
+                    self.claims[node] = (*self.claims.get(node, ()), root)
         elif self.destroyer:
             self.stale.setdefault(node, False)
 
@@ -139,7 +139,7 @@ class DestroyHandler(Feature):
 
     def is_idle(self) -> bool:
         """Whether nothing in the graph overwrites anything."""
-        return not (self.readers or self.stale or self.broken)
+        return not (self.claims or self.stale or self.broken)
 
     def roots(self, var: Variable) -> Roots:
         """The variables whose memory `var` may show: itself, if it is not a view."""
@@ -234,16 +234,16 @@ class DestroyHandler(Feature):
             for node in again:
                 self._settle(fgraph, node)
 
-    def _destroyed(self, node: Apply) -> list[Variable]:
+    def _destroyed(self, node: Apply) -> Roots:
         """The roots that a node overwrites."""
         inputs = [node.inputs[i] for i in sorted(memory_of(node.op).destroyed)]
-        return [root for v in inputs for root in self.roots(v)]
+        return tuple([root for v in inputs for root in self.roots(v)])
 
     def _claims_changed(self, node: Apply) -> bool:
         """Whether a node overwrites something else than before, or reads it twice now."""
         if not node.op.destroy_map:
             return False
-        if node not in self.readers or node in self.broken:
+        if node in self.broken:
             return True
         roots = self._destroyed(node)
         if roots != self.claims.get(node):
@@ -252,7 +252,7 @@ class DestroyHandler(Feature):
 
     def _register(self, fgraph: FunctionGraph, node: Apply) -> None:
         """Claim what a node overwrites, or note why it must not."""
-        own = self.readers[node] = {}
+        own: dict[Apply, None] = {}
         for i in sorted(memory_of(node.op).destroyed):
             roots = self.roots(node.inputs[i])
             seen = self.who_sees(fgraph, roots)
@@ -262,24 +262,30 @@ class DestroyHandler(Feature):
                 continue
             for root in roots:
                 self.destroyer[root] = node
-                self.claims.setdefault(node, []).append(root)
+                self.claims[node] = (*self.claims.get(node, ()), root)
             new = [reader for reader in seen.readers if reader is not node and reader not in own]
             fgraph.order.add_edges([(reader, node) for reader in new])
             for reader in new:
                 own[reader] = None
                 self.waiting.setdefault(reader, {})[node] = None
+        if own:
+            self.readers[node] = own
 
-    def claim(self, node: Apply, roots: Roots, readers: Iterable[Apply]) -> None:
-        """Note that a node overwrites what the roots stand for, as somebody has found that it may.
-        readers: who reads it; those have to stand before the node in the graph's order already.
+    def claim(
+        self,
+        claims: Mapping[Apply, Roots],
+        destroyer: Mapping[Variable, Apply],
+        edges: Iterable[tuple[Apply, Apply]],
+    ) -> None:
+        """Note what nodes overwrite, as somebody has found that they may.
+
+        claims: node → the roots. destroyer: the inverse. edges: (another reader, node); they are in
+        the graph's order already.
         """
-        others = dict.fromkeys(readers)
-        others.pop(node, None)
-        self.readers[node] = others
-        self.claims[node] = list(roots)
-        for root in roots:
-            self.destroyer[root] = node
-        for reader in others:
+        self.claims.update(claims)
+        self.destroyer.update(destroyer)
+        for reader, node in edges:
+            self.readers.setdefault(node, {})[reader] = None
             self.waiting.setdefault(reader, {})[node] = None
 
     def _settle(self, fgraph: FunctionGraph, node: Apply) -> None:
@@ -296,14 +302,14 @@ class DestroyHandler(Feature):
             del have[destroyer]
             del self.readers[destroyer][node]
         for destroyer in wanted:
-            if destroyer in have or destroyer not in self.readers:
+            if destroyer in have:
                 continue
             if fgraph.order.conflict([(node, destroyer)]) is not None:
                 self._forget(fgraph, destroyer)
                 self._register(fgraph, destroyer)  # which says why it must not
                 continue
             fgraph.order.add_edges([(node, destroyer)])
-            self.readers[destroyer][node] = None
+            self.readers.setdefault(destroyer, {})[node] = None
             self.waiting.setdefault(node, {})[destroyer] = None
 
     def _forget(self, fgraph: FunctionGraph, node: Apply) -> None:

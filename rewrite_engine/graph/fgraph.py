@@ -220,18 +220,17 @@ class FunctionGraph(NodeStore):
                 self.flush()
         return own
 
-    def exchange(self, node: Apply, op: Op, reason: Any = None) -> None:
-        """Give a node another op that computes the same into the same types. Nobody is told: this
-        is for nodes that nobody else knows (`owns_nodes`), and that no feature watches.
+    def exchange(self, ops: Mapping[Apply, Op], reason: Any = None) -> None:
+        """Give nodes other ops, which compute the same into the same types and overwrite an input.
+        Nobody is told: this is for nodes of one's own (`owns_nodes`) that no feature watches.
         """
-        key = self.key_of(node, node.inputs)
-        if self.table.get(key) is node:
+        for key in [key for key, node in self.table.items() if node in ops]:
             del self.table[key]
-        node.op, node.origin = op, plainly(node, None, reason)
-        for out in node.outputs:
-            out.head = op if out.head is not None else None
-        if not op.destroy_map:
-            self.table.setdefault(self.key_of(node, node.inputs), node)
+        for node, op in ops.items():
+            node.op, node.origin = op, plainly(node, None, reason)
+            for out in node.outputs:
+                if out.head is not None:
+                    out.head = op
 
     def replace_all(
         self,

@@ -241,5 +241,8 @@ class Op(Record):
     def inplace_on_inputs(self, allowed: Sequence[int], node: Apply | None = None) -> Op | None:
         """Return a version of this op that overwrites one of the `allowed` inputs, and nothing
         else, or None if there is none.
+
+        Of `node` only the types of its inputs and outputs may be looked at: it is asked for one
+        node, and the answer holds for all with those types.
         """
         return None

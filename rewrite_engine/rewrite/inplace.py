@@ -1,10 +1,12 @@
 """In-place insertion: an op overwrites an input that nobody needs any more, instead of allocating.
 
-It comes last, on the finished graph. For every value (memory, with all views of it) it asks which
-of its readers can be the last one: one from which no other reader can be reached. The latest in the
-graph's order can always be; the others are searched (`rewrite/lastness.py`). What was decided is
-an edge of the order (the other readers first), so that later decisions know of it, and all ops are
-put in together at the end. Nothing is tried and taken back.
+It comes last, on the finished graph. A value that one node reads is for that node to overwrite:
+this costs nobody else anything, and no look at the order. For every other value (memory, with all
+views of it) it is asked which of its readers can be the last one: one from which no other reader
+can be reached. The latest in the graph's order can always be; the others are searched
+(`rewrite/lastness.py`). What was decided is an edge of the order (the other readers first), so that
+later decisions know of it, and all ops are put in together at the end. Nothing is tried and taken
+back.
 
 Each decision is exact; together they are greedy, and may leave out a node that another choice would
 have let work in place (1 in 200 on small random graphs, where all choices can be tried).
@@ -12,16 +14,11 @@ have let work in place (1 in 200 on small random graphs, where all choices can b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection
+from operator import itemgetter
 from typing import Any
 
-from rewrite_engine.graph.destroyhandler import (
-    DestroyHandler,
-    late_reason,
-    named,
-    output_reason,
-    reads,
-)
+from rewrite_engine.graph.destroyhandler import DestroyHandler, named
 from rewrite_engine.graph.memory import Roots, memory_of
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.op import Op
@@ -32,6 +29,8 @@ from rewrite_engine.rewrite.step import Refusal
 from rewrite_engine.rewrite.trace import Trace
 
 _cannot: Any = Op.inplace_on_inputs
+
+Row = dict[int, Op | None]  # by input
 
 
 class InplaceOptimizer(GraphRewriter):
@@ -49,7 +48,7 @@ class InplaceOptimizer(GraphRewriter):
         if fgraph.guard is None:
             fgraph.attach_feature(DestroyHandler())
         choice = Choice(fgraph)
-        result.visits += len(choice.nodes)
+        result.visits += len(fgraph)
         alone = fgraph.owns_nodes and all(f is fgraph.guard for f in fgraph.features)
         quick = alone and trace is None
         try:
@@ -71,13 +70,11 @@ class InplaceOptimizer(GraphRewriter):
         result.stopped = StopReason.PASSED
 
     def exchange(self, fgraph: Any, choice: Choice) -> None:
-        """Give the nodes themselves their new ops: a third of the time that new nodes would take,
+        """Give the nodes themselves their new ops: a tenth of the time that new nodes would take,
         where nobody watches the graph, and the nodes are nobody else's.
         """
-        for node, op in choice.chosen.items():
-            fgraph.exchange(node, op, self.rule_name)
-            roots = choice.roots_of[node]
-            fgraph.guard.claim(node, roots, choice.who_reads(roots))
+        fgraph.exchange(choice.chosen, self.rule_name)
+        fgraph.guard.claim(choice.claims, choice.taken, choice.edges)
 
     def insert(self, fgraph: Any, chosen: dict[Apply, Op], trace: Trace | None) -> None:
         """Put the versions that overwrite in the places of the others; settle the graph once."""
@@ -104,13 +101,43 @@ class InplaceOptimizer(GraphRewriter):
 
     def tell(self, choice: Choice, trace: Trace) -> None:
         """Report to a trace of attempts which ops could work in place and may not, and why."""
-        for node in choice.nodes:
-            if not able(node) or node in choice.chosen:
+        for node in choice.fgraph.toposort():
+            if choice.versions.rows(node) is None or node in choice.chosen:
                 continue
             trace.visit(choice.fgraph, node, (self.rule_name,))
             for i in range(len(node.inputs)):
                 why = Refusal(choice.reason(node, i), "DestroyHandler")
                 trace.tried(self.rule_name, node, "refused", why, 0.0)
+
+
+class Versions:
+    """The ops that overwrite (`overwriting`), asked for once for all nodes of an op on the same
+    types.
+    """
+
+    def __init__(self) -> None:
+        self.ops: dict[Op, dict[Any, Row] | None] = {}  # None: no node of this op can
+        self.known: dict[Apply, Row] = {}
+
+    def rows(self, node: Apply) -> dict[Any, Row] | None:
+        """What is known of an op, by types; None if it cannot work in place."""
+        op = node.op
+        try:
+            return self.ops[op]
+        except KeyError:
+            able = not op.destroy_map and type(op).inplace_on_inputs is not _cannot
+            return self.ops.setdefault(op, {} if able else None)
+
+    def of(self, node: Apply, i: int) -> Op | None:
+        """The version that overwrites input `i` of a node of an able op, or None."""
+        row = self.known.get(node)
+        if row is None:
+            rows = self.ops[node.op]
+            assert rows is not None
+            row = self.known[node] = rows.setdefault(_types(node), {})
+        if i not in row:
+            row[i] = overwriting(node, i)
+        return row[i]
 
 
 class Choice:
@@ -119,80 +146,89 @@ class Choice:
     """
 
     def __init__(self, fgraph: Any) -> None:
-        self.fgraph = fgraph
-        self.roots = fgraph.guard.roots
-        self.nodes: list[Apply] = fgraph.toposort()
+        fgraph.flush()
+        self.fgraph, self.guard, self.order = fgraph, fgraph.guard, fgraph.order
         self.chosen: dict[Apply, Op] = {}
-        self.roots_of: dict[Apply, Roots] = {}  # what those overwrite
+        self.claims: dict[Apply, Roots] = {}  # what those overwrite
+        self.taken: dict[Variable, Apply] = {}  # the inverse
         self.edges: list[tuple[Apply, Apply]] = []
-        #: roots that must not be overwritten (again) → a variable that shows it as an output, the
-        #: node that overwrites it, or None where the handler says why
-        self.closed: dict[Variable, Variable | Apply | None] = {}
-        self.readers: dict[Variable, list[Apply]] = {}  # of a root, through all views
-        self.twice: set[tuple[Apply, Variable]] = set()  # who reads a root through several inputs
-        self.values: dict[Roots, list[tuple[Apply, int]]] = {}  # → who could overwrite it
-        self.paths = Paths(self.nodes)
-        for v in fgraph.outputs:
-            for root in self.roots(v):
-                self.closed.setdefault(root, v)
-        for node in self.nodes:
-            self._survey(node)
-
-    def _survey(self, node: Apply) -> None:
-        """Note what a node reads and might overwrite."""
-        could, closed, readers = able(node), self.closed, self.readers
-        for i, v in enumerate(node.inputs):
-            roots = self.roots(v)
-            free = True
-            for root in roots:
-                if root in closed or (root not in readers and self._is_closed(root)):
-                    free = False
-                    continue
-                known = readers.setdefault(root, [])
-                if known and known[-1] is node:
-                    self.twice.add((node, root))
-                elif reads(node, v):
-                    known.append(node)
-            if could and free:
-                self.values.setdefault(roots, []).append((node, i))
-
-    def _is_closed(self, root: Variable) -> bool:
-        if self.fgraph.guard.owner_refusal(root) is None:
-            return False
-        self.closed[root] = None
-        return True
+        #: values that several nodes read, or that are views → who could overwrite them
+        self.shared: dict[Roots, list[tuple[Apply, int]]] = {}
+        self.closed: set[Variable] = set()  # roots that outputs show which are views
+        self.readers: dict[Variable, Collection[Apply]] = {}  # of a root, through all views
+        self.repeated: dict[Apply, set[Variable]] = {}  # roots that a node reads several times
+        self.versions = Versions()
+        self.paths = Paths(fgraph.toposort)
 
     def choose(self) -> None:
-        """Decide for every value: first where few nodes could take it, so that one who could take
-        several leaves it the one that only it can have. Among those, what is read latest comes
+        """Decide for every value."""
+        self._own()
+        if self.shared:
+            self._share()
+
+    def _own(self) -> None:
+        """Let every node have the first value that only it reads, if there is one; note the others
+        that it might have.
+        """
+        clients, shown, mutable = self.fgraph.clients, self.fgraph.out_uses, self.guard.mutable
+        ops, versions = self.versions.ops, self.versions
+        for node in self.order.level:
+            op, inputs = node.op, node.inputs
+            rows = ops[op] if op in ops else versions.rows(node)
+            if rows is None:
+                continue
+            row, others = None, []
+            for i, v in enumerate(inputs):
+                owner = v.owner
+                if (owner is None and v not in mutable) or v in shown:
+                    continue
+                if len(clients[v]) > 1 or op.view_map or (owner and owner.op.view_map):
+                    others.append(i)
+                    continue
+                if row is None:
+                    row = rows.setdefault(_types(node), {})
+                new = row[i] if i in row else row.setdefault(i, overwriting(node, i))
+                roots = (v,)
+                if new is not None and not self._reads_again(node, roots):
+                    self.chosen[node] = new
+                    self.claims[node] = roots
+                    self.taken[v] = node
+                    break
+            else:
+                for i in others:
+                    self.shared.setdefault(self.guard.roots(inputs[i]), []).append((node, i))
+
+    def _share(self) -> None:
+        """Decide on the other values: first where few nodes could take it, so that one who could
+        take several leaves it the one that only it can have. Among those, what is read latest comes
         first: what is moved behind its readers need not be moved again for the others.
         """
-        level = self.fgraph.order.level
-        turn = {
-            roots: (len(takers), -max([level[r] for r in self.who_reads(roots)]))
-            for roots, takers in self.values.items()
-        }
-        for roots in sorted(turn, key=turn.__getitem__):
-            self._decide(roots)
+        level, chosen = self.order.level, self.chosen
+        self._close()
+        todo = []
+        for roots, takers in self.shared.items():
+            left = [taker for taker in takers if taker[0] not in chosen]
+            if left and not any([self._is_closed(root) for root in roots]):
+                readers = self._who_reads(roots)
+                top = max([level[reader] for reader in readers])
+                todo.append((len(left), -top, roots, left, readers))
+        todo.sort(key=itemgetter(0, 1))
+        for _, _, roots, left, readers in todo:
+            self._decide(roots, left, readers)
 
-    def who_reads(self, roots: Roots) -> list[Apply]:
-        """The readers of a value."""
-        if len(roots) == 1:
-            return self.readers[roots[0]]
-        return list(dict.fromkeys([r for root in roots for r in self.readers.get(root, ())]))
-
-    def _decide(self, roots: Roots) -> None:
+    def _decide(
+        self, roots: Roots, takers: list[tuple[Apply, int]], readers: Collection[Apply]
+    ) -> None:
         """Find the latest reader of a value that can overwrite it and can be the last."""
-        if any(root in self.closed for root in roots):
+        if any([root in self.taken for root in roots]):
             return
-        order, readers = self.fgraph.order, self.who_reads(roots)
-        level = order.level
+        order, level = self.order, self.order.level
         search = None
-        for node, i in _latest_first(self.values[roots], level):
-            op = None if node in self.chosen else overwriting(node, i)
-            if op is None or any((node, root) in self.twice for root in roots):
-                continue
-            if node.op.view_map and self.fgraph.guard.read_twice(node, i, roots) is not None:
+        if len(takers) > 1:
+            takers = sorted(takers, key=lambda taker: level[taker[0]], reverse=True)
+        for node, i in takers:
+            op = None if node in self.chosen else self.versions.of(node, i)
+            if op is None or self._reads_again(node, roots):
                 continue
             if len(readers) > 1:
                 search = search or Search(order, self.paths, readers)
@@ -202,34 +238,65 @@ class Choice:
                 order.add_edges(edges)
                 self.edges += edges
             self.chosen[node] = op
-            self.roots_of[node] = roots
-            self.closed.update(dict.fromkeys(roots, node))
+            self.claims[node] = roots
+            self.taken.update(dict.fromkeys(roots, node))
             return
+
+    def _close(self) -> None:
+        """Note what outputs show that are views."""
+        for v in self.fgraph.outputs:
+            if v.owner is not None and v.owner.op.view_map:
+                self.closed.update(self.guard.roots(v))
+
+    def _is_closed(self, root: Variable) -> bool:
+        if root in self.closed or root in self.fgraph.out_uses:
+            return True
+        return self.guard.owner_refusal(root) is not None
+
+    def _who_reads(self, roots: Roots) -> Collection[Apply]:
+        """The readers of a value, through all views."""
+        if len(roots) > 1:
+            return dict.fromkeys([r for root in roots for r in self._who_reads((root,))])
+        found = self.readers.get(roots[0])
+        if found is None:
+            found = self.fgraph.clients[roots[0]]
+            if any([client.op.view_map for client in found]):
+                found = self.guard.who_sees(self.fgraph, roots).readers
+            self.readers[roots[0]] = found
+        return found
+
+    def _reads_again(self, node: Apply, roots: Roots) -> bool:
+        """Whether a node reads one of the roots through several inputs."""
+        inputs = node.inputs
+        if len(inputs) == 1:
+            return False
+        found = self.repeated.get(node)
+        if found is None:
+            seen: set[Variable] = set()
+            found = self.repeated[node] = set()
+            for v in inputs:
+                for root in self.guard.roots(v):
+                    (found if root in seen else seen).add(root)
+        return bool(found) and not found.isdisjoint(roots)
 
     def reason(self, node: Apply, i: int) -> str:
         """Why a node that was not chosen does not overwrite an input."""
-        if overwriting(node, i) is None:
+        if self.versions.of(node, i) is None:
             return f"input {i}: no version of {node.op} overwrites it"
-        fgraph, roots = self.fgraph, self.roots(node.inputs[i])
+        roots = self.guard.roots(node.inputs[i])
         for root in roots:
-            closed = self.closed.get(root, node)
-            if closed is node:
-                continue
-            if isinstance(closed, Variable):
-                return f"input {i}: {output_reason(fgraph, roots, closed)}"
-            if closed is not None:
-                return f"input {i}: {root!r} is overwritten by {named(closed)} already"
-            return f"input {i}: {fgraph.guard.owner_refusal(root)}"
-        j = fgraph.guard.read_twice(node, i, roots)
-        if j is not None:
-            return f"input {i}: it reads the same memory through input {j} too"
-        late = fgraph.order.conflict([(r, node) for r in self.who_reads(roots) if r is not node])
-        return f"input {i}: {late_reason(roots, late)}"
+            if root in self.taken:
+                return f"input {i}: {root!r} is overwritten by {named(self.taken[root])} already"
+        return f"input {i}: {self.guard.refusal(self.fgraph, node, i)}"
 
 
-def able(node: Apply) -> bool:
-    """Whether a node's op may have a version that overwrites."""
-    return not node.op.destroy_map and type(node.op).inplace_on_inputs is not _cannot
+def _types(node: Apply) -> tuple[Any, ...]:
+    """The types of a node's inputs and outputs."""
+    inputs, outputs = node.inputs, node.outputs
+    if len(outputs) == 1 and 0 < len(inputs) < 3:  # by far the most
+        first, last = inputs[0], inputs[-1]
+        return first.type, last.type, outputs[0].type, len(inputs)
+    return *[v.type for v in inputs], *[v.type for v in outputs], len(inputs)
 
 
 def overwriting(node: Apply, i: int) -> Op | None:
@@ -238,9 +305,3 @@ def overwriting(node: Apply, i: int) -> Op | None:
     if op is None or memory_of(op).destroyed != {i}:
         return None
     return op if memory_of(op).views == memory_of(node.op).views else None
-
-
-def _latest_first(
-    candidates: Iterable[tuple[Apply, int]], level: dict[Apply, int]
-) -> Iterator[tuple[Apply, int]]:
-    return iter(sorted(candidates, key=lambda c: level[c[0]], reverse=True))

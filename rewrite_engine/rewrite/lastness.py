@@ -11,7 +11,7 @@ Who asks: `rewrite/inplace.py`.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.order import Order
@@ -22,11 +22,12 @@ class Paths:
     were found from `n`, and so can be reached from it. It is made when first asked for, and stays
     true while edges are added.
 
-    nodes: in topological order. The nearest client is followed first, which finds long paths.
+    toposort: gives the nodes in topological order. The nearest client is followed first, which
+    finds long paths.
     """
 
-    def __init__(self, nodes: Sequence[Apply]) -> None:
-        self.nodes = nodes
+    def __init__(self, toposort: Callable[[], Sequence[Apply]]) -> None:
+        self.toposort = toposort
         self.first: dict[Apply, int] = {}
         self.last: dict[Apply, int] = {}
 
@@ -34,12 +35,13 @@ class Paths:
         """Traverse, unless that is done."""
         if self.first:
             return
-        clients: dict[Apply, list[Apply]] = {node: [] for node in self.nodes}
-        for node in self.nodes:
+        nodes = self.toposort()
+        clients: dict[Apply, list[Apply]] = {node: [] for node in nodes}
+        for node in nodes:
             for v in node.inputs:
                 if v.owner is not None:
                     clients[v.owner].append(node)
-        for node in self.nodes:
+        for node in nodes:
             if node not in self.first:
                 self._walk(node, clients)
 

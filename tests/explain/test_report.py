@@ -280,7 +280,7 @@ def test_each_letter_has_its_line_where_they_fill_more_than_one():
     last = report.functions[0].steps[-1].number
     shown = [line.partition("   test_report")[0] for line in firing_lines(report.text(80), last)]
     assert [line.strip() for line in shown] == [
-        f"#{last}   A + B, written into A",
+        f"#{last}   A + B, written into B",
         "A = second(tanh(x), [1.]) * (1.0 - sqr(tanh(x))), B = exp(x) * Sum(A)",
     ]
     assert [line.strip() for line in firing_lines(report.text(70), last)[1:]] == [

@@ -151,6 +151,55 @@ def test_the_protocol_on_toy_ops() -> None:
     assert [n.op.where for n in graph.apply_nodes if n.inputs[0].owner is None].count(None) == 2
 
 
+class Picky(Op):
+    """A toy op that works on inputs of the type of its output, and counts who asks."""
+
+    __props__ = ("where",)
+    asked = 0
+
+    def __init__(self, where: int | None = None) -> None:
+        self.where = where
+        self.destroy_map = {} if where is None else {0: [where]}
+
+    def infer_types(self, types: tuple[Any, ...]) -> Any:
+        return (types[0],)
+
+    def inplace_on_inputs(self, allowed: Sequence[int], node: Apply | None = None) -> Op | None:
+        Picky.asked += 1
+        assert node is not None
+        same = node.inputs[allowed[0]].type is node.outputs[0].type
+        return Picky(allowed[0]) if same else None
+
+
+def test_an_op_is_asked_once_for_all_nodes_with_the_same_types() -> None:
+    x, picky = pt.dvector("x"), Picky()
+    out, other = pt.sin(x), pt.fvector("y")
+    for i in range(20):
+        out = picky(pt.fvector(f"f{i}"), picky(out))
+        out = picky(pt.cos(other + float(i)), out)
+    graph = FunctionGraph(None, [out])
+    Picky.asked = 0
+    InplaceOptimizer().rewrite(graph)
+    nodes = [n for n in graph.apply_nodes if isinstance(n.op, Picky)]
+    assert len(nodes) == 60
+    for node in nodes:
+        first, last = node.inputs[0], node.inputs[-1]
+        if len(node.inputs) == 1 or first.owner is not None:
+            assert node.op.where == 0
+        else:
+            assert node.op.where is (1 if last.type is node.outputs[0].type else None)
+    assert Picky.asked < 10
+
+
+def test_what_only_one_node_reads_comes_first() -> None:
+    """So no other reader has to come before it, and the other value is left to others."""
+    shared = pt.sin(x)
+    graph = FunctionGraph([x, y], [shared * pt.cos(x), pt.dot(shared, y)])
+    assert InplaceOptimizer().rewrite(graph).firings == 1
+    assert graph.outputs[0].owner.op.destroy_map == {0: [1]}
+    assert graph.orderings() == {}
+
+
 OPS1 = [
     pt.exp,
     pt.sin,
