@@ -35,11 +35,13 @@ def factors(v):
 
 
 def term(number, operands, dtype):
-    """A number times operands, in a dtype; None where the number does not fit into it."""
+    """A number times operands, in a dtype; None where the number does not fit into it. (1 stays
+    where it is the only operand of that dtype.)
+    """
     value = np.asarray(number).astype(dtype)
     if value.dtype.kind in "fc" and not isfinite(abs(value)):
         return None
-    if number == 1:
+    if number == 1 and any(v.type.dtype == dtype for v in operands):
         return mul(*operands) if len(operands) > 1 else operands[0]
     return mul(constant(value, dtype=dtype), *operands)
 
@@ -101,7 +103,7 @@ def repeated_factors(fgraph, node):
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath"))
-def power_times_power(x: Real, a: ConstantNumber, b: ConstantNumber):
+def power_times_power(x: Real, a: FloatConstant, b: FloatConstant):
     """One power instead of two, where none of them overflows or underflows.
 
     >>> x = vector("x")
@@ -112,7 +114,7 @@ def power_times_power(x: Real, a: ConstantNumber, b: ConstantNumber):
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath"))
-def power_times_base(x: Real, a: ConstantNumber):
+def power_times_base(x: Real, a: FloatConstant):
     """The same where one of the powers is the first.
 
     >>> x = vector("x")

@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 
 from rewrite_engine.rules.language import *
+from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import constant, mul, true_div
 
 
@@ -20,8 +21,17 @@ def normal_range(dtype):
     return float(limits.tiny), float(limits.max)
 
 
+def holds_digits(x, dtype):
+    """Whether what is computed in a dtype is not computed with more digits beside x."""
+    return promote(x.type.dtype, dtype) == dtype
+
+
 def is_normal(number, x, a, b):
-    """Whether a number is a normal one in the dtypes of real floats."""
+    """Whether a number made of a and b is a normal one in the dtypes of real floats, and has all
+    digits that the term with x has.
+    """
+    if not holds_digits(x, promote(a.type.dtype, b.type.dtype)):
+        return False
     limits = [normal_range(v.type.dtype) for v in (x, a, b) if v.type.kind == "f"]
     return len(limits) == 3 and all(low <= abs(number) <= high for low, high in limits)
 

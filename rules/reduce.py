@@ -4,6 +4,7 @@ import numpy as np
 
 from rewrite_engine.rules.facts import bounded, finite, nonzero
 from rewrite_engine.rules.language import *
+from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import Max, Min, Sum
 
 
@@ -75,11 +76,16 @@ def sum_of_neg(x: Float, axis: Prop, keepdims: Prop):
     return total(-x) >> -total(x)
 
 
-def stretches(c):
+def adds_as_well(x, c):
+    """Whether a sum of x has all digits that one has of terms with c."""
+    return promote(x.type.dtype, c.type.dtype) == x.type.dtype
+
+
+def stretches(x, c):
     """Whether a constant is a finite number that makes no number smaller: no sum overflows
     without it.
     """
-    return c.type.kind == "f" and 1 <= abs(c.number) < float("inf")
+    return c.type.kind == "f" and 1 <= abs(c.number) < float("inf") and adds_as_well(x, c)
 
 
 @rule(phase="canonicalize", claim=approx(ulps=8))
@@ -114,12 +120,12 @@ def sum_of_scaled(x: Float, c: Scalar, axis: Prop, keepdims: Prop):
     tanh(Subtensor{0, 0}(n)) * Sum{axis=0}(cos(n))
     """
     total = Sum(axis=axis, keepdims=keepdims)
-    return total(c * x) >> c * total(x), given(assuming(finite(c), summable(x)))
+    return total(c * x) >> c * total(x), given(adds_as_well, assuming(finite(c), summable(x)))
 
 
 def constant_along(x, y, axis):
-    """Whether `y`, of the rank of `x`, has length 1 along all the axes."""
-    if y.type.ndim != x.type.ndim or axis is None:
+    """Whether `y`, of the rank and the digits of `x`, has length 1 along all the axes."""
+    if y.type.ndim != x.type.ndim or axis is None or not adds_as_well(x, y):
         return False
     return all(y.type.broadcastable[a] for a in axis)
 

@@ -3,6 +3,7 @@
 """
 
 from rewrite_engine.rules.language import *
+from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import DimShuffle, Sum, exp, log, second
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, Softmax
 
@@ -32,9 +33,14 @@ def softmax_in_product(y, x: Real, axis: Prop):
     return (y / Sum(axis=axis, keepdims=True)(exp(x))) * exp(x) >> y * Softmax(axis=axis)(x)
 
 
+def adds_as_well(v, x):
+    """Whether a sum of v has all digits that one has of quotients with x."""
+    return promote(v.type.dtype, x.type.dtype) == v.type.dtype
+
+
 def same_rank(v, x):
-    """Whether the axes of `x` are axes of `v` too."""
-    return v.type.ndim == x.type.ndim
+    """Whether the axes of `x` are axes of `v` too, and sums along them as good."""
+    return v.type.ndim == x.type.ndim and adds_as_well(v, x)
 
 
 @rule(phase="stabilize", claim=SHIFTED)
@@ -114,7 +120,7 @@ def softmax_of_all_denominator_gradient(v, x: Real, axis: Prop, outer: Prop, n: 
     """
     total, turn = Sum(axis=outer), DimShuffle(n, order)
     left = turn(total(v / Sum(axis=axis)(exp(x)))) * exp(x)
-    return left >> turn(total(v)) * Softmax(axis=axis)(x), given(of_all)
+    return left >> turn(total(v)) * Softmax(axis=axis)(x), given(of_all, adds_as_well)
 
 
 @rule(phase="stabilize", claim=SHIFTED)

@@ -120,6 +120,16 @@ class Type(Record):
         """
         return type(self) is type(otype)
 
+    def widens(self, otype: Type) -> bool:
+        """Whether the result of an op may have this type only because of an operand without which
+        it has `otype`. A rule that drops such an operand does not apply, and is not wrong.
+        """
+        return self.kin(otype)
+
+    def computes_like(self, otype: Type) -> bool:
+        """Whether arithmetic rounds and overflows in the same way for values of both types."""
+        return type(self) is type(otype)
+
     def convert_variable(self, var: Variable) -> Variable | None:
         """Return a variable with `var`'s values and a type that both fit, or None where there is
         none.

@@ -22,7 +22,7 @@ from rewrite_engine.match.build import Consumer, consumer, guards_hold, instanti
 from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
 from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.interpret import match_root
-from rewrite_engine.match.lower import Lowered, lower
+from rewrite_engine.match.lower import Compute, Lowered, lower
 from rewrite_engine.match.outline import (
     Outline,
     demands,
@@ -31,7 +31,7 @@ from rewrite_engine.match.outline import (
     may_match_operands,
     numbers_among,
 )
-from rewrite_engine.match.pattern import Hole, OpClass, OpNode, subpatterns
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, holes, subpatterns
 from rewrite_engine.match.sample import check_sides
 from rewrite_engine.match.text import rule_text
 from rewrite_engine.terms.logic import LogicVariable
@@ -306,6 +306,18 @@ class DataRule(Rule):
         return None
 
     @cached_property
+    def drops(self) -> bool:
+        """Whether there are operands on the left that are not on the right: variables, or numbers,
+        which match constants of any type.
+        """
+        right = self.right
+        kept = right.names if isinstance(right, Compute) else holes(right)
+        found = [p for p, _ in subpatterns(self.left)]
+        return any(
+            isinstance(p, Literal) or (isinstance(p, Hole) and p.name not in kept) for p in found
+        )
+
+    @cached_property
     def consumed(self) -> Consumer:
         """`consumed(node, was, rule)`: the origin of what the rule puts in the place of a node."""
         return consumer(self.left)
@@ -321,11 +333,14 @@ class DataRule(Rule):
 
     def accept(self, old: Variable, new: Variable) -> bool:
         """A right side that has the right kind of type only for some operands applies only to
-        those: an implicit guard. One of another kind is an error.
+        those: an implicit guard. So does one that drops operands which widened the type. One of
+        another kind is an error.
         """
         if new.type is old.type or old.type.yields_to(new.type):
             return True
         if isinstance(self.right, Hole) or old.type.kin(new.type):
+            return False
+        if self.drops and old.type.widens(new.type):
             return False
         return super().accept(old, new)
 

@@ -172,14 +172,17 @@ def _joined_constants(fgraph: Any, node: Apply) -> Any:
     constants = [v for v in inputs if v.head is CONSTANT]
     if not 2 <= len(constants) < len(inputs):
         return None
-    folded = constant_folding.fn(fgraph, op.make_node(*constants))
+    alone = op.make_node(*constants)
+    out = node.outputs[0]
+    if not out.type.computes_like(alone.outputs[0].type):  # int8 among int64 would overflow
+        return None
+    folded = constant_folding.fn(fgraph, alone)
     if folded is None or not _is_harmless(op, folded[0], inputs):
         return None
     place = inputs.index(constants[0])
     rest = [v for v in inputs if v.head is not CONSTANT]
-    out = node.outputs[0]
-    alone = fitting(out, joined(op, rest)) if is_number(folded[0], op.identity) else None
-    joint = op(*rest[:place], folded[0], *rest[place:]) if alone is None else alone
+    bare = fitting(out, joined(op, rest)) if is_number(folded[0], op.identity) else None
+    joint = op(*rest[:place], folded[0], *rest[place:]) if bare is None else bare
     return fitting(out, joint)
 
 
@@ -266,6 +269,8 @@ def join_nested_constants(fgraph: Any, node: Apply) -> Any:
     *constants, b = sorted(node.inputs, key=lambda v: v.head is not CONSTANT)
     inner = b.owner.inputs if b.head is op else ()
     if len(inner) != 2 or len(constants) != 1 or constants[0].head is not CONSTANT:
+        return None
+    if not out.type.computes_like(b.type):
         return None
     if b is node.inputs[0] and is_joined_to(fgraph, b, op, out.type):
         return None

@@ -40,6 +40,9 @@ TOLERANCE = {
     "complex128": (1e-5, 1e-8),
 }
 
+#: kinds of dtypes, the wider the more: an operand of a wider kind makes the result one of it
+WIDTH = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+
 
 def static_dim(dim: Any) -> int | None:
     """Read one entry of a static shape: None, an integer >= 0, or a bool ("broadcastable": 1 or
@@ -251,6 +254,16 @@ class TensorType(Type):
         if not isinstance(otype, TensorType) or otype.ndim != self.ndim:
             return False
         return otype.kind == self.kind or {otype.kind, self.kind} == {"i", "u"}
+
+    def widens(self, otype: Type) -> bool:
+        """At least its rank, and a kind of number that its kind is promoted to."""
+        if not isinstance(otype, TensorType) or otype.ndim > self.ndim:
+            return False
+        return WIDTH[otype.kind] <= WIDTH[self.kind]
+
+    def computes_like(self, otype: Type) -> bool:
+        """The same dtype."""
+        return isinstance(otype, TensorType) and otype.dtype == self.dtype
 
     def convert_variable(self, var: Variable) -> Variable | None:
         """Return `var` itself if its type is as specific, `specify_shape(var, …)` if its shape
