@@ -1,12 +1,13 @@
 """Matching operands of associative-commutative ops: what pattern, interpreter and emitter share.
 
 An AC pattern is matched against all operands of a node, in any order. Its fixed operands
-(everything but bare holes) take one operand each. What is left goes to the rest hole, or, joined by
-the op, to the one bare hole that occurs nowhere else (the *collector*); a whole rule whose left
+(everything but bare holes) take one operand each. What is left goes to the rest holes, or, joined
+by the op, to the one bare hole that occurs nowhere else (the *collector*); a whole rule whose left
 side has neither leaves it alone and puts it back beside its result. Alternatives are tried in the
 order of the node's operands, so the first match is the same in the interpreter, in compiled code
-and in every process. Here is also what a nest `a + (b + c)` is, and the operands of all of it; the
-rules that open nests are in `rewrite/ac.py`.
+and in every process. Several rests share what is left in every way (`shares`). Here is also what a
+nest `a + (b + c)` is, and the operands of all of it; the rules that open nests are in
+`rewrite/ac.py`.
 """
 
 from __future__ import annotations
@@ -16,26 +17,38 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
 from rewrite_engine.match.pattern import Hole, Literal, OpNode, subpatterns
 
+MOST = 100_000  # ways to share operands among rests that are looked at in one match
 EXTRA = "*"  # the name under which the operands that a left side leaves alone are bound
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How an AC pattern takes operands. fixed: patterns for one operand each, in the order in which
-    they are tried. rest, collector: who takes what is left (None: nobody). ordered: whether the
-    rest is also one of an op whose operands have an order, so that it counts wherever it occurs.
+    they are tried. rests: who takes what is left, and how often each of them occurs. collector:
+    the same (None: nobody). ordered: whether a rest is also one of an op whose operands have an
+    order, so that it counts wherever it occurs.
     """
 
     fixed: tuple[Any, ...]
-    rest: Hole | None
+    rests: dict[Hole, int]
     collector: Hole | None
     ordered: bool = False
 
+    @property
+    def wanted(self) -> int:
+        """The operands that there have to be."""
+        return len(self.fixed) + (self.collector is not None)
+
+    def leaves(self, pattern: OpNode, left: OpNode) -> bool:
+        """Whether the pattern, as the whole left side, leaves other operands alone."""
+        return pattern is left and not self.rests and self.collector is None
+
     def same(self, a: Sequence[Any], b: Sequence[Any]) -> bool:
-        """Whether the rest may be both, in different places."""
+        """Whether a rest may be both, in different places."""
         return a == b or (not self.ordered and len(a) == len(b) and Counter(a) == Counter(b))
 
 
@@ -49,13 +62,13 @@ def is_ac(pattern: Any) -> bool:
 
 def plan(pattern: OpNode, left: OpNode) -> Plan:
     """Sort the operands of an AC pattern within a left side: cheap tests before expensive ones."""
-    rests = [a for a in pattern.args if isinstance(a, Hole) and a.rest]
-    rest = rests[0] if rests else None
+    rests = Counter([pattern.args[i] for i in pattern.rests])
     collector = None if rests else _collector(pattern, left)
-    others = [a for a in pattern.args if a is not rest and a is not collector]
+    places = pattern.rests
+    others = [a for i, a in enumerate(pattern.args) if i not in places and a is not collector]
     whole = [p for p, _ in subpatterns(left) if isinstance(p, OpNode) and not is_ac(p)]
-    ordered = any(rest == a for p in whole for a in p.args)
-    return Plan(tuple(sorted(others, key=_cost)), rest, collector, ordered)
+    ordered = any(isinstance(a, Hole) and a in rests for p in whole for a in p.args)
+    return Plan(tuple(sorted(others, key=_cost)), dict(rests), collector, ordered)
 
 
 def _cost(pattern: Any) -> int:
@@ -87,9 +100,131 @@ def may_regroup(n: int, wanted: int, exact: bool, variable: Any) -> bool:
     return n == wanted or not exact or bool(variable.type.regroups_exactly)
 
 
+def keeps_dtype(whole: Variable, *groups: Sequence[Variable]) -> bool:
+    """Whether an op computes each of several groups of the operands of `whole` as it computes all
+    of them. Operands of an integer product are converted first: some of them alone, narrower than
+    the whole, would wrap.
+    """
+    parts = [group for group in groups if group]
+    like = whole.type.computes_like
+    return len(parts) < 2 or all(len(g) < 2 or any(like(v.type) for v in g) for g in parts)
+
+
 def without(operands: Sequence[Any], taken: Sequence[int]) -> tuple[Any, ...]:
     """The operands at the other positions, in order."""
     return tuple([v for i, v in enumerate(operands) if i not in taken])
+
+
+# --- several rests --------------------------------------------------------------------------------
+
+
+class Tries:
+    """How many ways to share operands among rests are looked at in one match. Raises
+    `SearchBudgetError` when they are used up: n operands go to two rests in 2ⁿ ways.
+    """
+
+    __slots__ = ("left",)
+
+    def __init__(self, most: float = MOST) -> None:
+        self.left = most
+
+    def use(self) -> None:
+        """Count one."""
+        self.left -= 1
+        if self.left < 0:
+            raise SearchBudgetError(
+                f"the operands of one term go to the rests of the pattern in more than {MOST:,} "
+                "ways, and no guard takes one of the first"
+            )
+
+
+def shares(
+    left: Sequence[Any],
+    known: Sequence[Sequence[Any]],
+    times: Sequence[int],
+    ordered: bool,
+    tries: Tries,
+) -> Iterator[tuple[tuple[Any, ...], ...]]:
+    """Yield the ways to share operands among rests, as multisets; each way once.
+
+    known: what rests that are bound already take. times: how often each of the others occurs. The
+    first of those takes few operands before many, earlier ones before later ones; what it leaves is
+    shared in the same way, and the last one takes all. ordered: the order of operands counts.
+    """
+    for operands in known:
+        found = minus(left, operands, ordered)
+        if found is None:
+            return
+        left = found
+    if not times:
+        if not left:
+            yield ()
+        return
+    each, *others = times
+    pool = left if each == 1 else portion(left, each)
+    if not others:
+        if len(pool) * each == len(left):
+            tries.use()
+            yield (tuple(pool),)
+        return
+    for n in range(len(pool) + 1):
+        for places in choices(pool, n, ordered):
+            some = tuple([pool[i] for i in places])
+            remaining = without(left, places) if each == 1 else minus(left, some * each)
+            for more in shares(remaining or (), (), others, ordered, tries):
+                yield some, *more
+
+
+def minus(
+    left: Sequence[Any], operands: Sequence[Any], ordered: bool = False
+) -> tuple[Any, ...] | None:
+    """Operands without some of them; None if those are not all there (ordered: in that order)."""
+    count, kept, taken = Counter(operands), [], []
+    for v in left:
+        if count[v]:
+            count[v] -= 1
+            taken.append(v)
+        else:
+            kept.append(v)
+    fits = taken == list(operands) if ordered else len(taken) == len(operands)
+    return tuple(kept) if fits else None
+
+
+def portion(operands: Sequence[Any], times: int) -> list[Any]:
+    """What can be taken so many times: each operand at its first places."""
+    count = Counter(operands)
+    room = {v: n // times for v, n in count.items()}
+    found = []
+    for v in operands:
+        if room[v]:
+            room[v] -= 1
+            found.append(v)
+    return found
+
+
+def choices(operands: Sequence[Any], n: int, ordered: bool) -> Iterator[tuple[int, ...]]:
+    """Yield the places of n operands, first ones first. Of equal operands (unless ordered) those at
+    the first places are taken.
+    """
+    seen: dict[Any, int] = {}
+    before = [-1] * len(operands)  # where an equal one stands
+    for i, v in enumerate(() if ordered else operands):
+        before[i], seen[v] = seen.get(v, -1), i
+    chosen: list[int] = []
+    i = 0
+    while True:
+        room = len(operands) - i >= n - len(chosen)
+        if len(chosen) == n:
+            yield tuple(chosen)
+            room = False
+        if room:
+            if before[i] < 0 or before[i] in chosen:
+                chosen.append(i)
+            i += 1
+        elif chosen:
+            i = chosen.pop() + 1
+        else:
+            return
 
 
 def apply_weak(op: Any, args: Sequence[Any]) -> Any:

@@ -86,12 +86,11 @@ def _made(rule: Any, result: Any) -> Iterator[Bindings]:
     if not isinstance(result, Variable):
         return
     taking = plan(rule.left, rule.left) if is_ac(rule.left) else None
-    if taking is not None and taking.rest is None and taking.collector is None:
+    if taking is not None and taking.leaves(rule.left, rule.left):
         op = rule.left.op
         for right, empty in _present(rule.right):
             beside = OpNode(op, spliced(op, (right, Hole(EXTRA, Rest))))
-            if len(beside.rests) == 1:
-                yield from (bound for bound in _matches(beside, result, empty) if bound[EXTRA])
+            yield from (bound for bound in _matches(beside, result, empty) if bound[EXTRA])
 
 
 def _matches(right: Any, result: Any, bound: Bindings) -> Iterator[Bindings]:
@@ -107,7 +106,7 @@ def _matches(right: Any, result: Any, bound: Bindings) -> Iterator[Bindings]:
 
 def _present(pattern: Any) -> Iterator[tuple[Any, Bindings]]:
     """Yield what a right side may have made, with the rests that are empty in it: no operand that
-    may be missing is, and an op in any order with one operand beside an empty rest is that operand.
+    may be missing is, and an op in any order with one operand beside empty rests is that operand.
     """
     if isinstance(pattern, Hole):
         yield Hole(pattern.name, pattern.sort), {}
@@ -120,9 +119,9 @@ def _present(pattern: Any) -> Iterator[tuple[Any, Bindings]]:
         empty = {name: () for _, names in parts for name in names}
         made = OpNode(pattern.op, args)
         yield made, empty
-        if is_ac(pattern) and len(args) == 2 and len(made.rests) == 1:
-            (rest,) = made.rests
-            yield args[1 - rest], empty | {args[rest].name: ()}
+        if is_ac(pattern) and 0 < len(made.rests) == len(args) - 1:
+            (other,) = [a for i, a in enumerate(args) if i not in made.rests]
+            yield other, empty | {args[i].name: () for i in made.rests}
 
 
 def _guards_allow(rule: Any, bound: Bindings) -> bool:

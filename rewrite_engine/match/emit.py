@@ -22,15 +22,17 @@ from typing import Any
 
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
 from rewrite_engine.graph.op import Op
-from rewrite_engine.match.ac import apply_weak, is_ac, put_back
-from rewrite_engine.match.emit_ac import emit_ac, emit_one
+from rewrite_engine.match.ac import Tries, apply_weak, is_ac, put_back
+from rewrite_engine.match.emit_ac import among_two, emit_ac, emit_one
 from rewrite_engine.match.lower import Compute, Condition, Lowered
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, same_number, subpatterns
 
 Function = Callable[[Any, Any], Any]
 
 #: what a global of a matcher must not be called: its locals, the builtins it uses, and keywords
-TAKEN = re.compile("fgraph|node|inputs|r|[vpek][0-9]+|len|range|type|" + "|".join(keyword.kwlist))
+TAKEN = re.compile(
+    "fgraph|node|inputs|tries|r|[vpekr][0-9]+|len|range|type|" + "|".join(keyword.kwlist)
+)
 
 
 def compile_rule(rule: Lowered, name: str, text: str) -> Function:
@@ -89,6 +91,10 @@ class RuleEmitter:
     def emit(self) -> tuple[str, dict[str, Any]]:
         """Return the source and the globals it needs."""
         left = self.rule.left
+        if any(
+            isinstance(p, OpNode) and is_ac(p) and len(p.rests) > 1 for p, _ in subpatterns(left)
+        ):
+            self.line(f"tries = {self.constant(Tries, 'Tries')}()")
         self.props(left, "node.op")
         self.line("inputs = node.inputs")
         self.operands(left, "inputs", "node.outputs[0]", self.finish)
@@ -147,6 +153,7 @@ class RuleEmitter:
         self.test(f"len({inputs}) == {len(args)}")
         parts = [self.local() for _ in args]
         if pattern.swaps:
+            among_two(self, args, inputs)
             self.line(f"for {', '.join(parts)} in ({inputs}, {inputs}[::-1]):")
             self.indent += 1
         elif parts:

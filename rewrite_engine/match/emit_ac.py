@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.match.ac import Plan, is_ac, joined, plan
+from rewrite_engine.match.ac import EXTRA, Plan, is_ac, joined, keeps_dtype, plan, shares
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
 
 if TYPE_CHECKING:
@@ -25,27 +25,26 @@ WIDE = 16  # more operands than these are looked up rather than gone through
 def emit_ac(to: RuleEmitter, pattern: OpNode, inputs: str, out: str, then: Then) -> None:
     """Write the matching of all operands of an AC op. inputs, out: the node's inputs and output."""
     taking = plan(pattern, to.rule.left)
-    wanted = len(taking.fixed) + (taking.collector is not None)
-    extends = pattern is to.rule.left and taking.collector is None
-    if taking.rest is not None:
-        to.test(f"len({inputs}) >= {wanted}" if wanted else "True")
-        emit_any(to, pattern, taking, inputs, then)
-    elif taking.collector is None and not extends:
-        to.test(f"len({inputs}) == {wanted}")
+    wanted = taking.wanted
+    n = f"len({inputs})"
+    if taking.rests:
+        to.test(f"{n} >= {wanted}" if wanted else "True")
+        emit_any(to, pattern, taking, inputs, out, then)
+    elif taking.collector is None and pattern is not to.rule.left:
+        to.test(f"{n} == {wanted}")
         both = emit_pair if wanted == 2 else emit_any
-        both(to, pattern, taking, inputs, then)
+        both(to, pattern, taking, inputs, out, then)
     elif wanted == 2 and open_nodes(to.rule.left) <= 2:
         before = to.state()
-        to.test(f"len({inputs}) == 2")
-        emit_pair(to, pattern, taking, inputs, then)
+        to.test(f"{n} == 2")
+        emit_pair(to, pattern, taking, inputs, out, then)
         to.go_back(before)
-        to.test(f"len({inputs}) > 2" + may_regroup(to, out))
-        emit_any(to, pattern, taking, inputs, then)
+        to.test(f"{n} > 2" + may_regroup(to, out))
+        emit_any(to, pattern, taking, inputs, out, then)
     else:
-        n = f"len({inputs})"
         more = may_regroup(to, out)
         to.test(f"{n} == {wanted} or {n} > {wanted}{more}" if more else f"{n} >= {wanted}")
-        emit_any(to, pattern, taking, inputs, then)
+        emit_any(to, pattern, taking, inputs, out, then)
 
 
 def may_regroup(to: RuleEmitter, out: str) -> str:
@@ -59,9 +58,12 @@ def open_nodes(left: OpNode) -> int:
     return sum(p is left or plan(p, left).collector is not None for p in parts)
 
 
-def emit_pair(to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, then: Then) -> None:
+def emit_pair(
+    to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, out: str, then: Then
+) -> None:
     """Two operands for two patterns: one order, then the other."""
     first, second = [p for p in (*taking.fixed, taking.collector) if p is not None]
+    among_two(to, (first, second), inputs)
     v, w = to.local(), to.local()
     if first == second:
         to.line(f"{v}, {w} = {inputs}")
@@ -73,34 +75,42 @@ def emit_pair(to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, then:
     emit_one(to, p, a, lambda: emit_one(to, q, b, then))
 
 
+def among_two(to: RuleEmitter, patterns: Sequence[Any], inputs: str) -> None:
+    """Test that variables that are bound already are among two operands, before trying orders."""
+    known = [to.bound[p.name] for p in patterns if is_bound(to, p)]
+    tests = [f"({inputs}[0] is {v} or {inputs}[1] is {v})" for v in known]
+    to.test(" and ".join(tests) or "True")
+
+
 def is_bound(to: RuleEmitter, pattern: Any) -> bool:
     """Whether a pattern is a variable that is bound already: the cheapest test of all."""
     return isinstance(pattern, Hole) and pattern.name in to.bound
 
 
-def emit_any(to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, then: Then) -> None:
+def emit_any(
+    to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, out: str, then: Then
+) -> None:
     """Any number of operands: a loop for each fixed pattern, and something for what is left."""
     known = [to.bound[p.name] for p in taking.fixed if is_bound(to, p)]
     to.test(" and ".join(f"{v} in {inputs}" for v in known) or "True")
 
-    def finish(taken: Sequence[str]) -> None:
-        if taking.rest is None and taking.collector is None and pattern is not to.rule.left:
+    def finish(places: Sequence[str], taken: Sequence[str]) -> None:
+        if not (taking.rests or taking.collector or pattern is to.rule.left):
             then()
             return
         left = to.local("left")
-        to.line(f"{left} = {remaining(inputs, taken)}")
-        if taking.rest is not None and taking.rest.name in to.bound and not taking.ordered:
-            same = to.constant(taking.same, "same")
-            to.test(f"{same}({left}, {to.bound[taking.rest.name]})")
-        elif taking.rest is not None:
-            to.rest(taking.rest, left)
+        to.line(f"{left} = {remaining(inputs, places)}")
+        if taking.rests:
+            emit_rests(to, taking, left, taken, out)
         elif taking.collector is not None:
+            keep(to, out, taken, (left,))
             whole = to.local()
             op = to.constant(pattern.op, str(pattern.op))
             join = to.constant(joined, "joined")
             to.line(f"{whole} = {left}[0] if len({left}) == 1 else {join}({op}, {left})")
             to.hole(taking.collector, whole)
         else:
+            keep(to, out, taken, (), left)
             to.extra = left
         then()
 
@@ -112,17 +122,67 @@ def emit_any(to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, then: 
         del to.lines[written - 1]
 
 
+def keep(
+    to: RuleEmitter, out: str, taken: Sequence[str], groups: Sequence[str], beside: str = ""
+) -> None:
+    """Test that groups of operands are computed in the dtype of the whole: most often each of them
+    has one of its very type. beside: operands that come back beside the result.
+    """
+    whole = f"{out}.type"
+    alike = [f"{g} and {g}[0].type is {whole}" for g in groups]
+    if len(taken) > 1:
+        alike.append(f"({' or '.join(f'{v}.type is {whole}' for v in taken)})")
+    if alike:
+        parts = [
+            f"({''.join(f'{v}, ' for v in taken)})",
+            *groups,
+            *[f"{beside}[:1]"] * bool(beside),
+        ]
+        call = f"{to.constant(keeps_dtype, 'keeps_dtype')}({out}, {', '.join(parts)})"
+        to.test(f"{' and '.join(alike)} or {call}")
+
+
+def emit_rests(to: RuleEmitter, taking: Plan, left: str, taken: Sequence[str], out: str) -> None:
+    """Let the rests of a pattern take what is left: a loop over the ways, if there are several."""
+    free = {hole.name: n for hole, n in taking.rests.items() if hole.name not in to.bound}
+    bounds = [hole for hole in taking.rests if hole.name in to.bound]
+    known = [to.bound[hole.name] for hole in bounds for _ in range(taking.rests[hole])]
+    if not known and list(free.values()) == [1]:
+        (name,) = free
+        keep(to, out, taken, *(((), left) if name == EXTRA else ((left,),)))
+        to.bound[name] = left
+    elif not free and len(known) == 1:
+        test = f"{left} == {known[0]}"
+        if not taking.ordered:
+            test = f"{to.constant(taking.same, 'same')}({left}, {known[0]})"
+        to.test(test)
+        keep(to, out, taken, (left,))
+    else:
+        parts = [to.local("r") for _ in free]
+        sharing = to.constant(shares, "shares")
+        given = "".join(f"{v}, " for v in known)
+        ways = f"({given}), {tuple(free.values())}, {taking.ordered}, tries"
+        names = "".join(f"{part}, " for part in parts) or "()"
+        to.line(f"for {names} in {sharing}({left}, {ways}):")
+        to.indent += 1
+        to.bound.update(zip(free, parts, strict=True))
+        keep(to, out, taken, (*known, *parts))
+    to.ready_guards()
+
+
 def take(
     to: RuleEmitter,
     fixed: Sequence[Any],
     inputs: str,
-    taken: tuple[str, ...],
-    then: Callable[[Sequence[str]], None],
+    taken: tuple[tuple[str, str], ...],
+    then: Callable[[Sequence[str], Sequence[str]], None],
     index: str,
 ) -> None:
-    """Write a loop for each pattern that takes one operand. index: the name of `positions`."""
+    """Write a loop for each pattern that takes one operand. taken: names of places and operands.
+    index: the name of `positions`.
+    """
     if not fixed:
-        then(taken)
+        then([i for i, _ in taken], [v for _, v in taken])
         return
     i, v = to.local("i"), to.local()
     key = anchor(to, fixed[0]) if taken else None
@@ -135,8 +195,8 @@ def take(
             f"else enumerate({inputs}):"
         )
     to.indent += 1
-    to.test(" and ".join(f"{i} != {t}" for t in taken) or "True")
-    emit_one(to, fixed[0], v, lambda: take(to, fixed[1:], inputs, (*taken, i), then, index))
+    to.test(" and ".join(f"{i} != {t}" for t, _ in taken) or "True")
+    emit_one(to, fixed[0], v, lambda: take(to, fixed[1:], inputs, (*taken, (i, v)), then, index))
 
 
 def anchor(to: RuleEmitter, pattern: Any) -> str | None:
@@ -203,5 +263,12 @@ def remaining(inputs: str, taken: Sequence[str]) -> str:
         return inputs
     if len(taken) == 1:
         return f"{inputs}[:{taken[0]}] + {inputs}[{taken[0]} + 1:]"
+    if len(taken) == 2:
+        i, j = taken
+        low, high = [
+            f"{inputs}[:{a}] + {inputs}[{a} + 1:{b}] + {inputs}[{b} + 1:]"
+            for a, b in ((i, j), (j, i))
+        ]
+        return f"{low} if {i} < {j} else {high}"
     test = " and ".join(f"_i != {t}" for t in taken)
     return f"tuple([_v for _i, _v in enumerate({inputs}) if {test}])"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.build import ask, instantiate
 from rewrite_engine.match.fact import Unknown
@@ -60,12 +61,15 @@ def _of_data(rule: DataRule, node: Apply, fgraph: Any, text: Text, run: bool) ->
         return Diagnosis(False, "root", f"the rule looks at one output, and {node.op} has more")
     probe = Probe(rule, text)
     best: Diagnosis | None = None
-    for bound in probe.match_op(rule.left, node.outputs[0], {}):
-        found = _finish(rule, node, bound, fgraph, probe, run)
-        if found.applies:
-            return found
-        if best is None or found.progress > best.progress:
-            best = found
+    try:
+        for bound in probe.match_op(rule.left, node.outputs[0], {}):
+            found = _finish(rule, node, bound, fgraph, probe, run)
+            if found.applies:
+                return found
+            if best is None or found.progress > best.progress:
+                best = found
+    except SearchBudgetError as error:
+        return Diagnosis(False, "root", str(error))
     return probe.diagnosis() if best is None else best
 
 

@@ -199,8 +199,7 @@ class PatternFinder(Finder):
         self.extends = False
         self.opens = is_ac(left)
         if self.opens:
-            taking = plan(left, left)
-            self.extends = taking.rest is None and taking.collector is None
+            self.extends = plan(left, left).leaves(left, left)
         if self.extends:  # what the pattern leaves alone is a rest like any other
             left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
         names = tuple(holes(left))

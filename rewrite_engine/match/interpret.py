@@ -8,15 +8,27 @@ there to say why a rule does not apply.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
-from rewrite_engine.match.ac import EXTRA, is_ac, joined, may_regroup, plan, without
+from rewrite_engine.match.ac import (
+    EXTRA,
+    Tries,
+    is_ac,
+    joined,
+    keeps_dtype,
+    may_regroup,
+    plan,
+    shares,
+    without,
+)
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
 
 Bindings = dict[str, Any]
 
 COUNT = "the number of operands is another"
+NARROWED = "some of the operands would be computed in another dtype than all of them"
 REGROUPED = "a sum or product of more operands would be regrouped, which the rule does not do"
 
 
@@ -25,15 +37,18 @@ def matches(pattern: Any, v: Any, bound: Bindings | None = None) -> Iterator[Bin
     return Matcher(pattern).matches(pattern, v, {} if bound is None else bound)
 
 
-def match_root(pattern: OpNode, node: Any, exact: bool = False) -> Iterator[Bindings]:
+def match_root(
+    pattern: OpNode, node: Any, exact: bool = False, tries: float = inf
+) -> Iterator[Bindings]:
     """Yield every way in which a left side matches a node. exact: of a rule that claims exact
-    values.
+    values. tries: how many ways to share operands among rests are looked at (`ac.Tries`).
 
     The root itself has to be there, whatever defaults it has. Operands of it that the left side
     leaves alone are bound to `ac.EXTRA`.
     """
     if len(node.outputs) == 1:
-        yield from Matcher(pattern, exact).match_op(pattern, node.outputs[0], {})
+        matcher = Matcher(pattern, exact, Tries(tries))
+        yield from matcher.match_op(pattern, node.outputs[0], {})
 
 
 @dataclass(slots=True)
@@ -42,6 +57,7 @@ class Matcher:
 
     left: Any
     exact: bool = False
+    tries: Tries = field(default_factory=Tries)
 
     def failed(self, part: Any, here: Any, bound: Bindings, why: Any = None) -> None:
         """A part of the left side does not match what is here; why: what is not plain from these,
@@ -115,30 +131,45 @@ class Matcher:
     def match_ac(self, pattern: OpNode, node: Any, bound: Bindings) -> Iterator[Bindings]:
         """Match operands in any order (see `match/ac.py`)."""
         taking = plan(pattern, self.left)
-        n, k = len(node.inputs), len(taking.fixed)
-        collects = taking.collector is not None
-        if n < k + collects:
+        n, out = len(node.inputs), node.outputs[0]
+        more = taking.rests or taking.collector or taking.leaves(pattern, self.left)
+        if n < taking.wanted or (n > taking.wanted and not more):
             self.failed(pattern, node, bound, COUNT)
             return
-        extends = pattern is self.left and not collects and taking.rest is None
-        if taking.rest is None:
-            if n > k + collects and not (collects or extends):
-                self.failed(pattern, node, bound, COUNT)
-                return
-            if not may_regroup(n, k + collects, self.exact, node.outputs[0]):
-                self.failed(pattern, node, bound, REGROUPED)
-                return
-        for inner, taken in self.assign(taking.fixed, node.inputs, bound, ()):
-            left = without(node.inputs, taken)
-            if taking.rest is not None:
-                if taking.same(inner.get(taking.rest.name, left), left):
-                    yield {taking.rest.name: left} | inner
-                else:
-                    self.failed(taking.rest, left, inner)
+        if not taking.rests and not may_regroup(n, taking.wanted, self.exact, out):
+            self.failed(pattern, node, bound, REGROUPED)
+            return
+        for inner, places in self.assign(taking.fixed, node.inputs, bound, ()):
+            left = without(node.inputs, places)
+            taken = [node.inputs[i] for i in places]
+            if taking.rests:
+                yield from self.match_rests(pattern, node, taken, left, inner)
+            elif not keeps_dtype(out, taken, left if taking.collector else left[:1]):
+                self.failed(pattern, node, inner, NARROWED)
             elif taking.collector is not None:
                 yield from self.bind(taking.collector, joined(node.op, left), inner)
             else:
                 yield inner | {EXTRA: left} if left else inner
+
+    def match_rests(
+        self, pattern: OpNode, node: Any, taken: Sequence[Any], left: Sequence[Any], bound: Bindings
+    ) -> Iterator[Bindings]:
+        """Let the rests of an AC pattern take what is left."""
+        taking = plan(pattern, self.left)
+        free = {hole.name: n for hole, n in taking.rests.items() if hole.name not in bound}
+        bounds = [hole for hole in taking.rests if hole.name in bound]
+        known = [bound[hole.name] for hole in bounds for _ in range(taking.rests[hole])]
+        found = False
+        for some in shares(left, known, tuple(free.values()), taking.ordered, self.tries):
+            found = True
+            if keeps_dtype(node.outputs[0], taken, *known, *some):
+                yield dict(zip(free, some, strict=True)) | bound
+            else:
+                self.failed(pattern, node, bound, NARROWED)
+        if not found and bounds:
+            self.failed(bounds[0], left, bound)
+        elif not found:
+            self.failed(pattern, node, bound, COUNT)
 
     def assign(
         self, fixed: Sequence[Any], inputs: Sequence[Any], bound: Bindings, taken: tuple[int, ...]

@@ -265,8 +265,6 @@ def spliced(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _check_ac(node: OpNode) -> None:
-    if len(node.rests) > 1:
-        raise PatternError(f"{node.op}: operands in any order can have one rest only")
     if node.default is not None and len(node.args) != 2:
         raise PatternError(
             f"{node.op}: an operand with a default needs one other operand beside it"

@@ -18,6 +18,7 @@ from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
+from rewrite_engine.match.ac import MOST
 from rewrite_engine.match.build import Consumer, consumer, guards_hold, instantiate
 from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
 from rewrite_engine.match.emit import Function, compile_rule
@@ -297,7 +298,7 @@ class DataRule(Rule):
 
     def interpreted(self, fgraph: Any, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""
-        for bound in match_root(self.left, node, self.lowered.exact):
+        for bound in match_root(self.left, node, self.lowered.exact, MOST):
             if not guards_hold(self.guards, bound, fgraph):
                 continue
             result = instantiate(self.right, bound, node)

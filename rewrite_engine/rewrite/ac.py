@@ -15,7 +15,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
-from rewrite_engine.match.ac import content, is_inside, is_joined_to, joined, leaves
+from rewrite_engine.match.ac import (
+    content,
+    is_inside,
+    is_joined_to,
+    joined,
+    leaves,
+)
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
 from rewrite_engine.match.outline import Outline, head_of
 from rewrite_engine.match.rule import NodeRewriter
@@ -74,12 +80,16 @@ def has_constant(seen: Sequence[Outline]) -> bool:
     return any(head_of(s) is CONSTANT for s in seen)
 
 
-def is_number(v: Variable, declaration: Any) -> bool:
-    """Whether a variable is the number that an op declares (-1 as bits: all of them are set)."""
+def is_number(v: Variable, declaration: Any, out: Variable) -> bool:
+    """Whether a variable is the number that an op declares (-1 as bits: all of them are set, those
+    of True where `out` is a boolean).
+    """
     if v.head is not CONSTANT:
         return False
     number = v.number  # type: ignore[attr-defined]
-    return bool(number == declaration) or (number is True and declaration == -1)
+    if number is True and declaration == -1:
+        return bool(out.type.computes_like(v.type))
+    return bool(number == declaration)
 
 
 def fitting(out: Variable, new: Any) -> Any:
@@ -104,7 +114,7 @@ def drop_identity(fgraph: Any, node: Apply) -> Any:
     x
     """
     op = node.op
-    kept = [v for v in node.inputs if not is_number(v, op.identity)]
+    kept = [v for v in node.inputs if not is_number(v, op.identity, node.outputs[0])]
     if not kept or len(kept) == len(node.inputs):
         return None
     return fitting(node.outputs[0], joined(op, kept))
@@ -114,7 +124,7 @@ def _absorbed(node: Apply) -> Any:
     """The absorbing operand, in the shape of the result."""
     op, out = node.op, node.outputs[0]
     for v in node.inputs:
-        if is_number(v, op.absorbing):
+        if is_number(v, op.absorbing, out):
             return fitting(out, op.filled(node.inputs, out.type, v))
     return None
 
@@ -181,7 +191,7 @@ def _joined_constants(fgraph: Any, node: Apply) -> Any:
         return None
     place = inputs.index(constants[0])
     rest = [v for v in inputs if v.head is not CONSTANT]
-    bare = fitting(out, joined(op, rest)) if is_number(folded[0], op.identity) else None
+    bare = fitting(out, joined(op, rest)) if is_number(folded[0], op.identity, out) else None
     joint = op(*rest[:place], folded[0], *rest[place:]) if bare is None else bare
     return fitting(out, joint)
 

@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from rewrite_engine.errors import MissingExtraError
-from rewrite_engine.match.ac import EXTRA, Plan, is_ac, plan
+from rewrite_engine.match.ac import EXTRA, Plan, is_ac, keeps_dtype, plan
 from rewrite_engine.match.build import ask
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
 from rewrite_engine.match.rule import DataRule
@@ -217,6 +217,9 @@ class Session:
             for texts, found in self.operands(taking.fixed, kinds, bound, plans):
                 left = [i for i in range(n) if i not in taken]
                 others = {i: Bit(f"o{len(found)}_{i}", s.kinds[i]) for i in left}
+                parts = [s.kinds[i]() for i in taken], [bit.sample() for bit in others.values()]
+                if not keeps_dtype(s.out(), parts[0], parts[1][: None if taking.collector else 1]):
+                    continue
                 inner = self.with_others(p, taking.collector, list(others.values()), found)
                 if inner is not None:
                     at = dict(zip(taken, texts, strict=True))

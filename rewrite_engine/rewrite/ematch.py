@@ -13,7 +13,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.match.ac import EXTRA, Plan, is_ac, may_regroup, plan, without
+from rewrite_engine.match.ac import (
+    EXTRA,
+    Plan,
+    Tries,
+    is_ac,
+    keeps_dtype,
+    may_regroup,
+    plan,
+    shares,
+    without,
+)
 from rewrite_engine.match.build import ask
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
 from rewrite_engine.match.rule import DataRule
@@ -145,27 +155,48 @@ class LeftSide:
     def in_any_order(self, pattern: OpNode, t: int, bound: Bound) -> Iterator[Way]:
         """How an AC pattern matches a term: some operands, and something for those left."""
         taking, op, kids = self.plans[pattern], self.egraph.op[t], self.egraph.kids[t]
-        wanted = len(taking.fixed) + (taking.collector is not None)
-        extends = pattern is self.left and taking.collector is None and taking.rest is None
-        open_ended = extends or taking.collector is not None or taking.rest is not None
-        if len(kids) < wanted or (len(kids) > wanted and not open_ended):
+        wanted, whole = taking.wanted, self.egraph.var[t]
+        more = taking.rests or taking.collector or taking.leaves(pattern, self.left)
+        if len(kids) < wanted or (len(kids) > wanted and not more):
             return
-        exact = self.rule.lowered.exact and taking.rest is None
-        if not may_regroup(len(kids), wanted, exact, self.egraph.var[t]):
+        exact = self.rule.lowered.exact and not taking.rests
+        if not may_regroup(len(kids), wanted, exact, whole):
             return
         for found, trees in self.assigned(taking.fixed, kids, bound, {}):
             left = without(kids, tuple(trees))
-            inner: Bound | None = found
-            if taking.rest is not None:
-                inner = self.bind(taking.rest, left, found)
-            elif taking.collector is not None:
-                value = left[0] if len(left) == 1 else Joined(op, left)
-                inner = self.bind(taking.collector, value, found)
-            elif left:
-                inner = found | {EXTRA: left}
-            if inner is not None:
+            taken = [self.egraph.speaker(kids[i]) for i in trees]
+            others = [self.egraph.speaker(k) for k in (left if taking.collector else left[:1])]
+            if not keeps_dtype(whole, taken, others):
+                continue
+            for inner in self.with_others(taking, op, left, found):
                 planted = tuple([trees.get(i, k) for i, k in enumerate(kids)])
                 yield inner, t if planted == kids else (op, planted)
+
+    def with_others(self, taking: Plan, op: Any, left: Kids, bound: Bound) -> Iterator[Bound]:
+        """Bind the operands that no pattern took."""
+        if taking.rests:
+            yield from self.with_rests(taking, left, bound)
+        elif taking.collector is not None:
+            value = left[0] if len(left) == 1 else Joined(op, left)
+            inner = self.bind(taking.collector, value, bound)
+            if inner is not None:
+                yield inner
+        else:
+            yield bound | {EXTRA: left} if left else bound
+
+    def with_rests(self, taking: Plan, left: Kids, bound: Bound) -> Iterator[Bound]:
+        """Let rests take the operands that are left; those of equal terms are equal."""
+        find = self.egraph.find
+        free = {hole.name: n for hole, n in taking.rests.items() if hole.name not in bound}
+        known = [
+            tuple(map(find, bound[hole.name]))
+            for hole, n in taking.rests.items()
+            for _ in range(n)
+            if hole.name in bound
+        ]
+        here = tuple(map(find, left))
+        for some in shares(here, known, tuple(free.values()), False, Tries()):
+            yield bound | dict(zip(free, some, strict=True))
 
     def assigned(
         self, fixed: Sequence[Any], kids: Kids, bound: Bound, trees: dict[int, Tree]

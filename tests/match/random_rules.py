@@ -83,18 +83,16 @@ def _op_nodes(depth: int) -> st.SearchStrategy[OpNode]:
             lambda f, *parts: OpNode(f, parts),
             st.sampled_from([add, mul]),
             inner,
-            inner,
+            inner | rest,
             inner | rest,
         ),
+        st.builds(lambda f, a, b: OpNode(f, (a, b)), st.sampled_from([add, mul]), rest, rest),
     ).map(tidy)
 
 
 def tidy(node: OpNode) -> OpNode:
-    """As lowering leaves it: no op of any order directly in itself, one rest, one default."""
+    """As lowering leaves it: no op of any order directly in itself, one default."""
     args = spliced(node.op, node.args) if not isinstance(node.op, OpClass) else node.args
-    if is_ac(node):
-        rests = [a for a in args if isinstance(a, Hole) and a.rest]
-        args = tuple([a for a in args if a not in rests[1:]])
     if len(args) > 2 or args.count(MAYBE) > 1:
         args = tuple([Hole("c", Const) if a == MAYBE else a for a in args])
     return OpNode(node.op, args)
@@ -164,6 +162,8 @@ def instances(draw: Any, pattern: Any) -> Any:
             args = draw(
                 st.permutations([*args, *draw(st.lists(st.sampled_from(LEAVES), max_size=2))])
             )
+        while is_ac(p) and len(args) < 2:  # (a sum of one operand is that operand)
+            args = [*args, LEAVES[0]]
         if p.default is not None and draw(st.booleans()):
             (other,) = [a for a in p.args if a is not p.default]
             return fill(other)

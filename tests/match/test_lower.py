@@ -118,13 +118,6 @@ def test_a_default_is_a_number_beside_one_operand() -> None:
     fails(lambda a, c, b=1: mul(a, b, c) >> a, "one other operand")
 
 
-def test_operands_in_any_order_have_one_rest() -> None:
-    def two(a: Any, xs: Rest, ys: Rest) -> Any:
-        return add(a, *xs, *ys) >> a
-
-    fails(two, "one rest only")
-
-
 PRECEDENCE = {
     "less": lambda a, b: a < b >> a,
     "and_bits": lambda a, b: a & b >> a,

@@ -4,9 +4,8 @@ How its notions map to ours. `x_` (one expression): a variable; in an associativ
 variable that occurs once may take several operands, joined, as it does there. `x___` (any number):
 `Rest`. `x__` (one or more): a variable and a rest. `_`: a variable that nobody else uses. A symbol
 that must be itself: a sort. A constraint: a guard. `match` yields all substitutions: so does
-`find(…, every=True)`; equal ones count once. Many-to-one: a `RuleSet`. Not ours: several rests in
-one associative-commutative op, associative ops that do not commute, commutative ones with more than
-two operands that do not associate.
+`find(…, every=True)`; equal ones count once. Many-to-one: a `RuleSet`. Not ours: associative ops
+that do not commute, commutative ones with more than two operands that do not associate.
 """
 
 from __future__ import annotations
@@ -139,6 +138,18 @@ def any_rest(x: Any, rest: Rest) -> Any:
     return fac(g(x), *rest)
 
 
+def both_rests(x: Rest, y: Rest) -> Any:
+    return fac(*x, *y)
+
+
+def one_rest_twice(x: Rest, y: Rest) -> Any:
+    return fac(*x, *y, *x)
+
+
+def rests_around(x: Rest, k: is_b, y: Rest) -> Any:
+    return fac(*x, k, *y)
+
+
 def b_and_any(k: is_b, x: Any) -> Any:
     return g(fac(k, x))
 
@@ -177,6 +188,10 @@ ASSOCIATIVE_COMMUTATIVE = [
     (f(b, fac(a, a)), lambda x: f(g(x), fac(x, x)), []),
     (fac(g(a), b, c), any_rest, [dict(x=a, rest=(b, c))]),
     (fac(g(a), b, g(c)), any_rest, [dict(x=a, rest=(b, g(c))), dict(x=c, rest=(g(a), b))]),
+    (fac(a, b), both_rests, all_rests("|ab a|b b|a ab|", "x", "y")),
+    (fac(a, a), both_rests, all_rests("|aa a|a aa|", "x", "y")),
+    (fac(a, b, a), one_rest_twice, all_rests("|aba a|b", "x", "y")),
+    (fac(a, b, c), rests_around, [w | {"k": b} for w in all_rests("|ac a|c c|a ac|", "x", "y")]),
     (g(fac(a, b)), with_optional, []),
     (g(a), with_optional, [dict(k=a, x=7)]),
     (f(f(fac(a, b)), fac(a, b)), lambda x: f(f(x), x), [dict(x=fac(a, b))]),

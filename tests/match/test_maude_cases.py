@@ -4,9 +4,9 @@
 How its notions map to ours. `match` (all of the subject): a pattern under another op, or one that
 takes everything. `xmatch` (with extension): a left side that is a sum leaves operands alone, here
 bound to "*". A variable of a sort below the sort of sums: our variable, one operand each. A
-variable of the sort of sums: the one variable that takes all that is left (it occurs once, or is a
-`Rest`). `id: z` and a variable that may be z: a `Rest` may be empty. A condition: a guard. `red`
-and `rew`: an equilibrium of rules. Not ours: two variables in one sum that both take several.
+variable of the sort of sums: the one variable that takes all that is left (it occurs once), or a
+`Rest`, of which there may be several. `id: z` and a variable that may be z: a `Rest` may be empty.
+A condition: a guard. `red` and `rew`: an equilibrium of rules.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ VARIABLES = {name: LogicVariable(name, sort=ELT) for name in "XYZ"} | {
     "S": LogicVariable("S", sort=Anything),
     "R": LogicVariable("R", sort=Anything),
 }
-REST = LogicVariable("R", sort=Rest, rest=True)
+RESTS = {name: LogicVariable(name, sort=Rest, rest=True) for name in "RQ"}
 
 
 @pytest.fixture(scope="module")
@@ -217,12 +217,13 @@ def operands(draw: Any, kinds: str) -> Any:
 
 
 @st.composite
-def cases(draw: Any, kinds: str, rest: bool) -> Any:
-    """A sum and a pattern for it; rest: R takes what is left."""
-    sign = draw(st.sampled_from("+*"))
-    parts = draw(st.lists(operands(kinds), min_size=2 - rest, max_size=3))
-    text = f" {sign} ".join([s for s, _ in parts] + ["R:Bag"] * rest)
-    taking = [REST if sign == "*" else VARIABLES["R"]] * rest
+def cases(draw: Any, kinds: str, rests: str = "") -> Any:
+    """A sum and a pattern for it; rests: who takes what is left, R, or two or three of R and Q."""
+    sign = draw(st.sampled_from("+*" if len(rests) < 2 else "*"))
+    few = len(rests) > 1  # (Maude has no pattern without an operator)
+    parts = draw(st.lists(operands(kinds), min_size=max(2 - len(rests), 0), max_size=3 - few))
+    text = f" {sign} ".join([s for s, _ in parts] + [f"{name}:Bag" for name in rests])
+    taking = [RESTS[name] if sign == "*" else VARIABLES[name] for name in rests]
     return sign, draw(sums(sign)), text, SIGNS[sign](*[u for _, u in parts], *taking)
 
 
@@ -277,7 +278,7 @@ def our_answers(subject: Any, pattern: Any, sign: str, extended: bool = False) -
 
 
 @settings(max_examples=150, deadline=None)
-@over(case=cases("XYZgh", rest=False) | cases("XYZgh", rest=True))
+@over(case=cases("XYZgh") | cases("XYZgh", rests="R"))
 def test_all_matches_are_those_of_maude(module: Any, case: Any) -> None:
     sign, (text, subject), pattern_text, pattern = case
     note(f"{pattern_text} <=? {text}")
@@ -285,7 +286,15 @@ def test_all_matches_are_those_of_maude(module: Any, case: Any) -> None:
 
 
 @settings(max_examples=80, deadline=None)
-@over(case=cases("gh", rest=False))
+@over(case=cases("Xgh", rests="RQ") | cases("Xg", rests="RQR") | cases("g", rests="RRQ"))
+def test_several_rests_share_operands_as_in_maude(module: Any, case: Any) -> None:
+    sign, (text, subject), pattern_text, pattern = case
+    note(f"{pattern_text} <=? {text}")
+    assert our_answers(subject, pattern, sign) == maude_answers(module, text, pattern_text)
+
+
+@settings(max_examples=80, deadline=None)
+@over(case=cases("gh"))
 def test_all_fragments_are_those_of_maude(module: Any, case: Any) -> None:
     sign, (text, subject), pattern_text, pattern = case
     note(f"{pattern_text} <=? {text}, with extension")
