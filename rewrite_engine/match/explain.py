@@ -13,9 +13,10 @@ from typing import Any
 
 from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
-from rewrite_engine.match.build import ask, instantiate
+from rewrite_engine.match.build import instantiate
 from rewrite_engine.match.fact import Unknown
-from rewrite_engine.match.interpret import Bindings, Matcher, matches
+from rewrite_engine.match.interpret import ASKED, Bindings, Matcher, match_root, matches
+from rewrite_engine.match.lower import Condition
 from rewrite_engine.match.pattern import Hole, Literal, OpNode
 from rewrite_engine.match.rule import DataRule, NodeRewriter, Rule, tracks
 from rewrite_engine.match.text import pattern_text
@@ -31,7 +32,8 @@ class Diagnosis:
     applies: whether it would fire. part: what says no: a sub-pattern or guard as text, "root",
     "right side", "type" or "function"; empty if nothing does. reason: why, in words. bindings: what
     the rule's variables stand for, as far as they are bound where it failed. evidence: the guards
-    that hold, with what they said. progress: how many parts of the pattern matched.
+    that were asked on the way and hold, with what they said. progress: how many parts of the
+    pattern matched, and guards held.
     """
 
     applies: bool
@@ -59,43 +61,36 @@ def diagnose(
 def _of_data(rule: DataRule, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:
     if len(node.outputs) != 1:
         return Diagnosis(False, "root", f"the rule looks at one output, and {node.op} has more")
-    probe = Probe(rule, text)
-    best: Diagnosis | None = None
+    probe = Probe(rule, text, fgraph)
+    first: Diagnosis | None = None
     try:
-        for bound in probe.match_op(rule.left, node.outputs[0], {}):
-            found = _finish(rule, node, bound, fgraph, probe, run)
+        for bound in probe.ways(node):
+            found = _finish(rule, node, bound, probe, run)
             if found.applies:
                 return found
-            if best is None or found.progress > best.progress:
-                best = found
+            first = first or found
     except SearchBudgetError as error:
         return Diagnosis(False, "root", str(error))
-    return probe.diagnosis() if best is None else best
+    return first or probe.diagnosis(node)
 
 
-def _finish(
-    rule: DataRule, node: Apply, bound: Bindings, fgraph: Any, probe: Probe, run: bool
-) -> Diagnosis:
-    """Ask the guards, and try the right side, where the left side matches."""
-    evidence: list[tuple[str, Any]] = []
+def _finish(rule: DataRule, node: Apply, bound: Bindings, probe: Probe, run: bool) -> Diagnosis:
+    """Try the right side, where the left side matches and the guards hold."""
+    evidence = probe.evidence(bound)
+    progress = probe.reached + len(evidence)
+    bound = {name: value for name, value in bound.items() if name != ASKED}
 
     def no(part: str, reason: str) -> Diagnosis:
-        progress = probe.reached + len(evidence)
         said = f"the left side matches; {reason}"
-        return Diagnosis(False, part, said, bound, tuple(evidence), progress)
+        return Diagnosis(False, part, said, bound, evidence, progress)
 
-    for guard in sorted(rule.guards, key=lambda g: g.cost):
-        answer = ask(guard, bound, fgraph)
-        if not answer:
-            return no(guard.text, f"guard {guard.text}: {_because(answer, probe.text)}")
-        evidence.append((guard.text, answer))
     if run:
         old, new = node.outputs[0], instantiate(rule.right, bound, node)
         if new is None:
             return no("right side", "the function that makes the right side declines")
         if not rule.accept(old, new):
             return no("type", f"the type would change from {old.type} to {new.type}")
-    return Diagnosis(True, bindings=bound, evidence=tuple(evidence), progress=probe.reached)
+    return Diagnosis(True, bindings=bound, evidence=evidence, progress=progress)
 
 
 def _of_function(rule: Rule, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:
@@ -129,17 +124,17 @@ class Probe(Matcher):
 
     __slots__ = ("first", "progress", "reached", "text")
 
-    def __init__(self, rule: DataRule, text: Text = brief) -> None:
-        super().__init__(rule.left, rule.lowered.exact)
+    def __init__(self, rule: DataRule, text: Text = brief, fgraph: Any = None) -> None:
+        super().__init__(rule.left, rule.lowered.exact, guards=rule.guards, fgraph=fgraph)
         self.text = text
         self.reached = 0
         self.progress = -1
         self.first: tuple[Any, Any, Bindings, Any] = (rule.left, None, {}, "it does not match")
 
     def failed(self, part: Any, here: Any, bound: Bindings, why: Any = None) -> None:
-        progress = self.reached
-        if isinstance(part, OpNode) and why is None:
-            progress -= 1  # it was counted when it was entered
+        progress = self.reached + len(bound.get(ASKED, ()))
+        if isinstance(part, Condition):
+            progress += 1  # parts that match are behind it
         elif isinstance(part, Literal) and here.head is CONSTANT:
             progress += 1  # a constant comes closer than anything else
         if progress > self.progress:
@@ -153,9 +148,10 @@ class Probe(Matcher):
             self.reached -= part
 
     def match_op(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
-        self.reached += 1
-        yield from super().match_op(pattern, v, bound)
-        self.reached -= 1
+        if self.is_there(pattern, v, bound):
+            self.reached += 1
+            yield from super().match_op(pattern, v, bound)
+            self.reached -= 1
 
     def orders(
         self, pattern: OpNode, inputs: Sequence[Any], bound: Bindings
@@ -169,14 +165,26 @@ class Probe(Matcher):
         found = super().orders(pattern, inputs, bound)
         return found if len(found) == 1 else sorted(found, key=lambda order: -fitting(order))
 
-    def diagnosis(self) -> Diagnosis:
+    def evidence(self, bound: Bindings) -> tuple[tuple[str, Any], ...]:
+        """The guards that were asked on the way, in that order, with what they said."""
+        said = bound.get(ASKED, {})
+        return tuple([(self.guards[i].text, answer) for i, answer in said.items()])
+
+    def diagnosis(self, node: Apply) -> Diagnosis:
         """The failure that got furthest."""
         part, here, bound, why = self.first
+        evidence = self.evidence(bound)
+        bound = {name: value for name, value in bound.items() if name != ASKED}
+        if isinstance(part, Condition):
+            reason = f"guard {part.text}: {_because(here, self.text)}"
+            if next(match_root(self.left, node, self.exact), None) is not None:
+                reason = f"the left side matches; {reason}"
+            return Diagnosis(False, part.text, reason, bound, evidence, self.progress)
         name = part.name if isinstance(part, Hole) else pattern_text(part)
         reason = self._hole(part, here, bound) if isinstance(part, Hole) else ""
         if not reason:
             reason = f"`{name}`: {self._why(part, here, why)}"
-        return Diagnosis(False, name, reason, bound, (), max(self.progress, 0))
+        return Diagnosis(False, name, reason, bound, evidence, max(self.progress, 0))
 
     def _hole(self, hole: Hole, here: Any, bound: Bindings) -> str:
         if hole.name in bound:

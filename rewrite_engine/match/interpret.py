@@ -1,8 +1,8 @@
 """The matcher, interpreted: the plain meaning of a pattern on graph nodes.
 
-Slow and short. Compiled matchers (`match/emit.py`) must give the same bindings in the same order;
-tests compare. `Matcher.failed` hears of every part that does not match: `match/explain.py` listens
-there to say why a rule does not apply.
+Slow and short. Compiled matchers (`match/emit.py`) must give the same bindings in the same order,
+and ask the same guards on the way; tests compare. `Matcher.failed` hears of every part that does
+not match: `match/explain.py` listens there to say why a rule does not apply.
 """
 
 from __future__ import annotations
@@ -23,9 +23,16 @@ from rewrite_engine.match.ac import (
     shares,
     without,
 )
+from rewrite_engine.match.build import ask
+from rewrite_engine.match.emit import test_cost
+from rewrite_engine.match.lower import Condition
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
 
 Bindings = dict[str, Any]
+Pairs = Sequence[tuple[Any, Any]]  # of a pattern and what it is to match
+
+#: the name under which the guards that were asked on the way are bound, with what they answered
+ASKED = "?"
 
 COUNT = "the number of operands is another"
 NARROWED = "some of the operands would be computed in another dtype than all of them"
@@ -58,11 +65,33 @@ class Matcher:
     left: Any
     exact: bool = False
     tries: Tries = field(default_factory=Tries)
+    guards: Sequence[Condition] = ()
+    fgraph: Any = None
 
     def failed(self, part: Any, here: Any, bound: Bindings, why: Any = None) -> None:
         """A part of the left side does not match what is here; why: what is not plain from these,
         a text, or the name of a parameter with its value here and the one that is wanted.
         """
+
+    def ways(self, node: Any) -> Iterator[Bindings]:
+        """Yield every way in which the left side matches a node and all guards hold."""
+        for bound in self.match_op(self.left, node.outputs[0], {}):
+            yield from self.ready(bound)
+
+    def ready(self, bound: Bindings, most: float = inf) -> Iterator[Bindings]:
+        """Ask the guards whose variables are all bound by now, cheap ones first; yield nothing if
+        one does not hold. most: what they may cost.
+        """
+        asked = bound.get(ASKED, {})
+        todo = [(g.cost, i, g) for i, g in enumerate(self.guards) if i not in asked]
+        for cost, i, guard in sorted(todo):
+            if cost <= most and all(a.name in bound for a in guard.args if isinstance(a, Hole)):
+                answer = ask(guard, bound, self.fgraph)
+                if not answer:
+                    self.failed(guard, answer, bound | {ASKED: asked})
+                    return
+                asked = asked | {i: answer}
+        yield bound | {ASKED: asked} if asked else bound
 
     def orders(
         self, pattern: OpNode, inputs: Sequence[Any], bound: Bindings
@@ -85,10 +114,9 @@ class Matcher:
                 yield from self.match_default(pattern, v, bound)
 
     def match_op(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
-        node = v.owner
-        if node is None or len(node.outputs) != 1 or not pattern.fits(node.op):
-            self.failed(pattern, v, bound)
+        if not self.is_there(pattern, v, bound):
             return
+        node = v.owner
         inner = self.match_props(pattern, node.op, bound)
         if inner is None:
             return
@@ -103,6 +131,14 @@ class Matcher:
                 return
         for order in self.orders(pattern, inputs, inner):
             yield from self.sequence(args, order, inner)
+
+    def is_there(self, pattern: OpNode, v: Any, bound: Bindings) -> bool:
+        """Whether the op of a pattern computes a variable."""
+        node = v.owner
+        if node is not None and len(node.outputs) == 1 and pattern.fits(node.op):
+            return True
+        self.failed(pattern, v, bound)
+        return False
 
     def match_props(self, pattern: OpNode, op: Any, bound: Bindings) -> Bindings | None:
         """Match the parameters of an op; None if they differ."""
@@ -126,7 +162,8 @@ class Matcher:
         if missing.name in bound:
             return
         (other,) = [a for a in pattern.args if a is not missing]
-        yield from self.matches(other, v, bound | {missing.name: missing.default})
+        for inner in self.ready(bound | {missing.name: missing.default}):
+            yield from self.matches(other, v, inner)
 
     def match_ac(self, pattern: OpNode, node: Any, bound: Bindings) -> Iterator[Bindings]:
         """Match operands in any order (see `match/ac.py`)."""
@@ -181,7 +218,7 @@ class Matcher:
         for i, v in enumerate(inputs):
             if i in taken:
                 continue
-            for inner in self.matches(fixed[0], v, bound):
+            for inner in self.in_turn([(fixed[0], v)], bound):
                 yield from self.assign(fixed[1:], inputs, inner, (*taken, i))
 
     def bind(self, hole: Hole, v: Any, bound: Bindings) -> Iterator[Bindings]:
@@ -199,21 +236,44 @@ class Matcher:
         self, patterns: Sequence[Any], values: Sequence[Any], bound: Bindings
     ) -> Iterator[Bindings]:
         """Match operands in order; a rest hole takes any number of them, few before many."""
-        if not patterns:
-            if not values:
-                yield bound
+        at = next((i for i, p in enumerate(patterns) if isinstance(p, Hole) and p.rest), None)
+        if at is None:
+            if len(patterns) == len(values):
+                yield from self.all_of(list(zip(patterns, values, strict=True)), bound)
             return
-        first, others = patterns[0], patterns[1:]
-        if isinstance(first, Hole) and first.rest:
-            needed = sum(not (isinstance(p, Hole) and p.rest) for p in others)
-            only = needed == len(others)
-            start = len(values) - needed if only else 0
-            for n in range(max(start, 0), len(values) - needed + 1):
-                taken = tuple(values[:n])
-                if bound.get(first.name, taken) == taken:
-                    yield from self.sequence(others, values[n:], bound | {first.name: taken})
+        rest, others = patterns[at], patterns[at + 1 :]
+        needed = sum(not (isinstance(p, Hole) and p.rest) for p in others)
+        last = len(values) - needed
+        for before in self.all_of(list(zip(patterns[:at], values, strict=False)), bound):
+            for end in range(last if needed == len(others) else at, last + 1):
+                taken = tuple(values[at:end])
+                if before.get(rest.name, taken) == taken:
+                    for inner in self.ready(before | {rest.name: taken}):
+                        yield from self.sequence(others, values[end:], inner)
                 else:
-                    self.failed(first, taken, bound)
-        elif values:
-            for inner in self.matches(first, values[0], bound):
-                yield from self.sequence(others, values[1:], inner)
+                    self.failed(rest, taken, before)
+
+    def all_of(self, pairs: Pairs, bound: Bindings) -> Iterator[Bindings]:
+        """Match operands: first what is cheap to test, then which ops there are, and then what is
+        in each of these.
+        """
+        plain = [pair for pair in pairs if not isinstance(pair[0], OpNode)]
+        sure = [(p, v) for p, v in pairs if isinstance(p, OpNode) and p.default is None]
+        maybe = [(p, v) for p, v in pairs if isinstance(p, OpNode) and p.default is not None]
+        plain.sort(key=lambda pair: test_cost(pair[0]))
+        for cheap in self.in_turn(plain, bound, most=-inf):
+            for inner in self.ready(cheap, most=1):
+                if all(self.is_there(p, v, inner) for p, v in sure):
+                    for known in self.ready(inner):
+                        yield from self.in_turn([*sure, *reversed(maybe)], known)
+
+    def in_turn(self, pairs: Pairs, bound: Bindings, most: float = inf) -> Iterator[Bindings]:
+        """Match one after the other, in depth. most: what guards may cost that are asked between
+        them.
+        """
+        if not pairs:
+            yield bound
+            return
+        for inner in self.matches(*pairs[0], bound):
+            for known in self.ready(inner, most):
+                yield from self.in_turn(pairs[1:], known, most)

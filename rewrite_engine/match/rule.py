@@ -18,11 +18,11 @@ from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
-from rewrite_engine.match.ac import MOST
-from rewrite_engine.match.build import Consumer, consumer, guards_hold, instantiate
+from rewrite_engine.match.ac import MOST, Tries
+from rewrite_engine.match.build import Consumer, consumer, instantiate
 from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
 from rewrite_engine.match.emit import Function, compile_rule
-from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.interpret import Matcher
 from rewrite_engine.match.lower import Compute, Lowered, lower
 from rewrite_engine.match.outline import (
     Outline,
@@ -298,9 +298,10 @@ class DataRule(Rule):
 
     def interpreted(self, fgraph: Any, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""
-        for bound in match_root(self.left, node, self.lowered.exact, MOST):
-            if not guards_hold(self.guards, bound, fgraph):
-                continue
+        if len(node.outputs) != 1:
+            return None
+        exact, tries = self.lowered.exact, Tries(MOST)
+        for bound in Matcher(self.left, exact, tries, self.guards, fgraph).ways(node):
             result = instantiate(self.right, bound, node)
             if result is not None:
                 return result

@@ -13,11 +13,12 @@ from kanren.graph import reduceo
 
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.match.ac import is_ac
 from rewrite_engine.match.build import instantiate
-from rewrite_engine.match.fact import given
+from rewrite_engine.match.fact import because, given, unknown
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Condition
-from rewrite_engine.match.pattern import Hole, holes
+from rewrite_engine.match.pattern import Hole, holes, subpatterns
 from rewrite_engine.terms import etuplize, logic_variables
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.search import run
@@ -84,6 +85,60 @@ def test_they_take_the_same_match_when_a_guard_refuses_some(pair: Any, verdicts:
         results = chosen.transform(None, node), chosen.interpreted(None, node)
         assert results[0] is not None
         assert same(*results)
+
+
+@settings(max_examples=150)
+@over(pairs(), st.data())
+def test_they_ask_the_same_guards_in_the_same_order(pair: Any, data: Any) -> None:
+    """Guards of any cost, about any variables, some of which do not hold; a trace asks as the
+    interpreter does.
+    """
+    rule, node = pair
+    names = sorted(holes(rule.left))
+    if not names:
+        return
+    heard: list[Any] = []
+    guards = []
+    for i in range(data.draw(st.integers(1, 4))):
+        some = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=2, unique=True))
+        wants, cost = data.draw(st.integers(0, 3)), data.draw(st.sampled_from([None, 0, 1, 2, 10]))
+
+        def said(*values: Any, i: int = i, wants: int = wants) -> Any:
+            heard.append((i, *map(text_of_value, values)))
+            return because("so") if len(str(heard[-1])) % 4 != wants else unknown("not so")
+
+        asked = None if cost is None else Heard(said, cost)
+        guards.append(Condition(said, tuple(map(Hole, some)), f"guard {i}", asked))
+    chosen = guarded(rule, tuple(guards))
+    compiled = chosen.transform(None, node), heard.copy()
+    heard.clear()
+    interpreted = chosen.interpreted(None, node), heard.copy()
+    heard.clear()
+    note(f"{rule.text}   at   {etuplize(node.outputs[0])}")
+    assert same(compiled[0], interpreted[0])
+    if any(is_ac(part) for part, _ in subpatterns(rule.left)):  # compiled, ways are left out
+        more = iter(dict.fromkeys(interpreted[1]))
+        assert all(one in more for one in dict.fromkeys(compiled[1]))
+    else:
+        assert compiled[1] == interpreted[1]
+
+
+class Heard:
+    """A fact that is not remembered."""
+
+    name = "heard"
+
+    def __init__(self, fn: Any, cost: int) -> None:
+        self.fn, self.cost = fn, cost
+
+    def ask(self, fgraph: Any, *args: Any) -> Any:
+        return self.fn(*args)
+
+
+def text_of_value(v: Any) -> str:
+    if isinstance(v, tuple):
+        return str([text_of_value(a) for a in v])
+    return repr(etuplize(v)) if isinstance(v, Variable) else repr(v)
 
 
 def alike(v: Any, w: Any) -> bool:
