@@ -19,10 +19,11 @@ from typing import Any, Literal
 
 from rewrite_engine.errors import PatternError, RuleError, UnboundVariableError
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.match.ac import is_ac
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.emit import Function
 from rewrite_engine.match.lower import Compute, Given, RuleBody
-from rewrite_engine.match.pattern import OpClass, OpNode, holes, subpatterns
+from rewrite_engine.match.pattern import Hole, OpClass, OpNode, holes
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.match.text import pattern_text
 from rewrite_engine.terms.logic import LogicVariable
@@ -43,6 +44,7 @@ class DirectedRule(DataRule):
             claim=equation.claim,
             tags=equation.tags,
             variable=equation.variable,
+            backward=direction == "backward",
         )
         self.equation = equation
         self.direction = direction
@@ -59,8 +61,8 @@ class Equation(Rule):
     right (its right side need not bind everything). prefer: the cost that a `SaturationOptimizer`
     goes by if it is given no other.
 
-    Raises `RuleError`s, as `DataRule` does: a side that is no op, variables that the other side
-    does not bind, a computed side, a variable for several operands.
+    Raises `RuleError`s, as `DataRule` does: a side that is no op, or only a rest; variables that
+    the other side does not bind; a computed side.
     """
 
     single = True
@@ -207,14 +209,15 @@ def _check(left: OpNode, right: Any, direction: str) -> None:
         raise PatternError(
             "both sides are the same: operands are matched in any order and grouping anyway"
         )
-    for p in [p for side in (left, right) for p, _ in subpatterns(side)]:
-        if isinstance(p, OpNode) and p.rests:
-            raise PatternError(f"{p.args[p.rests[0]].name}: an equation has no Rest variables")
     if direction == "forward":
         return
     if not isinstance(right, OpNode):
         raise PatternError(
             f"the right side {pattern_text(right)} is not an op: it would match everything{ONE_WAY}"
+        )
+    if is_ac(right) and all(isinstance(a, Hole) and a.rest for a in right.args):
+        raise PatternError(
+            f"the right side {pattern_text(right)} would match everything, as a sum of one{ONE_WAY}"
         )
     for name in sorted(set(holes(left)) - set(holes(right))):
         raise UnboundVariableError(

@@ -17,7 +17,6 @@ from etuples.core import ExpressionTuple, KwdPair
 from rewrite_engine.errors import PatternError, RuleError, UnboundVariableError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.op import Op
-from rewrite_engine.match.ac import is_ac
 from rewrite_engine.match.pattern import (
     Anything,
     Hole,
@@ -118,10 +117,11 @@ def lower(
     variable: type[LogicVariable],
     default_sort: Sort = Anything,
     exact: bool = False,
+    backward: bool = False,
 ) -> Lowered:
     """Call a rule function on fresh logic variables and lower what it returns.
 
-    Raises `RuleError`s.
+    backward: the author wrote the right side first. Raises `RuleError`s.
     """
     parameters = inspect.signature(fn, eval_str=True).parameters
     lvars = {name: _lvar(variable, p, default_sort) for name, p in parameters.items()}
@@ -140,6 +140,9 @@ def lower(
     if not isinstance(left, OpNode):
         raise PatternError(f"the left side {body.left!r} is not an op: it would match everything")
     right = body.right if isinstance(body.right, Compute) else lower_pattern(body.right)
+    if isinstance(right, Hole) and right.rest:
+        raise PatternError(f"the right side is {right.name}, any number of operands of no op")
+    left = sound_defaults(left, not backward)
     lowered = Lowered(left, right, tuple([lower_condition(c) for c in conditions]), exact)
     _check_bound(lowered, set(lvars))
     return lowered
@@ -246,10 +249,7 @@ def _lower_op(operator: Any, operands: tuple[Any, ...]) -> OpNode:
         raise PatternError(
             f"{operator} takes {nin} operands, not {len(args)}: this can never match"
         )
-    node = OpNode(operator, args)
-    if is_ac(node):
-        _check_ac(node)
-    return node
+    return OpNode(operator, args)
 
 
 def spliced(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -264,11 +264,35 @@ def spliced(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(result)
 
 
-def _check_ac(node: OpNode) -> None:
-    if node.default is not None and len(node.args) != 2:
-        raise PatternError(
-            f"{node.op}: an operand with a default needs one other operand beside it"
-        )
+def sound_defaults(pattern: Any, trusting: bool) -> Any:
+    """A side of a rule in which operands may be missing only where one other is beside them and
+    that changes nothing: where their default is what the op declares as its identity. trusting: or
+    where the op declares none, and the author says so; then each default has to count somewhere.
+    """
+    sound = sound_side(pattern, trusting)
+    kept = {p.name for p, _ in subpatterns(sound) if isinstance(p, Hole) and p.has_default}
+    for p, _ in subpatterns(pattern) if trusting else ():
+        for a in p.args if isinstance(p, OpNode) else ():
+            if not isinstance(a, Hole) or not a.has_default or a.name in kept:
+                continue
+            why = "an operand with a default needs one other operand beside it"
+            if len(p.args) == 2:
+                why = f"{a.name} cannot be missing: its identity is {p.op.identity}"
+            raise PatternError(f"{p.op}: {why}")
+    return sound
+
+
+def sound_side(pattern: Any, trusting: bool) -> Any:
+    """The same for a side of which nothing is asked."""
+    if not isinstance(pattern, OpNode):
+        return pattern
+    known = getattr(pattern.op, "identity", None)
+    args = [sound_side(a, trusting) for a in pattern.args]
+    for i, a in enumerate(args):
+        if isinstance(a, Hole) and a.has_default:
+            counts = trusting if known is None else a.default == known
+            args[i] = a if counts and len(args) == 2 else Hole(a.name, a.sort)
+    return OpNode(pattern.op, tuple(args))
 
 
 def _lower_class(items: tuple[Any, ...]) -> OpClass:

@@ -23,7 +23,7 @@ from rewrite_engine.match.build import Consumer, consumer, instantiate
 from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
 from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.interpret import Matcher
-from rewrite_engine.match.lower import Compute, Lowered, lower
+from rewrite_engine.match.lower import Compute, lower
 from rewrite_engine.match.outline import (
     Outline,
     demands,
@@ -81,7 +81,7 @@ class Rule:
 
     @cached_property
     def doc(self) -> str:
-        """The docstring: why the rule is there."""
+        """The docstring."""
         return inspect.getdoc(self.fn) or ""
 
     def error(self, cls: type[RuleError], why: object) -> RuleError:
@@ -191,9 +191,7 @@ class Rule:
 
 
 def tracks(roots: Sequence[Any] | None, op: Any) -> bool:
-    """Whether an op is among the roots (ops, classes of ops, or predicates on ops; None means
-    all).
-    """
+    """Whether an op is among the roots: ops, classes of ops, predicates on ops; None means all."""
     return roots is None or any(is_root(root, op) for root in roots)
 
 
@@ -219,12 +217,13 @@ class DataRule(Rule):
         claim: Claim = refines,
         tags: Iterable[str] = (),
         variable: type[LogicVariable] = LogicVariable,
+        backward: bool = False,
     ) -> None:
         super().__init__(fn, phase=phase, claim=claim, tags=tags)
         self.variable = variable
         pairs = exact in (claim, claim.then) or PAIRWISE in self.tags
         try:
-            self.lowered: Lowered = lower(fn, variable, exact=pairs)
+            self.lowered = lower(fn, variable, exact=pairs, backward=backward)
             check_sides(self.lowered)
         except RuleError as error:
             raise self.error(type(error), error) from error.__cause__

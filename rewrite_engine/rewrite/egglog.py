@@ -3,37 +3,37 @@
 Terms go over as text, one constructor for each op and kinds of operands (a kind is a type of which
 only what never changes between equal terms is kept: dtype, rank, dimensions of length 1). Each
 equation goes over once for every way in which the kinds fit, with its sorts and guards asked of
-variables of these kinds; what needs more than kinds to hold is left out, as are equations with
-numbers in them. Sums and products of many operands are matched before they go over: there is a
-rewrite for every choice of the operands that an equation speaks of, and none that reorders. egglog
-does not say how it came to what it found: where steps are needed, the equations are matched again,
-only at the classes on the way.
+variables of these kinds. The two engines take turns until neither finds anything. What egglog
+cannot match is matched here, and what comes of it goes over: sums and products of more operands
+than a pattern names (a rewrite for every choice of them would make n² of n operands), equations
+with rests, defaults or numbers, and guards that need more than kinds to hold. egglog does not say
+how it came to what it found: where steps are needed, the equations are matched again, only at the
+classes on the way.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import permutations
+from math import inf
 from time import perf_counter
 from typing import Any, NamedTuple
 
 from rewrite_engine.errors import MissingExtraError
-from rewrite_engine.match.ac import EXTRA, Plan, is_ac, keeps_dtype, plan
+from rewrite_engine.match.ac import Plan, is_ac, plan
 from rewrite_engine.match.build import ask
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.cost import CostModel
 from rewrite_engine.rewrite.egraph import TOLD, EGraph
 from rewrite_engine.rewrite.ematch import Bound, bind_parameters
-from rewrite_engine.rewrite.explore import Explorer, Limits
+from rewrite_engine.rewrite.explore import Explorer, Full, Limits
 from rewrite_engine.rewrite.extract import Choice, Extractor
 from rewrite_engine.rewrite.result import StopReason
 
 CHUNK = 20  # commands sent at a time: the parser takes quadratic time
 PROBLEMS = (TypeError, ValueError)
-
-
-WIDEST = 12  # operands of a sum up to which a part of it is looked for: n² rewrites for n operands
 
 
 class Bit(NamedTuple):
@@ -74,10 +74,9 @@ def load() -> Any:
         roots: Sequence[int],
         original: int,
     ) -> tuple[StopReason, Choice | None]:
-        Explorer(egraph, rules, limits).flatten()
-        session = Session(bindings.EGraph(), egraph, rules, limits)
-        stopped = session.explore()
-        session.take_back()
+        stopped = Session(bindings.EGraph(), egraph, rules, limits).explore()
+        if not egraph.links and len(egraph) == original:
+            return stopped, None
         wanted = [egraph.find(t) for t in roots]
         return stopped, Extractor(egraph, cost).choose(wanted, original, limits.until)
 
@@ -92,12 +91,19 @@ class Session:
     ) -> None:
         self.engine = engine
         self.egraph = egraph
-        self.rules = [rule for rule in rules if not _has_numbers(rule)]
+        self.rules = rules
         self.limits = limits
+        self.explorer = Explorer(egraph, rules, limits)
         self.signatures: dict[Any, Signature] = {}
         self.program = ["(sort T)", "(constructor term (i64) T)"]
         self.known: set[str] = set()
-        self.cut = False  # whether something was not sent over because it is too wide
+        self.sent = self.told = 0  # how many terms and links went over
+        self.widest: dict[Any, int] = {}  # op -> the most operands that a term of it has
+        self._widen()
+        #: rules that do not go over at all: they are matched here, which notes the reasons
+        self.alone = {n for n, rule in enumerate(rules) if not _goes_over(rule) or self._wide(n)}
+        self.undecided: set[int] = set()  # those with guards that need more than kinds
+        self.explorer.active = set(self.alone)
 
     def run(self, text: str) -> Any:
         """Run a program in egglog."""
@@ -106,32 +112,92 @@ class Session:
     # --- there -----------------------------------------------------------------------------------
 
     def explore(self) -> StopReason:
-        """Send terms and rules over, and saturate."""
+        """Saturate, in turns."""
+        egraph, explorer = self.egraph, self.explorer
+        if len(self.alone) == len(self.rules):
+            return explorer.run()
+        stopped = StopReason.BUDGET
+        egraph.rebuild()
+        while True:
+            self._send()
+            there = self._saturate()
+            if not self._take_back() or not there:
+                break
+            self._share()
+            before = len(egraph), len(egraph.links)
+            if not explorer.round():
+                break
+            if before == (len(egraph), len(egraph.links)) and not egraph.touched:
+                stopped = explorer.verdict
+                break
+        self._explain()
+        return stopped
+
+    def _explain(self) -> None:
+        """Let reasons be looked for where egglog told us of unions."""
+        explorer = Explorer(self.egraph, self.rules, Limits(sys.maxsize, inf))
+        explorer.active -= self.alone
+        self.egraph.links_of = explorer.links_of
+
+    def _widen(self) -> None:
+        """Note how many operands the ops have, those of nests together."""
+        egraph = self.egraph
+        width: list[int] = []
+        for t, op in enumerate(egraph.op):
+            inner = [width[k] if egraph.op[k] is op else 1 for k in egraph.kids[t]]
+            width.append(sum(inner))
+            if width[t] > self.widest.get(op, 0):
+                self.widest[op] = width[t]
+
+    def _wide(self, n: int) -> bool:
+        """Whether there are sums of more operands than a rule names."""
+        plans = self.explorer.sides[n].plans
+        return any(self.widest.get(p.op, 0) > len(p.args) for p in plans)
+
+    def _send(self) -> None:
+        """Send what is new over: terms, what is equal, and rewrites for new kinds."""
         egraph = self.egraph
         terms = []
-        for t, op in enumerate(egraph.op):
+        for t in range(self.sent, len(egraph)):
+            op, kids = egraph.op[t], egraph.kids[t]
             if op is None:
                 continue
-            kinds = tuple([kind_of(egraph.var[k]) for k in egraph.kids[t]])
+            self.widest[op] = max(len(kids), self.widest.get(op, 0))
+            kinds = tuple([kind_of(egraph.var[k]) for k in kids])
             name = self.signature(op, kinds, kind_of(egraph.var[t])).name
-            operands = " ".join([f"(term {k})" for k in egraph.kids[t]])
+            operands = " ".join([f"(term {k})" for k in kids])
             terms.append(f"(union (term {t}) ({name} {operands}))")
+        terms += [f"(union (term {s}) (term {t}))" for s, t, _ in egraph.links[self.told :]]
+        self.sent, self.told = len(egraph), len(egraph.links)
         before = -1
         while before != len(self.signatures) < 1_000:  # right sides bring new kinds
             before = len(self.signatures)
-            for rule in self.rules:
-                self.program += self.instances(rule)
-        commands = self.program + terms
+            for n, rule in enumerate(self.rules):
+                if n not in self.alone:
+                    self.program += self.instances(n, rule)
+        commands, self.program = self.program + terms, []
         for i in range(0, len(commands), CHUNK):
             self.run("\n".join(commands[i : i + CHUNK]))
+
+    def _saturate(self) -> bool:
+        """Let egglog run; False if a limit was reached."""
         while perf_counter() < self.limits.until:
             if not self.run("(run 1)")[0].report.updated:
-                return StopReason.BUDGET if self.cut else StopReason.SATURATED
-            if sum(len(f.rows) for f in self.engine.freeze().functions.values()) > (
-                self.limits.terms
-            ):
-                return StopReason.BUDGET
-        return StopReason.BUDGET
+                return True
+            functions = self.engine.freeze().functions
+            if sum(len(f.rows) for n, f in functions.items() if n != "term") > self.limits.terms:
+                return False
+        return False
+
+    def _share(self) -> None:
+        """Say which rules are matched here in the next round: those that do not go over, and those
+        for which there are wider terms than their patterns are. A rule that is new among them looks
+        at everything."""
+        wide = {n for n in range(len(self.rules)) if self._wide(n)}
+        active = self.alone | self.undecided | wide
+        if active - self.explorer.active:
+            self.egraph.touched = dict.fromkeys(self.egraph.classes())
+        self.explorer.active = active
 
     def signature(self, op: Any, kinds: tuple[Any, ...], out: Any) -> Signature:
         """The constructor of an op on kinds."""
@@ -142,17 +208,16 @@ class Session:
             self.program.append(f"(constructor {found.name} ({' '.join('T' for _ in kinds)}) T)")
         return found
 
-    def instances(self, rule: DataRule) -> Iterator[str]:
+    def instances(self, n: int, rule: DataRule) -> Iterator[str]:
         """An equation's rewrites for all kinds that fit, those that are not known yet."""
         plans = {p: plan(p, rule.left) for p, _ in subpatterns(rule.left) if is_ac(p)}
-        for left, out, bound in self.left(rule.left, None, {}, plans, rule.left):
+        for left, out, bound in self.left(rule.left, None, {}, plans):
             samples = {n: v.sample() if isinstance(v, Bit) else v for n, v in bound.items()}
             try:
                 if not all(ask(guard, samples) for guard in rule.guards):
+                    self.undecided.add(n)
                     continue
                 right = self.right(rule.right, bound)
-                if EXTRA in bound:
-                    right = self.term(rule.left.op, [right, *bound[EXTRA]])
             except PROBLEMS:
                 continue
             text = f"(rewrite {left} {right.text})"
@@ -161,11 +226,10 @@ class Session:
                 yield text
 
     def left(
-        self, p: Any, want: Any, bound: Bound, plans: dict[OpNode, Plan], root: OpNode | None = None
+        self, p: Any, want: Any, bound: Bound, plans: dict[OpNode, Plan]
     ) -> Iterator[tuple[str, Any, Bound]]:
         """The ways to give kinds to a pattern of which the whole has the kind `want` (None: any):
-        its text, its kind, and what its variables stand for. root: the pattern, if it is the whole
-        left side."""
+        its text, its kind, and what its variables stand for."""
         if isinstance(p, Hole):
             if p.name in bound:
                 fits = bound[p.name].kind is want
@@ -178,64 +242,30 @@ class Session:
             if not p.fits(s.op) or want not in (None, s.out):
                 continue
             inner = bind_parameters(p, s.op, bound)
-            if inner is None:
+            if inner is None or len(s.kinds) != len(p.args):
                 continue
-            ways = self.in_order(p, s, inner, plans)
-            if p in plans:
-                ways = self.in_any_order(p, s, inner, plans, root)
-            for texts, found in ways:
+            order = self.in_any_order if p in plans else self.in_order
+            for texts, found in order(p, s, inner, plans):
                 yield f"({s.name} {' '.join(texts)})", s.out, found
 
     def in_order(
         self, p: OpNode, s: Signature, bound: Bound, plans: dict[OpNode, Plan]
     ) -> Iterator[tuple[list[str], Bound]]:
         """The ways to give kinds to the operands of an op, each at its place."""
-        if len(s.kinds) != len(p.args):
-            return
         for args in (p.args, p.args[::-1]) if p.swaps else (p.args,):
             yield from self.operands(args, s.kinds, bound, plans)
 
     def in_any_order(
-        self,
-        p: OpNode,
-        s: Signature,
-        bound: Bound,
-        plans: dict[OpNode, Plan],
-        root: OpNode | None,
+        self, p: OpNode, s: Signature, bound: Bound, plans: dict[OpNode, Plan]
     ) -> Iterator[tuple[list[str], Bound]]:
-        """The same for the operands of an AC op, of which there may be more than the pattern has
-        (see `match/ac.py`)."""
-        taking, n = plans[p], len(s.kinds)
-        wanted = len(taking.fixed) + (taking.collector is not None)
-        if n != wanted and (n < wanted or not (taking.collector or p is root)):
-            return
-        if n > WIDEST:
-            self.cut = True
-            return
-        for taken in permutations(range(n), len(taking.fixed)):
-            kinds = [s.kinds[i] for i in taken]
-            for texts, found in self.operands(taking.fixed, kinds, bound, plans):
-                left = [i for i in range(n) if i not in taken]
-                others = {i: Bit(f"o{len(found)}_{i}", s.kinds[i]) for i in left}
-                parts = [s.kinds[i]() for i in taken], [bit.sample() for bit in others.values()]
-                if not keeps_dtype(s.out(), parts[0], parts[1][: None if taking.collector else 1]):
-                    continue
-                inner = self.with_others(p, taking.collector, list(others.values()), found)
-                if inner is not None:
-                    at = dict(zip(taken, texts, strict=True))
-                    yield [at[i] if i in at else others[i].text for i in range(n)], inner
-
-    def with_others(
-        self, p: OpNode, collector: Hole | None, others: list[Bit], bound: Bound
-    ) -> Bound | None:
-        """Bind the operands that no pattern took."""
-        if collector is None:
-            return bound | {EXTRA: tuple(others)} if others else bound
-        try:
-            whole = others[0] if len(others) == 1 else self.term(p.op, others)
-        except PROBLEMS:
-            return None
-        return bound | {collector.name: whole} if collector.sort(whole.sample()) else None
+        """The same for the operands of an AC op, in all their orders."""
+        taking = plans[p]
+        args = (*taking.fixed, *([taking.collector] if taking.collector else []))
+        for places in permutations(range(len(args))):
+            kinds = [s.kinds[i] for i in places]
+            for texts, found in self.operands(args, kinds, bound, plans):
+                at = dict(zip(places, texts, strict=True))
+                yield [at[i] for i in range(len(args))], found
 
     def operands(
         self,
@@ -275,8 +305,9 @@ class Session:
 
     # --- and back --------------------------------------------------------------------------------
 
-    def take_back(self) -> None:
-        """Add all terms that egglog has to the e-graph, with its classes."""
+    def _take_back(self) -> bool:
+        """Add the terms that egglog has to the e-graph, with its classes; False if there are too
+        many."""
         functions = self.engine.freeze().functions
         term: dict[Any, int] = {}  # class in egglog -> one of our terms
         for row in functions["term"].rows:
@@ -287,7 +318,6 @@ class Session:
             if s.name in functions
             for row in functions[s.name].rows
         ]
-        explorer = Explorer(self.egraph, self.rules, self.limits)
         waiting: dict[Any, list[int]] = {}
         todo = list(reversed(range(len(rows))))
         while todo:
@@ -298,14 +328,17 @@ class Session:
                 waiting.setdefault(missing, []).append(i)
                 continue
             try:
-                made = explorer.made(s.op, [term[v] for v in inputs])
+                made = self.explorer.made(s.op, [term[v] for v in inputs])
             except PROBLEMS:
                 continue  # the static shapes do not fit
+            except Full:
+                self.egraph.rebuild()
+                return False
             if made is not None:
                 self._same(term, out, made)
                 todo += waiting.pop(out, [])
         self.egraph.rebuild()
-        self.egraph.links_of = explorer.links_of
+        return True
 
     def _same(self, term: dict[Any, int], value: Any, t: int) -> None:
         known = term.setdefault(value, t)
@@ -323,6 +356,9 @@ def kind_of(v: Any) -> Any:
     return v.type.clone(shape=tuple([1 if n == 1 else None for n in shape]))
 
 
-def _has_numbers(rule: DataRule) -> bool:
-    sides = (rule.left, rule.right)
-    return any(isinstance(p, Literal) for side in sides for p, _ in subpatterns(side))
+def _goes_over(rule: DataRule) -> bool:
+    """Whether a rule can be said to egglog: without numbers, rests, and operands that may be
+    missing."""
+    parts = [p for side in (rule.left, rule.right) for p, _ in subpatterns(side)]
+    free = any(isinstance(p, Hole) and (p.rest or p.has_default) for p in parts)
+    return not free and not any(isinstance(p, Literal) for p in parts)

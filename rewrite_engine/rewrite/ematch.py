@@ -4,7 +4,8 @@ A variable of the rule is bound to a term (by number), to several operands at on
 tuple), to a number that stands for a missing operand (`Weak`), or to a parameter of an op. Sorts
 are asked of the variable that tells most of a class. Associative-commutative ops are matched as
 everywhere (`match/ac.py`): some of many operands, the others stay beside the result; so no equation
-has to reorder or regroup operands, which would make about 3ⁿ terms of n.
+has to reorder or regroup operands, which would make about 3ⁿ terms of n. A rest may be empty also
+where that leaves one operand: a sum of one is that one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.ac import (
     EXTRA,
@@ -25,7 +27,7 @@ from rewrite_engine.match.ac import (
     without,
 )
 from rewrite_engine.match.build import ask
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, holes, subpatterns
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.egraph import EGraph, Kids
 
@@ -59,19 +61,53 @@ class LeftSide:
         self.plans: dict[OpNode, Plan] = {
             p: plan(p, rule.left) for p, _ in subpatterns(rule.left) if is_ac(p)
         }
+        self.names = (*holes(rule.left), EXTRA)
+        #: rests that are operands in an order somewhere
+        self.ordered = {
+            p.args[i].name
+            for p, _ in subpatterns(rule.left)
+            if isinstance(p, OpNode) and not is_ac(p)
+            for i in p.rests
+        }
+        self.cut = False  # whether there are more ways than were looked at
         self._joined: dict[Joined, Variable | None] = {}
 
     def key(self, bound: Bound) -> tuple[Any, ...]:
         """What two matches have in common iff their variables stand for equal terms."""
+        return tuple([self._key(n, bound[n]) if n in bound else None for n in self.names])
+
+    def _key(self, name: str, value: Any) -> Any:
+        """What two values of a variable have in common iff they are equal."""
         find = self.egraph.find
-        return tuple([v if k in self.parameters else _key(v, find) for k, v in bound.items()])
+        if isinstance(value, int) and name not in self.parameters:
+            return find(value)
+        if isinstance(value, Joined):
+            return value.op, tuple(sorted(map(find, value.kids)))
+        if isinstance(value, Weak) or name in self.parameters:
+            return value
+        classes = map(find, value)
+        return tuple(classes if name in self.ordered else sorted(classes))
+
+    def fits(self, op: Any) -> bool:
+        """Whether the left side may match a term with an op."""
+        alone = one_of_one(self.left)
+        return self.left.fits(op) or (isinstance(alone, OpNode) and alone.fits(op))
+
+    def everywhere(self, t: int) -> Iterator[Way]:
+        """How the left side matches a term."""
+        left, op = self.left, self.egraph.op[t]
+        if left.fits(op):
+            yield from self.at(left, t, {})
+        alone = one_of_one(left)
+        if isinstance(alone, OpNode) and alone.fits(op):
+            yield from self.at(alone, t, {rest.name: () for rest in rests_of(left)})
 
     def guards_hold(self, bound: Bound) -> bool:
         """Ask the rule's guards of the variables of what its variables stand for."""
         if not self.rule.guards:
             return True
-        asked = {k: v if k in self.parameters else self.shown(v) for k, v in bound.items()}
-        return None not in asked.values() and all(ask(g, asked) for g in self.rule.guards)
+        terms = {k: self.shown(v) for k, v in bound.items() if k not in self.parameters}
+        return None not in terms.values() and all(ask(g, bound | terms) for g in self.rule.guards)
 
     def shown(self, value: Any) -> Any:
         """The graph variable (or variables, or number) for what a variable of the rule stands for;
@@ -103,6 +139,9 @@ class LeftSide:
             return
         if pattern in self.plans:
             yield from self.in_any_order(pattern, t, inner)
+        elif pattern.rests:
+            for found, trees in self.in_sequence(pattern.args, kids, inner):
+                yield found, t if trees == kids else (op, trees)
         elif len(kids) == len(pattern.args):
             for args in (pattern.args, pattern.args[::-1]) if pattern.swaps else (pattern.args,):
                 for found, trees in self.operands(args, kids, inner):
@@ -119,6 +158,29 @@ class LeftSide:
             for all_bound, trees in self.operands(patterns[1:], kids[1:], found):
                 yield all_bound, (tree, *trees)
 
+    def in_sequence(
+        self, patterns: Sequence[Any], kids: Kids, bound: Bound
+    ) -> Iterator[tuple[Bound, tuple[Tree, ...]]]:
+        """How patterns match operands in their order; a rest takes any number of them."""
+        if not patterns:
+            if not kids:
+                yield bound, ()
+            return
+        first, others = patterns[0], patterns[1:]
+        needed = sum(not (isinstance(p, Hole) and p.rest) for p in patterns)
+        if not (isinstance(first, Hole) and first.rest):
+            ways = self.operand(first, kids[0], bound) if kids else ()
+            for found, tree in ways:
+                for all_bound, trees in self.in_sequence(others, kids[1:], found):
+                    yield all_bound, (tree, *trees)
+            return
+        most = len(kids) - needed
+        for n in range(most if needed == len(others) else 0, most + 1):
+            inner = self.bind(first, kids[:n], bound) if n >= 0 else None
+            if inner is not None:
+                for all_bound, trees in self.in_sequence(others, kids[n:], inner):
+                    yield all_bound, (*kids[:n], *trees)
+
     def operand(self, pattern: Any, k: int, bound: Bound) -> Iterator[Way]:
         """How a pattern matches the class of an operand."""
         egraph = self.egraph
@@ -134,6 +196,7 @@ class LeftSide:
                 if egraph.op[t] is not None and pattern.fits(egraph.op[t]):
                     yield from self.at(pattern, t, bound)
             yield from self.missing(pattern, k, bound)
+            yield from self.one_operand(pattern, k, bound)
 
     def missing(self, pattern: OpNode, k: int, bound: Bound) -> Iterator[Way]:
         """How what is left of an op matches where its operand with a default is missing."""
@@ -143,11 +206,34 @@ class LeftSide:
         (other,) = [a for a in pattern.args if a is not hole]
         yield from self.operand(other, k, bound | {hole.name: Weak(hole.default)})
 
+    def one_operand(self, pattern: OpNode, k: int, bound: Bound) -> Iterator[Way]:
+        """How an AC pattern with a rest matches a term of another op, as the sum of it alone."""
+        rests, egraph = rests_of(pattern), self.egraph
+        alone = one_of_one(pattern)
+        if not rests or (alone is None and any(a not in rests for a in pattern.args)):
+            return
+        if alone is not None:
+            inner = self.bind_all(rests, [()] * len(rests), bound)
+            yield from () if inner is None else self.operand(alone, k, inner)
+        elif not any(pattern.fits(egraph.op[t]) for t in egraph.members(egraph.find(k))):
+            places = range(len(rests))
+            for i in places:
+                inner = self.bind_all(rests, [(k,) if i == j else () for j in places], bound)
+                if inner is not None:
+                    yield inner, k
+
+    def bind_all(self, holes: Sequence[Hole], values: Sequence[Any], bound: Bound) -> Bound | None:
+        """Let variables stand for something; None if one of them may not."""
+        inner: Bound | None = bound
+        for hole, value in zip(holes, values, strict=True):
+            inner = None if inner is None else self.bind(hole, value, inner)
+        return inner
+
     def bind(self, hole: Hole, value: Any, bound: Bound) -> Bound | None:
         """Let a variable stand for something; None if it may not."""
         if hole.name in bound:
-            find = self.egraph.find
-            return bound if _key(bound[hole.name], find) == _key(value, find) else None
+            same = self._key(hole.name, bound[hole.name]) == self._key(hole.name, value)
+            return bound if same else None
         shown = self.shown(value)
         fits = shown is not None and (hole.rest or hole.sort(shown))
         return bound | {hole.name: value} if fits else None
@@ -168,16 +254,18 @@ class LeftSide:
             others = [self.egraph.speaker(k) for k in (left if taking.collector else left[:1])]
             if not keeps_dtype(whole, taken, others):
                 continue
-            for inner in self.with_others(taking, op, left, found):
+            for inner in self.with_others(taking, t, left, found):
+                if not self.apart(whole, taken, taking, inner):
+                    continue
                 planted = tuple([trees.get(i, k) for i, k in enumerate(kids)])
                 yield inner, t if planted == kids else (op, planted)
 
-    def with_others(self, taking: Plan, op: Any, left: Kids, bound: Bound) -> Iterator[Bound]:
+    def with_others(self, taking: Plan, t: int, left: Kids, bound: Bound) -> Iterator[Bound]:
         """Bind the operands that no pattern took."""
         if taking.rests:
             yield from self.with_rests(taking, left, bound)
         elif taking.collector is not None:
-            value = left[0] if len(left) == 1 else Joined(op, left)
+            value = left[0] if len(left) == 1 else Joined(self.egraph.op[t], left)
             inner = self.bind(taking.collector, value, bound)
             if inner is not None:
                 yield inner
@@ -195,8 +283,20 @@ class LeftSide:
             if hole.name in bound
         ]
         here = tuple(map(find, left))
-        for some in shares(here, known, tuple(free.values()), False, Tries()):
-            yield bound | dict(zip(free, some, strict=True))
+        own = dict(zip(here, left, strict=True))
+        try:
+            for some in shares(here, known, tuple(free.values()), taking.ordered, Tries()):
+                terms = [tuple([own[c] for c in operands]) for operands in some]
+                yield bound | dict(zip(free, terms, strict=True))
+        except SearchBudgetError:
+            self.cut = True
+
+    def apart(self, whole: Variable, taken: Sequence[Any], taking: Plan, bound: Bound) -> bool:
+        """Whether rests are computed in the dtype in which they are computed together."""
+        if not taking.rests:
+            return True
+        rests = [self.shown(bound[h.name]) for h, n in taking.rests.items() for _ in range(n)]
+        return keeps_dtype(whole, taken, *rests)
 
     def assigned(
         self, fixed: Sequence[Any], kids: Kids, bound: Bound, trees: dict[int, Tree]
@@ -212,15 +312,16 @@ class LeftSide:
                 yield from self.assigned(fixed[1:], kids, found, trees | {i: tree})
 
 
-def _key(value: Any, find: Any) -> Any:
-    """A value with classes for terms; several terms have no order (they are operands of AC ops)."""
-    if isinstance(value, int):
-        return find(value)
-    if isinstance(value, Weak):
-        return value
-    if isinstance(value, Joined):
-        return value.op, tuple(sorted(map(find, value.kids)))
-    return tuple(sorted(map(find, value)))
+def rests_of(pattern: OpNode) -> list[Hole]:
+    """The rests of an AC pattern, each once."""
+    return list(dict.fromkeys([pattern.args[i] for i in pattern.rests])) if is_ac(pattern) else []
+
+
+def one_of_one(pattern: OpNode) -> Any:
+    """The pattern beside the rests of an AC pattern, if there is just one."""
+    rests = rests_of(pattern)
+    others = [a for a in pattern.args if a not in rests]
+    return others[0] if rests and len(others) == 1 else None
 
 
 def bind_parameters(pattern: OpNode, op: Any, bound: Bound) -> Bound | None:

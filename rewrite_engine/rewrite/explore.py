@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.match.ac import EXTRA, is_ac
 from rewrite_engine.match.emit import literal_like
-from rewrite_engine.match.pattern import Hole, Literal, OpClass
+from rewrite_engine.match.lower import sound_side
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, same_number
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.ac import flatten, regroup
 from rewrite_engine.rewrite.egraph import EGraph, Link
@@ -37,6 +38,10 @@ class Limits(NamedTuple):
     until: float
 
 
+class Full(Exception):
+    """There are as many terms as there may be."""
+
+
 class Match(NamedTuple):
     """A rule, the class where it matches, what its variables stand for, and the term it matched."""
 
@@ -53,45 +58,52 @@ class Explorer:
         self.rules = tuple(rules)
         self.limits = limits
         self.sides = [LeftSide(egraph, rule) for rule in self.rules]
+        #: right sides in which an operand is left out where it is its default
+        self.rights = {
+            rule: sound_side(rule.right, getattr(rule, "direction", "") == "backward")
+            for rule in self.rules
+        }
         self.nests = {p.op for side in self.sides for p in side.plans}
         self.exact = all(rule.lowered.exact for rule in self.rules)
         self.depth = max([rule.depth for rule in self.rules], default=0)
         self.rounds = 0
+        #: the places of the rules that are looked for
+        self.active = set(range(len(self.rules)))
         self._by_op: dict[Any, list[int]] = {}
         self._seen: set[Any] = set()
 
     def run(self) -> StopReason:
         """Go on until nothing new comes, or a limit is reached."""
-        egraph = self.egraph
-        egraph.rebuild()
-        while egraph.touched:
-            self.rounds += 1
-            room = self.limits.terms - len(egraph)
-            some = list(islice(self._matches(self._changed()), 2 * room + FEW))
-            for i, match in enumerate(some):
-                if len(egraph) >= self.limits.terms or (i % 32 == 0 and self._late()):
-                    egraph.rebuild()
-                    return StopReason.BUDGET
-                self._add(match)
-            egraph.rebuild()
-            if self._late() or len(some) == 2 * room + FEW:
+        self.egraph.rebuild()
+        while self.egraph.touched:
+            if not self.round():
                 return StopReason.BUDGET
-        return StopReason.SATURATED
+        return self.verdict
 
-    def flatten(self) -> None:
-        """Add the one sum for every sum in a sum, nothing else (for who matches elsewhere)."""
-        egraph = self.egraph
-        for t in range(len(egraph)):  # what is added here is flat
-            flat = t
-            while True:
-                found = next(self._nested(egraph.find(flat), flat), None)
-                if found is None:
-                    break
-                self._add(found)
-                flat = egraph.links[-1][1]
-        egraph.rebuild()
+    @property
+    def verdict(self) -> StopReason:
+        """What is said where nothing new comes."""
+        cut = any(side.cut for side in self.sides)
+        return StopReason.BUDGET if cut else StopReason.SATURATED
 
-    def _late(self) -> bool:
+    def round(self) -> bool:
+        """Look at what has changed, and add what is equal; False if a limit was reached."""
+        self.rounds += 1
+        most = 2 * max(self.limits.terms - len(self.egraph), 0) + FEW
+        some = list(islice(self._matches(self._changed()), most))
+        try:
+            for i, match in enumerate(some):
+                if i % 32 == 0 and self.late():
+                    raise Full
+                self._add(match)
+        except Full:
+            return False
+        finally:
+            self.egraph.rebuild()
+        return not self.late() and len(some) < most
+
+    def late(self) -> bool:
+        """Whether the time is used up."""
         return perf_counter() > self.limits.until
 
     def _changed(self) -> list[int]:
@@ -111,10 +123,11 @@ class Explorer:
         ops = self.egraph.op
         for c in classes:
             for t in self.egraph.members(c):
-                if self._late():
+                if self.late():
                     return
                 for n in self._rules_at(ops[t]):
-                    yield from self._new_matches(n, c, t)
+                    if n in self.active:
+                        yield from self._new_matches(n, c, t)
                 yield from self._nested(c, t)
 
     def _nested(self, c: int, t: int) -> Iterator[Match]:
@@ -140,13 +153,15 @@ class Explorer:
             return []
         found = self._by_op.get(op)
         if found is None:
-            found = [n for n, rule in enumerate(self.rules) if rule.left.fits(op)]
+            found = [n for n, side in enumerate(self.sides) if side.fits(op)]
             self._by_op[op] = found
         return found
 
     def _new_matches(self, n: int, c: int, t: int) -> Iterator[Match]:
         side = self.sides[n]
-        for bound, tree in side.at(side.left, t, {}):
+        for i, (bound, tree) in enumerate(side.everywhere(t)):
+            if i % 64 == 63 and self.late():
+                return
             key = (n, c, *side.key(bound))
             if key not in self._seen and side.guards_hold(bound):
                 self._seen.add(key)
@@ -166,10 +181,14 @@ class Explorer:
         egraph = self.egraph
         found: list[Link] = []
         for t in list(egraph.members(c)):
-            matches = [m for n in self._rules_at(egraph.op[t]) for m in self._new_matches(n, c, t)]
+            rules = [n for n in self._rules_at(egraph.op[t]) if n in self.active]
+            matches = [m for n in rules for m in self._new_matches(n, c, t)]
             matches += self._nested(c, t)
             for match in matches:
-                sides = self._sides(match)
+                try:
+                    sides = self._sides(match)
+                except Full:
+                    return found
                 if sides is not None and egraph.find(sides[0]) == egraph.find(sides[1]):
                     found.append((*sides, match.rule))
         return found
@@ -199,7 +218,7 @@ class Explorer:
         egraph, bound = self.egraph, match.bound
         if match.rule in NESTS:
             return self.made(egraph.op[left], bound[EXTRA])
-        right = self._built(match.rule.right, bound)
+        right = self._built(self.rights[match.rule], bound)
         if isinstance(right, Weak):
             constant = literal_like(egraph.var[left].owner, right.value)  # type: ignore[arg-type]
             right = None if constant is None else egraph.leaf(constant)
@@ -220,6 +239,9 @@ class Explorer:
         op = pattern.op
         if isinstance(op, OpClass):
             op = op.cls(**{n: bound[p.name] if isinstance(p, Hole) else p for n, p in op.props})
+        alone = self._without_default(pattern, kids)
+        if alone is not None:
+            return alone
         if len(kids) == 1 and is_ac(pattern):
             one: Made = kids[0]
             return one
@@ -227,9 +249,25 @@ class Explorer:
             return Weak(op.on_numbers(*[k.value for k in kids]))
         return self.made(op, kids)
 
+    def _without_default(self, pattern: OpNode, kids: Sequence[Any]) -> Made:
+        """The other operand, where the one with a default is that number, and no dtype is lost."""
+        if pattern.default is None:
+            return None
+        i = pattern.args.index(pattern.default)
+        given, other = kids[i], kids[1 - i]
+        if isinstance(other, Weak) or None in kids:
+            return None
+        egraph = self.egraph
+        v = given.value if isinstance(given, Weak) else egraph.speaker(given)
+        number = v if isinstance(given, Weak) else getattr(v, "number", None)
+        if not same_number(number, pattern.default.default):
+            return None
+        whole = pattern.op.make_node(*[v if k is given else egraph.speaker(k) for k in kids])
+        return other if whole.outputs[0].type is egraph.speaker(other).type else None
+
     def made(self, op: Any, kids: Sequence[Any]) -> int | None:
         """The term of an op on terms and numbers; None where the op wants something done to its
-        operands first."""
+        operands first. Raises `Full`."""
         egraph = self.egraph
         if None in kids:
             return None
@@ -238,6 +276,8 @@ class Explorer:
             known = egraph.known(op, tuple(kids))
             if known is not None:
                 return known
+        if len(egraph) >= self.limits.terms:
+            raise Full
         pairs = zip(kids, weak, strict=True)
         operands = [k.value if number else egraph.var[k] for k, number in pairs]
         node = op.make_node(*operands)

@@ -8,7 +8,7 @@ terms are cheaper than what was there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -41,10 +41,11 @@ class SaturationOptimizer(GraphRewriter):
 
     rules: equations, and data rules (used as equations with one direction). cost: a function from
     a node to a number, such as `flops` or `bytes_moved` (default: what the equations prefer, else
-    `flops`). node_budget: terms held at once for one region; seconds: time for all of them. If one
-    is used up, the best that was found is taken, and the search starts from there, as long as that
-    pays; if it is still used up then, `Result.stopped` is BUDGET. backend: "native",
-    or "egglog" (needs the extra `egraph`; raises `MissingExtraError` without it).
+    `flops`). node_budget: terms held at once for one region; a region of more than a quarter as
+    many nodes is looked at in parts. seconds: time for all of them. If one is used up, the best
+    that was found is taken, and the search starts from there, as long as that pays; if it is still
+    used up then, or there were parts, `Result.stopped` is BUDGET. backend: "native", or "egglog"
+    (needs the extra `egraph`; raises `MissingExtraError` without it).
     """
 
     def __init__(
@@ -69,17 +70,44 @@ class SaturationOptimizer(GraphRewriter):
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         limits = Limits(self.node_budget, perf_counter() + self.seconds)
-        again = True
+        largest = max(self.node_budget // 4, 1)  # the rest is for what is equal
+        settled: set[frozenset[Apply]] = set()  # parts in which there is nothing more to do
+        again, passes = True, 0
         while again:
             again = False
             result.stopped = StopReason.SATURATED
             for region in regions(fgraph, self.rules):
-                before = result.firings
-                stopped = Region(fgraph, region, self, limits).improve(trace, result)
-                result.visits += len(region)
-                if stopped is StopReason.BUDGET:
+                parts = list(pieces(region, largest, shifted=passes % 2 == 1))
+                if len(parts) > 1:
                     result.stopped = StopReason.BUDGET
-                    again |= result.firings > before and perf_counter() < limits.until
+                    again |= passes == 0
+                for part in parts:
+                    again |= self._improve(fgraph, part, limits, settled, trace, result)
+            passes += 1
+            again = again and perf_counter() < limits.until
+
+    def _improve(
+        self,
+        fgraph: Any,
+        part: list[Apply],
+        limits: Limits,
+        settled: set[frozenset[Apply]],
+        trace: Trace | None,
+        result: Result,
+    ) -> bool:
+        """Improve a part of a region; whether that should be done again."""
+        alive = [node for node in part if node in fgraph.apply_nodes]
+        key = frozenset(alive)
+        if key in settled:
+            return False
+        before = result.firings
+        stopped = Region(fgraph, alive, self, limits).improve(trace, result)
+        result.visits += len(alive)
+        if result.firings == before:
+            settled.add(key)
+        if stopped is StopReason.BUDGET:
+            result.stopped = StopReason.BUDGET
+        return stopped is StopReason.BUDGET and result.firings > before
 
 
 def directions(rules: Iterable[Rule]) -> tuple[DataRule, ...]:
@@ -129,6 +157,33 @@ def regions(fgraph: Any, rules: Sequence[DataRule]) -> list[list[Apply]]:
         for nodes in found
         if any(rule.left.fits(node.op) for node in nodes for rule in rules)
     ]
+
+
+def pieces(region: list[Apply], largest: int, shifted: bool) -> Iterator[list[Apply]]:
+    """Yield the parts of a region that are looked at one by one. shifted: what was cut apart is
+    together."""
+    if len(region) <= largest:
+        yield region
+        return
+    order = _near_their_users(region)
+    start = -(largest // 2) if shifted else 0
+    for i in range(start, len(order), largest):
+        yield order[max(i, 0) : i + largest]
+
+
+def _near_their_users(region: list[Apply]) -> list[Apply]:
+    """The nodes, operands first, each as near as can be to where it is first used."""
+    inside, done = set(region), dict[Apply, None]()
+    for root in reversed(region):
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            missing = [v.owner for v in node.inputs if v.owner in inside and v.owner not in done]
+            if missing:
+                stack += missing
+                continue
+            done[stack.pop()] = None
+    return list(done)
 
 
 def _join(region: dict[Apply, list[Apply]], a: Apply, b: Apply, limit: int | None = None) -> None:

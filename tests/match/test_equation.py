@@ -20,7 +20,7 @@ from rewrite_engine.terms import etuplize
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.logic import LogicVariable
 from tests.match.language import Positive, ToyVariable, ask, p, q, same, x, y, z
-from tests.toy import Scale, add, exp, join, log, mul, sin, sub
+from tests.toy import Scale, add, exp, log, mul, sin, sub
 
 
 def make(fn: Callable[..., Any], doc: str = "An equation made by a test.", **options: Any) -> Any:
@@ -150,10 +150,36 @@ def test_sides_that_are_none() -> None:
     fails(lambda a: (sin(a), compute(lambda a: a)), "a computed side")
     fails(lambda a: (sin(a), exp(a), sin(a)), "has two sides and `given(...)`")
 
-    def rests(xs: Rest):
-        return join(*xs), sin(join(*xs))
+    def sums(xs: Rest):
+        return sin(add(xs)), add(xs)
 
-    fails(rests, "xs: an equation has no Rest variables")
+    fails(sums, "add(*xs) would match everything, as a sum of one")
+    fails(lambda a=1: (sin(a), exp(a)), "an operand with a default needs one other")
+
+
+def test_a_rest_is_in_both_directions() -> None:
+    def factored(a, b, c, rest: Rest):
+        return a * b + a * c + rest, a * (b + c) + rest
+
+    both = make(factored)
+    assert repr(both) == "test_equation/made: a * b + a * c + *rest == a * (b + c) + *rest"
+    apart, together = add(x, mul(y, x), mul(z, x)), add(mul(x, add(y, z)), x)
+    assert same(ask(both.forward, apart), together)
+    assert same(ask(both.backward, together), add(mul(x, y), mul(x, z), x))
+
+
+def test_a_default_counts_where_it_is_the_identity() -> None:
+    """Backwards, `a + b` has the default operands of `a * x`: leaving out 1 there would be
+    wrong."""
+
+    def collect(x, a=1, b=1):
+        return a * x + b * x, (a + b) * x
+
+    both = make(collect)
+    assert both.forward.left.args[0].default is not None
+    assert both.backward.left.args[0].default is None
+    assert ask(both.backward, mul(y, x)) is None
+    assert same(ask(both.backward, mul(add(y, z), x)), add(mul(y, x), mul(z, x)))
 
 
 def test_other_mistakes() -> None:

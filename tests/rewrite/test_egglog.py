@@ -107,6 +107,42 @@ def test_a_budget() -> None:
 
 
 @installed
+def test_sums_of_any_number_of_operands() -> None:
+    """Wider than any pattern, so matched here; what is inside of them goes over."""
+    k, *xs = pt.vectors(*[f"x{i}" for i in range(21)])
+    m, a, b = pt.matrices("m a b")
+    others = pt.add(*[pt.sin(x) for x in xs])
+    graph = FunctionGraph(None, [others + (k * xs[3] + k * xs[7]), m @ a + m @ b])
+    given = numbers(graph)
+    plain = computed(graph, given)
+    result, _ = run(graph, equations(), backend="egglog")
+    assert result.stopped is StopReason.SATURATED
+    assert sorted(str(n.op) for n in graph.apply_nodes if str(n.op) in ("mul", "dot")) == [
+        "dot",
+        "mul",
+    ]
+    for found, wanted in zip(computed(graph, given), plain, strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-12)
+
+
+@installed
+def test_guards_that_need_more_than_kinds() -> None:
+    """Lengths are no part of a kind: equal ones are found here."""
+    x, y = pt.vector("x", shape=(7,)), pt.vector("y", shape=(7,))
+    for v, joined in ((y, True), (pt.vector("z"), False)):
+        graph = FunctionGraph(None, [x.sum() + v.sum(), pt.exp((x + v).sum()) if joined else x])
+        assert bool(run(graph, equations(), backend="egglog")[0].firings) == joined
+
+
+@installed
+def test_numbers() -> None:
+    rule = toys.make(lambda a: (add(a, a), mul(2, a)))
+    graph = FunctionGraph(None, [neg(mul(x, 2)), neg(add(x, x))])
+    assert run(graph, [rule], backend="egglog")[0].firings == 1
+    assert len(graph) == 2
+
+
+@installed
 def test_a_deep_term() -> None:
     term = x
     for i in range(3_000):

@@ -21,7 +21,12 @@ from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import Trace, brief
-from rewrite_engine.rules.equations import common_factor, common_left_matrix, matmul_assoc
+from rewrite_engine.rules.equations import (
+    common_factor,
+    common_left_matrix,
+    matmul_assoc,
+    sum_of_sums,
+)
 from rewrite_engine.rules.language import equation, exact
 from tests.match import test_equation as toys
 from tests.match.language import make as make_rule
@@ -178,6 +183,14 @@ def test_an_exact_equation_regroups_no_floats() -> None:
         graph = FunctionGraph([k, x, y, z], [pt.add(k * x, k * y, k * z)])
         run(graph, [factored])
         assert len(graph) == nodes
+
+
+def test_a_parameter_may_be_none() -> None:
+    """`Sum(axis=None)`: the guards are asked all the same."""
+    x, y = [pt.vector(name, shape=(7,)) for name in "xy"]
+    graph = FunctionGraph(None, [x.sum() + y.sum(), pt.exp((x + y).sum())])
+    assert run(graph, [sum_of_sums])[0].firings == 1
+    assert len(graph) == 3
 
 
 def test_common_factors_across_a_sum() -> None:

@@ -11,6 +11,7 @@ import pytest
 import rewrite_engine.tensor as pt
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite import saturate
+from rewrite_engine.rewrite.extract import Extractor
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import brief
@@ -65,3 +66,59 @@ def test_what_is_taken_back_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None
     result, trace = run(graph, [matmul_assoc])
     assert (result.firings, len(trace), list(trace)) == (0, 0, [])
     assert brief(graph.outputs[0], 9) == before
+
+
+def test_a_region_that_is_larger_than_the_budget_is_looked_at_in_parts() -> None:
+    v = pt.vector("v")
+    for i in range(60):
+        a, b = pt.matrices(f"a{i} b{i}")
+        v = (a @ b) @ v
+    graph = FunctionGraph(None, [v])
+    given = [x / 10 for x in numbers(graph)]
+    plain = computed(graph, given)
+    result, _ = run(graph, [matmul_assoc], node_budget=120)
+    assert result.stopped is StopReason.BUDGET
+    assert {node.outputs[0].type.ndim for node in graph.apply_nodes} == {1}
+    np.testing.assert_allclose(computed(graph, given)[0], plain[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("budget", [0, 1, 5, 50, 120, 333])
+def test_no_more_terms_are_held_than_the_budget_allows(
+    budget: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Save those that the graph has, and those that the steps at the end go through."""
+    held: list[int] = []
+    choose = Extractor.choose
+
+    def counted(self: Extractor, *args: Any) -> Any:
+        held.append(len(self.egraph))
+        return choose(self, *args)
+
+    monkeypatch.setattr(Extractor, "choose", counted)
+    k, *xs = pt.vectors(*[f"x{i}" for i in range(9)])
+    graph = FunctionGraph(None, [pt.add(*[k * x for x in xs])])
+    result, _ = run(graph, [common_factor], node_budget=budget)
+    assert all(n <= max(budget, 30) for n in held)
+    assert (result.firings > 0) == (budget >= 50)
+    assert result.stopped is StopReason.BUDGET
+
+
+def test_what_is_settled_is_not_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One region needs many searches, the others one each."""
+    k, *xs = pt.vectors(*[f"x{i}" for i in range(13)])
+    rough = pt.add(*[k * x for x in xs])
+    smooth = []
+    for i in range(6):
+        p, q = pt.vectors(f"p{i} q{i}")
+        smooth.append(pt.exp(p * q) + q)
+    looked: list[int] = []
+    improve = saturate.Region.improve
+
+    def counted(self: saturate.Region, *args: Any) -> Any:
+        looked.append(len(self.nodes))
+        return improve(self, *args)
+
+    monkeypatch.setattr(saturate.Region, "improve", counted)
+    run(FunctionGraph(None, [rough, *smooth]), [common_factor], node_budget=300)
+    assert len(looked) - looked.count(2) > 3
+    assert looked.count(2) <= 6 + 1  # and the product that is left of the first region
