@@ -17,7 +17,7 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.vm.dims import Axes, Check, Dims, axes
 from rewrite_engine.link.vm.lower import DEFAULT, Context, Traits, call_op, lower, traits
 from rewrite_engine.scalar.composite import Composite
-from rewrite_engine.scalar.op import Cast, ScalarOp
+from rewrite_engine.scalar.op import Cast, ScalarOp, minus_one
 from rewrite_engine.tensor.elemwise import Elemwise
 
 #: ufuncs that have the same meaning as an operator between NumPy scalars, where operators are
@@ -215,6 +215,11 @@ def call_ufunc(
 
 def _ufunc(op: ScalarOp, node: Apply, ctx: Context) -> str:
     assert op.ufunc is not None
+    if ctx.target is not None and op.ufunc is np.negative:
+        factor = minus_one(node.outputs[0].type.numpy_dtype)
+        if factor is not None:
+            xs = [*ctx.inputs, ctx.name(factor, "minus_one")]
+            return call_ufunc(ctx, np.multiply, xs, ctx.target)
     return call_ufunc(ctx, op.ufunc, ctx.inputs, ctx.target)
 
 
