@@ -75,8 +75,9 @@ class Matcher:
 
     def ways(self, node: Any) -> Iterator[Bindings]:
         """Yield every way in which the left side matches a node and all guards hold."""
-        for bound in self.match_op(self.left, node.outputs[0], {}):
-            yield from self.ready(bound)
+        if len(node.outputs) == 1:
+            for bound in self.match_op(self.left, node.outputs[0], {}):
+                yield from self.ready(bound)
 
     def ready(self, bound: Bindings, most: float = inf) -> Iterator[Bindings]:
         """Ask the guards whose variables are all bound by now, cheap ones first; yield nothing if

@@ -100,13 +100,13 @@ class RelationRule(Rule):
         import kanren
 
         from rewrite_engine.terms.convert import etuplize
-        from rewrite_engine.terms.search import search
+        from rewrite_engine.terms.search import Zzz, search
         from rewrite_engine.terms.unify import logic_variables
 
         watch = Watch(self.budget)
         term = etuplize(node.outputs[0] if len(node.outputs) == 1 else node)
         q = kanren.var()
-        found = search(q, (self.fn(term, q),), watch)
+        found = search(q, (Zzz(self.fn, term, q),), watch)
         for answer in bounded(found, watch, self.spent):
             if logic_variables(answer) or answer == term:
                 continue

@@ -297,8 +297,6 @@ class DataRule(Rule):
 
     def interpreted(self, fgraph: Any, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""
-        if len(node.outputs) != 1:
-            return None
         exact, tries = self.lowered.exact, Tries(MOST)
         for bound in Matcher(self.left, exact, tries, self.guards, fgraph).ways(node):
             result = instantiate(self.right, bound, node)

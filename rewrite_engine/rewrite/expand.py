@@ -110,10 +110,10 @@ class Expansion:
 
     def sources(self, rule: Any, part: Variable) -> Iterator[Variable]:
         """Yield what a rule rewrites to a part of a term, at its root."""
-        from rewrite_engine.terms.search import search  # imports miniKanren
+        from rewrite_engine.terms.search import Zzz, search  # imports miniKanren
 
         q = var()
-        goal = rule.goal(q, etuplize(part))
+        goal = Zzz(rule.goal, q, etuplize(part))
         for answer in search(q, (goal,), self.watch):
             if logic_variables(answer):
                 continue

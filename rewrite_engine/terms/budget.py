@@ -1,15 +1,19 @@
 """How much a search may cost: answers and seconds, and what happens when they are used up.
 
 A search is anything that yields answers one by one. `bounded` counts them; the search itself asks
-`Watch.tick` now and then, so that one which finds nothing ends too. The time that passes while
+`Watch.tick` now and then, so that one which finds nothing ends too. One that does not ask, because
+it loops somewhere in Python, is interrupted by a thread (`guard`). The time that passes while
 somebody looks at an answer does not count. Searches of miniKanren goals are in `terms/search.py`.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from ctypes import c_ulong, py_object, pythonapi
 from dataclasses import dataclass
-from time import perf_counter
+from threading import Event, Lock, Thread, get_ident
+from time import perf_counter, sleep
 from typing import Literal, TypeVar
 
 from rewrite_engine.errors import SearchBudgetError
@@ -19,8 +23,17 @@ T = TypeVar("T")
 OnBudget = Literal["raise", "stop"]
 
 
+GRACE = 0.5  # seconds over time after which a search is interrupted that does not ask
+
+
 class OutOfBudget(Exception):
     """Raised within a search to end it; `bounded` makes an error of it, or an end."""
+
+
+class Overdue(BaseException):
+    """Raised in a search that does not ask for the time, wherever it is. (No `Exception`: what
+    loops may catch those.)
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +59,38 @@ class Budget:
 class Watch:
     """What one search has used of its budget."""
 
-    __slots__ = ("budget", "deadline", "found", "left")
+    __slots__ = ("budget", "deadline", "found", "left", "struck")
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
         self.found = 0
+        self.struck = False  # whether it was interrupted
         self.left = float("inf") if budget.seconds is None else budget.seconds
         self.deadline = perf_counter() + self.left
 
     def tick(self) -> None:
         """Asked within a search: raises `OutOfBudget` when the time is over."""
         if perf_counter() > self.deadline:
-            raise OutOfBudget(f"{self.budget.seconds:g} seconds, in which it found {self.told()}")
+            raise self.over()
+
+    def over(self) -> OutOfBudget:
+        """What ends a search whose time is over."""
+        return OutOfBudget(f"{self.budget.seconds:g} seconds, in which it found {self.told()}")
+
+    def next(self, found: Iterator[T]) -> T:
+        """The next answer of the search."""
+        if self.budget.seconds is None:
+            return next(found)
+        try:
+            try:
+                guard.enter(self)
+                return next(found)
+            finally:
+                guard.leave(self)
+        except Overdue:
+            if not self.struck:  # it is meant for a search around this one
+                raise
+            raise self.over() from None
 
     def resume(self) -> None:
         """The search goes on."""
@@ -86,7 +119,7 @@ def bounded(
         while True:
             watch.resume()
             try:
-                answer = next(found)
+                answer = watch.next(found)
             except StopIteration:
                 return
             watch.pause()
@@ -94,3 +127,63 @@ def bounded(
     except OutOfBudget as spent:
         if watch.budget.on_budget == "raise":
             raise error(f"used up its budget of {spent}") from None
+
+
+# --- searches that do not ask ---------------------------------------------------------------------
+
+
+class Guard:
+    """A thread that interrupts searches which are over time for longer than `GRACE`; that is, only
+    those that do not look at the clock themselves. It sleeps while there are no searches. What
+    never returns to Python from C is beyond its reach.
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """No thread, no searches. (As it is in a process that was forked.)"""
+        self.searches: dict[Watch, int] = {}  # and the thread of each
+        self.lock = Lock()
+        self.awake = Event()
+        self.thread: Thread | None = None
+
+    def enter(self, watch: Watch) -> None:
+        """A search goes on."""
+        self.searches[watch] = get_ident()
+        if not self.awake.is_set():
+            self.wake()
+
+    def leave(self, watch: Watch) -> None:
+        """It has an answer, or is over. An interrupt that was not noticed yet will not be."""
+        with self.lock:
+            thread = self.searches.pop(watch, None)
+            if watch.struck and thread is not None:
+                pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread), None)
+
+    def wake(self) -> None:
+        """Let the thread look from time to time."""
+        with self.lock:
+            self.awake.set()
+            if self.thread is None:
+                self.thread = Thread(target=self.look, name="searches", daemon=True)
+                self.thread.start()
+
+    def look(self) -> None:
+        """What the thread does."""
+        while self.awake.wait():
+            sleep(GRACE / 2)
+            with self.lock:
+                self.awake.clear()
+                if self.searches:  # (looked at after clearing: who enters now sets it)
+                    self.awake.set()
+                now = perf_counter()
+                for watch, thread in list(self.searches.items()):
+                    if now > watch.deadline + GRACE and not watch.struck:
+                        watch.struck = True
+                        pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread), py_object(Overdue))
+
+
+guard = Guard()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=guard.reset)

@@ -3,7 +3,8 @@
 A stream of states that never yields cannot be stopped from outside. But every goal looks at its
 state when it unifies or reifies something, so it gets a state that looks at the clock (`State`):
 wherever a goal diverges, this ends it, in any thread and without signals. A goal that loops without
-ever looking at its state is beyond reach.
+ever looking at its state is interrupted a little later (`terms/budget.py`). One that goes on and on
+in itself, lazily or eagerly, uses up Python's stack, which counts as running out of budget.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 import unification.core
 from kanren.constraints import ConstrainedState, unify_ConstrainedState
-from kanren.core import lall
+from kanren.core import Zzz, lall
 from unification import reify
 from unification.core import stream_eval
 

@@ -1,0 +1,167 @@
+"""Searches come to an end, whatever their goals do."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from itertools import count
+from time import perf_counter
+from typing import Any
+
+import pytest
+from kanren import conde, eq, lall, membero, var
+from kanren.core import Zzz, fail
+
+from rewrite_engine.errors import RelationBudgetError, SearchBudgetError
+from rewrite_engine.match.relation import RelationRule
+from rewrite_engine.terms import budget
+from rewrite_engine.terms.budget import Budget, Watch, bounded
+from rewrite_engine.terms.search import run
+from tests.toy import num, sin
+
+q, x = var(), num("x")
+SHORT = 0.1
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "GRACE", 0.1)
+
+
+def nevero() -> Any:
+    """Calls itself lazily, and never looks at its state."""
+    return Zzz(nevero)
+
+
+def by_conde() -> Any:
+    return conde([eq(1, 2)], [Zzz(by_conde)])
+
+
+def eagero(*_: Any) -> Any:
+    """Calls itself while it is made."""
+    return eagero()
+
+
+def made_eagerly(state: Any) -> Any:
+    return eagero()(state)
+
+
+def failing() -> Any:
+    """Branches without end, none of which looks at its state."""
+    return conde([fail] for _ in count())
+
+
+def looking(state: Any) -> Iterator[Any]:
+    while True:
+        len(state)
+    yield state
+
+
+def looping(state: Any) -> Iterator[Any]:
+    while True:
+        pass
+    yield state
+
+
+def stubborn(state: Any) -> Iterator[Any]:
+    while True:
+        try:
+            while True:
+                pass
+        except Exception:
+            pass
+    yield state
+
+
+def endless(state: Any) -> Iterator[Any]:
+    """A stream of nothing."""
+    for _ in count():
+        yield from ()
+
+
+TIME = r"budget of 0\.1 seconds, in which it found 0 answers"
+STACK = "Python's stack"
+GOALS = [
+    (nevero(), STACK), (by_conde(), STACK), (made_eagerly, STACK), (lall(eq(q, 1), nevero()), STACK),
+    (failing(), TIME), (looking, TIME), (looping, TIME), (stubborn, TIME), (endless, TIME),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("goal", "used_up"), GOALS)
+def test_any_goal_comes_to_an_end(goal: Any, used_up: str) -> None:
+    start = perf_counter()
+    with pytest.raises(SearchBudgetError, match=used_up):
+        run(1, q, goal, seconds=SHORT)
+    assert perf_counter() - start < 5
+    assert run(0, q, goal, seconds=SHORT, on_budget="stop") == ()
+    assert run(0, q, membero(q, [1, 2]), seconds=SHORT) == (1, 2)
+
+
+def test_what_was_found_before_counts() -> None:
+    def then(state: Any) -> Iterator[Any]:
+        yield state
+        yield from looping(state)
+
+    assert run(0, q, lall(eq(q, 1), then), seconds=SHORT, on_budget="stop") == (1,)
+    with pytest.raises(SearchBudgetError, match="it found 1 answer"):
+        run(0, q, lall(eq(q, 1), then), seconds=SHORT)
+
+
+@pytest.mark.parametrize("fn", [eagero, lambda a, b: nevero(), lambda a, b: looping])
+def test_relations_say_which(fn: Any) -> None:
+    def named(term: Any, result: Any) -> Any:
+        """A test."""
+        return fn(term, result)
+
+    rule = RelationRule(named, tracks=[sin], budget=Budget(seconds=SHORT))
+    with pytest.raises(RelationBudgetError, match=r"^rule \w+/named .*:\d+"):
+        rule.transform(None, sin(x).owner)
+
+
+def test_a_search_in_a_search_ends_with_the_one_around_it() -> None:
+    ended = []
+
+    def inner(state: Any) -> Iterator[Any]:
+        try:
+            run(1, q, looping, seconds=60)
+        finally:
+            ended.append(True)
+        yield state
+
+    start = perf_counter()
+    with pytest.raises(SearchBudgetError, match=TIME):
+        run(1, q, inner, seconds=SHORT)
+    assert ended
+    assert perf_counter() - start < 10
+
+
+def test_in_any_thread_and_only_there() -> None:
+    said: list[str] = []
+
+    def search() -> None:
+        try:
+            run(1, q, looping, seconds=SHORT)
+        except SearchBudgetError as error:
+            said.append(str(error))
+
+    threads = [threading.Thread(target=search) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert len(said) == 3
+    assert not budget.guard.searches
+
+
+def test_a_search_that_pauses_long_is_not_interrupted() -> None:
+    watch = Watch(Budget(seconds=0.05))
+    found = bounded(iter(range(3)), watch)
+    assert next(found) == 0
+    threading.Event().wait(0.4)  # (the thread looks meanwhile)
+    assert list(found) == [1, 2]
+    assert not watch.struck
+
+
+def test_without_seconds_nobody_watches() -> None:
+    assert list(bounded(iter(range(3)), Watch(Budget(answers=5)))) == [0, 1, 2]
+    assert not budget.guard.searches
