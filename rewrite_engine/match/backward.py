@@ -45,7 +45,7 @@ def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:
     for made in _made(rule, result):
         if not _guards_allow(rule, made):
             continue
-        bound = {name: _as_one(value, shared) for name, value in made.items()}
+        bound = {name: as_one_term(value, shared) for name, value in made.items()}
         terms = unbound | bound
         lefts = [left for left in _lefts(rule, bound) if _is_term(left, terms)]
         for left, flat in product(lefts, (False, True)):
@@ -66,10 +66,10 @@ def may_be(hole: Hole, value: Any) -> bool:
     return isinstance(value, Number) and (hole.sort.inline == "True" or hole.sort.constant)
 
 
-def _as_one(value: Any, shared: Shared) -> Any:
+def as_one_term(value: Any, shared: Shared) -> Any:
     """What stands for a variable, equal terms being one object."""
     if isinstance(value, tuple):
-        return tuple([_as_one(v, shared) for v in value])
+        return tuple([as_one_term(v, shared) for v in value])
     return shared(value) if isinstance(value, Variable) else value
 
 

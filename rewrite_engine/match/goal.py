@@ -24,7 +24,15 @@ from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.share import Shared
 from rewrite_engine.match.ac import is_ac
-from rewrite_engine.match.backward import backward, may_be, opened, orders, repeats, to_term
+from rewrite_engine.match.backward import (
+    as_one_term,
+    backward,
+    may_be,
+    opened,
+    orders,
+    repeats,
+    to_term,
+)
 from rewrite_engine.match.build import ask, guards_hold, instantiate
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Compute
@@ -76,6 +84,29 @@ def known(x: Any, state: Any) -> Any:
 
 
 def _forward(rule: Any, value: Any, result: Any, state: Any) -> Iterator[Any]:
+    for answer in distinct(_results(rule, value, state)):
+        yield from kanren.eq(answer, result)(state)
+
+
+def distinct(answers: Iterable[Any]) -> Iterator[Any]:
+    """Yield terms as they come, equal ones once. (The first costs nothing.)"""
+    shared, seen = Shared(), set[Any]()
+    first = None
+    for answer in answers:
+        if first is None:
+            first = answer
+            yield answer
+            continue
+        if not seen:
+            seen.add(as_one_term(first, shared))
+        one = as_one_term(answer, shared)
+        if one not in seen:
+            seen.add(one)
+            yield answer
+
+
+def _results(rule: Any, value: Any, state: Any) -> Iterator[Any]:
+    """What a rule makes of a term, by every way in which it matches."""
     if not isinstance(value, Variable) or isinstance(value, Constant):
         return
     if repeats(rule.left):
@@ -88,7 +119,7 @@ def _forward(rule: Any, value: Any, result: Any, state: Any) -> Iterator[Any]:
             continue
         answer = instantiate(rule.right, bound, value.owner)
         if answer is not None:
-            yield from kanren.eq(answer, result)(state)
+            yield answer
 
 
 # --- by unification -------------------------------------------------------------------------------

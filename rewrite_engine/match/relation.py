@@ -98,9 +98,10 @@ class RelationRule(Rule):
         Raises `RelationBudgetError`, and `PatternError` for an answer that is no term.
         """
         import kanren
+        from kanren.core import Zzz
 
         from rewrite_engine.terms.convert import etuplize
-        from rewrite_engine.terms.search import Zzz, search
+        from rewrite_engine.terms.search import search
         from rewrite_engine.terms.unify import logic_variables
 
         watch = Watch(self.budget)

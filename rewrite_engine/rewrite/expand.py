@@ -110,7 +110,9 @@ class Expansion:
 
     def sources(self, rule: Any, part: Variable) -> Iterator[Variable]:
         """Yield what a rule rewrites to a part of a term, at its root."""
-        from rewrite_engine.terms.search import Zzz, search  # imports miniKanren
+        from kanren.core import Zzz
+
+        from rewrite_engine.terms.search import search  # imports miniKanren
 
         q = var()
         goal = Zzz(rule.goal, q, etuplize(part))

@@ -14,7 +14,7 @@ from typing import Any
 
 import unification.core
 from kanren.constraints import ConstrainedState, unify_ConstrainedState
-from kanren.core import Zzz, lall
+from kanren.core import lall
 from unification import reify
 from unification.core import stream_eval
 

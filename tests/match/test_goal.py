@@ -35,6 +35,16 @@ def among(term: Variable, found: list[Any]) -> bool:
     return any(isinstance(f, Variable) and same(f, term) for f in found)
 
 
+def test_equal_answers_are_given_once() -> None:
+    halves = make(lambda a: add(a, a) >> sin(a))
+    assert [str(etuplize(v)) for v in run(0, q, halves.goal(add(x, x), q))] == ["e(sin, x)"]
+    either = make(lambda a, b: sub(a, add(a, b)) >> neg(b))
+    assert len(run(0, q, either.goal(sub(x, add(x, x)), q))) == 1
+    assert len(run(0, q, either.goal(sub(x, add(x, y)), q))) == 1
+    some = make(lambda a, b: mul(sin(a), sin(b)) >> sin(mul(a, b)))
+    assert len(run(0, q, some.goal(mul(sin(x), sin(y), z), q))) == 1  # in either order
+
+
 def test_rests_run_both_ways() -> None:
     (found,) = run(0, q, flat_rule.goal(etuplize(join(x, join(y))), q))
     assert same(found if isinstance(found, Variable) else from_term(found), join(x, y))

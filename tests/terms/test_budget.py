@@ -82,7 +82,8 @@ def endless(state: Any) -> Iterator[Any]:
 TIME = r"budget of 0\.1 seconds, in which it found 0 answers"
 STACK = "Python's stack"
 GOALS = [
-    (nevero(), STACK), (by_conde(), STACK), (made_eagerly, STACK), (lall(eq(q, 1), nevero()), STACK),
+    (nevero(), STACK), (by_conde(), STACK), (made_eagerly, STACK),
+    (lall(eq(q, 1), nevero()), STACK),
     (failing(), TIME), (looking, TIME), (looping, TIME), (stubborn, TIME), (endless, TIME),
 ]  # fmt: skip
 

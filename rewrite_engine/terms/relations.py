@@ -1,0 +1,186 @@
+"""`walko` and `reduceo` on graphs: one step somewhere, and steps until there are no more.
+
+miniKanren's own recurse over the depth of a term, and end at some fifty levels; these do not
+recurse. They take and give what those do, where one of the two terms is known (a term of a graph,
+without logic variables); where both are open, they are those. What occurs in several places is one
+term, as in a graph, and is replaced in all of them. Equal answers are given once.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import kanren.graph
+from etuples.core import InvalidExpression
+from kanren import eq
+from unification import reify, var
+
+from rewrite_engine.errors import RewriteEngineError
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.share import Shared
+from rewrite_engine.graph.traverse import ancestors, toposort
+from rewrite_engine.terms.convert import etuplize, etuplize_all, from_term
+from rewrite_engine.terms.expression import make
+from rewrite_engine.terms.unify import logic_variables
+
+Goal = Callable[[Any], Iterator[Any]]
+Relation = Callable[[Any, Any], Goal]
+
+#: what building a term raises that is none, or of the wrong types
+NO_TERM = (RewriteEngineError, InvalidExpression, TypeError, ValueError)
+
+
+def walko(relation: Relation, a: Any, b: Any) -> Goal:
+    """Relate terms of which one becomes the other where a part of it, or all of it, is exchanged
+    for what `relation(part, new)` relates it to. Places further out come first.
+
+    >>> from kanren import run, var
+    >>> from tests.match.language import make
+    >>> from tests.toy import exp, log, num, sin
+    >>> q, x, rule = var(), num("x"), make(lambda a: log(exp(a)) >> a)
+    >>> [t.owner for t in run(0, q, walko(rule.goal, sin(log(exp(x))), q))]
+    [sin(x)]
+    """
+
+    def goal(state: Any) -> Iterator[Any]:
+        shared = Shared()
+        for known, other, backward in ((a, b, False), (b, a, True)):
+            whole = ground(known, state, shared)
+            if whole is not None:
+                for new, found in _places(_turned(relation, backward), whole, state, shared):
+                    yield from eq(new, other)(found)
+                return
+        yield from kanren.graph.walko(relation, a, b)(state)
+
+    return goal
+
+
+def reduceo(relation: Relation, a: Any, b: Any) -> Goal:
+    """Relate a term to what one or more steps of a relation make of it: those to which no further
+    step leads come first. From b alone to a: what leads there, fewer steps first. What has logic
+    variables in it is not reduced further.
+
+    >>> from functools import partial
+    >>> from kanren import run, var
+    >>> from tests.match.language import make
+    >>> from tests.toy import exp, log, num, sin
+    >>> q, x, rule = var(), num("x"), make(lambda a: log(exp(a)) >> a)
+    >>> [t] = run(1, q, reduceo(partial(walko, rule.goal), sin(log(exp(log(exp(x))))), q))
+    >>> t.owner
+    sin(x)
+    """
+
+    def goal(state: Any) -> Iterator[Any]:
+        shared = Shared()
+        start, end = ground(a, state, shared), ground(b, state, shared)
+        if start is not None:
+            yield from _forward(relation, start, b, state, shared)
+        elif end is not None:
+            yield from _backward(relation, end, a, state, shared)
+        else:
+            yield from kanren.graph.reduceo(relation, a, b)(state)
+
+    return goal
+
+
+def ground(x: Any, state: Any, shared: Shared) -> Variable | None:
+    """The one variable of a graph that a term is; None while something in it is free, or if no
+    graph can be built of it.
+    """
+    value = reify(x, state)
+    if not isinstance(value, Variable):
+        if logic_variables(value):
+            return None
+        try:
+            value = from_term(value)
+        except NO_TERM:
+            return None
+    return shared(value) if isinstance(value, Variable) else None
+
+
+def _turned(relation: Relation, backward: bool) -> Relation:
+    return (lambda new, old: relation(old, new)) if backward else relation
+
+
+def _answers(
+    relation: Relation, term: Any, state: Any, shared: Shared
+) -> Iterator[tuple[Any, Variable | None, Any]]:
+    """Yield what a relation makes of a term: the answer, its variable if it is ground, the state.
+    Answers of which no graph can be built are passed over.
+    """
+    q = var()
+    for found in relation(term, q)(state):
+        new = ground(q, found, shared)
+        if new is not None or logic_variables(reify(q, found)):
+            yield q, new, found
+
+
+def _places(
+    relation: Relation, whole: Variable, state: Any, shared: Shared
+) -> Iterator[tuple[Any, Any]]:
+    """Yield terms with one part exchanged, and the states in which they are."""
+    seen: set[Variable] = set()
+    parts = list(ancestors([whole]))
+    for part, term in zip(parts, etuplize_all(parts), strict=True):
+        for q, new, found in _answers(relation, term, state, shared):
+            if new is None:  # with logic variables in it: a term, and no graph
+                yield _with_open(whole, part, q), found
+                continue
+            try:
+                made = shared(clone_replace(whole, {part: new}, rebuild_strict=False))
+            except NO_TERM:
+                continue
+            if made not in seen:
+                seen.add(made)
+                yield made, found
+
+
+def _with_open(whole: Variable, part: Variable, new: Any) -> Any:
+    """A term with something open in the place of a part."""
+    terms: dict[Variable, Any] = {part: new}
+    for node in toposort([whole], [part]):
+        if any(v in terms for v in node.inputs):
+            terms[node.outputs[0]] = make((node.op, *[terms.get(v, v) for v in node.inputs]))
+    return terms[whole]
+
+
+def _forward(
+    relation: Relation, start: Variable, end: Any, state: Any, shared: Shared
+) -> Iterator[Any]:
+    seen = {start}
+    #: what is being reduced: its answers, and what it is, to be yielded after all that it leads to
+    stack: list[tuple[Iterator[Any], Any, Any]] = [
+        (_answers(relation, etuplize(start), state, shared), None, None)
+    ]
+    while stack:
+        answers, term, reached = stack[-1]
+        q, new, found = next(answers, (None, None, None))
+        if q is None:
+            stack.pop()
+            if term is not None:
+                yield from eq(term, end)(reached)
+        elif new is None:
+            yield from eq(q, end)(found)
+        elif new not in seen:
+            seen.add(new)
+            stack.append((_answers(relation, etuplize(new), found, shared), new, found))
+
+
+def _backward(
+    relation: Relation, end: Variable, start: Any, state: Any, shared: Shared
+) -> Iterator[Any]:
+    seen = {end}
+    todo = deque([(end, state)])
+    from_end = _turned(relation, backward=True)
+    while todo:
+        term, reached = todo.popleft()
+        for q, new, found in _answers(from_end, etuplize(term), reached, shared):
+            if new is not None and new in seen:
+                continue
+            yield from eq(q, start)(found)
+            if new is not None:
+                seen.add(new)
+                todo.append((new, found))
