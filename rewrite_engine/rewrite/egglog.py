@@ -151,8 +151,8 @@ class Session:
 
     def _wide(self, n: int) -> bool:
         """Whether there are sums of more operands than a rule names."""
-        plans = self.explorer.sides[n].plans
-        return any(self.widest.get(p.op, 0) > len(p.args) for p in plans)
+        sums = self.explorer.sides[n].sums
+        return any(self.widest.get(p.op, 0) > len(p.args) for p in sums)
 
     def _send(self) -> None:
         """Send what is new over: terms, what is equal, and rewrites for new kinds."""

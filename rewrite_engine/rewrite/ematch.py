@@ -50,6 +50,9 @@ class Weak(NamedTuple):
     value: Any
 
 
+NO_RESTS: tuple[list[Hole], Any] = ([], None)
+
+
 class LeftSide:
     """The left side of one rule on one e-graph."""
 
@@ -58,9 +61,11 @@ class LeftSide:
         self.rule = rule
         self.left = rule.left
         self.parameters = parameters(rule)
-        self.plans: dict[OpNode, Plan] = {
-            p: plan(p, rule.left) for p, _ in subpatterns(rule.left) if is_ac(p)
-        }
+        #: the AC patterns, and by `id` (to hash a pattern takes long): how they take operands, and
+        #: those with rests: these, and the one pattern beside them
+        self.sums: list[OpNode] = [p for p, _ in subpatterns(rule.left) if is_ac(p)]
+        self.plans: dict[int, Plan] = {id(p): plan(p, rule.left) for p in self.sums}
+        self.open = {id(p): (rests_of(p), one_of_one(p)) for p in self.sums if p.rests}
         self.names = (*holes(rule.left), EXTRA)
         #: rests that are operands in an order somewhere
         self.ordered = {
@@ -90,7 +95,7 @@ class LeftSide:
 
     def fits(self, op: Any) -> bool:
         """Whether the left side may match a term with an op."""
-        alone = one_of_one(self.left)
+        _, alone = self.open.get(id(self.left), NO_RESTS)
         return self.left.fits(op) or (isinstance(alone, OpNode) and alone.fits(op))
 
     def everywhere(self, t: int) -> Iterator[Way]:
@@ -98,9 +103,9 @@ class LeftSide:
         left, op = self.left, self.egraph.op[t]
         if left.fits(op):
             yield from self.at(left, t, {})
-        alone = one_of_one(left)
+        rests, alone = self.open.get(id(left), NO_RESTS)
         if isinstance(alone, OpNode) and alone.fits(op):
-            yield from self.at(alone, t, {rest.name: () for rest in rests_of(left)})
+            yield from self.at(alone, t, {rest.name: () for rest in rests})
 
     def guards_hold(self, bound: Bound) -> bool:
         """Ask the rule's guards of the variables of what its variables stand for."""
@@ -137,7 +142,7 @@ class LeftSide:
         inner = bind_parameters(pattern, op, bound)
         if inner is None:
             return
-        if pattern in self.plans:
+        if id(pattern) in self.plans:
             yield from self.in_any_order(pattern, t, inner)
         elif pattern.rests:
             for found, trees in self.in_sequence(pattern.args, kids, inner):
@@ -196,7 +201,8 @@ class LeftSide:
                 if egraph.op[t] is not None and pattern.fits(egraph.op[t]):
                     yield from self.at(pattern, t, bound)
             yield from self.missing(pattern, k, bound)
-            yield from self.one_operand(pattern, k, bound)
+            if id(pattern) in self.open:
+                yield from self.one_operand(pattern, k, bound)
 
     def missing(self, pattern: OpNode, k: int, bound: Bound) -> Iterator[Way]:
         """How what is left of an op matches where its operand with a default is missing."""
@@ -208,9 +214,8 @@ class LeftSide:
 
     def one_operand(self, pattern: OpNode, k: int, bound: Bound) -> Iterator[Way]:
         """How an AC pattern with a rest matches a term of another op, as the sum of it alone."""
-        rests, egraph = rests_of(pattern), self.egraph
-        alone = one_of_one(pattern)
-        if not rests or (alone is None and any(a not in rests for a in pattern.args)):
+        (rests, alone), egraph = self.open[id(pattern)], self.egraph
+        if alone is None and any(a not in rests for a in pattern.args):
             return
         if alone is not None:
             inner = self.bind_all(rests, [()] * len(rests), bound)
@@ -240,7 +245,7 @@ class LeftSide:
 
     def in_any_order(self, pattern: OpNode, t: int, bound: Bound) -> Iterator[Way]:
         """How an AC pattern matches a term: some operands, and something for those left."""
-        taking, op, kids = self.plans[pattern], self.egraph.op[t], self.egraph.kids[t]
+        taking, op, kids = self.plans[id(pattern)], self.egraph.op[t], self.egraph.kids[t]
         wanted, whole = taking.wanted, self.egraph.var[t]
         more = taking.rests or taking.collector or taking.leaves(pattern, self.left)
         if len(kids) < wanted or (len(kids) > wanted and not more):

@@ -63,7 +63,7 @@ class Explorer:
             rule: sound_side(rule.right, getattr(rule, "direction", "") == "backward")
             for rule in self.rules
         }
-        self.nests = {p.op for side in self.sides for p in side.plans}
+        self.nests = {p.op for side in self.sides for p in side.sums}
         self.exact = all(rule.lowered.exact for rule in self.rules)
         self.depth = max([rule.depth for rule in self.rules], default=0)
         self.rounds = 0

@@ -32,6 +32,12 @@ from rewrite_engine.rewrite.trace import Trace
 #: what a replacement that turns out to be impossible raises
 IMPOSSIBLE = (CycleError, TypeMismatchError)
 
+#: parts in which nothing more was found -> why the search stopped
+Settled = dict[frozenset[Apply], StopReason]
+
+SHORT = 8  # short searches come first, of such a part of the budget: many find more than a long one
+FEWEST = 100  # terms of a short search
+
 #: nodes up to which regions are joined that only use the same variables
 SMALL = 100
 
@@ -69,9 +75,21 @@ class SaturationOptimizer(GraphRewriter):
         self.backend: Backend = backend_named(backend)
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
-        limits = Limits(self.node_budget, perf_counter() + self.seconds)
-        largest = max(self.node_budget // 4, 1)  # the rest is for what is equal
-        settled: set[frozenset[Apply]] = set()  # parts in which there is nothing more to do
+        until = perf_counter() + self.seconds
+        settled: Settled = {}
+        for terms in (self.node_budget // SHORT, self.node_budget):
+            if terms < FEWEST and terms < self.node_budget:
+                continue
+            settled = {key: why for key, why in settled.items() if why is StopReason.SATURATED}
+            self._search(fgraph, Limits(terms, until), settled, trace, result)
+            if result.stopped is StopReason.SATURATED:
+                return
+
+    def _search(
+        self, fgraph: Any, limits: Limits, settled: Settled, trace: Trace | None, result: Result
+    ) -> None:
+        """Improve all regions as long as that helps, with so many terms at once."""
+        largest = max(limits.terms // 4, 1)  # the rest is for what is equal
         again, passes = True, 0
         while again:
             again = False
@@ -91,20 +109,19 @@ class SaturationOptimizer(GraphRewriter):
         fgraph: Any,
         part: list[Apply],
         limits: Limits,
-        settled: set[frozenset[Apply]],
+        settled: Settled,
         trace: Trace | None,
         result: Result,
     ) -> bool:
         """Improve a part of a region; whether that should be done again."""
         alive = [node for node in part if node in fgraph.apply_nodes]
-        key = frozenset(alive)
-        if key in settled:
-            return False
-        before = result.firings
-        stopped = Region(fgraph, alive, self, limits).improve(trace, result)
-        result.visits += len(alive)
-        if result.firings == before:
-            settled.add(key)
+        key, before = frozenset(alive), result.firings
+        stopped = settled.get(key)
+        if stopped is None:
+            stopped = Region(fgraph, alive, self, limits).improve(trace, result)
+            result.visits += len(alive)
+            if result.firings == before:
+                settled[key] = stopped
         if stopped is StopReason.BUDGET:
             result.stopped = StopReason.BUDGET
         return stopped is StopReason.BUDGET and result.firings > before
