@@ -1,14 +1,24 @@
 """The terms of the competition's programs: one type, ops that are nothing but their names, and how
 rules on them are written. No tensors here, and no arithmetic: a number is the term s(s(… zero)).
 
-Evaluation is innermost (the worklist visits inputs first), so a conditional equation is an op that
-takes the condition's value as an operand: only the branch that is taken is ever built.
+Rules of one kind stand in one function, which returns a rule for each of the published equations
+(`@rules`). Evaluation is innermost (the worklist visits inputs first), and at a node the first rule
+that applies is taken. Conditional equations are written in one of three ways:
+
+* The condition has to be rewritten itself (`m < n`): a new op takes its value beside the operands,
+  and has a rule for each value. That is one firing more, and a guard that rewrote would need a
+  driver of its own; in return only the branch that is taken is ever built.
+* Two operands are equal: the variable occurs twice. They are different: the guard `n is not m`.
+  Equal terms are one node here, and operands are in normal form when a node is visited.
+* An operand is not zero: it is `s(m)`.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -17,6 +27,8 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.type import Type
 from rewrite_engine.match import decorate
 from rewrite_engine.match.claim import exact
+from rewrite_engine.match.lower import lower_pattern
+from rewrite_engine.match.pattern import holes
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import Result
@@ -66,9 +78,27 @@ def constants(names: str) -> Iterator[Any]:
     return (TermPattern(make((Symbol(name, 0),))) for name in names.split())
 
 
-def rule(fn: Callable[..., Any]) -> Any:
-    """`@rule` on terms."""
-    return decorate.rule(fn, claim=exact, variable=TermVariable)
+def rules(fn: Callable[..., Any]) -> RuleSet:
+    """The rules of a function that returns many `left >> right`: `name_1`, `name_2`, …
+
+    Each takes those of the function's parameters that occur in it.
+    """
+    names = tuple(inspect.signature(fn).parameters)
+    bodies = fn(**{name: TermVariable(name) for name in names})
+    return RuleSet([_one(fn, names, i, body) for i, body in enumerate(bodies)])
+
+
+def _one(fn: Callable[..., Any], names: Sequence[str], i: int, body: Any) -> Any:
+    mine = holes(lower_pattern((body[0] if isinstance(body, tuple) else body).left))
+
+    @wraps(fn)
+    def one(**variables: Any) -> Any:
+        return fn(**{name: TermVariable(name) for name in names} | variables)[i]
+
+    one.__name__ = f"{fn.__name__}_{i + 1}"
+    parameters = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in names if n in mine]
+    one.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return decorate.rule(one, claim=exact, variable=TermVariable)
 
 
 def ground(term: Any) -> Variable:

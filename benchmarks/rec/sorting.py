@@ -1,8 +1,11 @@
-"""Lists of numbers sorted: bubble sort, quicksort, merge sort."""
+"""Lists of numbers sorted: bubble sort, quicksort, merge sort.
+
+The right sides of `split` and `halve` speak of the same call twice, to take either part of its
+result. Equal terms are one node here, so it is done once; where they are not, such a rule doubles
+the work at each element.
+"""
 
 from __future__ import annotations
-
-import random
 
 from benchmarks.rec.language import (
     Program,
@@ -10,243 +13,116 @@ from benchmarks.rec.language import (
     false,
     nil,
     numerals,
-    rule,
+    rules,
+    s,
     symbols,
     true,
+    zero,
 )
-from benchmarks.rec.lists import APPEND, append
-from benchmarks.rec.numbers import ORDER, lt
-from rewrite_engine.match.ruleset import RuleSet
+from benchmarks.rec.numbers import ARITHMETIC, decimal, less, lt
 
-bubblesort, bubble, quicksort, mergesort, evens, odds = symbols(
-    1, "bubblesort bubble quicksort mergesort evens odds"
-)
-passes, smaller, others, merge = symbols(2, "passes smaller others merge")
-take_if, drop_if = symbols(3, "take_if drop_if")
-(swap_if,) = symbols(4, "swap_if")
+bubblesort, quicksort, mergesort, down_from = symbols(1, "bubblesort quicksort mergesort down_from")
+left, right, halve = symbols(1, "left right halve")
+bubble, split, append, pair, at_most, merge = symbols(2, "bubble split append pair at_most merge")
+bubble_by, split_by = symbols(4, "bubble_by split_by")
 (merge_by,) = symbols(5, "merge_by")
 
 
-@rule
-def as_many_passes_as_items(xs):
-    """A pass for each item."""
-    return bubblesort(xs) >> passes(xs, xs)
-
-
-@rule
-def no_more_passes(xs):
-    """Sorted."""
-    return passes(nil, xs) >> xs
-
-
-@rule
-def one_pass(x, more, xs):
-    """A pass, then the others."""
-    return passes(cons(x, more), xs) >> passes(more, bubble(xs))
-
-
-@rule
-def bubble_nothing():
-    """Nothing to compare."""
-    return bubble(nil) >> nil
-
-
-@rule
-def bubble_one(x):
-    """Nothing to compare with."""
-    return bubble(cons(x, nil)) >> cons(x, nil)
-
-
-@rule
-def bubble_two(x, y, rest):
-    """Compare neighbours."""
-    return bubble(cons(x, cons(y, rest))) >> swap_if(lt(y, x), x, y, rest)
-
-
-@rule
-def swapped(x, y, rest):
-    """The smaller one comes first; the larger one goes on."""
-    return swap_if(true, x, y, rest) >> cons(y, bubble(cons(x, rest)))
-
-
-@rule
-def not_swapped(x, y, rest):
-    """They stay."""
-    return swap_if(false, x, y, rest) >> cons(x, bubble(cons(y, rest)))
-
-
-@rule
-def quicksort_nothing():
-    """[] is sorted."""
-    return quicksort(nil) >> nil
-
-
-@rule
-def quicksort_around_the_first(x, xs):
-    """The smaller ones, the first, the others."""
-    return quicksort(cons(x, xs)) >> append(
-        quicksort(smaller(x, xs)), cons(x, quicksort(others(x, xs)))
+@rules
+def bubbling(n, m, rest):
+    """n, n - 1, … 0, each let into the sorted list of those that are smaller."""
+    return (
+        bubblesort(s(n)) >> bubble(s(n), bubblesort(n)),
+        bubblesort(zero) >> cons(zero, nil),
+        bubble(n, nil) >> cons(n, nil),
+        bubble(n, cons(m, rest)) >> bubble_by(lt(m, n), n, m, rest),
+        bubble_by(true, n, m, rest) >> cons(m, bubble(n, rest)),
+        bubble_by(false, n, m, rest) >> cons(n, bubble(m, rest)),
     )
 
 
-@rule
-def smaller_of_nil(p):
-    """None."""
-    return smaller(p, nil) >> nil
-
-
-@rule
-def smaller_of_cons(p, x, xs):
-    """x, if it is smaller than p."""
-    return smaller(p, cons(x, xs)) >> take_if(lt(x, p), x, smaller(p, xs))
-
-
-@rule
-def others_of_nil(p):
-    """None."""
-    return others(p, nil) >> nil
-
-
-@rule
-def others_of_cons(p, x, xs):
-    """x, unless it is smaller than p."""
-    return others(p, cons(x, xs)) >> drop_if(lt(x, p), x, others(p, xs))
-
-
-@rule
-def taken(x, xs):
-    """It is in."""
-    return take_if(true, x, xs) >> cons(x, xs)
-
-
-@rule
-def not_taken(x, xs):
-    """It is not."""
-    return take_if(false, x, xs) >> xs
-
-
-@rule
-def dropped(x, xs):
-    """It is out."""
-    return drop_if(true, x, xs) >> xs
-
-
-@rule
-def not_dropped(x, xs):
-    """It is in."""
-    return drop_if(false, x, xs) >> cons(x, xs)
-
-
-@rule
-def mergesort_nothing():
-    """[] is sorted."""
-    return mergesort(nil) >> nil
-
-
-@rule
-def mergesort_one(x):
-    """[x] is sorted."""
-    return mergesort(cons(x, nil)) >> cons(x, nil)
-
-
-@rule
-def mergesort_more(x, y, rest):
-    """Deal them out, sort both halves, merge."""
-    return mergesort(cons(x, cons(y, rest))) >> merge(
-        mergesort(cons(x, evens(rest))), mergesort(cons(y, odds(rest)))
+@rules
+def descending(n):
+    """[n, n - 1, …, 0]."""
+    return (
+        down_from(s(n)) >> cons(s(n), down_from(n)),
+        down_from(zero) >> cons(zero, nil),
     )
 
 
-@rule
-def evens_of_nil():
-    """None."""
-    return evens(nil) >> nil
+@rules
+def pairs(xs, ys):
+    """What a pair consists of."""
+    return (
+        left(pair(xs, ys)) >> xs,
+        right(pair(xs, ys)) >> ys,
+    )
 
 
-@rule
-def evens_of_cons(x, xs):
-    """The first, the third, …"""
-    return evens(cons(x, xs)) >> cons(x, odds(xs))
+@rules
+def quick(n, m, xs, ys):
+    """The first, between those that are at most it and those above it. (The published rules ask for
+    n < m and for its negation; here the one value decides.)
+    """
+    return (
+        split(n, nil) >> pair(nil, nil),
+        split(n, cons(m, xs)) >> split_by(lt(n, m), n, m, xs),
+        split_by(true, n, m, xs) >> pair(left(split(n, xs)), cons(m, right(split(n, xs)))),
+        split_by(false, n, m, xs) >> pair(cons(m, left(split(n, xs))), right(split(n, xs))),
+        append(cons(n, xs), ys) >> cons(n, append(xs, ys)),
+        append(nil, ys) >> ys,
+        quicksort(nil) >> nil,
+        quicksort(cons(n, xs))
+        >> append(quicksort(left(split(n, xs))), cons(n, quicksort(right(split(n, xs))))),
+    )
 
 
-@rule
-def odds_of_nil():
-    """None."""
-    return odds(nil) >> nil
-
-
-@rule
-def odds_of_cons(x, xs):
-    """The second, the fourth, …"""
-    return odds(cons(x, xs)) >> evens(xs)
-
-
-@rule
-def merge_with_nothing(xs):
-    """The second list is used up."""
-    return merge(xs, nil) >> xs
-
-
-@rule
-def merge_nothing(ys):
-    """The first list is used up."""
-    return merge(nil, ys) >> ys
-
-
-@rule
-def merge_two(x, xs, y, ys):
-    """Compare the heads."""
-    return merge(cons(x, xs), cons(y, ys)) >> merge_by(lt(y, x), x, xs, y, ys)
-
-
-@rule
-def second_first(x, xs, y, ys):
-    """The head of the second list is smaller."""
-    return merge_by(true, x, xs, y, ys) >> cons(y, merge(cons(x, xs), ys))
-
-
-@rule
-def first_first(x, xs, y, ys):
-    """The head of the first list comes first."""
-    return merge_by(false, x, xs, y, ys) >> cons(x, merge(xs, cons(y, ys)))
-
-
-def shuffled(n: int) -> list[int]:
-    """The numbers below n in some order, the same each time."""
-    return random.Random(n).sample(range(n), n)
+@rules
+def merging(x, y, xs, ys):
+    """Every other one to either side; both sorted; merged."""
+    return (
+        at_most(zero, s(y)) >> true,
+        at_most(s(x), zero) >> false,
+        at_most(zero, zero) >> true,
+        at_most(s(x), s(y)) >> at_most(x, y),
+        merge(nil, ys) >> ys,
+        merge(xs, nil) >> xs,
+        merge(cons(x, xs), cons(y, ys)) >> merge_by(at_most(x, y), x, xs, y, ys),
+        merge_by(true, x, xs, y, ys) >> cons(x, merge(xs, cons(y, ys))),
+        merge_by(false, x, xs, y, ys) >> cons(y, merge(cons(x, xs), ys)),
+        halve(cons(x, cons(y, xs))) >> pair(cons(x, left(halve(xs))), cons(y, right(halve(xs)))),
+        halve(nil) >> pair(nil, nil),
+        halve(cons(x, nil)) >> pair(cons(x, nil), nil),
+        mergesort(nil) >> nil,
+        mergesort(cons(x, nil)) >> cons(x, nil),
+        mergesort(cons(x, cons(y, xs)))
+        >> merge(mergesort(cons(x, left(halve(xs)))), mergesort(cons(y, right(halve(xs))))),
+    )
 
 
 PROGRAMS = (
     Program(
         "bubblesort",
-        ORDER
-        + RuleSet([as_many_passes_as_items, no_more_passes, one_pass, bubble_nothing])
-        + RuleSet([bubble_one, bubble_two, swapped, not_swapped]),
-        size=60,
+        ARITHMETIC + less + bubbling,
+        size=100,
         small=10,
-        ask=lambda n: bubblesort(numerals(range(n)[::-1])),
-        answer=lambda n: numerals(range(n)),
+        ask=lambda n: bubblesort(decimal(n)),
+        answer=lambda n: numerals(range(n + 1)),
     ),
     Program(
         "quicksort",
-        ORDER
-        + APPEND
-        + RuleSet([quicksort_nothing, quicksort_around_the_first, smaller_of_nil, smaller_of_cons])
-        + RuleSet([others_of_nil, others_of_cons, taken, not_taken, dropped, not_dropped]),
-        size=120,
-        small=20,
-        ask=lambda n: quicksort(numerals(shuffled(n))),
-        answer=lambda n: numerals(range(n)),
+        ARITHMETIC + less + descending + pairs + quick,
+        size=100,
+        small=10,
+        ask=lambda n: quicksort(down_from(decimal(n))),
+        answer=lambda n: numerals(range(n + 1)),
     ),
     Program(
         "mergesort",
-        ORDER
-        + RuleSet([mergesort_nothing, mergesort_one, mergesort_more, evens_of_nil, evens_of_cons])
-        + RuleSet([odds_of_nil, odds_of_cons, merge_with_nothing, merge_nothing, merge_two])
-        + RuleSet([second_first, first_first]),
-        size=200,
-        small=20,
-        ask=lambda n: mergesort(numerals(shuffled(n))),
-        answer=lambda n: numerals(range(n)),
+        ARITHMETIC + descending + pairs + merging,
+        size=100,
+        small=10,
+        ask=lambda n: mergesort(down_from(decimal(n))),
+        answer=lambda n: numerals(range(n + 1)),
     ),
 )
