@@ -1,6 +1,4 @@
-"""What saturation finds where the optimum is known, what each cost is for, budgets, and what is taken
-back.
-"""
+"""Saturation where the optimum is known, what costs are for, budgets, and what is taken back."""
 
 from __future__ import annotations
 
