@@ -46,8 +46,8 @@ class DestroyHandler(Feature):
         self.mutable = set(mutable)
         self.destroyer: dict[Variable, Apply] = {}  # root → the node that overwrites it
         self.claims: dict[Apply, Roots] = {}  # the inverse
-        self.readers: dict[Apply, dict[Apply, None]] = {}  # → who has to run before it, if any
-        self.waiting: dict[Apply, dict[Apply, None]] = {}  # the inverse
+        #: → who has to run before it, if any; the inverse is `Order.extra`
+        self.readers: dict[Apply, dict[Apply, None]] = {}
         self.broken: dict[Apply, str] = {}
         self.stale: dict[Apply, bool] = {}  # to be looked at again; True: and claimed anew
         self.exposed: list[Variable] = []  # what became an output, or an output that moved
@@ -72,7 +72,7 @@ class DestroyHandler(Feature):
 
     def on_restore(self, fgraph: FunctionGraph) -> None:
         """Take stock of the whole graph."""
-        for held in (self.destroyer, self.claims, self.readers, self.waiting):
+        for held in (self.destroyer, self.claims, self.readers):
             held.clear()
         self.broken.clear()
         self.exposed.clear()
@@ -99,7 +99,7 @@ class DestroyHandler(Feature):
 
     def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         self.stale.pop(node, None)
-        for destroyer in self.waiting.pop(node, ()):
+        for destroyer in fgraph.order.extra.pop(node, ()):
             del self.readers[destroyer][node]
         if node.op.destroy_map:
             self._forget(fgraph, node)
@@ -265,9 +265,7 @@ class DestroyHandler(Feature):
                 self.claims[node] = (*self.claims.get(node, ()), root)
             new = [reader for reader in seen.readers if reader is not node and reader not in own]
             fgraph.order.add_edges([(reader, node) for reader in new])
-            for reader in new:
-                own[reader] = None
-                self.waiting.setdefault(reader, {})[node] = None
+            own.update(dict.fromkeys(new))
         if own:
             self.readers[node] = own
 
@@ -275,22 +273,20 @@ class DestroyHandler(Feature):
         self,
         claims: Mapping[Apply, Roots],
         destroyer: Mapping[Variable, Apply],
-        edges: Iterable[tuple[Apply, Apply]],
+        readers: Mapping[Apply, dict[Apply, None]],
     ) -> None:
         """Note what nodes overwrite, as somebody has found that they may.
 
-        claims: node → the roots. destroyer: the inverse. edges: (another reader, node); they are in
-        the graph's order already.
+        claims: node → the roots. destroyer: the inverse. readers: node → those that read the roots
+        too; that they come first is in the graph's order already.
         """
         self.claims.update(claims)
         self.destroyer.update(destroyer)
-        for reader, node in edges:
-            self.readers.setdefault(node, {})[reader] = None
-            self.waiting.setdefault(reader, {})[node] = None
+        self.readers.update(readers)
 
     def _settle(self, fgraph: FunctionGraph, node: Apply) -> None:
         """Put a reader before those who overwrite what it reads, and before nobody else."""
-        have = self.waiting.get(node, {})
+        have = fgraph.order.extra.get(node, {})
         wanted: dict[Apply, None] = {}
         for v in dict.fromkeys(node.inputs):
             for root in self.roots(v):
@@ -299,7 +295,6 @@ class DestroyHandler(Feature):
                     wanted[destroyer] = None
         for destroyer in [d for d in have if d not in wanted]:
             fgraph.order.remove_edges([(node, destroyer)])
-            del have[destroyer]
             del self.readers[destroyer][node]
         for destroyer in wanted:
             if destroyer in have:
@@ -310,13 +305,10 @@ class DestroyHandler(Feature):
                 continue
             fgraph.order.add_edges([(node, destroyer)])
             self.readers.setdefault(destroyer, {})[node] = None
-            self.waiting.setdefault(node, {})[destroyer] = None
 
     def _forget(self, fgraph: FunctionGraph, node: Apply) -> None:
         readers = self.readers.pop(node, {})
         fgraph.order.remove_edges([(reader, node) for reader in readers])
-        for reader in readers:
-            del self.waiting[reader][node]
         self.broken.pop(node, None)
         for root in self.claims.pop(node, ()):
             del self.destroyer[root]

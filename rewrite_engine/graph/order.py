@@ -55,9 +55,10 @@ class Order:
         self.level[node] = level
 
     def remove(self, node: Apply) -> None:
-        """Forget a node. Removing never invalidates the order."""
+        """Forget a node. Removing never invalidates the order. Edges that were added are for those
+        to remove who added them.
+        """
         del self.level[node]
-        self.extra.pop(node, None)
 
     def clear(self) -> None:
         """Forget all nodes and edges."""
@@ -128,9 +129,17 @@ class Order:
         """Add extra edges for good; raises `CycleError` and adds none if one would close a
         cycle.
         """
-        self.require(edges)
+        level, extra = self.level, self.extra
         for before, after in edges:
-            self.extra.setdefault(before, {})[after] = None
+            if level[before] >= level[after]:
+                self.require(edges)
+                break
+        for before, after in edges:
+            known = extra.get(before)
+            if known is None:
+                extra[before] = {after: None}
+            else:
+                known[after] = None
 
     def remove_edges(self, edges: Iterable[tuple[Apply, Apply]]) -> None:
         """Delete extra edges."""

@@ -14,7 +14,7 @@ have let work in place (1 in 200 on small random graphs, where all choices can b
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from operator import itemgetter
 from typing import Any
 
@@ -31,6 +31,9 @@ from rewrite_engine.rewrite.trace import Trace
 _cannot: Any = Op.inplace_on_inputs
 
 Row = dict[int, Op | None]  # by input
+FEW = 4  # inputs whose types are faster gathered again than looked up
+#: level of the latest reader, roots, who could overwrite them (and which input), all readers
+Value = tuple[int, Roots, list[tuple[Apply, int]], Collection[Apply]]
 
 
 class InplaceOptimizer(GraphRewriter):
@@ -56,14 +59,14 @@ class InplaceOptimizer(GraphRewriter):
             if trace is not None and trace.attempts:
                 self.tell(choice, trace)
         except BaseException:
-            fgraph.order.remove_edges(choice.edges)
+            choice.leave_order()
             raise
         if fgraph.facts is not None:  # all that was known of what is exchanged
             fgraph.facts.clear()
         if quick:
             self.exchange(fgraph, choice)
         else:
-            fgraph.order.remove_edges(choice.edges)
+            choice.leave_order()
             self.insert(fgraph, choice.chosen, trace)
         if choice.chosen:
             result.count(self.rule_name, len(choice.chosen))
@@ -74,7 +77,7 @@ class InplaceOptimizer(GraphRewriter):
         where nobody watches the graph, and the nodes are nobody else's.
         """
         fgraph.exchange(choice.chosen, self.rule_name)
-        fgraph.guard.claim(choice.claims, choice.taken, choice.edges)
+        fgraph.guard.claim(choice.claims, choice.taken, choice.before)
 
     def insert(self, fgraph: Any, chosen: dict[Apply, Op], trace: Trace | None) -> None:
         """Put the versions that overwrite in the places of the others; settle the graph once."""
@@ -134,15 +137,17 @@ class Versions:
         if row is None:
             rows = self.ops[node.op]
             assert rows is not None
-            row = self.known[node] = rows.setdefault(_types(node), {})
+            row = rows.setdefault(_types(node), {})
+            if len(node.inputs) > FEW:
+                self.known[node] = row
         if i not in row:
             row[i] = overwriting(node, i)
         return row[i]
 
 
 class Choice:
-    """Which nodes are to overwrite what: `chosen` maps them to the op that does. edges: what has to
-    run before them; they are in the graph's order, and are the caller's to remove.
+    """Which nodes are to overwrite what: `chosen` maps them to the op that does, `before` to what
+    has to run before them; that is in the graph's order, for the caller to leave there or not.
     """
 
     def __init__(self, fgraph: Any) -> None:
@@ -151,14 +156,14 @@ class Choice:
         self.chosen: dict[Apply, Op] = {}
         self.claims: dict[Apply, Roots] = {}  # what those overwrite
         self.taken: dict[Variable, Apply] = {}  # the inverse
-        self.edges: list[tuple[Apply, Apply]] = []
+        self.before: dict[Apply, dict[Apply, None]] = {}
         #: values that several nodes read, or that are views → who could overwrite them
         self.shared: dict[Roots, list[tuple[Apply, int]]] = {}
         self.closed: set[Variable] = set()  # roots that outputs show which are views
-        self.readers: dict[Variable, Collection[Apply]] = {}  # of a root, through all views
+        self.readers: dict[Variable, Collection[Apply]] = {}  # of a root that has views
         self.repeated: dict[Apply, set[Variable]] = {}  # roots that a node reads several times
         self.versions = Versions()
-        self.paths = Paths(fgraph.toposort)
+        self.paths: Paths | None = None  # made for the first search
 
     def choose(self) -> None:
         """Decide for every value."""
@@ -196,51 +201,81 @@ class Choice:
                     break
             else:
                 for i in others:
-                    self.shared.setdefault(self.guard.roots(inputs[i]), []).append((node, i))
+                    v = inputs[i]
+                    roots = self.guard.roots(v) if _is_view(v) else (v,)
+                    self.shared.setdefault(roots, []).append((node, i))
 
     def _share(self) -> None:
         """Decide on the other values: first where few nodes could take it, so that one who could
         take several leaves it the one that only it can have. Among those, what is read latest comes
         first: what is moved behind its readers need not be moved again for the others.
         """
-        level, chosen = self.order.level, self.chosen
+        level, chosen, by_number = self.order.level, self.chosen, dict[int, list[Value]]()
         self._close()
-        todo = []
-        for roots, takers in self.shared.items():
+        while self.shared:
+            roots, takers = self.shared.popitem()
             left = [taker for taker in takers if taker[0] not in chosen]
             if left and not any([self._is_closed(root) for root in roots]):
                 readers = self._who_reads(roots)
-                top = max([level[reader] for reader in readers])
-                todo.append((len(left), -top, roots, left, readers))
-        todo.sort(key=itemgetter(0, 1))
-        for _, _, roots, left, readers in todo:
-            self._decide(roots, left, readers)
+                value = max([level[r] for r in readers]), roots, left, readers
+                by_number.setdefault(len(left), []).append(value)
+        for number in sorted(by_number):
+            values = by_number[number]
+            values.sort(key=itemgetter(0))
+            while values:
+                self._decide(*values.pop()[1:])
 
     def _decide(
         self, roots: Roots, takers: list[tuple[Apply, int]], readers: Collection[Apply]
     ) -> None:
         """Find the latest reader of a value that can overwrite it and can be the last."""
-        if any([root in self.taken for root in roots]):
-            return
-        order, level = self.order, self.order.level
+        for root in roots:
+            if root in self.taken:
+                return
+        level = self.order.level
         search = None
         if len(takers) > 1:
-            takers = sorted(takers, key=lambda taker: level[taker[0]], reverse=True)
+            takers.sort(key=lambda taker: level[taker[0]], reverse=True)
+        top = max([level[reader] for reader in readers])
         for node, i in takers:
             op = None if node in self.chosen else self.versions.of(node, i)
             if op is None or self._reads_again(node, roots):
                 continue
-            if len(readers) > 1:
-                search = search or Search(order, self.paths, readers)
+            if level[node] < top:
+                search = search or Search(self._paths(), readers)
                 if search.is_followed(node):
                     continue
-                edges = [(reader, node) for reader in readers if reader is not node]
-                order.add_edges(edges)
-                self.edges += edges
+            if len(readers) > 1:
+                self._put_first(readers, node)
             self.chosen[node] = op
             self.claims[node] = roots
-            self.taken.update(dict.fromkeys(roots, node))
+            for root in roots:
+                self.taken[root] = node
             return
+
+    def _paths(self) -> Paths:
+        if self.paths is None:
+            self.paths = Paths(self.fgraph)
+        return self.paths
+
+    def _put_first(self, readers: Iterable[Apply], node: Apply) -> None:
+        """Put the other readers before the node that is to overwrite what they read."""
+        others = dict.fromkeys(readers)
+        others.pop(node, None)
+        raised = self.order.raised = []
+        try:
+            self.order.add_edges([(reader, node) for reader in others])
+        finally:
+            self.order.raised = None
+        self.before[node] = others
+        if self.paths is not None:
+            self.paths.link(others, node)
+            self.paths.lift(raised, self.order.level)
+
+    def leave_order(self) -> None:
+        """Take out of the graph's order what was put in."""
+        for node, others in self.before.items():
+            self.order.remove_edges([(reader, node) for reader in others])
 
     def _close(self) -> None:
         """Note what outputs show that are views."""
@@ -257,12 +292,16 @@ class Choice:
         """The readers of a value, through all views."""
         if len(roots) > 1:
             return dict.fromkeys([r for root in roots for r in self._who_reads((root,))])
-        found = self.readers.get(roots[0])
+        (root,) = roots
+        clients: Collection[Apply] = self.fgraph.clients[root]
+        for client in clients:
+            if client.op.view_map:
+                break
+        else:
+            return clients
+        found = self.readers.get(root)
         if found is None:
-            found = self.fgraph.clients[roots[0]]
-            if any([client.op.view_map for client in found]):
-                found = self.guard.who_sees(self.fgraph, roots).readers
-            self.readers[roots[0]] = found
+            found = self.readers[root] = self.guard.who_sees(self.fgraph, roots).readers
         return found
 
     def _reads_again(self, node: Apply, roots: Roots) -> bool:
@@ -270,6 +309,8 @@ class Choice:
         inputs = node.inputs
         if len(inputs) == 1:
             return False
+        if len(inputs) == 2 and not (_is_view(inputs[0]) or _is_view(inputs[1])):
+            return inputs[0] is inputs[1]
         found = self.repeated.get(node)
         if found is None:
             seen: set[Variable] = set()
@@ -297,6 +338,10 @@ def _types(node: Apply) -> tuple[Any, ...]:
         first, last = inputs[0], inputs[-1]
         return first.type, last.type, outputs[0].type, len(inputs)
     return *[v.type for v in inputs], *[v.type for v in outputs], len(inputs)
+
+
+def _is_view(v: Variable) -> bool:
+    return v.owner is not None and bool(v.owner.op.view_map)
 
 
 def overwriting(node: Apply, i: int) -> Op | None:

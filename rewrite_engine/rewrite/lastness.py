@@ -2,108 +2,126 @@
 
 Searching the graph for every reader would cost the distance between the readers: in the gradient of
 a deep graph, most of the graph for each value. Three things keep it short. No path leads to a lower
-level. One traversal of the graph (`Paths`) tells at once of most paths that they are there. And the
-readers of one value share what a search has found (`Search`). The answers are exact.
+level. One traversal of the graph tells at once of most paths that they are there. And the readers
+of one value share what a search has found (`Search`). The answers are exact.
+
+Nodes are numbers here (`Paths.number_of`), and what is known of them stands in lists: a search that
+looked each of them up by object would spend its time waiting for memory.
 
 Who asks: `rewrite/inplace.py`.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterator
+from typing import Any
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.graph.order import Order
 
 
 class Paths:
-    """A depth-first traversal of a graph: `first[n]` to `last[n]` are the numbers of the nodes that
-    were found from `n`, and so can be reached from it. It is made when first asked for, and stays
-    true while edges are added.
+    """The paths of a graph, as numbers: nodes in topological order have the numbers 0, 1, …
 
-    toposort: gives the nodes in topological order. The nearest client is followed first, which
-    finds long paths.
+    after: the numbers of the nodes that come next, `link` adds to them. level: the graph's, as they
+    were or lower. found, last: of a depth-first traversal, when a node was found, and which were
+    found from it (those up to `last`), so that they can be reached from it; that stays true while
+    edges are added. The nearest client is followed first, which finds long paths.
     """
 
-    def __init__(self, toposort: Callable[[], Sequence[Apply]]) -> None:
-        self.toposort = toposort
-        self.first: dict[Apply, int] = {}
-        self.last: dict[Apply, int] = {}
-
-    def number(self) -> None:
-        """Traverse, unless that is done."""
-        if self.first:
-            return
-        nodes = self.toposort()
-        clients: dict[Apply, list[Apply]] = {node: [] for node in nodes}
-        for node in nodes:
+    def __init__(self, fgraph: Any) -> None:
+        nodes: list[Apply] = fgraph.toposort()
+        level = fgraph.order.level
+        self.number_of: dict[Apply, int] = {node: k for k, node in enumerate(nodes)}
+        self.level: list[int] = [level[node] for node in nodes]
+        self.after: list[list[int]] = [[] for _ in nodes]
+        after, number_of = self.after, self.number_of
+        for k, node in enumerate(nodes):
             for v in node.inputs:
                 if v.owner is not None:
-                    clients[v.owner].append(node)
-        for node in nodes:
-            if node not in self.first:
-                self._walk(node, clients)
+                    after[number_of[v.owner]].append(k)
+        for before, later in fgraph.order.extra.items():
+            after[number_of[before]] += [number_of[node] for node in later]
+        self.found = [-1] * len(nodes)
+        self.last = [-1] * len(nodes)
+        count = 0
+        for k in range(len(nodes)):
+            if self.found[k] < 0:
+                count = self._walk(k, count)
 
-    def _walk(self, start: Apply, clients: dict[Apply, list[Apply]]) -> None:
-        first, last = self.first, self.last
-        first[start] = len(first)
-        path: list[tuple[Apply, Iterator[Apply]]] = [(start, iter(clients[start]))]
+    def _walk(self, start: int, count: int) -> int:
+        """Traverse what is not found yet from a node; return how many are found then."""
+        after, found, last = self.after, self.found, self.last
+        found[start] = count
+        count += 1
+        path: list[tuple[int, Iterator[int]]] = [(start, iter(after[start]))]
         while path:
-            node, rest = path[-1]
+            k, rest = path[-1]
             for client in rest:
-                if client not in first:
-                    first[client] = len(first)
-                    path.append((client, iter(clients[client])))
+                if found[client] < 0:
+                    found[client] = count
+                    count += 1
+                    path.append((client, iter(after[client])))
                     break
             else:
-                last[node] = len(first) - 1
+                last[k] = count - 1
                 path.pop()
+        return count
+
+    def link(self, befores: Collection[Apply], node: Apply) -> None:
+        """Add edges to a node."""
+        number = self.number_of[node]
+        for before in befores:
+            self.after[self.number_of[before]].append(number)
+
+    def lift(self, nodes: Collection[Apply], level: dict[Apply, int]) -> None:
+        """Note that the levels of nodes were raised."""
+        for node in nodes:
+            self.level[self.number_of[node]] = level[node]
 
 
 class Search:
     """Searches from the readers of one value for its other readers."""
 
-    def __init__(self, order: Order, paths: Paths, readers: Collection[Apply]) -> None:
-        self.order, self.paths, self.readers = order, paths, set(readers)
-        self.top = max([order.level[r] for r in readers])
-        self.numbers: list[int] = []
-        self.known: dict[Apply, bool] = {}  # whether a reader is reached; from a reader: another
+    def __init__(self, paths: Paths, readers: Collection[Apply]) -> None:
+        self.paths = paths
+        numbers = [paths.number_of[reader] for reader in readers]
+        self.top = max([paths.level[k] for k in numbers])
+        self.found = sorted([paths.found[k] for k in numbers])
+        self.known = dict.fromkeys(numbers, True)  # whether this is a reader, or reaches one
 
     def is_followed(self, reader: Apply) -> bool:
         """Whether another reader can be reached from this one."""
-        if self.order.level[reader] >= self.top:
+        start = self.paths.number_of[reader]
+        if self.paths.level[start] >= self.top:
             return False
-        if not self.numbers:
-            self.paths.number()
-            self.numbers = sorted([self.paths.first[r] for r in self.readers])
-        return self._sees(reader) or self._search(reader)
+        return self._sees(start) or self._search(start)
 
-    def _sees(self, node: Apply) -> bool:
+    def _sees(self, k: int) -> bool:
         """Whether the traversal found a reader from a node (another one, if it is a reader)."""
-        first, last = self.paths.first[node], self.paths.last[node]
-        k = bisect_left(self.numbers, first + 1)
-        return k < len(self.numbers) and self.numbers[k] <= last
+        place = bisect_right(self.found, self.paths.found[k])
+        return place < len(self.found) and self.found[place] <= self.paths.last[k]
 
-    def _search(self, start: Apply) -> bool:
+    def _search(self, start: int) -> bool:
         """Depth first. What is on the path to a reader reaches it; what was left behind does
         not.
         """
-        level, known, readers = self.order.level, self.known, self.readers
-        path = [(start, self._next(start))]
+        known, top, sees = self.known, self.top, self._sees
+        after, level = self.paths.after, self.paths.level
+        path, rests = [start], [iter(after[start])]
         while path:
-            rest = path[-1][1]
-            for after in rest:
-                if after in readers or known.get(after) or self._sees(after):
-                    known.update([(n, True) for n, _ in path])
+            for k in rests[-1]:
+                reaches = known.get(k)
+                if reaches is None and level[k] < top:
+                    reaches = known[k] = sees(k)  # False until found otherwise
+                    if not reaches:
+                        path.append(k)
+                        rests.append(iter(after[k]))
+                        break
+                if reaches:
+                    known.update(dict.fromkeys(path, True))
                     return True
-                if after not in known and level[after] < self.top:
-                    known[after] = False  # until found otherwise
-                    path.append((after, self._next(after)))
-                    break
             else:
                 path.pop()
+                rests.pop()
         return False
-
-    def _next(self, node: Apply) -> Iterator[Apply]:
-        return iter(self.order.successors(node))
