@@ -1,14 +1,14 @@
 """`History` (undo), and `ReplaceValidate` (replace, or leave the graph as it was).
 
-A history notes which inputs and types changed, and the inputs of nodes that leave (such a node may
-be changed when it is used again), so noting costs one tuple per change. Going back puts what was
-noted in place and lets the graph take in its nodes anew: linear in the graph, which is fine for
-what should be rare.
+A history notes which inputs and types changed, which variables took the name of another or come
+from elsewhere now, and the inputs of nodes that leave (such a node may be changed when it is used
+again), so noting costs a tuple or two per change. Going back puts what was noted in place and lets
+the graph take in its nodes anew: linear in the graph, which is fine for what should be rare.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import InconsistencyError
@@ -18,9 +18,14 @@ from rewrite_engine.graph.node import Apply, Variable
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
 
-#: (node or "output", input index, what was there), (node that left, None, its inputs) or (variable,
-#: None, its type)
+#: (node or "output", input index, what was there), (node that left, None, its inputs), (variable,
+#: None, its type), ("name", None, a variable that had none) or ("origin", None, (node, its origin))
 Change = tuple[Any, int | None, Any]
+
+
+def takes_name(new: Variable, old: Variable) -> bool:
+    """Whether a variable is about to get the name of the one that it replaces."""
+    return new.name is None and new.owner is not None and old.name is not None
 
 
 class History(Feature):
@@ -42,6 +47,19 @@ class History(Feature):
     ) -> None:
         self.log.append((node, i, old))
 
+    def on_redirect(
+        self,
+        fgraph: FunctionGraph,
+        old: Variable,
+        new: Variable,
+        clients: Sequence[Apply],
+        reason: Any,
+    ) -> None:
+        if takes_name(new, old):
+            self.log.append(("name", None, new))
+        if new.owner is not None:
+            self.log.append(("origin", None, (new.owner, new.owner.origin)))
+
     def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
         self.log.append((var, None, old))
 
@@ -62,6 +80,12 @@ class History(Feature):
         for what, i, old in reversed(self.log[checkpoint:]):
             if isinstance(what, Variable):
                 types[what] = old
+            elif what == "name":
+                old.name = None
+                continue
+            elif what == "origin":
+                old[0].origin = old[1]
+                continue
             elif i is None:
                 inputs[what] = list(old)
                 continue
@@ -100,6 +124,16 @@ class ReplaceValidate(Feature):
         reason: Any,
     ) -> None:
         self.history.on_change_input(fgraph, node, i, old, new, reason)
+
+    def on_redirect(
+        self,
+        fgraph: FunctionGraph,
+        old: Variable,
+        new: Variable,
+        clients: Sequence[Apply],
+        reason: Any,
+    ) -> None:
+        self.history.on_redirect(fgraph, old, new, clients, reason)
 
     def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
         self.history.on_change_type(fgraph, var, old, new)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.graph.feature import Feature
+from rewrite_engine.graph.history import takes_name
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.replace import Pending, substitute
 
@@ -79,6 +80,7 @@ class FullHistory(Feature):
         self.fgraph.flush()
         self.moving = True
         try:
+            self._rename(self._end(n))
             self.fgraph.restore(*self._state(self._end(n)))
         finally:
             self.moving = False
@@ -98,6 +100,13 @@ class FullHistory(Feature):
         """How much of the log belongs to the first n steps."""
         return self.steps[n].at if n < len(self.steps) else len(self.log)
 
+    def _rename(self, end: int) -> None:
+        """Give variables the names that they have after the first entries of the log."""
+        for i, (kind, what, *_) in enumerate(self.log):
+            if kind == "name":
+                variable, name = what
+                variable.name = name if i < end else None
+
     def _state(self, end: int) -> State:
         """Inputs, outputs and types after the first entries of the log."""
         inputs, outputs, types = dict(self.first[0]), list(self.first[1]), dict(self.first[2])
@@ -113,7 +122,7 @@ class FullHistory(Feature):
                 outputs[what] = values[0]
             elif kind == "type":
                 types[what] = values[0]
-            else:
+            elif kind == "state":
                 (inputs, outputs, types), pending = [x.copy() for x in what], {}
         for node, changes in pending.items():
             inputs[node] = substitute(inputs[node], changes)
@@ -156,6 +165,8 @@ class FullHistory(Feature):
         self._note("redirect", tuple(clients), old, new)
         if reason != "merge" and not self.moving:
             self._step(reason, *shown)
+        if takes_name(new, old):
+            self._note("name", (new, old.name))
 
     def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         self._note("enter", node, node.inputs)

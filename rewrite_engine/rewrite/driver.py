@@ -150,7 +150,7 @@ class Fixpoint(GraphRewriter):
             if account.story is None and one.stopped in used_up:
                 result.stopped, result.note = one.stopped, one.note
                 return
-            done = not one.firings and not one.merged
+            done = not one.firings and one.nodes_before == one.nodes_after  # else some were merged
             if done and account.story is None:
                 return
             if account.visits < 0 and account.story is None:

@@ -36,7 +36,8 @@ DEEP = EVERY - WINDOW
 
 
 class Snapshot:
-    """What is needed to bring a graph back: nodes with their inputs, outputs, names, types.
+    """What is needed to bring a graph back: nodes with their inputs, origins and
+    names, outputs, types.
 
     Taking one is linear in the graph, but cheap (0.2 µs a node). It survives that nodes which leave
     are taken apart (`FunctionGraph.lets_go`).
@@ -45,7 +46,7 @@ class Snapshot:
     def __init__(self, fgraph: Any) -> None:
         self.fgraph = fgraph
         self.nodes = list(fgraph.apply_nodes)
-        self.inputs = [node.inputs for node in self.nodes]
+        self.inputs = [(node.inputs, node.origin) for node in self.nodes]
         self.outputs = list(fgraph.outputs)
         self.named = {v: v.name for node in self.nodes for v in node.outputs if v.name is not None}
         self.types: dict[Variable, Any] = {}
@@ -62,11 +63,12 @@ class Snapshot:
     def restore(self) -> None:
         """Bring the graph back, the same nodes and all."""
         named = self.named
-        for node in self.nodes:
+        inputs: dict[Apply, Any] = {}
+        for node, (own, origin) in zip(self.nodes, self.inputs, strict=True):
+            inputs[node], node.origin = own, origin
             for v in node.outputs:
                 v.owner = node
                 v.name = named.get(v)
-        inputs = dict(zip(self.nodes, self.inputs, strict=True))
         self.fgraph.restore(inputs, self.outputs, self.types)
 
 

@@ -265,3 +265,15 @@ def test_one_replace_validate_is_enough() -> None:
     assert [type(f) for f in fgraph.features].count(ReplaceValidate) == 1
     fgraph.remove_feature(next(f for f in fgraph.features if isinstance(f, ReplaceValidate)))
     assert fgraph.features == []
+
+
+def test_names_and_origins_come_back() -> None:
+    named, other = sin(num("u")), neg(num("v"))
+    named.name = "n"
+    graph = FunctionGraph(None, [exp(named), log(other)], clone=True)
+    was, now = [v.owner.inputs[0] for v in graph.outputs]
+    before = now.owner.origin
+    with pytest.raises(InconsistencyError):
+        graph.replace_all_validate_remove([(was, now)], [now], "a rule")
+    assert (was.name, now.name) == ("n", None)
+    assert now.owner.origin is before

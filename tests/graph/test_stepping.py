@@ -161,3 +161,17 @@ def test_what_fails_is_no_step_and_what_is_undone_is_one() -> None:
     assert [step.reason for step in history] == ["one", "restore"]
     for n, text in ((1, "exp(log(y))"), (2, "exp(sin(x))"), (0, "exp(sin(x))")):
         assert brief(history.goto(n).outputs[0]) == text
+
+
+def test_each_state_has_its_names() -> None:
+    term, other = sin(x), neg(x)
+    term.name = "t"
+    history = FullHistory()
+    graph = FunctionGraph([x], [exp(term), log(other)], clone=True)
+    graph.attach_feature(history)
+    was, now = [v.owner.inputs[0] for v in graph.outputs]
+    graph.replace(was, now, "one")
+    graph.replace(graph.outputs[1], graph.outputs[0], "two")
+    assert [(history.goto(n), was.name, now.name)[1:] for n in (2, 0, 1)] == [
+        ("t", "t"), ("t", None), ("t", "t"),
+    ]  # fmt: skip

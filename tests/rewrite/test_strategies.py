@@ -234,6 +234,12 @@ def test_repeat_of_a_driver() -> None:
     assert kept.rewrite(FunctionGraph([x, y], [pair(x, y)])).stopped is StopReason.LOOP
 
 
+def test_repeat_ends_where_rules_fire_without_effect() -> None:
+    turn = named("turn", lambda a, b: add(a, b) >> add(b, a))
+    result = repeat(topdown(turn)).rewrite(FunctionGraph([x, y], [add(x, y)]))
+    assert (result.stopped.name, result.firings, len(result.parts)) == ("SATURATED", 0, 1)
+
+
 def test_try_of_a_driver() -> None:
     @node_rewriter([h])
     def breaks(fgraph, node):
