@@ -212,6 +212,11 @@ class FunctionGraph(NodeStore):
             origin = getattr(reason, "consumed", plainly)(source, was, reason)
         if maker is None:
             own = self._import(new, reason, origin, import_missing)
+            if own is not new and origin is not None and own.owner is not None:
+                was = own.owner.origin
+                if was is not origin:  # an equal one was there: it comes from elsewhere now, too
+                    maker = own.owner
+                    origin = getattr(reason, "consumed", plainly)(source, was, reason)
         if own is not old:
             self._redirect(old, own, uses, reason)
             if maker is not None and origin is not None:

@@ -73,6 +73,17 @@ def test_what_was_there_keeps_its_line_and_gains_a_rule() -> None:
     assert set(found.lines) == {line_of(name, n) for n in (2, 3, 4)}
 
 
+def test_what_is_equal_to_what_a_rule_made_gains_it_too() -> None:
+    rule = named("fused", lambda a: log(exp(a)) >> neg(a))
+    there = neg(x)
+    term = log(exp(x))
+    both: Any = rewritten(join(there, term), rule).owner
+    found = provenance(both.inputs[0])
+    name = test_what_is_equal_to_what_a_rule_made_gains_it_too
+    assert found.rules == (rule.name,)
+    assert found.lines == (line_of(name, 2), line_of(name, 3))
+
+
 def test_rules_one_after_the_other() -> None:
     one = named("one", lambda a: log(exp(a)) >> sin(a))
     two = named("two", lambda a: sin(a) >> neg(a))

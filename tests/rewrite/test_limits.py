@@ -25,7 +25,7 @@ from rewrite_engine.rewrite.strategies import (
 )
 from tests.match.language import x
 from tests.rewrite.graphs import named
-from tests.toy import ToyOp, add, exp
+from tests.toy import ToyOp, add, exp, neg
 
 f, g, h, k = (ToyOp(name, 1) for name in "fghk")
 
@@ -143,3 +143,18 @@ def test_a_function_warns_of_phases_that_were_stopped() -> None:
     few = rw.Mode(optimizer=optimizer(budget=RunBudget(firings=1, on_budget="stop")))
     with pytest.warns(RuleWarning, match="the phase canonicalize was stopped: its budget of 1"):
         rw.function([v], pt.log(pt.exp(pt.sin(pt.log(pt.exp(v))))), mode=few)
+
+
+def test_what_took_the_place_of_something_comes_from_where_it_came_from() -> None:
+    graph = FunctionGraph([x], [f(exp(x)), exp(x), g(neg(neg(neg(x))))])
+    kept = graph.outputs[1]
+    assert kept.owner is not None
+    before = kept.owner.origin
+    rules = [
+        named("bare", lambda a: f(a) >> a),
+        named("to_h", lambda a: g(a) >> h(a)),
+        named("to_g", lambda a: h(a) >> g(a)),
+    ]
+    with pytest.raises(RuleLoopError):
+        EquilibriumOptimizer(rules).rewrite(graph)
+    assert kept.owner.origin is before
