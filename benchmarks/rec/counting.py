@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from benchmarks.rec.language import Program
@@ -108,9 +109,20 @@ def unshared(program: Program, size: int) -> int:
     """The rewrites to the answer of a program's question where nothing is shared. Raises
     `ArithmeticError` if the normal form is another one.
     """
-    sys.setrecursionlimit(1_000_000)  # a number is as deep as it is large
     evaluator = Evaluator(program.rules)
-    found, steps = evaluator.value(program.ask(size))
-    if evaluator.value(program.answer(size)) != (found, 0):
-        raise ArithmeticError(f"{program.name}({size}) is evaluated to a wrong normal form")
+    with deep_calls():
+        found, steps = evaluator.value(program.ask(size))
+        if evaluator.value(program.answer(size)) != (found, 0):
+            raise ArithmeticError(f"{program.name}({size}) is evaluated to a wrong normal form")
     return steps
+
+
+@contextmanager
+def deep_calls() -> Iterator[None]:
+    """Let calls nest as deep as numbers are large."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1_000_000)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from collections.abc import Callable
 from itertools import permutations
 from typing import Any
@@ -185,6 +186,12 @@ def test_a_wrong_normal_form_fails() -> None:
         wrong.run(5)
     with pytest.raises(ArithmeticError, match="wrong normal form"):
         unshared(wrong, 5)
+
+
+def test_counting_leaves_the_limit_of_recursion_as_it_was() -> None:
+    limit = sys.getrecursionlimit()
+    assert unshared(BY_NAME["factorial"], 7) == 5_984
+    assert sys.getrecursionlimit() == limit
 
 
 # --- the terms and their rules --------------------------------------------------------------------
