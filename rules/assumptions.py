@@ -1,9 +1,9 @@
 """`assume(x, finite, nonneg)`: what a user knows of a term, and no rule could prove.
 
-It is a mark in the graph (`match/fact.py`), so it goes wherever the term goes: into copies, through
-givens and pickles. When a graph is rewritten, the rule `declared` takes the marks out, and the
-graph remembers what they said (`graph/knowledge.py`). `function(..., check=True)` holds it against
-the values (`compile/checks.py`).
+It is a mark in the graph (`graph/assume.py`), so it goes wherever the term goes: into copies,
+through givens and pickles. When a graph is rewritten, the rule `declared` takes the marks out, and
+the graph remembers what they said (`graph/knowledge.py`). `function(..., check=True)` holds it
+against the values (`compile/checks.py`).
 """
 
 from rewrite_engine.errors import (
@@ -14,9 +14,10 @@ from rewrite_engine.errors import (
     describe,
     did_you_mean,
 )
+from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.knowledge import knowledge_of
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.match.fact import Assume, Fact
+from rewrite_engine.match.fact import Fact, said_by
 from rewrite_engine.rules import facts
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor.constant import as_tensor_variable
@@ -91,5 +92,5 @@ def declared(fgraph, node):
     """
     if fgraph is None:
         return None
-    knowledge_of(fgraph).declare(node.inputs[0], node.op.said(node))
+    knowledge_of(fgraph).declare(node.inputs[0], said_by(node))
     return node.inputs[0]

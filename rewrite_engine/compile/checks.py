@@ -10,8 +10,8 @@ from typing import Any
 
 from rewrite_engine.compile.inputs import In, Out
 from rewrite_engine.compile.request import Request
+from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.match.fact import Assume
 from rewrite_engine.terms.print import brief
 
 

@@ -39,6 +39,9 @@ class Knowledge:
         self.grounds: dict[Key, tuple[dict[Key, None], dict[Variable, None]]] = {}
         self.users: dict[Key, dict[Key, None]] = {}
         self.about: dict[Variable, dict[Key, None]] = {}
+        #: per answer that was no: the nodes at which a rule asked; and the other way round
+        self.waiting: dict[Key, dict[Apply, None]] = {}
+        self.waits: dict[Apply, dict[Key, None]] = {}
         #: per variable: facts, and what the user says of them. (Weak: a history may hold variables
         #: that left, and come back with what was declared of them.)
         self.declared: WeakKeyDictionary[Variable, dict[Any, Any]] = WeakKeyDictionary()
@@ -64,6 +67,8 @@ class Knowledge:
         """A node left, and with it the constants that nobody else uses."""
         clients = fgraph.clients
         alone = [v for v in node.inputs if isinstance(v, Constant) and not clients.get(v)]
+        for key in self.waits.pop(node, ()):
+            _unlink(self.waiting, key, node)
         self.forget([*node.outputs, *alone])
 
     def forget(self, variables: Iterable[Variable]) -> None:
@@ -80,27 +85,25 @@ class Knowledge:
                 _unlink(self.users, used, key)
             for v in about:
                 _unlink(self.about, v, key)
-            if not answer and key[0].seen_from:
-                self._look_again(about, key[0].seen_from)
+            for node in self.waiting.pop(key, ()):
+                _unlink(self.waits, node, key)
+                if node in self.fgraph.order.level:  # (a strategy may ask at what it only tries)
+                    self.fgraph.schedule(node)
 
     def clear(self) -> None:
         """Drop everything."""
-        for kept in (self.answers, self.grounds, self.users, self.about):
+        for kept in (
+            self.answers, self.grounds, self.users, self.about, self.waiting, self.waits
+        ):  # fmt: skip
             kept.clear()
 
-    def _look_again(self, about: Iterable[Variable], levels: int) -> None:
-        """Let the driver, if any, visit the nodes from which a rule may ask again what was not
-        known.
+    def wait(self, key: Key, node: Apply) -> None:
+        """A rule at a node was refused by an answer: when that is dropped, the node is visited
+        again.
         """
-        graph = self.fgraph
-        if graph.agenda is None:
-            return
-        seen = list(about)
-        for _ in range(levels):
-            nodes = [node for v in seen for node in graph.clients.get(v, ())]
-            for node in nodes:
-                graph.schedule(node)
-            seen = [out for node in nodes for out in node.outputs]
+        if key in self.answers and self.fgraph.agenda is not None:
+            self.waiting.setdefault(key, {})[node] = None
+            self.waits.setdefault(node, {})[key] = None
 
     # --- what is declared ------------------------------------------------------------------------
 
@@ -154,7 +157,7 @@ class Knowledge:
             self.about.setdefault(v, {})[key] = None
 
 
-def _unlink(links: dict[Any, dict[Key, None]], here: Any, key: Key) -> None:
+def _unlink(links: dict[Any, dict[Any, None]], here: Any, key: Any) -> None:
     there = links.get(here)
     if there is not None:
         there.pop(key, None)

@@ -295,7 +295,9 @@ class RuleEmitter:
     def guard(self, guard: Condition) -> str:
         args = [self.bound[a.name] if isinstance(a, Hole) else self.constant(a) for a in guard.args]
         if guard.fact is not None:
-            return f"{self.constant(guard.fact, guard.fact.name)}.ask(fgraph, {', '.join(args)})"
+            return (
+                f"{self.constant(guard.fact, guard.fact.name)}.at(fgraph, node, {', '.join(args)})"
+            )
         return f"{self.constant(guard.fn, 'guard')}({', '.join(args)})"
 
     # --- the right side ---------------------------------------------------------------------------

@@ -15,25 +15,24 @@ Called on a rule's variables, a fact is a guard (`given(nonneg(x))`); called on 
 answers. A fact must be pure: its answers are kept (`graph/knowledge.py`) until what they rest on
 changes, which is its arguments, their nodes, and the facts it asks.
 
-What nothing proves a user may declare: `Assume` marks the term (`rules/assumptions.py`).
+What nothing proves a user may declare (`rules/assumptions.py`).
 """
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import update_wrapper
 from typing import Any
 
-from rewrite_engine.errors import AssumptionError, FactError, describe, source_line
+from rewrite_engine.errors import FactError, source_line
+from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.knowledge import Knowledge, Run, key_for, knowledge_of, state
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.op import Op
 from rewrite_engine.match.lower import Condition, Given, lower_condition
 from rewrite_engine.terms.logic import Term
-from rewrite_engine.terms.print import brief
 
 SHOWN = 4  # how many reasons, and levels of nested ones, are printed
 
@@ -128,9 +127,6 @@ def every(why: str, fact: Fact, variables: Iterable[Any]) -> Any:
 class Fact:
     """A predicate on variables; made by `@fact`."""
 
-    #: how many levels above the variable rules stand that ask this (the deepest; set by rules)
-    seen_from = 0
-
     #: how a value is tested (None: a constant of it is asked); whether what is declared has a value
     tester: Callable[..., Any] | None = None
     takes_value = False
@@ -182,6 +178,27 @@ class Fact:
         if run is not None and run.knowledge is known:
             return run.nested(key, args)
         return Run(known).first(key, args)
+
+    def at(self, fgraph: Any, node: Apply, *args: Any) -> Any:
+        """The same for a rule at a node, which is visited again when it need not be refused any
+        more.
+        """
+        try:
+            known = fgraph.facts
+            key = key_for(self, args)
+            answer = known.answers[key]
+        except (AttributeError, KeyError):  # no graph, nothing known of it, or not this
+            answer = self.ask(fgraph, *args)
+            if fgraph is None or answer:
+                return answer
+            known, key = fgraph.facts, key_for(self, args)
+        if (
+            type(answer) is Unknown
+            and fgraph.agenda is not None
+            and node not in known.waiting.get(key, ())
+        ):
+            known.wait(key, node)
+        return answer
 
     def case(self, *ops: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Extend the fact to results of ops, or of classes of ops: a function of the same
@@ -288,77 +305,23 @@ def fact(
 # --- what is declared -----------------------------------------------------------------------------
 
 
-class Assume(Op):
-    """A term of which facts are declared. Its value is that of its operand.
-
-    declared: pairs of a fact and its `Evidence.value` (None where it says no more than that it
-    holds), by name.
-    """
-
-    __props__ = ("declared",)
-    view_map = {0: [0]}
-    must_view_map = {0: 0}
-
-    def __init__(self, declared: tuple[tuple[Fact, Any], ...]) -> None:
-        self.declared = declared
-
-    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
-        return types
-
-    def perform(
-        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
-    ) -> None:
-        output_storage[0][0] = inputs[0]
-
-    def check(self, what: str, type_: Any, where: Any, value: Any) -> None:
-        """Raise `AssumptionError` unless what is declared is true of a value. what: the variable in
-        words; where: the line that declares it.
-        """
-        for one, more in self.declared:
-            if one.of_value(type_, value, more):
-                continue
-            said = one.name if more is None else f"{one.name}={more!r}"
-            at = "" if where is None else f" at {source_line(*where)}"
-            text = f"{what} is not {said}, as it was declared{at}"
-            raise AssumptionError(f"{text}\n    its value: {describe(value)}")
-
-    def debug_perform(
-        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
-    ) -> None:
-        """Check, too."""
-        v = node.inputs[0]
-        self.check(brief(v), v.type, node.where(), inputs[0])
-        self.perform(node, inputs, output_storage)
-
-    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> Any:
-        return output_gradients
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> Any:
-        return eval_points
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> Any:
-        return shapes
-
-    def said(self, node: Apply) -> dict[Fact, Evidence]:
-        """What a node of this op says of its operand, with the user's line."""
-        place = node.where()
-        at = "" if place is None else f" at {os.path.basename(place[0])}:{place[1]}"
-        found: dict[Fact, Evidence] = {}
-        for one, value in self.declared:
-            found[one] = because(f"declared by the user{at}", value=value)
-        for one, _ in self.declared:
-            for more in one.implies:
-                found.setdefault(more, because(one.name, found[one]))
-        return found
-
-    def __str__(self) -> str:
-        return f"Assume{{{', '.join([one.name for one, _ in self.declared])}}}"
+def said_by(node: Apply) -> dict[Fact, Evidence]:
+    """What a mark says of its operand, with the user's line, and what follows from it."""
+    place = node.where()
+    at = "" if place is None else f" at {os.path.basename(place[0])}:{place[1]}"
+    found: dict[Fact, Evidence] = {}
+    for one, value in node.op.declared:
+        found[one] = because(f"declared by the user{at}", value=value)
+    for one, _ in node.op.declared:
+        for more in one.implies:
+            found.setdefault(more, because(one.name, found[one]))
+    return found
 
 
 def _declared(knowledge: Knowledge, asked: Fact, v: Any) -> Any:
     """What is declared of a variable, here or by a mark; None if nothing is."""
     if _is_marked(v):
-        return v.head.said(v.owner).get(asked)
+        return said_by(v.owner).get(asked)
     known = knowledge.declared
     return known[v].get(asked) if known and isinstance(v, Variable) and v in known else None
 

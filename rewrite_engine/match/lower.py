@@ -327,9 +327,6 @@ def _check_bound(rule: Lowered, parameters: set[str]) -> None:
         raise UnboundVariableError(f"the right side uses {name}, which the left side does not bind")
     for guard in rule.guards:
         names = {a.name for a in guard.args if isinstance(a, Hole)}
-        if guard.fact is not None:
-            depths = [d for p, d in subpatterns(rule.left) if isinstance(p, Hole)]
-            guard.fact.seen_from = max([guard.fact.seen_from, *depths])
         for name in sorted(names - bound):
             raise UnboundVariableError(
                 f"the guard {guard.text} uses {name}, which the left side does not bind"

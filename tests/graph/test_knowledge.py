@@ -295,6 +295,42 @@ def test_a_rule_is_tried_again_when_its_guard_may_hold() -> None:
     assert fgraph.outputs[0].owner.op is neg
 
 
+def test_only_those_who_asked_are_visited_again() -> None:
+    """A variable with many users; one rule asks about it at few of them."""
+    guarded = make(lambda a: (log(exp(a)) >> neg(a), given(above(a))))
+    doubt = sin(x)
+    hub = add(doubt, log(y))
+    users = [Scale(float(i))(hub) for i in range(2, 200)]
+
+    def settle_doubt(fgraph: Any, node: Any) -> Any:
+        """Not data: it changes what is far below."""
+        return {doubt: log(y)} if doubt in fgraph.clients else None
+
+    late = NodeRewriter(settle_doubt, tracks=[sub])
+    last = sub(sin(sin(sin(sin(hub)))), x)
+    fgraph = graph(log(exp(hub)), last, *users)
+    result = EquilibriumOptimizer(RuleSet([guarded, late])).rewrite(fgraph)
+    assert sorted(result.fired.values()) == [1, 1]
+    assert result.visits < len(users) + 40  # not twice as many
+    assert not fgraph.facts.waiting
+    assert not fgraph.facts.waits
+
+
+def test_who_waits_is_forgotten_when_it_leaves() -> None:
+    guarded = make(lambda a: (log(exp(a)) >> neg(a), given(above(a))))
+
+    def leaves(fgraph: Any, node: Any) -> Any:
+        """Not data: a test."""
+        return sin(node.inputs[0])
+
+    gone = NodeRewriter(leaves, tracks=[log])
+    fgraph = graph(log(exp(x)))
+    EquilibriumOptimizer(RuleSet([guarded])).rewrite(fgraph)
+    assert list(fgraph.facts.waits) == [fgraph.outputs[0].owner]
+    EquilibriumOptimizer(RuleSet([guarded, gone])).rewrite(fgraph)
+    assert not fgraph.facts.waits
+
+
 OPS = [sin, log, neg, add, mul, sub]
 
 

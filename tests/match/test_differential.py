@@ -134,6 +134,9 @@ class Heard:
     def ask(self, fgraph: Any, *args: Any) -> Any:
         return self.fn(*args)
 
+    def at(self, fgraph: Any, node: Any, *args: Any) -> Any:
+        return self.fn(*args)
+
 
 def text_of_value(v: Any) -> str:
     if isinstance(v, tuple):

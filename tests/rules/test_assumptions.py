@@ -18,10 +18,10 @@ from rewrite_engine.errors import (
     UnknownNameError,
 )
 from rewrite_engine.explain import explain
+from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import History
 from rewrite_engine.graph.knowledge import knowledge_of
-from rewrite_engine.match.fact import Assume
 from rewrite_engine.rewrite.trace import Trace
 from rewrite_engine.rules.facts import *
 from rewrite_engine.rules.facts_arrays import is_sorted

@@ -1,0 +1,67 @@
+"""`Assume`: a mark in a graph, which says that something is declared of a term. What facts are is
+not known here (`match/fact.py`); users make marks with `assume` (`rules/assumptions.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rewrite_engine.errors import AssumptionError, describe, source_line
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import Op
+
+
+class Assume(Op):
+    """A term of which facts are declared. Its value is that of its operand.
+
+    declared: pairs of a fact and its `Evidence.value` (None where it says no more than that it
+    holds), by name.
+    """
+
+    __props__ = ("declared",)
+    view_map = {0: [0]}
+    must_view_map = {0: 0}
+
+    def __init__(self, declared: tuple[tuple[Any, Any], ...]) -> None:
+        self.declared = declared
+
+    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
+        return types
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        output_storage[0][0] = inputs[0]
+
+    def check(self, what: str, type_: Any, where: Any, value: Any) -> None:
+        """Raise `AssumptionError` unless what is declared is true of a value. what: the variable in
+        words; where: the line that declares it.
+        """
+        for one, more in self.declared:
+            if one.of_value(type_, value, more):
+                continue
+            said = one.name if more is None else f"{one.name}={more!r}"
+            at = "" if where is None else f" at {source_line(*where)}"
+            text = f"{what} is not {said}, as it was declared{at}"
+            raise AssumptionError(f"{text}\n    its value: {describe(value)}")
+
+    def debug_perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Check, too."""
+        v = node.inputs[0]
+        self.check(str(v), v.type, node.where(), inputs[0])
+        self.perform(node, inputs, output_storage)
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> Any:
+        return output_gradients
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> Any:
+        return eval_points
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> Any:
+        return shapes
+
+    def __str__(self) -> str:
+        return f"Assume{{{', '.join([one.name for one, _ in self.declared])}}}"
