@@ -37,8 +37,9 @@ def assume(x, *known, **named):
     cannot be declared so, and `AssumptionError` for a constant of which it does not hold. Values of
     variables are not looked at, unless a function is made with `check=True`.
 
+    >>> import rewrite_engine.tensor as pt
     >>> from rewrite_engine.rules.facts import finite
-    >>> x = vector("x")
+    >>> x = pt.vector("x")
     >>> rewritten(assume(x, finite) - x)
     second(x, 0.0)
     """
