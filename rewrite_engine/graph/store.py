@@ -97,7 +97,11 @@ class NodeStore:
         if var.owner is None:
             return self._root(var, missing)
         names: dict[Variable, Variable] = {}
-        nodes = toposort([var], self.clients)
+        nodes, known = [var.owner], self.clients
+        for v in var.owner.inputs:
+            if v not in known and v.owner is not None:  # not only the root of the term is new
+                nodes = toposort([var], known)
+                break
         try:
             for node in nodes:
                 if missing:
