@@ -83,6 +83,9 @@ class Equation(Rule):
         self.prefer = prefer
         self.direction = direction
         self.variable = variable
+        if prefer is not None and not callable(prefer):
+            why = f"what it prefers is a function of a node, such as flops, not {prefer!r}"
+            raise self.error(PatternError, why)
         if direction not in ("both", "forward"):
             why = f'the direction must be "both" or "forward", not {direction!r}'
             raise self.error(PatternError, why)

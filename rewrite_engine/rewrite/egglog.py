@@ -203,7 +203,7 @@ class Session:
         """The constructor of an op on kinds."""
         found = self.signatures.get((op, kinds))
         if found is None:
-            found = Signature(f"f{len(self.signatures)}", op, kinds, out)
+            found = Signature(f"op{len(self.signatures)}", op, kinds, out)  # (f64 is a sort)
             self.signatures[op, kinds] = found
             self.program.append(f"(constructor {found.name} ({' '.join('T' for _ in kinds)}) T)")
         return found
@@ -212,11 +212,10 @@ class Session:
         """An equation's rewrites for all kinds that fit, those that are not known yet."""
         plans = {p: plan(p, rule.left) for p, _ in subpatterns(rule.left) if is_ac(p)}
         for left, out, bound in self.left(rule.left, None, {}, plans):
-            samples = {n: v.sample() if isinstance(v, Bit) else v for n, v in bound.items()}
+            if not self.holds(rule, bound):
+                self.undecided.add(n)
+                continue
             try:
-                if not all(ask(guard, samples) for guard in rule.guards):
-                    self.undecided.add(n)
-                    continue
                 right = self.right(rule.right, bound)
             except PROBLEMS:
                 continue
@@ -224,6 +223,14 @@ class Session:
             if right.kind is out and text not in self.known:
                 self.known.add(text)
                 yield text
+
+    def holds(self, rule: DataRule, bound: Bound) -> bool:
+        """Whether the guards of a rule hold for all terms of some kinds."""
+        samples = {n: v.sample() if isinstance(v, Bit) else v for n, v in bound.items()}
+        try:
+            return all(ask(guard, samples) for guard in rule.guards)
+        except Exception:  # of something that kinds do not have: where there are terms, it is told
+            return False
 
     def left(
         self, p: Any, want: Any, bound: Bound, plans: dict[OpNode, Plan]
@@ -357,8 +364,13 @@ def kind_of(v: Any) -> Any:
 
 
 def _goes_over(rule: DataRule) -> bool:
-    """Whether a rule can be said to egglog: without numbers, rests, and operands that may be
-    missing."""
+    """Whether a rule can be said to egglog: without numbers, rests, operands that may be missing,
+    and sorts that may ask for more than kinds (those of constants, and users' predicates)."""
     parts = [p for side in (rule.left, rule.right) for p, _ in subpatterns(side)]
-    free = any(isinstance(p, Hole) and (p.rest or p.has_default) for p in parts)
-    return not free and not any(isinstance(p, Literal) for p in parts)
+    return not any(isinstance(p, Literal) or (isinstance(p, Hole) and _is_open(p)) for p in parts)
+
+
+def _is_open(hole: Hole) -> bool:
+    sort = hole.sort
+    by_kind = sort.inline is not None and "shape[" not in sort.inline and not sort.constant
+    return hole.rest or hole.has_default or not by_kind

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rewrite_engine.errors import SearchBudgetError
+from rewrite_engine.errors import RewriteEngineError, RuleRaisedError, SearchBudgetError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.ac import (
     EXTRA,
@@ -108,11 +108,21 @@ class LeftSide:
             yield from self.at(alone, t, {rest.name: () for rest in rests})
 
     def guards_hold(self, bound: Bound) -> bool:
-        """Ask the rule's guards of the variables of what its variables stand for."""
+        """Ask the rule's guards of the variables of what its variables stand for. Raises
+        `RuleRaisedError`.
+        """
         if not self.rule.guards:
             return True
         terms = {k: self.shown(v) for k, v in bound.items() if k not in self.parameters}
-        return None not in terms.values() and all(ask(g, bound | terms) for g in self.rule.guards)
+        try:
+            return None not in terms.values() and all(
+                ask(g, bound | terms) for g in self.rule.guards
+            )
+        except RewriteEngineError:
+            raise
+        except Exception as error:
+            what = f"raised {type(error).__name__}: {error}\n    in a guard, of {terms}"
+            raise self.rule.error(RuleRaisedError, what) from error
 
     def shown(self, value: Any) -> Any:
         """The graph variable (or variables, or number) for what a variable of the rule stands for;

@@ -42,13 +42,14 @@ def expand(
     """Return up to n terms that rewrite to `term`, each another one, those that need fewer steps
     first; fewer than n if there are no more.
 
-    rules: data rules and relations; node rewriters have no way back and are passed over. A step is
-    one rule at one place: at the root or inside, at all places where that term occurs. Terms with
-    variables that the rules leave open (the y of `0 * y -> 0`) are not among them. seconds: of
-    searching; `SearchBudgetError` when they are used up, or with on_budget="stop" what was found.
-    Raises `PatternError` if none of the rules has a way back.
+    rules: data rules, equations and relations; node rewriters have no way back and are passed over.
+    A step is one rule at one place: at the root or inside, at all places where that term occurs.
+    Terms with variables that the rules leave open (the y of `0 * y -> 0`) are not among them.
+    seconds: of searching; `SearchBudgetError` when they are used up, or with on_budget="stop" what
+    was found. Raises `PatternError` if none of the rules has a way back.
     """
-    chosen = [rules] if isinstance(rules, Rule) else list(rules)
+    given = [rules] if isinstance(rules, Rule) else list(rules)
+    chosen = [r for rule in given for r in (getattr(rule, "directions", None) or (rule,))]
     backward = [rule for rule in chosen if hasattr(rule, "goal")]
     if chosen and not backward:
         raise PatternError(f"none of the rules can be run backwards: {chosen[0]!r}")

@@ -56,7 +56,7 @@ class SaturationOptimizer(GraphRewriter):
 
     def __init__(
         self,
-        rules: Iterable[Rule],
+        rules: Rule | Iterable[Rule],
         name: str = "saturate",
         *,
         cost: CostModel | None = None,
@@ -65,11 +65,14 @@ class SaturationOptimizer(GraphRewriter):
         backend: str = "native",
     ) -> None:
         super().__init__(name)
-        given = list(rules)
+        given = [rules] if isinstance(rules, Rule) else list(rules)
         self.rules = directions(given)
         self.cost = cost or preferred(given)
         if not callable(self.cost):
             raise TypeError(f"a cost is a function of a node, such as flops, not {cost!r}")
+        for what, amount in (("node_budget", node_budget), ("seconds", seconds)):
+            if not isinstance(amount, int | float) or not amount >= 0:
+                raise ValueError(f"{what} must be a number >= 0, not {amount!r}")
         self.node_budget = node_budget
         self.seconds = seconds
         self.backend: Backend = backend_named(backend)

@@ -184,6 +184,7 @@ def test_a_default_counts_where_it_is_the_identity() -> None:
 
 def test_other_mistakes() -> None:
     fails(lambda a: (sin(a), exp(a)), 'must be "both" or "forward"', direction="back")
+    fails(lambda a: (sin(a), exp(a)), "a function of a node, such as flops", prefer="flops")
     with pytest.raises(PatternError, match="has no docstring"):
         make(lambda a: (sin(a), exp(a)), doc="")
 

@@ -18,13 +18,15 @@ from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rules.equations import matmul_assoc
+from rewrite_engine.rules.language import Const, Float, Tensor, equation
+from rewrite_engine.rules.language import given as provided
 from rewrite_engine.rules.pipeline import equations
 from tests.match import test_equation as toys
 from tests.match.language import x, y, z
 from tests.rewrite.graphs import values
 from tests.rewrite.test_saturate import FACTORED, best_order, chain, computed, factor, numbers, run
 from tests.rules.test_equations import random_term
-from tests.toy import Scale, add, mul, neg, sub
+from tests.toy import Scale, add, join, mul, neg, sub
 
 installed = pytest.mark.skipif(find_spec("egglog") is None, reason="needs the extra egraph")
 
@@ -132,6 +134,45 @@ def test_guards_that_need_more_than_kinds() -> None:
     for v, joined in ((y, True), (pt.vector("z"), False)):
         graph = FunctionGraph(None, [x.sum() + v.sum(), pt.exp((x + v).sum()) if joined else x])
         assert bool(run(graph, equations(), backend="egglog")[0].firings) == joined
+
+
+def is_long(v: Any) -> bool:
+    """A predicate of a user's, as a sort."""
+    return bool(v.type.shape[0] > 5)
+
+
+@installed
+def test_sorts_and_guards_that_need_more_than_kinds() -> None:
+    def by_constant(a: Float, k: Const) -> Any:
+        """A number."""
+        return pt.sinh(a * k), pt.sinh(a) * k
+
+    def by_length(a: Float, k: Tensor[7]) -> Any:
+        """A length."""
+        return pt.sinh(a * k), pt.sinh(a) * k
+
+    def by_predicate(a: Float, k: is_long) -> Any:  # type: ignore[valid-type]
+        """What a user asks."""
+        return pt.sinh(a * k), pt.sinh(a) * k
+
+    def by_guard(a: Float, k: Float) -> Any:
+        """The same as a guard, which raises where the length is not known."""
+        return pt.sinh(a * k), pt.sinh(a) * k, provided(lambda k: k.type.shape[0] > 5)
+
+    x, y = pt.vector("x", shape=(7,)), pt.vector("y", shape=(7,))
+    for fn, k in ((by_constant, 2.0), (by_length, y), (by_predicate, y), (by_guard, y)):
+        graph = FunctionGraph(None, [pt.sinh(x * k), pt.sinh(x) * k])
+        assert run(graph, [equation(fn)], backend="egglog")[0].firings == 1
+
+
+@installed
+def test_many_ops() -> None:
+    """Their names over there are none of egglog's own (the 65th was f64)."""
+    nested = toys.make(lambda a: (neg(join(a, a)), join(neg(a), neg(a))))
+    swapped = toys.make(lambda a, b: (neg(sub(a, b)), sub(b, a)))
+    swapped.forward.name, swapped.backward.name = "test/swapped", "test/back"
+    graph = FunctionGraph(None, [neg(sub(x, y)), *[join(*[x] * n, y) for n in range(1, 80)]])
+    assert run(graph, [nested, swapped], backend="egglog")[0].firings == 1
 
 
 @installed

@@ -22,6 +22,7 @@ from rewrite_engine.rewrite.expand import expand
 from rewrite_engine.rules.pipeline import all_rules
 from rewrite_engine.terms.logic import LogicVariable
 from tests.match.language import make, same, x, y, z
+from tests.match.test_equation import make as equation_of
 from tests.toy import add, exp, join, log, mul, neg, sin, sub
 
 
@@ -129,6 +130,13 @@ def test_relations_run_backwards_too() -> None:
     with pytest.raises(SearchBudgetError, match=r"2 terms that rewrite to x used up .* 0\.05 sec"):
         expand(x, forever, 2, seconds=0.05)
     assert expand(x, forever, 2, seconds=0.05, on_budget="stop") == []
+
+
+def test_equations_go_both_ways() -> None:
+    factor = equation_of(lambda a, b, c: (a * b + a * c, a * (b + c)))
+    apart, together = add(mul(x, y), mul(x, z)), mul(x, add(y, z))
+    assert among(apart, expand(together, [factor], 1))
+    assert among(together, expand(apart, factor, 5))
 
 
 def test_node_rewriters_have_no_way_back() -> None:

@@ -14,6 +14,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from benchmarks import graphs
+from rewrite_engine.errors import RuleRaisedError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite import saturate
 from rewrite_engine.rewrite.cost import CALL, bytes_moved, flops, total
@@ -22,6 +23,8 @@ from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rules.equations import common_factor, matmul_assoc
+from rewrite_engine.rules.language import Float, equation
+from rewrite_engine.rules.language import given as provided
 from rewrite_engine.rules.pipeline import equations
 from tests.rewrite.test_saturate import best_order, chain, computed, numbers, run
 
@@ -52,6 +55,24 @@ def test_what_is_no_cost() -> None:
         with pytest.raises(error) as caught:
             SaturationOptimizer([matmul_assoc], cost=cost).rewrite(graph)
         assert "dot" in str(caught.value) + "".join(getattr(caught.value, "__notes__", []))
+
+
+def test_what_is_no_budget() -> None:
+    for options in ({"node_budget": -5}, {"seconds": "1"}, {"seconds": float("nan")}):
+        with pytest.raises(ValueError, match=r"(node_budget|seconds) must be a number >= 0, not "):
+            SaturationOptimizer(matmul_assoc, **options)  # type: ignore[arg-type]
+
+
+def test_a_guard_that_raises_is_told_with_its_rule() -> None:
+    def wrong(a: Float, b: Float) -> Any:
+        """Its guard has a slip."""
+        return pt.sinh(a * b), pt.sinh(a) * b, provided(lambda a: a.shpe)
+
+    v, w = pt.vectors("v w")
+    graph = FunctionGraph(None, [pt.sinh(v * w)])
+    with pytest.raises(RuleRaisedError, match="rule test_saturate_limits/wrong.*\n.*shpe"):
+        SaturationOptimizer(equation(wrong)).rewrite(graph)
+    graph.check_integrity()
 
 
 def test_seconds_are_kept_however_many_matches_there_are() -> None:
