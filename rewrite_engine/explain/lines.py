@@ -20,6 +20,7 @@ from rewrite_engine.rewrite.trace.lines import (
     phase_record,
     start,
 )
+from rewrite_engine.rewrite.trace.places import Place
 
 
 def json_lines(
@@ -31,7 +32,12 @@ def json_lines(
     for f in report.functions:
         whose = {"function": f.name, "function_index": f.record.index}
         story = f.record.story
-        firings = ((s.seconds, 0, s.number, _firing(s, whose)) for s in f.steps if wants(s))
+        place = story.addresses()
+        firings = (
+            (s.seconds, 0, s.number, _firing(s, place.get(s.number), whose))
+            for s in f.steps
+            if wants(s)
+        )
         attempts = (
             (a.seconds, 1, a.number, attempt_record(a, **whose)) for a in story.tries if tries(a)
         )
@@ -42,10 +48,12 @@ def json_lines(
         yield line(function_record(f) | whose)
 
 
-def _firing(step: Step, whose: dict[str, Any]) -> dict[str, Any]:
+def _firing(step: Step, place: Place | None, whose: dict[str, Any]) -> dict[str, Any]:
     rule_file, rule_line = rule_where(step.rule) or (None, None)
     return firing_record(
         step,
+        place,
+        None,
         evidence=list(step.evidence),
         letters=dict(step.change.letters),
         rule_file=rule_file,

@@ -31,6 +31,7 @@ from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.result import Result
 from rewrite_engine.rewrite.trace import Firing, Trace
 from rewrite_engine.rewrite.trace.attempts import evidence_texts
+from rewrite_engine.rewrite.trace.places import made
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,53 +70,46 @@ class Story(Trace):
     def __init__(self, attempts: bool = False) -> None:
         super().__init__(terms=True, attempts=attempts)
         self.steps: list[Step] = []
+        self.records = self.steps  # type: ignore[assignment]
         self._made: list[Apply] = []
-        self._depth = 0
         self._watch = Arrivals(self._made)
 
     def begin(self, phase: str, fgraph: Any = None) -> None:
-        super().begin(phase, fgraph)
         if not self._depth and fgraph is not None:
             fgraph.attach_feature(self._watch)
-        self._depth += 1
+        super().begin(phase, fgraph)
 
     def end(self, result: Result, fgraph: Any = None) -> None:
         super().end(result, fgraph)
-        self._depth -= 1
         if not self._depth and fgraph is not None:
             fgraph.remove_feature(self._watch)
 
     def about(self, node: Apply, new: Any, old: Variable | None = None) -> None:
         self._made.clear()
-        place = self.places.about(node, new)
-        self._before = (node, node.outputs[0] if old is None else old, new, place)
+        makes = made(self.pasts[self.graph].known, new)
+        self._before = (node, node.outputs[0] if old is None else old, new, makes)
 
     def fired(self, rule: Any, own: Variable | None = None) -> None:
         """Note a firing. What goes wrong in telling about it must not stop the user's program."""
-        node, old, new, place = self._before
+        node, old, new, makes = self._before
         self.count += 1
-        self.places.fired(self.count)
         try:
             overwrites = rule == InplaceOptimizer.rule_name
             change = (
                 describe_overwrite(node, new.owner) if overwrites else describe_change(old, new)
             )
-            said, holds = guards(rule, node, self.places.fgraph)
+            said, holds = guards(rule, node, self.pasts[self.graph].fgraph)
         except Exception as error:
             trouble = f"{new} ({type(error).__name__} in telling: {error})"
             change, said, holds = Change(str(old), trouble), (), ()
         self.steps.append(
             Step(
                 self.count, self.phase, rule, change.before, change.after,
-                perf_counter() - self.started, origin_line(node.origin), self.places.graph, place,
+                perf_counter() - self.started, origin_line(node.origin), self.graph, node, makes,
                 change=change, old=old, new=new if own is None else own, made=tuple(self._made),
                 evidence=said, conditions=holds,
             )
         )  # fmt: skip
-
-    def take_back(self, count: int) -> None:
-        del self.steps[count:]
-        self.count = count
 
 
 class Arrivals(Feature):

@@ -26,10 +26,8 @@ from rewrite_engine.terms.print import brief
 
 Line = str | Mapping[str, Any]
 
-FORGOT = (
-    "it has no place, as the trace did not keep everything: one with a `size` kept only its last "
-    "entries, and cannot be replayed"
-)
+FORGOT = "it has no place: it is not known where it fired"
+LATE = "the trace kept only what fired from number {} on: begin with the graph of its `oldest()`"
 
 
 def replay(
@@ -40,10 +38,11 @@ def replay(
 ) -> Any:
     """Fire the rules of a trace again, in place; return the graph.
 
-    lines: of one graph, from a trace that kept everything (`Trace.lines()`, a file, or the objects
-    read from it); others than firings are skipped. fgraph: the graph as it was when the trace
-    began, or a copy. rules: those that fired may be among any others. drivers: those that do
-    something that is no rule's, as overwriting is: they are run again where their steps begin.
+    lines: of one graph, from a trace (`Trace.lines()`, a file, or the objects read from it); others
+    than firings are skipped. fgraph: the graph as it was when the trace began, or a copy; if the
+    trace kept only its last entries, as it was before them (`Trace.oldest()`). rules: those that
+    fired may be among any others. drivers: those that do something that is no rule's, as
+    overwriting is: they are run again where their steps begin.
     Raises `ReplayError`, which names the line, for a line that cannot be read or does not apply;
     the graph is then as the lines before left it.
 
@@ -93,6 +92,7 @@ class Cast(Feature):
         self.heirs: dict[Apply, Apply] = {}
         self.number = 0
         self.fired_now = 0
+        self.together = True
         self.made: list[tuple[Apply, Apply | None]] = []
 
     def node(self, place: Place) -> Apply | None:
@@ -106,12 +106,18 @@ class Cast(Feature):
         """Something is about to be put in: see which nodes of it the graph has."""
         fgraph, same = self.fgraph, dict[Variable, Variable]()
         self.made = []
-        for one in made(fgraph, new):
+        for one in made(fgraph.clients, new):
             inputs = tuple([same.get(v, self._own(v)) for v in one.inputs])
             twin = fgraph.table.get(fgraph.key_of(one, inputs))
             self.made.append((one, twin))
             if twin is not None:
                 same.update(zip(one.outputs, twin.outputs, strict=True))
+
+    def go(self, strategy: str | None) -> None:
+        """Several steps are taken in one go, as in the trace."""
+
+    def gone(self) -> None:
+        """They were taken."""
 
     def _own(self, v: Variable) -> Variable:
         return self.fgraph.constants.get(v.signature(), v) if isinstance(v, Constant) else v
@@ -157,6 +163,8 @@ def _firings(lines: Iterable[Line]) -> Iterator[tuple[int, Mapping[str, Any]]]:
         if graph is not None and mine != graph:
             raise _error(number, record, "it is of another graph than those before: choose one")
         graph = mine
+        if record["number"] < (record.get("since") or 0):
+            continue  # the rest of what was done in one go, of which the trace forgot the beginning
         if record["place"] is None:
             raise _error(number, record, FORGOT)
         yield number, record
@@ -164,7 +172,9 @@ def _firings(lines: Iterable[Line]) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 def _error(number: int, record: Mapping[str, Any] | None, why: str) -> ReplayError:
     what = "" if record is None else f" ({record['rule']}, firing {record['number']})"
-    error = ReplayError(f"line {number}{what}: {why}")
+    since = None if record is None else record.get("since")
+    hint = "" if since is None else f"\n    {LATE.format(since)}"
+    error = ReplayError(f"line {number}{what}: {why}{hint}")
     error.line = number
     return error
 

@@ -5,7 +5,7 @@ All iterative; all linear in the part they visit.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.errors import CycleError
@@ -47,11 +47,15 @@ def explicit_graph_inputs(variables: Iterable[Variable]) -> Iterator[Variable]:
     return (v for v in graph_inputs(variables) if not isinstance(v, Constant))
 
 
-def toposort(outputs: Iterable[Variable], inputs: Collection[Variable] = ()) -> list[Apply]:
+def toposort(
+    outputs: Iterable[Variable],
+    inputs: Collection[Variable] = (),
+    operands: Mapping[Apply, Sequence[Variable]] | None = None,
+) -> list[Apply]:
     """Return the nodes that compute `outputs` from `inputs`, each after those it needs.
 
-    The walk stops at `inputs`. The order depends only on the graph's structure. Raises
-    `CycleError`.
+    The walk stops at `inputs`. operands: what to take for the inputs of nodes (None: what they
+    are). The order depends only on the graph's structure. Raises `CycleError`.
     """
     stop = inputs if isinstance(inputs, dict | set | frozenset) else frozenset(inputs)
     done: set[Apply] = set()
@@ -72,7 +76,7 @@ def toposort(outputs: Iterable[Variable], inputs: Collection[Variable] = ()) -> 
                 order.append(node)
             else:
                 open_.add(node)
-                for v in reversed(node.inputs):
+                for v in reversed(node.inputs if operands is None else operands[node]):
                     below = v.owner
                     if below is None or below in done or v in stop:
                         continue

@@ -95,7 +95,7 @@ def put_derived(fgraph: Any, node: Apply, rule: Any, result: Derived, trace: Tra
     inner, new = result.steps[-1]
     if trace is None:
         return put(fgraph, node, inner, new, None)
-    trace.strategy = rule.name
+    trace.go(rule.name)
     try:
         if len(result.steps) == 1 or not isinstance(new, Variable):
             return put(fgraph, node, inner, new, trace)
@@ -111,7 +111,7 @@ def put_derived(fgraph: Any, node: Apply, rule: Any, result: Derived, trace: Tra
         trace.fired(inner, own)
         return True
     finally:
-        trace.strategy = None
+        trace.gone()
 
 
 def check_type(rule: Any, old: Variable, new: Variable) -> None:
@@ -141,10 +141,16 @@ def fire_all(fgraph: Any, node: Apply, rule: Any, result: Any, trace: Trace | No
         if not isinstance(new, Variable):
             raise rule.error(PatternError, f"proposes {new!r} for {old!r}, which is not a variable")
         check_type(rule, old, new)
-    changed = False
-    for old, new in todo:
-        changed |= fire(fgraph, node, old, rule, new, trace)
-    return changed
+    if trace is None:
+        return any([fire(fgraph, node, old, rule, new, None) for old, new in todo])
+    alone = not trace.together
+    if alone:
+        trace.go(None)
+    try:
+        return any([fire(fgraph, node, old, rule, new, trace) for old, new in todo])
+    finally:
+        if alone:
+            trace.gone()
 
 
 class Referee:

@@ -5,25 +5,40 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given as over
 from hypothesis import settings
 from hypothesis import strategies as st
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import ReplayError
+from rewrite_engine.errors import InconsistencyError, ReplayError
 from rewrite_engine.explain import explain, replay
 from rewrite_engine.explain.lines import json_lines
+from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.rewrite.budget import RunBudget
+from rewrite_engine.rewrite.driver import SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.strategies import (
+    bottomup,
+    first,
+    innermost,
+    outermost,
+    repeat,
+    seq,
+    topdown,
+    try_,
+)
 from rewrite_engine.rewrite.trace import Trace
 from rewrite_engine.rewrite.walk import WalkingOptimizer
 from rewrite_engine.rules.pipeline import all_rules, optimizer
 from tests.match.language import x, y
 from tests.rewrite.graphs import SOUND, graphs, named
-from tests.toy import add, divmod_, exp, log, mul, neg, sin, sub
+from tests.toy import Scale, add, divmod_, exp, log, mul, neg, sin, sub
 
 DRIVERS = [
     EquilibriumOptimizer(SOUND),
@@ -132,7 +147,7 @@ def lines_of(term: Any, *rules: Any, **options: Any) -> list[Any]:
         ({"rule": "no/such"}, r"line 1 \(no/such, firing 1\): there is no such rule"),
         ({"place": [0, 7]}, r"line 1 \(.*neg_neg, firing 1\): the graph has nothing at place"),
         ({"place": [0, 0]}, r"line 1 .*does not apply at -x"),
-        ({"place": None}, "line 1 .*the trace did not keep everything"),
+        ({"place": None}, "line 1 .*it has no place: it is not known where it fired"),
         ({"version": 0}, "line 1: it is of version 0; this is version 1"),
     ],
     ids=str,
@@ -170,16 +185,149 @@ def test_lines_of_two_graphs() -> None:
         replay(trace.lines(), FunctionGraph([x], [neg(neg(x))]), [neg_neg])
 
 
-def test_a_ring_buffer_cannot_be_replayed() -> None:
-    with pytest.raises(ReplayError, match="did not keep everything"):
-        replay(lines_of(neg(neg(x)), neg_neg, size=5), FunctionGraph([x, y], [x]), [neg_neg])
+# --- traces that keep only the last firings -----------------------------------------------------
+
+to_exp = named("to_exp", lambda a: sin(a) >> exp(a))
+to_log = named("to_log", lambda a: exp(a) >> log(a))
+KEEPING = [
+    *DRIVERS,
+    outermost(SOUND),
+    innermost(repeat(first(*SOUND))),
+    topdown(seq(SOUND[1], try_(SOUND[2]))),
+    repeat(bottomup(SOUND)),
+    innermost(seq(to_exp, to_log), SOUND),
+]
 
 
-def test_the_steps_of_a_driver_that_a_trace_forgot_cannot_be_replayed_either() -> None:
-    v = pt.vector("v")
-    graph = FunctionGraph([v], [pt.tanh(pt.sin(pt.exp(pt.cos(v)))) * 1])
-    before, trace = graph.clone(), Trace(size=3)
+@settings(max_examples=200, deadline=None)
+@over(graphs(), st.sampled_from(KEEPING), st.integers(1, 6), st.booleans())
+def test_what_is_left_of_a_trace_can_be_replayed(
+    graph: FunctionGraph, driver: Any, size: int, terms: bool
+) -> None:
+    trace, rules = Trace(size=size, terms=terms), [*SOUND, to_exp, to_log]
+    before = graph.clone()
+    driver.rewrite(graph, trace)
+    assert len(trace.records) == min(size, len(trace))
+    rules = [*rules, *getattr(driver, "rules", ())]
+    if not len(trace):
+        assert same(before, graph)
+        return
+    again = trace.oldest()
+    again.check_integrity()
+    if len(trace) <= size:
+        assert same(again, before)
+    assert same(replay(trace.lines(), again, rules), graph)
+    again.check_integrity()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 50])
+def test_the_oldest_state_goes_on_over_drivers_phases_and_changes_in_between(size: int) -> None:
+    term = x
+    for i in range(12):
+        term = neg(neg(sin(add(term, neg(neg(y)))))) if i % 3 else log(exp(term))
+    graph, trace = FunctionGraph([x, y], [term, neg(term)]), Trace(size=size)
+    for driver in (WalkingOptimizer([neg_neg]), EquilibriumOptimizer([neg_neg, log_exp])):
+        driver.rewrite(graph, trace)
+        graph.add_output(neg(neg(graph.inputs[0])))
+    EquilibriumOptimizer([neg_neg]).rewrite(graph, trace)
+    assert len(trace) > 10
+    if len(trace) > size:
+        assert len(trace.oldest().outputs) in (2, 3, 4)
+        todo = [json.loads(line) for line in trace.lines() if '"firing"' in line]
+        assert {line["since"] for line in todo} == {len(trace) - size + 1}
+        assert len(todo) == size
+
+
+@pytest.mark.parametrize("size", [1, 3, 8, 20])
+def test_the_phases_of_the_pipeline_with_a_short_memory(size: int) -> None:
+    a, b = pt.matrix("a"), pt.matrix("b")
+    outputs = [
+        pt.log(1 + pt.exp(a)) + pt.log(pt.exp(b)) * 1, (pt.exp(a) / pt.exp(a).sum()).T.T,
+        pt.log(pt.exp(a) / pt.exp(a).sum(axis=1, keepdims=True)) * b + b,
+    ]  # fmt: skip
+    rules = [p for p in optimizer().parts if p.name in ("canonicalize", "stabilize", "specialize")]
+    trace, graph = Trace(size=size), FunctionGraph([a, b], outputs)
+    SequentialOptimizer(rules).rewrite(graph, trace)
+    assert len(trace) >= 8
+    again = replay(trace.lines(), trace.oldest(), all_rules())
+    assert same(again, graph)
+    assert same(replay(trace.lines(), trace.oldest(), all_rules()), again)
+
+
+def test_the_values_are_those_of_the_run() -> None:
+    a = pt.vector("a")
+    graph = FunctionGraph([a], [pt.log(1 + pt.exp(pt.log(pt.exp(a)))) * 1 + pt.sqr(a) / 1])
+    trace = Trace(size=2)
     optimizer().rewrite(graph, trace)
-    assert {firing.phase for firing in trace} == {"inplace"}
-    with pytest.raises(ReplayError, match="line 1 .*kept only its last entries, and cannot be"):
-        replay(trace.lines(), before, all_rules(), optimizer().parts)
+    assert len(trace) > 2
+    again = replay(trace.lines(), trace.oldest(), all_rules(), optimizer().parts)
+    value = np.array([-30.0, -0.5, 0.0, 3.0, 30.0])
+    want = value * (value > 0) + np.log1p(np.exp(-np.abs(value))) + value**2
+    for one in (graph, again, trace.oldest()):
+        plain = rw.function(
+            one.inputs, one.outputs[0], mode=rw.Mode(optimizer=None), accept_inplace=True
+        )
+        found = plain(value.copy())
+        np.testing.assert_allclose(found, want, rtol=1e-14)
+
+
+def test_what_was_put_back_is_not_replayed() -> None:
+    """A feature refuses some firings: the graph goes back, and the trace with it."""
+
+    class NoSine(Feature):
+        def on_validate(self, fgraph: Any) -> None:
+            if any(node.op is exp for node in fgraph.apply_nodes):
+                raise InconsistencyError("no")
+
+    two = named("two", lambda a, b: sub(a, b) >> add(exp(a), neg(neg(b))))
+    for size in range(1, 5):
+        term = sub(neg(neg(x)), sin(neg(neg(sub(neg(neg(y)), x)))))
+        graph = FunctionGraph([x, y], [term], [NoSine()])
+        trace = Trace(size=size)
+        result = EquilibriumOptimizer([to_exp, two, neg_neg]).rewrite(graph, trace)
+        assert result.refusals == {"NoSine": 3}
+        assert same(replay(trace.lines(), trace.oldest(), [neg_neg]), graph)
+
+
+def test_two_graphs_in_one_short_trace() -> None:
+    trace = Trace(size=3)
+    graphs_ = [FunctionGraph([x], [sin(neg(neg(neg(neg(x)))))]) for _ in range(2)]
+    for graph in graphs_:
+        EquilibriumOptimizer([neg_neg]).rewrite(graph, trace)
+    lines = [json.loads(text) for text in trace.lines() if '"firing"' in text]
+    assert [(line["graph"], line["since"]) for line in lines] == [(1, 2), (2, None), (2, None)]
+    for number, graph in enumerate(graphs_, 1):
+        mine = [line for line in lines if line["graph"] == number]
+        assert same(replay(mine, trace.oldest(number), [neg_neg]), graph)
+    EquilibriumOptimizer([neg_neg]).rewrite(FunctionGraph([x], [neg(neg(x))]), trace)
+    with pytest.raises(LookupError, match=r"nothing is kept of a graph 1: there are \[2, 3\]"):
+        trace.oldest(1)
+
+
+def test_another_start_than_the_oldest_state_is_told() -> None:
+    term = x
+    for _ in range(6):
+        term = sin(neg(neg(term)))
+    before, trace = FunctionGraph([x], [term]), Trace(size=2)
+    EquilibriumOptimizer([neg_neg]).rewrite(before.clone(), trace)
+    with pytest.raises(ReplayError, match=r"from number 5 on: begin with the graph of its `oldest"):
+        replay(trace.lines(), before, [neg_neg])
+
+
+def test_memory_is_that_of_what_is_kept() -> None:
+    """A long run: what has left is gone."""
+    term = x
+    for i in range(300):
+        term = sin(neg(neg(Scale(float(i))(term))))
+    to_log = named("to_log", lambda a: sin(a) >> log(a))
+    undo = named("undo", lambda a: log(a) >> sin(a))
+    graph, trace = FunctionGraph([x], [term]), Trace(size=5)
+    driver = EquilibriumOptimizer(
+        [to_log, undo, neg_neg], budget=RunBudget(5_000, on_budget="stop")
+    )
+    driver.rewrite(graph, trace)
+    past = trace.pasts[1]
+    assert len(trace) > 1_000
+    assert len(past.log) < 3 * 2_000
+    assert len(past.states) <= 3
+    assert same(replay(trace.lines(), trace.oldest(), [to_log, undo, neg_neg]), graph)

@@ -3,7 +3,7 @@
 A firing is kept as references; with `terms=True` also as text, taken at once, since nodes change
 later. With `attempts=True` every try is kept too, also of rules that an index ruled out
 (`attempts.py`). `lines.py` writes JSON lines, with the addresses that nodes have in `places.py`;
-`explain/replay.py` does again what they say.
+`explain/replay.py` does again what they say, from the oldest state that is kept.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import origin_line
 from rewrite_engine.rewrite.result import Result
-from rewrite_engine.rewrite.trace.places import Place, Places
+from rewrite_engine.rewrite.trace.places import Past, Place, addresses, made
 from rewrite_engine.terms.print import brief as brief
 
 if TYPE_CHECKING:
@@ -30,10 +31,11 @@ class Firing:
     """One application of a rule. `before` and `after` are text if the trace takes terms, else
     variables.
 
-    seconds: since the trace began. origin: the user's line (with terms). graph, place: which graph
-    that the trace saw, and where in it the node is (`places.py`); None if the trace does not keep
-    everything. depth: how deep the text goes. strategy: the name of the strategy that applied the
-    rule, if one did.
+    seconds: since the trace began. origin: the user's line (with terms). graph: which of those that
+    the trace saw. node: where the rule was applied. makes: the nodes of the new term that the graph
+    did not have. at: how many changes of the graph the trace had noted. part: 0 for the first of
+    those that were done in one go, as a strategy does. depth: how deep the text goes. strategy: the
+    name of the strategy that applied the rule, if one did.
     """
 
     number: int
@@ -43,8 +45,11 @@ class Firing:
     after: Any
     seconds: float
     origin: tuple[str, int] | None
-    graph: int = 1
-    place: Place | None = None
+    graph: int
+    node: Apply
+    makes: Sequence[Apply]
+    at: int = 0
+    part: int = 0
     depth: int | None = None
     strategy: str | None = None
 
@@ -59,7 +64,9 @@ class Trace:
 
     terms: note the terms before and after as text, `depth` levels deep. attempts: record every try
     of a rule too, in `tries` (another buffer of that size); this asks the interpreter why a rule
-    does not apply, and is slow. Only a trace that keeps everything can be replayed. Raises
+    does not apply, and is slow. What is kept can be replayed, from `oldest()` on. A trace with a
+    `size` takes memory for the graph as it was then (100 bytes a node), for that many entries with
+    the nodes they replaced and made, and for the changes of the graph since then. Raises
     `ValueError` for a `size` below 1.
     """
 
@@ -73,7 +80,9 @@ class Trace:
     ) -> None:
         if size is not None and size < 1:
             raise ValueError(f"a trace keeps at least one entry, not {size} (None: all of them)")
-        self.records: deque[Firing] = deque(maxlen=size)
+        self.size = size
+        self.records: deque[Firing] = deque()
+        self._keep = self.records.append if size is None else self._push
         self.tries: deque[Attempt] = deque(maxlen=size)
         self.terms = terms
         self.depth = depth
@@ -84,21 +93,44 @@ class Trace:
         self.count = 0
         self.tried_count = 0
         self.started = perf_counter()
-        self.places = Places(size is None)
+        self.graph = 0  # the number of the present one
+        self.past: Past | None = None  # of the present graph
+        self.pasts: dict[int, Past] = {}
+        self.together = False  # whether what fires now is done in one go,
+        self.part = 0  # and the number of steps of it so far
+        self._depth = 0
         self._before: Any = None
         self._visited: tuple[Any, Apply, str] | None = None
 
     def begin(self, phase: str, fgraph: Any = None) -> None:
-        """A phase begins on a graph."""
+        """A phase begins on a graph (on another one than before, perhaps), or a part of it."""
         self.phase = phase
-        self.places.begin(fgraph)
+        self._depth += 1
+        if fgraph is None:
+            return
+        if self.past is None or self.past.fgraph is not fgraph:
+            self.graph += 1
+            self.past = self.pasts[self.graph] = Past(fgraph, self.graph)
+        if self.size is not None:
+            fgraph.attach_feature(self.past)
 
     def end(self, result: Result, fgraph: Any = None) -> None:
         """A phase is over; one that consists of others adds nothing to `phases`."""
+        self._depth -= 1
+        if not self._depth and fgraph is not None and self.size is not None:
+            fgraph.remove_feature(self.past)
         if not result.parts:
             self.phases.append(result)
 
     # --- firings ---------------------------------------------------------------------------------
+
+    def go(self, strategy: str | None) -> None:
+        """Several steps are about to be taken in one go, by a strategy or by one rule."""
+        self.strategy, self.together, self.part = strategy, True, 0
+
+    def gone(self) -> None:
+        """They were taken."""
+        self.strategy, self.together, self.part = None, False, 0
 
     def about(self, node: Apply, new: Any, old: Variable | None = None) -> None:
         """A rule is about to replace an output of a node (the first one): note the terms while they
@@ -106,26 +138,47 @@ class Trace:
         """
         if old is None and node.outputs:
             old = node.outputs[0]
-        place = self.places.about(node, new) if self.places.wanted else None
-        if self.terms and old is not None:
-            self._before = self.text(old), self.text(new), origin_line(node.origin), place
+        past = self.past
+        makes: Sequence[Apply] = ()
+        if past is None:
+            at = 0
         else:
-            self._before = old, new, None, place
+            if new not in past.known:
+                makes = made(past.known, new)
+            at = past.start + len(past.log)
+        if self.terms and old is not None:
+            texts = self.text(old), self.text(new)
+            self._before = node, *texts, origin_line(node.origin), makes, at
+        else:
+            self._before = node, old, new, None, makes, at
 
     def fired(self, rule: Any, own: Variable | None = None) -> None:
         """The replacement that was announced by `about` took place; `own` is the graph's variable
         for the new term.
         """
-        before, after, origin, place = self._before
+        node, before, after, origin, makes, at = self._before
         self.count += 1
-        if self.places.wanted:
-            self.places.fired(self.count)
-        self.records.append(
+        self._keep(
             Firing(
                 self.count, self.phase, rule, before, after, perf_counter() - self.started, origin,
-                self.places.graph, place, self.depth if self.terms else None, self.strategy,
+                self.graph, node, makes, at, self.part, self.depth if self.terms else None,
+                self.strategy,
             )
         )  # fmt: skip
+        if self.together:
+            self.part += 1
+
+    def _push(self, firing: Firing) -> None:
+        """Keep an entry of a trace with a size; the oldest one leaves."""
+        records = self.records
+        records.append(firing)
+        if len(records) <= self.size:  # type: ignore[operator]
+            return
+        graph, oldest = records.popleft().graph, records[0]
+        if graph != oldest.graph:
+            self.pasts.pop(graph, None)
+        elif firing.at >= self.past.due:  # type: ignore[union-attr]
+            self.pasts[graph].turn(oldest.at)
 
     def take_back(self, count: int) -> None:
         """The graph was put back to where it was after firing `count`: later ones did not take
@@ -170,11 +223,27 @@ class Trace:
                 rule, node, fgraph, verdict, reason, self.text,
                 number=self.tried_count, phase=self.phase, term=term, took=seconds,
                 seconds=perf_counter() - self.started, ruled_out=ruled_out,
-                firing=self.count if verdict == "fired" else None, graph=self.places.graph,
+                firing=self.count if verdict == "fired" else None, graph=self.graph,
             )
         )  # fmt: skip
 
     # --- reading ---------------------------------------------------------------------------------
+
+    def oldest(self, graph: int | None = None) -> FunctionGraph:
+        """A copy of a graph (by its number, from 1 on; None: the last one) as it was before the
+        oldest entry that is kept of it: what `replay` begins with. Raises `LookupError` if none is.
+        """
+        wanted = self.graph if graph is None else graph
+        past = self.pasts.get(wanted)
+        if past is None:
+            raise LookupError(f"nothing is kept of a graph {wanted}: there are {[*self.pasts]}")
+        first = next((f for f in self.records if f.graph == wanted and not f.part), None)
+        then = past.end if first is None else first.at
+        return past.at(then if past.turned else 0).copy()[0]
+
+    def addresses(self) -> dict[int, Place]:
+        """Where each firing that is kept took place (`places.py`), by its number."""
+        return addresses(self.records, self.pasts)
 
     def text(self, v: Any) -> str:
         """A term as text, `depth` levels deep."""

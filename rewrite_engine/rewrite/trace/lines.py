@@ -17,6 +17,7 @@ from rewrite_engine.rewrite.result import COLUMNS, Result
 if TYPE_CHECKING:
     from rewrite_engine.rewrite.trace import Firing, Trace
     from rewrite_engine.rewrite.trace.attempts import Attempt
+    from rewrite_engine.rewrite.trace.places import Place
 
 VERSION = 1
 SCHEMA = Path(__file__).with_name("schema.json")
@@ -32,12 +33,31 @@ def schema() -> Record:
 
 def trace_lines(trace: Trace) -> Iterator[str]:
     """Yield the lines of a trace: firings and attempts in order, then the phases."""
-    firings = ((f.seconds, 0, f.number, firing_record(f)) for f in trace.records)
+    place = trace.addresses()
+    since = first_of(trace)
+    firings = (
+        (f.seconds, 0, f.number, firing_record(f, place.get(f.number), since.get(f.graph)))
+        for f in trace.records
+    )
     attempts = ((a.seconds, 1, a.number, attempt_record(a)) for a in trace.tries)
     for *_, record in merge(firings, attempts):
         yield line(record)
     for result in trace.phases:
         yield line(phase_record(result))
+
+
+def first_of(trace: Trace) -> dict[int, int]:
+    """The number of the oldest firing that a trace can begin with, for graphs of which it has
+    forgotten some.
+    """
+    found: dict[int, int] = {}
+    for f in trace.records:
+        if not f.part and f.graph in trace.pasts and trace.pasts[f.graph].turned:
+            found.setdefault(f.graph, f.number)
+    for f in trace.records:
+        if f.part and trace.pasts[f.graph].turned:  # all that is left is the rest of one go
+            found.setdefault(f.graph, trace.count + 1)
+    return found
 
 
 def line(record: Record) -> str:
@@ -50,8 +70,8 @@ def start(kind: str) -> Record:
     return {"version": VERSION, "kind": kind, "function": None, "function_index": None}
 
 
-def firing_record(f: Firing, **more: Any) -> Record:
-    """One firing; more: fields that the caller knows better."""
+def firing_record(f: Firing, place: Place | None, since: int | None, **more: Any) -> Record:
+    """One firing; place: its address; more: fields that the caller knows better."""
     file, row = f.origin or (None, None)
     return start("firing") | {
         "graph": f.graph,
@@ -60,7 +80,8 @@ def firing_record(f: Firing, **more: Any) -> Record:
         **_rule(f),
         "strategy": f.strategy,
         "evidence": [],
-        "place": None if f.place is None else list(f.place),
+        "place": None if place is None else list(place),
+        "since": since,
         "before": f.before if isinstance(f.before, str) else None,
         "after": f.after if isinstance(f.after, str) else None,
         "depth": f.depth,
