@@ -41,6 +41,7 @@ class NodeStore:
         self.lets_go = False  # whether nodes that leave are nobody else's, and may be taken apart
         self.guard: Any = None  # the DestroyHandler, if there is one
         self.account: Any = None  # for drivers: the budget of a repetition that is going on
+        self.tally: Any = None  # for drivers: what each rule has done in this run
         self.facts: Any = None  # what facts said (graph/knowledge.py), once one was asked
         self.on_import, self.on_prune, self.on_redirect = list[Any](), list[Any](), list[Any]()
         self.on_change_input, self.on_change_type = list[Any](), list[Any]()

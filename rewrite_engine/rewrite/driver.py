@@ -16,9 +16,10 @@ from time import perf_counter
 from typing import Any
 
 from rewrite_engine.errors import RewriteEngineError, RuleError, RuleLoopError
-from rewrite_engine.rewrite.budget import Account, RunBudget, Story
+from rewrite_engine.graph.history import Snapshot
+from rewrite_engine.rewrite.budget import Account, RunBudget
+from rewrite_engine.rewrite.loop.story import Story
 from rewrite_engine.rewrite.result import Result, StopReason
-from rewrite_engine.rewrite.run import Snapshot
 from rewrite_engine.rewrite.trace import Trace
 
 _lock = threading.Lock()
@@ -116,7 +117,9 @@ class SequentialOptimizer(GraphRewriter):
 
 
 class Fixpoint(GraphRewriter):
-    """A driver again and again, until it changes nothing."""
+    """A driver again and again, until it changes nothing. budget: of all turns together; without a
+    number of firings there are no more turns after 2,000,000 visits and 200 for each node.
+    """
 
     def __init__(self, part: GraphRewriter, budget: RunBudget | None = None) -> None:
         super().__init__(f"repeat({part.name})")
@@ -137,6 +140,11 @@ class Fixpoint(GraphRewriter):
                 result.note = account.story.why
             snapshot.restore()
             raise
+        except Exception:  # a rule's: it has changed nothing
+            raise
+        except BaseException:
+            snapshot.restore()
+            raise
         finally:
             snapshot.close()
             fgraph.account = outer
@@ -155,7 +163,7 @@ class Fixpoint(GraphRewriter):
                 return
             if account.visits < 0 and account.story is None:
                 one.stopped, one.note = StopReason.BUDGET, "too many turns, each of the whole graph"
-                account.story = Story(self.name, one.note, None, (), (0, 0))
+                account.story = Story(self.name, one.note, None, [0, 0], (0, 0))
             if account.story is not None and (done or account.budget.on_budget == "stop"):
                 result.stopped, result.note = StopReason.BUDGET, one.note
                 if account.budget.on_budget == "stop":

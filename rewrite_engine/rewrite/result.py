@@ -26,7 +26,8 @@ class RuleStats:
     the graph took it. refused: how often the graph did not, because the type does not fit or a
     feature is against it. errors: how often it raised (with `config.on_rule_error` "warn").
     created, dropped: nodes that came into the graph and left it at its firings. seconds: spent in
-    matching and replacing.
+    matching and replacing. A strategy has calls, matches, and the seconds that its rules have not:
+    what it does is counted for them, and what it brings into the graph for the last of them.
     """
 
     calls: int = 0
@@ -95,6 +96,16 @@ class Result:
         stats.calls += firings
         stats.matches += firings
         stats.firings += firings
+
+    def fire(self, name: str) -> None:
+        """Note a firing of a rule that was tried. Reports name rules in the order in which they
+        first fired.
+        """
+        stats = self.tally.get(name) or RuleStats()
+        if not stats.firings:
+            self.tally.pop(name, None)
+            self.tally[name] = stats
+        stats.firings += 1
 
     def leaves(self) -> Iterator[Result]:
         """The results without parts, in order."""

@@ -1,8 +1,8 @@
-"""The one loop of all drivers that apply rules: `Run`, and `Snapshot` for going back.
+"""The one loop of all drivers that apply rules: `Run`.
 
 A driver says in which order nodes are visited; at each, the loop tries the rules that may match,
 puts in what the first of them makes, counts, and keeps to the budget. What goes round in circles is
-recognised in `rewrite/budget.py`; one replacement is made, or refused, in `rewrite/step.py`.
+recognised in `rewrite/loop`; one replacement is made, or refused, in `rewrite/step.py`.
 """
 
 from __future__ import annotations
@@ -15,61 +15,16 @@ from time import perf_counter
 from typing import Any
 
 from rewrite_engine.errors import CycleError, RuleLoopError
-from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.history import Snapshot
+from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rewrite.budget import (
-    AGAIN,
-    EVERY,
-    WINDOW,
-    Account,
-    Rows,
-    RunBudget,
-    Story,
-    text_of,
-)
+from rewrite_engine.rewrite.budget import Account, RunBudget, used_up
+from rewrite_engine.rewrite.loop import EVERY, WINDOW, Lines, Rows
+from rewrite_engine.rewrite.loop.story import AGAIN, Story, text_of
 from rewrite_engine.rewrite.result import Result, RuleStats, StopReason
 from rewrite_engine.rewrite.step import Derived, Referee, Refusal, fail, fire, made_by, put
 from rewrite_engine.rewrite.trace import Trace
-
-DEEP = EVERY - WINDOW
-
-
-class Snapshot:
-    """What is needed to bring a graph back: nodes with their inputs, origins and
-    names, outputs, types.
-
-    Taking one is linear in the graph, but cheap (0.2 µs a node). It survives that nodes which leave
-    are taken apart (`FunctionGraph.lets_go`).
-    """
-
-    def __init__(self, fgraph: Any) -> None:
-        self.fgraph = fgraph
-        self.nodes = list(fgraph.apply_nodes)
-        self.inputs = [(node.inputs, node.origin) for node in self.nodes]
-        self.outputs = list(fgraph.outputs)
-        self.named = {v: v.name for node in self.nodes for v in node.outputs if v.name is not None}
-        self.types: dict[Variable, Any] = {}
-        fgraph.on_change_type.append(self.note_type)
-
-    def note_type(self, fgraph: Any, var: Variable, old: Any, new: Any) -> None:
-        """A type becomes more precise."""
-        self.types.setdefault(var, old)
-
-    def close(self) -> None:
-        """Note nothing more."""
-        self.fgraph.on_change_type.remove(self.note_type)
-
-    def restore(self) -> None:
-        """Bring the graph back, the same nodes and all."""
-        named = self.named
-        inputs: dict[Apply, Any] = {}
-        for node, (own, origin) in zip(self.nodes, self.inputs, strict=True):
-            inputs[node], node.origin = own, origin
-            for v in node.outputs:
-                v.owner = node
-                v.name = named.get(v)
-        self.fgraph.restore(inputs, self.outputs, self.types)
 
 
 class Run:
@@ -98,7 +53,7 @@ class Run:
         self.attempts = bool(getattr(trace, "attempts", False))
         self.reason: Any = None  # why the last match was not put in
         self.kept: set[tuple[Apply, Rule]] = set()  # nodes still there after a rule replaced them
-        self.depth: dict[Apply, int] = {}  # of the firing that made a node
+        self.lines = Lines()
         self.rows = Rows()
         self.story: Story | None = None
         self.budget = fitted = budget.fitted(len(fgraph))
@@ -106,22 +61,22 @@ class Run:
         self.lot, self.tick = 1, 0  # firings from one check to the next, and how many are left
         self.per_rule: float = inf if fitted.per_rule is None else fitted.per_rule
         self.deepest: int = fitted.depth or 0
-        self.alarm = min(DEEP, self.deepest)  # from this depth on, firings are looked at
+        self.wary = self.deepest < EVERY  # whether every firing is looked at
         self.largest: int = len(fgraph) + (fitted.nodes or 0)
         self.patience = 10_000 + 20 * len(fgraph)  # visits without a firing
         self.deadline = inf if fitted.seconds is None else perf_counter() + fitted.seconds
-        self.every, self.deep = EVERY, DEEP
+        self.every, self.deep = EVERY, EVERY - WINDOW
         self.account: Account | None = fgraph.account
         if self.account is not None:
             self.join(self.account)
         if self.left <= 0 or self.per_rule < inf:
-            self.alarm = 0
+            self.wary = True
 
     def join(self, account: Account) -> None:
         """Go on with what the turns before have left."""
         limit = account.budget
         self.every, self.deep = account.every, account.every - account.window
-        self.depth, self.rows, self.story = account.depth, account.rows, account.story
+        self.lines, self.rows, self.story = account.lines, account.rows, account.story
         self.left = min(self.left, account.left)
         self.per_rule = inf if limit.per_rule is None else limit.per_rule
         if self.budget.per_rule is not None:
@@ -129,38 +84,59 @@ class Run:
         self.deepest = min(self.deepest, limit.depth or 0)
         self.largest = min(self.largest, account.largest)
         self.deadline = min(self.deadline, account.deadline)
-        self.alarm = 0
+        self.wary = True
         self.budget = replace(limit, on_budget=self.budget.on_budget)
         if limit.on_budget == "stop":
             self.budget = limit
 
     def execute(self, order: Iterable[Apply]) -> None:
-        """Visit nodes until there are no more, or the budget is used up."""
+        """Visit nodes until there are no more, or the budget is used up. What interrupts the run
+        (Ctrl-C) leaves the graph as it was before, as a loop does.
+        """
         fgraph = self.fgraph
-        snapshot = Snapshot(fgraph) if self.budget.on_budget == "raise" else None
-        fgraph.fresh = self.fresh
-        error: RuleLoopError | None = None
+        snapshot = Snapshot(fgraph)
+        fgraph.fresh, fgraph.tally = self.fresh, self.result.tally
         try:
             self.go(order)
-            if self.story is not None and self.account is None:
-                error = self.story.error()
-        except Stop as stop:
-            error = stop.error
-        finally:
-            fgraph.agenda = fgraph.fresh = None
-            if self.account is not None:
-                self.account.story, self.account.depth = self.story, self.depth
-                self.account.spend(self.result.fired, self.result.visits)
-            fgraph.lets_go = False
-            fgraph.queued.clear()
+            fgraph.agenda = None
             fgraph.flush()
-            if self.referee is not None:
-                self.referee.leave()
-            if snapshot is not None:
-                snapshot.close()
-        if error is not None and snapshot is not None:
+            if self.story is not None and self.account is None:
+                raise Stop(self.story.error())
+        except Stop as stop:
+            self.over(stop.error, snapshot)
+        except Exception:  # a rule's: it has changed nothing
+            self.leave(snapshot)
+            raise
+        except BaseException:
+            self.leave(snapshot, back=True)
+            raise
+        else:
+            self.leave(snapshot)
+
+    def over(self, error: RuleLoopError | None, snapshot: Snapshot) -> None:
+        """The run was stopped before its end."""
+        if self.story is not None and self.story.sure:
+            self.result.stopped = StopReason.LOOP
+        failed = error is not None and self.budget.on_budget == "raise"
+        self.leave(snapshot, back=failed)
+        if failed:
+            raise error  # type: ignore[misc]
+
+    def leave(self, snapshot: Snapshot, back: bool = False) -> None:
+        """Let go of the graph. back: as it was before the run."""
+        fgraph = self.fgraph
+        fgraph.agenda = fgraph.fresh = fgraph.tally = None
+        if self.account is not None:
+            self.account.story = self.story
+            self.account.spend(self.result.fired, self.result.visits)
+        fgraph.lets_go = False
+        fgraph.queued.clear()
+        if back:
             snapshot.restore()
-            raise error
+        fgraph.flush()
+        if self.referee is not None:
+            self.referee.leave()
+        snapshot.close()
 
     def go(self, order: Iterable[Apply]) -> None:
         """The loop: at each node the first rule that applies is taken."""
@@ -200,14 +176,17 @@ class Run:
 
     def take(self, node: Apply, rule: Rule, new: Any, stats: RuleStats) -> bool:
         """Put in what a rule proposes; False if the graph does not change."""
-        level, fresh, depths = self.level, self.fresh, self.depth
+        level, fresh, lines = self.level, self.fresh, self.lines.of
         fresh.clear()
-        size = len(level)
-        depth = depths.get(node, 0) + 1
+        size, line = len(level), lines.get(node)
+        n = 1 if line is None else line[0] + 1
         stats.matches += 1
-        key = self.look(node, rule, new, depth, stats) if depth >= self.alarm else None
+        looked = n % self.every >= self.deep or self.wary
+        key = self.look(node, rule, new, n, stats) if looked else None
         old = node.outputs[0]
         if self.careful or len(node.outputs) > 1 or getattr(new, "type", None) is not old.type:
+            if new.__class__ is Derived:
+                stats = self.inner(new)
             fired = self.put(node, rule, new, stats)
         elif self.trace is None:
             fired = self.fgraph.replace(old, new, rule) is not old
@@ -219,21 +198,22 @@ class Run:
         if stats.firings:
             stats.firings += 1
         else:
-            self.count(rule, new)
-        made = size - len(level)
+            self.result.fire((new.steps[-1][0] if new.__class__ is Derived else rule).name)
         if fresh:
             stats.created += len(fresh)
-            made += len(fresh)
+            line = line or [1, 0]
             for one in fresh:
-                depths[one] = depth
-        stats.dropped += made
+                lines[one] = line
+        stats.dropped += size - len(level) + len(fresh)
         if node in level:
-            self.remain(node, rule, depth, size)
-        elif depth > 1:
-            del depths[node]
+            line = self.remain(node, rule, line, size)
+        elif n > 1:
+            lines.pop(node, None)
+        if line is not None:
+            line[0] = n
         self.tick -= 1
-        if self.tick < 0 or depth >= self.alarm:
-            self.check(node, rule, depth, stats, key)
+        if self.tick < 0 or looked:
+            self.check(node, rule, line, key)
         return True
 
     def unmoved(self) -> bool:
@@ -242,24 +222,24 @@ class Run:
             self.story.drop()
         return False
 
-    def count(self, rule: Rule, new: Any) -> None:
-        """Note a first firing; of a strategy always those of the rules that it is made of."""
-        if new.__class__ is Derived:
-            for inner, _ in new.steps:
-                self.result.count(inner.name)
-            return
-        tally = self.result.tally  # reports name rules in the order in which they first fired
-        tally[rule.name] = stats = tally.pop(rule.name)
-        stats.firings += 1
+    def inner(self, new: Derived) -> RuleStats:
+        """The statistics of the rule that made what a strategy wants to put in."""
+        name = new.steps[-1][0].name
+        return self.result.tally.get(name) or self.result.tally.setdefault(name, RuleStats())
 
     def put(self, node: Apply, rule: Rule, new: Any, stats: RuleStats) -> bool:
         """Make a replacement that needs care: under a trace, with features that may refuse, of
         several outputs, of another type.
         """
+        then = perf_counter()
         try:
-            if self.referee is not None:
-                return self.referee.put(node, rule, new, self.trace)
-            return put(self.fgraph, node, rule, new, self.trace)
+            if self.referee is None:
+                fired = put(self.fgraph, node, rule, new, self.trace)
+            else:
+                fired = self.referee.put(node, rule, new, self.trace)
+            if fired and new.__class__ is Derived:
+                self.steps_taken(new)
+            return fired
         except Refusal as refusal:
             self.reason, name = refusal, refusal.feature
             if not refusal.told:
@@ -268,15 +248,28 @@ class Run:
                     self.result.refusals[name] = self.result.refusals.get(name, 0) + 1
             refusal.told = True
             return False
+        finally:
+            if new.__class__ is Derived:  # it is the inner rule that took the time
+                took = perf_counter() - then
+                stats.seconds += took
+                self.result.tally[rule.name].seconds -= took
 
-    def remain(self, node: Apply, rule: Rule, depth: int, size: int) -> None:
+    def steps_taken(self, new: Derived) -> None:
+        """Note all but the last step of a strategy: each is a firing."""
+        for rule, _ in new.steps[:-1]:
+            self.result.fire(rule.name)
+        self.left -= self.lot - 1 - self.tick + len(new.steps) - 1
+        self.lot, self.tick = 1, 0
+
+    def remain(self, node: Apply, rule: Rule, line: list[int] | None, size: int) -> list[int]:
         """What replaces a node is made from it: if that goes on, it is a loop."""
         fgraph = self.fgraph
         if (node, rule) in self.kept and not self.fresh and len(fgraph) == size:
             self.endless(node, rule)
-        self.depth[node] = depth
+        self.lines.of[node] = line = [1, 0] if line is None else line
         self.kept.add((node, rule))
         fgraph.schedule(node)
+        return line
 
     def fail(
         self, node: Apply, rule: Rule, error: Exception, stats: RuleStats, seconds: float
@@ -285,6 +278,7 @@ class Run:
         if isinstance(error, CycleError) and (node, rule) in self.kept:
             self.endless(node, rule)
         if isinstance(error, RuleLoopError):
+            self.result.note, self.result.stopped = str(error), StopReason.LOOP
             raise Stop(error)
         stats.errors += 1
         self.reason = error
@@ -303,47 +297,60 @@ class Run:
 
     # --- budgets ---------------------------------------------------------------------------------
 
-    def look(self, node: Apply, rule: Rule, new: Any, depth: int, stats: RuleStats) -> Any:
-        """Before a firing that is deep, that a budget may forbid, or that is part of a story: note
-        its terms, or their key.
+    def look(self, node: Apply, rule: Rule, new: Any, n: int, stats: RuleStats) -> Any:
+        """Before a firing that is one of those looked at, that a budget may forbid, or that is part
+        of a story: note its terms, or their key. n: its number in its line.
         """
-        limit = self.budget
+        limit, line = self.budget, self.lines.of.get(node)
         if self.story is None and self.left <= 0:
-            self.stop(f"its budget of {limit.firings} firings is used up", rule, node)
-        elif self.story is None and stats.firings + self.before(rule) >= self.per_rule:
-            self.stop(f"{rule.name} has used up its {limit.per_rule} firings", rule, node)
+            self.stop(f"its budget of {limit.firings} firings is used up", rule, line)
+        elif self.story is None and self.per_rule < inf:
+            spent = used_up(rule, new, self.per_rule, self.spent)
+            if spent is not None:
+                self.stop(f"{spent.name} has used up its {limit.per_rule} firings", spent, line)
         if self.story is not None:
-            self.story.note(node, rule, new, len(self.level))
-        return self.rows.key(node) if depth % self.every >= self.deep else None
+            return self.story.note(node, rule, new, len(self.level), line)
+        if n % self.every < self.deep:
+            return None
+        self.lines.sees(line, node, rule.depth)
+        return self.rows.key(node)
 
-    def check(self, node: Apply, rule: Rule, depth: int, stats: RuleStats, key: Any) -> None:
+    def check(self, node: Apply, rule: Rule, line: list[int] | None, key: Any) -> None:
         """After such a firing, and after every lot of them: is a budget used up, is it a loop?"""
-        limit, fresh = self.budget, self.fresh
+        limit, fresh, level = self.budget, self.fresh, self.level
+        n = 1 if line is None else line[0]
         self.left -= self.lot - 1 - self.tick
         if self.story is not None:
-            if self.story.taken(node, fresh):
+            if self.story.taken(key, fresh, line):
                 raise Stop(self.story.error())
-        elif depth > self.deepest:
-            self.stop(
-                f"more than {limit.depth} firings in a row, each at what the last made", rule, node
-            )
-        elif len(self.level) > self.largest:
-            self.stop(f"the graph grew by more than {limit.nodes} nodes", rule, node)
+        elif n > self.deepest:
+            self.stop(f"more than {limit.depth} firings at what came of one node", rule, line)
+        elif len(level) > self.largest:
+            self.stop(f"the graph grew by more than {limit.nodes} nodes", rule, line)
         elif key is not None:
             self.rows.fired(rule, key, node, fresh)
-            if depth % self.every == self.every - 1 and self.rows.repeats(fresh):
-                self.stop(AGAIN, rule, node)
-        if len(self.depth) > 2 * len(self.level) + 4096:
-            self.depth = {one: n for one, n in self.depth.items() if one in self.level}
-        room = (self.largest - len(self.level)) // 8
-        self.lot = max(1, min(256, self.left, room))
+            if n % self.every == self.every - 1:
+                self.turn(rule, line)
+        if len(self.lines.of) > 2 * len(level) + 4096:
+            self.lines.forget(level)
+        self.lot = max(1, min(256, self.left, (self.largest - len(level)) // 8))
         self.tick = self.lot - 1
         if self.left <= 0:  # the next firing would be one too many
-            self.alarm = 0
+            self.wary = True
 
-    def before(self, rule: Rule) -> int:
-        """Firings of a rule in the turns before, in a repetition."""
-        return 0 if self.account is None else self.account.fired.get(rule.name, 0)
+    def turn(self, rule: Rule, line: list[int] | None) -> None:
+        """A line was looked at for a while: does it go round in a circle, or get on?"""
+        if self.rows.repeats(self.fresh):
+            self.stop(AGAIN, rule, line)
+        elif line is not None:
+            self.lines.goes_on(line, self.every)
+            self.wary |= line[0] + self.every > self.deepest
+
+    def spent(self, rule: Rule) -> int:
+        """Firings of a rule, in a repetition also those of the turns before."""
+        stats = self.result.tally.get(rule.name)
+        before = 0 if self.account is None else self.account.fired.get(rule.name, 0)
+        return before + (0 if stats is None else stats.firings)
 
     def late(self, idle: int) -> tuple[float, int]:
         """Out of time; or nothing fires, and yet nodes are to be visited again and again. Returns
@@ -361,18 +368,16 @@ class Run:
         assert self.story is not None
         raise Stop(self.story.error())
 
-    def stop(self, why: str, rule: Rule | None = None, node: Apply | None = None) -> None:
+    def stop(self, why: str, rule: Rule | None = None, line: list[int] | None = None) -> None:
         """Stop the run, or let the story of what is going on begin."""
         self.result.note = why
-        again = why == AGAIN
-        self.result.stopped = StopReason.LOOP if again else StopReason.BUDGET
+        self.result.stopped = StopReason.LOOP if why == AGAIN else StopReason.BUDGET
         if self.budget.on_budget == "stop":
             raise Stop
         growth = self.result.nodes_before, len(self.level)
-        row = [] if node is None else [node, *self.fresh]
         name = self.result.name if self.account is None else self.account.name
-        self.story = Story(name, why, rule, row, growth)
-        self.alarm = 0
+        self.story = Story(name, why, rule, self.lines.longest(line), growth)
+        self.wary = True
 
     def endless(self, node: Apply, rule: Rule) -> None:
         """A rule's right side contains what it replaces, and it has done so twice."""

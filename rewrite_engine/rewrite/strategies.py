@@ -22,8 +22,9 @@ of them all is in `rewrite/run.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from time import perf_counter
 from typing import Any
 
 from rewrite_engine.errors import RuleLoopError
@@ -33,9 +34,12 @@ from rewrite_engine.match.claim import Claim
 from rewrite_engine.match.outline import Outline
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rewrite.budget import RunBudget, text_of
+from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import Attempt, Fixpoint, GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, OutermostOptimizer
+from rewrite_engine.rewrite.loop import turn_of
+from rewrite_engine.rewrite.loop.story import text_of
+from rewrite_engine.rewrite.result import RuleStats
 from rewrite_engine.rewrite.step import Derived
 from rewrite_engine.rewrite.walk import WalkingOptimizer
 
@@ -44,7 +48,8 @@ __all__ = [
     "where",
 ]  # fmt: skip
 
-MOST = 10_000  # turns of a `repeat`
+MOST = 10_000  # steps of a `repeat`
+SHOWN = 12  # of them, in a message
 KINDS = ("exact", "refines", "approx", "assumes")
 
 Steps = list[tuple[Rule, Any]]
@@ -82,10 +87,28 @@ class Strategy(Rule):
     @cached_property
     def apply(self) -> Callable[[Any, Apply], Any]:
         def apply(fgraph: Any, node: Apply) -> Any:
-            steps = self.steps(fgraph, node)
+            tally = getattr(fgraph, "tally", None)
+            if tally is None or self.name not in tally:
+                steps = self.steps(fgraph, node)
+                return Derived(steps) if steps else None
+            before = self.inside(tally)
+            try:
+                steps = self.steps(fgraph, node)
+            finally:  # what its rules took is theirs
+                tally[self.name].seconds -= self.inside(tally) - before
             return Derived(steps) if steps else None
 
         return apply
+
+    @cached_property
+    def rules(self) -> frozenset[str]:
+        """The names of the rules that it is made of."""
+        inner = [p.rules if isinstance(p, Strategy) else {p.name} for p in self.parts]
+        return frozenset().union(*inner)
+
+    def inside(self, tally: Mapping[str, RuleStats]) -> float:
+        """The seconds that its rules have taken."""
+        return sum([tally[name].seconds for name in self.rules if name in tally])
 
     def over(self, parts: Iterable[Rule]) -> Strategy:
         """The same strategy of other parts."""
@@ -156,13 +179,22 @@ def steps_of(part: Rule, fgraph: Any, node: Apply) -> Steps | None:
         return None if getattr(part, "fails", True) else []
     if isinstance(part, Strategy):
         return part.steps(fgraph, node)
-    new = part.apply(fgraph, node)
+    tally = getattr(fgraph, "tally", None)
+    stats = RuleStats() if tally is None else tally.setdefault(part.name, RuleStats())
+    stats.calls += 1
+    then = perf_counter()
+    try:
+        new = part.apply(fgraph, node)
+    finally:
+        stats.seconds += perf_counter() - then
     if new is None or new is False:
         return None
+    stats.matches += 1
     if isinstance(new, Variable):
         if new is node.outputs[0]:
             return []
         if new.type is not node.outputs[0].type and not part.accept(node.outputs[0], new):
+            stats.refused += 1
             return None
     return [(part, new)]
 
@@ -248,20 +280,27 @@ class Repeat(Strategy):
             done += found
             here = place_of(found[-1][1])
             if len(done) > MOST:
-                raise self.endless(node, done)
+                raise self.endless(fgraph, node, done)
         return done
 
-    def endless(self, node: Apply, done: Steps) -> RuleLoopError:
+    def endless(self, fgraph: Any, node: Apply, done: Steps) -> RuleLoopError:
         """The error for a part that always applies."""
-        turn = [f"        {rule.name}: → {text_of(new)}" for rule, new in done[-6:]]
-        names = tuple(dict.fromkeys(rule.name for rule, _ in done))
+        turn = turn_of(done, set(getattr(fgraph, "clients", ())) | set(node.inputs))
+        shown = done[-turn:] if turn else done
+        names = tuple(dict.fromkeys(rule.name for rule, _ in shown))
+        first = done[-turn - 1][1] if turn else done[-SHOWN - 1][1]
+        events = []
+        for rule, new in shown[-SHOWN:]:
+            events.append((rule.name, text_of(first), text_of(new)))
+            first = new
         error = RuleLoopError(
-            f"{self.name} does not come to an end: it went on for {MOST} steps\n"
+            f"{self.name} does not come to an end: it went on for {len(done)} steps\n"
             f"    the rules of the cycle: {', '.join(names)}\n"
-            f"    it began at {text_of(node.outputs[0])}, and the last steps were\n"
-            + "\n".join(turn)
+            f"    it began at {text_of(node.outputs[0])}, and "
+            f"{'one turn of it is' if turn else 'the last steps were'}\n"
+            + "\n".join([f"        {name}: {old} → {new}" for name, old, new in events])
         )
-        error.rules = names
+        error.rules, error.turn = names, tuple(events)
         return error
 
 

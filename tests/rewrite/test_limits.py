@@ -114,7 +114,7 @@ def test_the_budget_of_a_repetition_is_of_all_turns() -> None:
     for why, limits in {
         "its budget of 9 firings": RunBudget(firings=9),
         "longer has used up its 8 firings": RunBudget(per_rule=8),
-        "more than 7 firings in a row": RunBudget(depth=7),
+        "more than 7 firings at what came of one node": RunBudget(depth=7),
         "grew by more than 6 nodes": RunBudget(nodes=6),
         "the 0.01 seconds it has are over": RunBudget(seconds=0.01),
     }.items():

@@ -1,0 +1,201 @@
+"""`Story`: what happens after a budget has run out, until the cycle is known; the error that tells
+it. Only then are terms noted as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from rewrite_engine.errors import RuleLoopError
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.rewrite.loop import LONGEST, Rows, period, whole_period
+from rewrite_engine.rewrite.step import Derived
+from rewrite_engine.terms.print import (
+    Token,
+    constant_text,
+    leaf_tokens,
+    operator_text,
+    tokens,
+    write,
+)
+
+STORY = 400  # firings that are noted as text after a budget has run out
+LONG = 16  # firings of a line after the end of a budget that are taken for a loop
+SHOWN = 24  # of a turn, in the message
+LAST = 12  # of a story without a period
+AGAIN = "the same terms come again and again"
+TEXT, DEPTH, WIDTH = 120, 5, 12  # characters, levels and operands of a term that are shown
+
+
+class Event(NamedTuple):
+    """One step of a firing of a story."""
+
+    rule: str
+    before: str
+    after: str
+
+
+class Told(NamedTuple):
+    """One firing of a story. nodes: how many the graph had before it."""
+
+    steps: tuple[Event, ...]
+    nodes: int
+
+
+class Story:
+    """The firings after a budget has run out: shows the cycle.
+
+    line: the suspected one. Its firings are compared until they repeat; the first `STORY`, or those
+    of one turn, are noted with their terms.
+    """
+
+    def __init__(
+        self, phase: str, why: str, rule: Any, line: list[int], growth: tuple[int, int]
+    ) -> None:
+        self.phase = phase
+        self.why = why
+        self.sure = why == AGAIN
+        self.first = [] if rule is None else [rule.name]
+        self.line = line
+        self.growth = growth
+        self.patience = max(STORY, min(3 * line[0], LONGEST))
+        self.rows = Rows()
+        self.told: list[Told] = []  # of the line
+        self.others: list[Told] = []
+        self.keys: list[int] = []  # of all firings of the line
+        self.names: list[tuple[str, ...]] = []
+        self.turn: int | None = None
+        self.wanted = STORY
+        self.count = 0
+        self.now: tuple[list[Told] | None, tuple[str, ...]] = None, ()
+
+    def note(self, node: Apply, rule: Any, new: Any, nodes: int, line: list[int] | None) -> Any:
+        """A rule proposes something at a node (of a line) of a graph that has so many nodes."""
+        told = self.told if line is self.line else self.others
+        steps = new.steps if isinstance(new, Derived) else [(rule, new)]
+        self.now = None, tuple([inner.name for inner, _ in steps])
+        if len(told) < self.wanted:
+            self.now = told, self.now[1]
+            before = text_of(node.outputs[0]) if node.outputs else str(node.op)
+            events = []
+            for inner, made in steps:
+                after = text_of(made)
+                events.append(Event(inner.name, before, after))
+                before = after
+            told.append(Told(tuple(events), nodes))
+        return self.rows.key(node)
+
+    def drop(self) -> None:
+        """The proposal changed nothing."""
+        if self.now[0] is not None:
+            self.now[0].pop()
+
+    def taken(self, key: Any, made: Iterable[Apply], line: list[int] | None) -> bool:
+        """The proposal was taken, and made nodes; whether the story is long enough."""
+        self.rows.number_all(made)
+        self.count += 1
+        if line is not self.line:
+            return self.count >= 2 * self.patience or (not self.keys and self.count >= STORY)
+        self.names.append(self.now[1])
+        self.keys.append(self.rows.number_of((self.now[1], key)))
+        n = len(self.keys)
+        if self.turn is not None:
+            return len(self.told) >= self.turn
+        if n < self.patience and (n < 8 or n & (n - 1)) and n != STORY:
+            return False
+        self.turn = period(self.keys)
+        if self.turn is None:
+            return n >= self.patience or (n >= STORY and self._grows())
+        self.sure = True
+        if n > STORY:
+            self.told, self.wanted = [], self.turn
+        return n <= STORY
+
+    def _grows(self) -> bool:
+        """Whether the same rules make the graph larger with each turn."""
+        turn = whole_period(self.names)
+        return turn is not None and len(self._sizes(turn)) > 2
+
+    def _sizes(self, turn: int) -> list[int]:
+        """The nodes of the graph turn by turn, if they are more and more."""
+        sizes = [told.nodes for told in self.told[:: max(turn, 1)]][:4]
+        return sizes if all(a < b for a, b in pairwise(sizes)) else []
+
+    def error(self) -> RuleLoopError:
+        """The error that tells it."""
+        ours = len(self.keys) > 1
+        told = self.told if ours else self.others
+        turn, head = self.turn, "one turn of the cycle:"
+        if turn is None and ours:
+            turn = whole_period(self.names)
+            head = "one turn, after which the same rules go on with other terms:"
+        shown = told[-turn:] if turn else told[-LAST:]
+        if turn is None:
+            head = "the last firings, in which no period was found:"
+        names = self.names if ours else [tuple([e.rule for e in one.steps]) for one in told]
+        rules = list(dict.fromkeys(name for one in names[-(turn or 0) :] for name in one))
+        rules = rules or self.first
+        if self.sure or len(self.keys) >= LONG or not told:
+            why = f"{self.why}, and {AGAIN}" if self.turn and self.why != AGAIN else self.why
+            lines = [
+                f"the phase {self.phase} does not come to an end: {why}",
+                f"    the rules of the cycle: {', '.join(rules) or 'none that fired'}",
+            ]
+        else:  # there may be much to do, and no loop
+            head = "the firings for which nothing was left:"
+            lines = [
+                f"the phase {self.phase} is not done, but {self.why}",
+                f"    the rules that go on: {', '.join(rules)}; a `RunBudget` may allow them more",
+            ]
+        events = [event for one in shown for event in one.steps]
+        if events:
+            lines += [f"    {head}", *[f"        {_arrow(e)}" for e in events[:SHOWN]]]
+        if len(events) > SHOWN:
+            lines.append(f"        … {len(events) - SHOWN} more")
+        lines += self._grown(turn or len(told))
+        error = RuleLoopError("\n".join(lines))
+        error.rules = tuple(rules)
+        error.turn = tuple(events)
+        return error
+
+    def _grown(self, turn: int) -> list[str]:
+        """How the graph grows from turn to turn, if it does."""
+        before, now = self.growth
+        if now <= before:
+            return []
+        sizes = self._sizes(turn)
+        steps = f"; nodes turn by turn: {', '.join(map(str, sizes))}, …" if len(sizes) > 2 else ""
+        return [f"    the graph grew from {before} to {now} nodes{steps}"]
+
+
+def _arrow(event: Event) -> str:
+    return f"{event.rule}: {event.before} → {event.after}"
+
+
+def text_of(v: Any) -> str:
+    """A term as text of limited length and depth; its own name does not hide it. Of what a rule
+    returned for several outputs: all terms.
+    """
+    if isinstance(v, Mapping):
+        pairs = [(text_of(old), text_of(new)) for old, new in v.items()]
+        return ", ".join(f"{new} for {old}" for old, new in pairs)
+    if isinstance(v, list | tuple):
+        return ", ".join(text_of(new) for new in v if new is not None)
+    return write((v, DEPTH), _expand, TEXT)
+
+
+def _expand(item: Any, outer: int) -> Sequence[Token]:
+    v, depth = item
+    if not isinstance(v, Variable):
+        return [str(v)[:TEXT]]
+    if v.owner is None or (v.name is not None and depth < DEPTH):
+        text = v.name or (constant_text(v) if isinstance(v, Constant) else f"<{v.type}>")
+        return leaf_tokens(text, outer)
+    if not depth:
+        return ["…"]
+    args = [(x, depth - 1) for x in v.owner.inputs[:WIDTH]]
+    if len(v.owner.inputs) > WIDTH:
+        args.append(("…", 0))
+    return tokens(operator_text(v.owner.op), args, outer)
