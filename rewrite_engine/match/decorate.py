@@ -8,6 +8,8 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from rewrite_engine.errors import PatternError
+from rewrite_engine.graph.op import Op
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.relation import BUDGET, RelationRule
@@ -28,9 +30,11 @@ def rule(
     right`.
 
     phase: where the default pipeline uses it. claim: what it promises about values. tags: more
-    names for queries. Raises a `RuleError` with the rule's name and file:line if something is wrong
-    with it.
+    names for queries (one or several). Raises a `RuleError` with the rule's name and file:line if
+    something is wrong with it.
     """
+    if fn is not None and not callable(fn):
+        raise PatternError(f"a phase is given by name: @rule(phase={fn!r}), not @rule({fn!r})")
 
     def decorate(f: Callable[..., Any]) -> DataRule:
         return DataRule(f, phase=phase, claim=claim, tags=tags, variable=variable)
@@ -49,16 +53,18 @@ def node_rewriter(
 ) -> Callable[[Callable[..., Any]], NodeRewriter]:
     """Make a rule of a function `(fgraph, node)` returning replacements for the outputs, or None.
 
-    tracks: ops, classes of ops, or predicates on ops; None: every node. depth: how many levels
-    below the node it looks. constant_inputs: it is only called where all inputs are constants. Say
-    in the docstring why it is not data.
+    tracks: ops, classes of ops, or predicates on ops (one op or class needs no list); None: every
+    node. depth: how many levels below the node it looks. constant_inputs: it is only called where
+    all inputs are constants. Say in the docstring why it is not data. Instead of None the function
+    may return `unknown("why", v)`, or what a fact answered: traces and `why_not` tell it.
     """
+    roots = several(tracks, "@node_rewriter([op, ...])")
 
     def decorate(f: Callable[..., Any]) -> NodeRewriter:
         return NodeRewriter(
             f,
             phase=phase,
-            tracks=tracks,
+            tracks=roots,
             claim=claim,
             tags=tags,
             depth=depth,
@@ -83,13 +89,25 @@ def relation(
     depth: how many levels below the node the relation looks. budget: answers and seconds at one
     node, `Budget(answers=1000, seconds=10.0)` by default; `RelationBudgetError` when it is used up.
     """
+    roots = several(tracks, "@relation(tracks=[op, ...])")
 
     def decorate(f: Callable[[Any, Any], Any]) -> RelationRule:
         return RelationRule(
-            f, phase=phase, tracks=tracks, claim=claim, tags=tags, depth=depth, budget=budget
+            f, phase=phase, tracks=roots, claim=claim, tags=tags, depth=depth, budget=budget
         )
 
     return decorate
+
+
+def several(tracks: Any, wanted: str) -> Sequence[Any] | None:
+    """What a rule looks at, given as a sequence, or as one op or class of ops. A function alone is
+    the one that was to be decorated.
+    """
+    if isinstance(tracks, Op | type):
+        return [tracks]
+    if tracks is None or isinstance(tracks, list | tuple | set | frozenset):
+        return None if tracks is None else list(tracks)
+    raise PatternError(f"what a rule tracks is a list of ops or classes, {wanted}; not {tracks!r}")
 
 
 def compute(fn: Callable[..., Any]) -> Compute:

@@ -105,14 +105,16 @@ def _of_function(rule: Rule, node: Apply, fgraph: Any, text: Text, run: bool) ->
         result = rule.apply(fgraph, node)
     except Exception as error:
         return Diagnosis(False, "function", f"the rule raises {type(error).__name__}: {error}")
-    if result is None or result is False:
-        return Diagnosis(False, "function", declined(rule))
+    if result is None or result is False or isinstance(result, Unknown):
+        return Diagnosis(False, "function", declined(rule, result, text))
     return Diagnosis(True)
 
 
-def declined(rule: Rule) -> str:
-    """What there is to say of a rule in Python that returned nothing."""
+def declined(rule: Rule, answer: Any, text: Text) -> str:
+    """What there is to say of a rule in Python that returned nothing, or the reason why."""
     kind = "function declines" if isinstance(rule, NodeRewriter) else "relation has no answer"
+    if isinstance(answer, Unknown):
+        return f"the rule's {kind}: {_because(answer, text)}"
     return f"the rule's {kind}; its docstring says: {rule.doc.splitlines()[0]}"
 
 

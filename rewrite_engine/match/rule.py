@@ -70,7 +70,8 @@ class Rule:
             raise self.error(RuleError, f"claims {claim!r}: {CLAIMS}")
         self.phase = phase
         self.claim = claim
-        self.tags = frozenset(tags) | ({phase} if phase else set()) | claim.tags
+        more = {tags} if isinstance(tags, str) else set(tags)
+        self.tags = frozenset(more | claim.tags | ({phase} if phase else set()))
         if not (fn.__doc__ or "").strip():
             raise self.error(
                 PatternError, "has no docstring: say in one line why the rule is there"

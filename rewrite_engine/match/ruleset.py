@@ -32,6 +32,8 @@ class RuleSet:
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         by_name: dict[str, Rule] = {}
         for rule in rules:
+            if not isinstance(rule, Rule):
+                raise TypeError(f"a RuleSet is made of rules, and {rule!r} is none")
             known = by_name.setdefault(rule.name, rule)
             if known is not rule:
                 raise DuplicateRuleError(

@@ -17,11 +17,12 @@ from typing import Any
 from rewrite_engine.errors import CycleError, RuleLoopError
 from rewrite_engine.graph.history import Snapshot
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import Account, RunBudget, used_up
 from rewrite_engine.rewrite.loop import EVERY, WINDOW, Lines, Rows
-from rewrite_engine.rewrite.loop.story import AGAIN, Story, text_of
+from rewrite_engine.rewrite.loop.story import AGAIN, Stop, Story, text_of
 from rewrite_engine.rewrite.result import Result, RuleStats, StopReason
 from rewrite_engine.rewrite.step import Derived, Referee, Refusal, fail, fire, made_by, put
 from rewrite_engine.rewrite.trace import Trace
@@ -231,6 +232,10 @@ class Run:
         """Make a replacement that needs care: under a trace, with features that may refuse, of
         several outputs, of another type.
         """
+        if new.__class__ is Unknown:  # it says why it proposes nothing
+            self.reason = new
+            stats.matches -= 1
+            return False
         then = perf_counter()
         try:
             if self.referee is None:
@@ -291,8 +296,8 @@ class Run:
         reason, self.reason = self.reason, None
         if hit:
             self.trace.tried(rule, node, "fired", None, seconds)  # type: ignore[union-attr]
-        elif reason is None or isinstance(reason, Refusal):
-            verdict = "failed" if reason is None else "refused"
+        elif reason is None or isinstance(reason, Refusal | Unknown):
+            verdict = "refused" if isinstance(reason, Refusal) else "failed"
             self.trace.tried(rule, node, verdict, reason, seconds)  # type: ignore[union-attr]
 
     # --- budgets ---------------------------------------------------------------------------------
@@ -302,6 +307,8 @@ class Run:
         of a story: note its terms, or their key. n: its number in its line.
         """
         limit, line = self.budget, self.lines.of.get(node)
+        if new.__class__ is Unknown:
+            return None
         if self.story is None and self.left <= 0:
             self.stop(f"its budget of {limit.firings} firings is used up", rule, line)
         elif self.story is None and self.per_rule < inf:
@@ -390,10 +397,3 @@ class Run:
         error.rules = (rule.name,)
         self.result.note, self.result.stopped = str(error), StopReason.LOOP
         raise Stop(error)
-
-
-class Stop(BaseException):
-    """The run is over before its end. (No `Exception`, so that it is not taken for a rule's.)"""
-
-    def __init__(self, error: RuleLoopError | None = None) -> None:
-        self.error = error

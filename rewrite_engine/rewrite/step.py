@@ -25,6 +25,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import UNDONE
+from rewrite_engine.match.fact import Unknown
 from rewrite_engine.rewrite.trace import Trace, brief
 
 
@@ -63,7 +64,7 @@ def put(fgraph: Any, node: Apply, rule: Any, result: Any, trace: Trace | None) -
     """Check what a rule returned and put it in; True if the graph changed. Raises `Refusal`, and
     errors that say what is wrong with it; the graph is then as before.
     """
-    if result is None or result is False:
+    if result is None or result is False or result.__class__ is Unknown:
         return False
     if isinstance(result, Variable):
         return fire(fgraph, node, node.outputs[0], rule, result, trace)

@@ -31,6 +31,7 @@ from rewrite_engine.errors import RuleLoopError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import origin_line, user_origin
 from rewrite_engine.match.claim import Claim
+from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.outline import Outline
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
@@ -187,7 +188,7 @@ def steps_of(part: Rule, fgraph: Any, node: Apply) -> Steps | None:
         new = part.apply(fgraph, node)
     finally:
         stats.seconds += perf_counter() - then
-    if new is None or new is False:
+    if new is None or new is False or new.__class__ is Unknown:
         return None
     stats.matches += 1
     if isinstance(new, Variable):

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from rewrite_engine.errors import DuplicateRuleError, UnknownNameError
+from rewrite_engine.errors import DuplicateRuleError, PatternError, UnknownNameError
 from rewrite_engine.match.claim import approx, assumes, exact, refines
-from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.match.decorate import node_rewriter, relation
+from rewrite_engine.match.decorate import rule as plain_rule
 from rewrite_engine.match.query import Query, RewriteDatabaseQuery
 from rewrite_engine.match.ruleset import RuleSet
 from tests.match.language import rule
@@ -210,3 +211,33 @@ def _foreign() -> Any:
 
     far.__module__ = "elsewhere"
     return rule(far)
+
+
+# --- what is easily mistaken --------------------------------------------------------------------
+
+
+def test_one_tag_is_one_tag() -> None:
+    @rule(tags="mine")
+    def tagged(a):
+        """An example."""
+        return log(exp(a)) >> a
+
+    assert "mine" in tagged.names
+    assert "m" not in tagged.names
+
+
+def test_one_op_needs_no_list_and_a_bare_decorator_is_told() -> None:
+    def fires(fgraph, node):
+        """An example."""
+
+    for tracks in (log, type(log), [log], (log,), {log}):
+        assert node_rewriter(tracks)(fires).considers(log)
+    assert node_rewriter()(fires).considers(log)
+    with pytest.raises(PatternError, match=r"@node_rewriter\(\[op, ...\]\); not <function"):
+        node_rewriter(fires)
+    with pytest.raises(PatternError, match=r"@relation\(tracks=\[op, ...\]\); not 'log'"):
+        relation(tracks="log")
+    with pytest.raises(PatternError, match=r"@rule\(phase='canonicalize'\)"):
+        plain_rule("canonicalize")
+    with pytest.raises(TypeError, match="a RuleSet is made of rules, and 'a' is none"):
+        RuleSet("ab")

@@ -14,9 +14,12 @@ from rewrite_engine.errors import InconsistencyError
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.decorate import compute, node_rewriter
+from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.fact import because, fact, given, unknown
+from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
-from rewrite_engine.rewrite.trace import Trace
+from rewrite_engine.rewrite.strategies import first, innermost, outermost, topdown
+from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rewrite.trace.lines import schema
 from rewrite_engine.rewrite.walk import WalkingOptimizer
 from tests.match.language import x, y
@@ -172,3 +175,26 @@ def test_the_check_of_the_schema_finds_something() -> None:
     for change in ({"verdict": "lost"}, {"number": 0}, {"more": 1}, {"term": None}):
         assert list(problems(line | change, schema()))
     assert list(problems({k: v for k, v in line.items() if k != "reason"}, schema()))
+
+
+def test_rules_in_python_say_why_they_do_not_apply() -> None:
+    """With what facts say no with; without a trace it is a None."""
+
+    @node_rewriter(sin)
+    def small(fgraph, node):
+        """The general reason."""
+        (v,) = node.inputs
+        return log(v) if v.owner is None else unknown("its operand is computed", v)
+
+    for driver in (innermost(small), innermost(first(small)), outermost(small), topdown(small)):
+        graph, trace = FunctionGraph([x, y], [sin(x), sin(exp(y))]), Trace(attempts=True)
+        result = driver.rewrite(graph, trace)
+        assert result.fired == {small.name: 1}
+        assert [brief(v) for v in graph.outputs] == ["log(x)", "sin(exp(y))"]
+        assert result.rules[small.name].matches == 1
+        told = [a.reason for a in trace.tries if a.verdict == "failed" and a.rule is small]
+        want = "the rule's function declines: its operand is computed: exp(y)"
+        assert told == [want] * len(told)
+        assert diagnose(small, sin(exp(y)).owner).reason == want
+    budget = RunBudget(firings=1, per_rule=1)
+    assert innermost(small, budget=budget).rewrite(FunctionGraph([x], [sin(exp(x))])).firings == 0

@@ -91,15 +91,17 @@ class Story:
         """The proposal changed nothing."""
         if self.now[0] is not None:
             self.now[0].pop()
+        self.now = None, ()
 
     def taken(self, key: Any, made: Iterable[Apply], line: list[int] | None) -> bool:
         """The proposal was taken, and made nodes; whether the story is long enough."""
         self.rows.number_all(made)
         self.count += 1
+        (_, names), self.now = self.now, (None, ())
         if line is not self.line:
             return self.count >= 2 * self.patience or (not self.keys and self.count >= STORY)
-        self.names.append(self.now[1])
-        self.keys.append(self.rows.number_of((self.now[1], key)))
+        self.names.append(names)
+        self.keys.append(self.rows.number_of((names, key)))
         n = len(self.keys)
         if self.turn is not None:
             return len(self.told) >= self.turn
@@ -199,3 +201,10 @@ def _expand(item: Any, outer: int) -> Sequence[Token]:
     if len(v.owner.inputs) > WIDTH:
         args.append(("…", 0))
     return tokens(operator_text(v.owner.op), args, outer)
+
+
+class Stop(BaseException):
+    """The run is over before its end. (No `Exception`, so that it is not taken for a rule's.)"""
+
+    def __init__(self, error: RuleLoopError | None = None) -> None:
+        self.error = error

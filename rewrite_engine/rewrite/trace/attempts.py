@@ -92,7 +92,9 @@ def _found(
         said = f"{type(reason).__name__}: {reason}" if verdict == "error" else str(reason)
         return Diagnosis(False, part, said, found.bindings, found.evidence)
     if verdict == "failed" and found.applies:
-        part, said = ("right side", UNCHANGED) if data else ("function", declined(rule))
+        part, said = "function", declined(rule, reason, text)
+        if data:
+            part, said = "right side", UNCHANGED
         return Diagnosis(False, part, said, found.bindings, found.evidence)
     return found
 
