@@ -199,7 +199,7 @@ def main() -> Iterator[Row]:
     todo += [(mlp, LAYERS), (mlp_with_penalties, LAYERS)]
     for shape, sizes in todo:
         points = [best_of(shape, n, prepare=sizes is LAYERS) for n in sizes]
-        each = " ".join([f"{t / n * 1e6:.0f}" for t, n in points])
+        each = " ".join([f"{t / n * 1e6:.1f}" for t, n in points])
         name = shape.__name__.replace("_", " ")
         note = f"{each} µs a node; {points[-1][1]:,} nodes"
         yield at_most(f"{name}: exponent", exponent(points), 1.1, "", note)

@@ -225,13 +225,13 @@ class FunctionGraph(NodeStore):
                 self.flush()
         return own
 
-    def exchange(self, ops: Mapping[Apply, Op], reason: Any = None) -> None:
+    def exchange(self, nodes: Mapping[Apply, Any], ops: Sequence[Op], reason: Any = None) -> None:
         """Give nodes other ops, which compute the same into the same types and overwrite an input.
         Nobody is told: this is for nodes of one's own (`owns_nodes`) that no feature watches.
         """
-        for key in [key for key, node in self.table.items() if node in ops]:
+        for key in [key for key, node in self.table.items() if node in nodes]:
             del self.table[key]
-        for node, op in ops.items():
+        for node, op in zip(nodes, ops, strict=True):
             node.op, node.origin = op, plainly(node, None, reason)
             for out in node.outputs:
                 if out.head is not None:

@@ -67,16 +67,16 @@ class InplaceOptimizer(GraphRewriter):
             self.exchange(fgraph, choice)
         else:
             choice.leave_order()
-            self.insert(fgraph, choice.chosen, trace)
-        if choice.chosen:
-            result.count(self.rule_name, len(choice.chosen))
+            self.insert(fgraph, dict(zip(choice.claims, choice.ops, strict=True)), trace)
+        if choice.ops:
+            result.count(self.rule_name, len(choice.ops))
         result.stopped = StopReason.PASSED
 
     def exchange(self, fgraph: Any, choice: Choice) -> None:
         """Give the nodes themselves their new ops: a tenth of the time that new nodes would take,
         where nobody watches the graph, and the nodes are nobody else's.
         """
-        fgraph.exchange(choice.chosen, self.rule_name)
+        fgraph.exchange(choice.claims, choice.ops, self.rule_name)
         fgraph.guard.claim(choice.claims, choice.taken, choice.before)
 
     def insert(self, fgraph: Any, chosen: dict[Apply, Op], trace: Trace | None) -> None:
@@ -105,7 +105,7 @@ class InplaceOptimizer(GraphRewriter):
     def tell(self, choice: Choice, trace: Trace) -> None:
         """Report to a trace of attempts which ops could work in place and may not, and why."""
         for node in choice.fgraph.toposort():
-            if choice.versions.rows(node) is None or node in choice.chosen:
+            if choice.versions.rows(node) is None or node in choice.claims:
                 continue
             trace.visit(choice.fgraph, node, (self.rule_name,))
             for i in range(len(node.inputs)):
@@ -146,15 +146,16 @@ class Versions:
 
 
 class Choice:
-    """Which nodes are to overwrite what: `chosen` maps them to the op that does, `before` to what
-    has to run before them; that is in the graph's order, for the caller to leave there or not.
+    """Which nodes are to overwrite what: `claims` maps them to the roots, `ops` are those that do.
+    before: what has to run before them; it is in the graph's order, for the caller to leave there
+    or not.
     """
 
     def __init__(self, fgraph: Any) -> None:
         fgraph.flush()
         self.fgraph, self.guard, self.order = fgraph, fgraph.guard, fgraph.order
-        self.chosen: dict[Apply, Op] = {}
-        self.claims: dict[Apply, Roots] = {}  # what those overwrite
+        self.claims: dict[Apply, Roots] = {}
+        self.ops: list[Op] = []  # in the order of `claims`
         self.taken: dict[Variable, Apply] = {}  # the inverse
         self.before: dict[Apply, dict[Apply, None]] = {}
         #: values that several nodes read, or that are views → who could overwrite them
@@ -195,7 +196,7 @@ class Choice:
                 new = row[i] if i in row else row.setdefault(i, overwriting(node, i))
                 roots = (v,)
                 if new is not None and not self._reads_again(node, roots):
-                    self.chosen[node] = new
+                    self.ops.append(new)
                     self.claims[node] = roots
                     self.taken[v] = node
                     break
@@ -210,11 +211,11 @@ class Choice:
         take several leaves it the one that only it can have. Among those, what is read latest comes
         first: what is moved behind its readers need not be moved again for the others.
         """
-        level, chosen, by_number = self.order.level, self.chosen, dict[int, list[Value]]()
+        level, claims, by_number = self.order.level, self.claims, dict[int, list[Value]]()
         self._close()
         while self.shared:
             roots, takers = self.shared.popitem()
-            left = [taker for taker in takers if taker[0] not in chosen]
+            left = [taker for taker in takers if taker[0] not in claims]
             if left and not any([self._is_closed(root) for root in roots]):
                 readers = self._who_reads(roots)
                 value = max([level[r] for r in readers]), roots, left, readers
@@ -238,7 +239,7 @@ class Choice:
             takers.sort(key=lambda taker: level[taker[0]], reverse=True)
         top = max([level[reader] for reader in readers])
         for node, i in takers:
-            op = None if node in self.chosen else self.versions.of(node, i)
+            op = None if node in self.claims else self.versions.of(node, i)
             if op is None or self._reads_again(node, roots):
                 continue
             if level[node] < top:
@@ -247,7 +248,7 @@ class Choice:
                     continue
             if len(readers) > 1:
                 self._put_first(readers, node)
-            self.chosen[node] = op
+            self.ops.append(op)
             self.claims[node] = roots
             for root in roots:
                 self.taken[root] = node
