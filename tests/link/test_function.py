@@ -30,6 +30,7 @@ def test_one_line_per_node_and_readable_names() -> None:
     linked = link([x, y], pt.exp(2 * x * y + y))
     body = linked.source.split("try:\n")[1].split("    except")[0]
     assert [line.strip() for line in body.splitlines()] == [
+        "_token = enter(QUIET)",
         "r0 = multiply(c, x)",
         "if r0.shape != y.shape: mismatch()",
         "r0 = multiply(r0, y, r0)",

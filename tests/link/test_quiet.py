@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.errors import BroadcastError
 from rewrite_engine.link.vm import function, quiet
 from tests.link.reference import link
 
@@ -22,13 +23,34 @@ def test_the_context_variable_is_found() -> None:
 
 def test_the_way_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quiet, "copy_context", dict)
-    enter, leave, state = quiet._find()
+    enter, leave, state, now = quiet._find()
+    assert now() is None
     monkeypatch.setattr(function, "enter", enter)
     monkeypatch.setattr(function, "leave", leave)
+    monkeypatch.setattr(quiet, "leave", leave)
     monkeypatch.setattr(function, "QUIET", state)
-    x = pt.vector("x")
+    x, y = pt.vectors("x y")
     with np.errstate(all="raise"):
         assert link([x], 1 / x).call(np.zeros(1))[0] == np.inf
+        with pytest.raises(BroadcastError):
+            link([x, y], x + y).call(np.zeros(2), np.zeros(3))
+        assert np.geterr()["divide"] == "raise"
+    assert np.geterr()["divide"] == "warn"
+
+
+def test_an_interrupt_while_warnings_are_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(state: Any) -> None:
+        quiet.enter(state)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(function, "enter", interrupted)
+    x = pt.vector("x")
+    f = link([x], 1 / x).call
+    with pytest.raises(KeyboardInterrupt):
+        f(np.zeros(1))
+    assert np.geterr()["divide"] == "warn"
+    with np.errstate(divide="raise"), pytest.raises(KeyboardInterrupt):
+        f(np.zeros(1))
     assert np.geterr()["divide"] == "warn"
 
 

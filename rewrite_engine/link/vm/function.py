@@ -25,7 +25,7 @@ from rewrite_engine.link.vm.expand import expand
 from rewrite_engine.link.vm.failure import Report
 from rewrite_engine.link.vm.names import Names, identifier, parameter_names, register_prefix
 from rewrite_engine.link.vm.plan import Plan
-from rewrite_engine.link.vm.quiet import QUIET, enter, leave
+from rewrite_engine.link.vm.quiet import QUIET, enter, leave, undo
 from rewrite_engine.link.vm.source import define, file_name, publish
 from rewrite_engine.link.vm.workspace import LARGE, Shelf
 
@@ -205,13 +205,15 @@ class Writer:
         if self.large:
             text.add([f"_workspace = {add(self.shelf.take, 'take')}()"], 1)
         if quiet:
-            text.add([f"_token = {add(enter, 'enter')}({add(QUIET, 'QUIET')})"], 1)
+            text.add(["_token = None"], 1)
         if self.plan.steps or prologue:
             text.add(["try:"], 1)
+            if quiet:
+                text.add([f"_token = {add(enter, 'enter')}({add(QUIET, 'QUIET')})"], 2)
             self._steps()
             text.add(prologue, 2)
             text.add(["except BaseException as _error:"], 1)
-            text.add([f"{add(leave, 'leave')}(_token)"] if quiet else [], 2)
+            text.add([f"{add(undo, 'undo')}(_token)"] if quiet else [], 2)
             text.add([f"{add(self.report, 'report')}(_error)", "raise"], 2)
         if quiet:
             text.add([f"{add(leave, 'leave')}(_token)"], 1)

@@ -9,22 +9,22 @@ for what else was measured.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from typing import Any
 
 import numpy as np
 
 
-def _find() -> tuple[Callable[[Any], Any], Callable[[Any], Any], Any]:
-    """Return (enter, leave, state): `token = enter(state)` switches warnings off, `leave(token)`
-    undoes it.
+def _find() -> tuple[Callable[[Any], Any], Callable[[Any], Any], Any, Callable[[], Any]]:
+    """Return (enter, leave, state, now): `token = enter(state)` switches warnings off,
+    `leave(token)` undoes it; now() is the state that holds.
     """
     with np.errstate(all="ignore"):
         context = copy_context()
     for variable, state in context.items():
         if variable.name == "numpy.ufunc.extobj":
-            return variable.set, variable.reset, state
-    return _enter, _leave, None
+            return variable.set, variable.reset, state, variable.get
+    return _enter, _leave, None, _none
 
 
 def _enter(state: Any) -> Any:
@@ -37,4 +37,18 @@ def _leave(manager: Any) -> None:
     manager.__exit__(None, None, None)
 
 
-enter, leave, QUIET = _find()
+def _none() -> None:
+    """No state that could be recognised."""
+
+
+enter, leave, QUIET, now = _find()
+
+
+def undo(token: Any) -> None:
+    """Leave after an error. token: None if `enter` was interrupted just before it returned: what
+    held before is not known then, but that of a new thread is.
+    """
+    if token is not None:
+        leave(token)
+    elif QUIET is not None and now() is QUIET:
+        enter(Context().run(now))
