@@ -1,19 +1,24 @@
-"""Matching operands of associative-commutative ops: what pattern, interpreter and emitter share.
+"""Matching operands of associative ops: what pattern, interpreter and emitter share.
 
 An AC pattern is matched against all operands of a node, in any order. Its fixed operands
 (everything but bare holes) take one operand each. What is left goes to the rest holes, or, joined
 by the op, to the one bare hole that occurs nowhere else (the *collector*); a whole rule whose left
 side has neither leaves it alone and puts it back beside its result. Alternatives are tried in the
 order of the node's operands, so the first match is the same in the interpreter, in compiled code
-and in every process. Several rests share what is left in every way (`shares`). Here is also what a
-nest `a + (b + c)` is, and the operands of all of it; the rules that open nests are in
-`rewrite/ac.py`.
+and in every process. Several rests share what is left in every way (`shares`).
+
+The operands of an op that is associative only have an order. A left side matches any that stand
+side by side, and leaves those before and after them alone: `lower.extended` gives it a rest at both
+ends. Below the root, a bare hole that occurs once takes one or more operands (`run_of`).
+
+Here is also what a nest `a + (b + c)` is, and the operands of all of it; the rules that open nests
+are in `rewrite/ac.py`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +28,7 @@ from rewrite_engine.match.pattern import Hole, Literal, OpNode, subpatterns
 
 MOST = 100_000  # ways to share operands among rests that are looked at in one match
 EXTRA = "*"  # the name under which the operands that a left side leaves alone are bound
+BEFORE, AFTER = "<*", "*>"  # the same where operands have an order: on both sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +58,16 @@ class Plan:
         return a == b or (not self.ordered and len(a) == len(b) and Counter(a) == Counter(b))
 
 
-def is_ac(pattern: Any) -> bool:
-    """Whether a pattern is an op whose operands are matched in any order and number."""
+def is_associative(pattern: Any) -> bool:
+    """Whether a pattern is an op whose nests are one op on all operands."""
     if not isinstance(pattern, OpNode) or isinstance(pattern.op, Variable):
         return False
-    op = pattern.op
-    return bool(getattr(op, "associative", False) and getattr(op, "commutative", False))
+    return bool(getattr(pattern.op, "associative", False))
+
+
+def is_ac(pattern: Any) -> bool:
+    """Whether a pattern is an op whose operands are matched in any order and number."""
+    return is_associative(pattern) and bool(getattr(pattern.op, "commutative", False))
 
 
 def plan(pattern: OpNode, left: OpNode) -> Plan:
@@ -110,7 +120,26 @@ def keeps_dtype(whole: Variable, *groups: Sequence[Variable]) -> bool:
     return len(parts) < 2 or all(len(g) < 2 or any(like(v.type) for v in g) for g in parts)
 
 
-def without(operands: Sequence[Any], taken: Sequence[int]) -> tuple[Any, ...]:
+def stands_alone(out: Variable, exact: bool, start: int, end: int) -> bool:
+    """Whether a rule may take some operands of `out`, side by side, for a term of their own. exact:
+    see `may_regroup`.
+    """
+    inputs = out.owner.inputs  # type: ignore[union-attr]
+    if end - start < 2 or end - start == len(inputs):
+        return True
+    some = inputs[start:end]
+    return may_regroup(1, 2, exact, out) and keeps_dtype(out, some, inputs[:1])
+
+
+def run_of(out: Variable, exact: bool, start: int, end: int) -> Any:
+    """Operands of `out` that stand side by side, as one term; None where they may not be one."""
+    if not stands_alone(out, exact, start, end):
+        return None
+    node: Any = out.owner
+    return joined(node.op, node.inputs[start:end])
+
+
+def without(operands: Sequence[Any], taken: Container[int]) -> tuple[Any, ...]:
     """The operands at the other positions, in order."""
     return tuple([v for i, v in enumerate(operands) if i not in taken])
 
@@ -229,9 +258,9 @@ def choices(operands: Sequence[Any], n: int, ordered: bool) -> Iterator[tuple[in
 
 def apply_weak(op: Any, args: Sequence[Any]) -> Any:
     """Apply an op to terms and Python numbers. Numbers alone stay a number, so that it takes the
-    precision of what it meets; an AC op with one operand left is that operand.
+    precision of what it meets; an associative op with one operand left is that operand.
     """
-    if len(args) == 1 and op.associative and op.commutative:
+    if len(args) == 1 and op.associative:
         return args[0]
     if not any(isinstance(a, Variable) for a in args) and hasattr(op, "on_numbers"):
         return op.on_numbers(*args)

@@ -18,10 +18,10 @@ from etuples.core import ExpressionTuple
 
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.share import Shared
-from rewrite_engine.match.ac import EXTRA, is_ac, plan
+from rewrite_engine.match.ac import EXTRA, is_ac, is_associative, plan
 from rewrite_engine.match.build import ask
 from rewrite_engine.match.interpret import Matcher
-from rewrite_engine.match.lower import Compute, spliced
+from rewrite_engine.match.lower import Compute, spliced, with_runs
 from rewrite_engine.match.pattern import (
     Anything,
     Hole,
@@ -101,7 +101,7 @@ def _matches(right: Any, result: Any, bound: Bindings) -> Iterator[Bindings]:
             yield bound
         return
     whole = OpNode(OpClass(type(None), ()), (right,))  # so that the right side is no left side
-    yield from Matcher(whole).matches(right, result, bound)
+    yield from Matcher(whole).matches(with_runs(right, right), result, bound)
 
 
 def _present(pattern: Any) -> Iterator[tuple[Any, Bindings]]:
@@ -119,7 +119,7 @@ def _present(pattern: Any) -> Iterator[tuple[Any, Bindings]]:
         empty = {name: () for _, names in parts for name in names}
         made = OpNode(pattern.op, args)
         yield made, empty
-        if is_ac(pattern) and 0 < len(made.rests) == len(args) - 1:
+        if is_associative(pattern) and 0 < len(made.rests) == len(args) - 1:
             (other,) = [a for i, a in enumerate(args) if i not in made.rests]
             yield other, empty | {args[i].name: () for i in made.rests}
 
@@ -149,8 +149,8 @@ def _lefts(rule: Any, bound: Bindings) -> Iterator[OpNode]:
 
 
 def _is_term(left: OpNode, terms: Bindings) -> bool:
-    """Whether no op in any order is left with one operand, because a rest is empty."""
-    parts = [p for p, _ in subpatterns(left) if is_ac(p) and p.rests]
+    """Whether no associative op is left with one operand, because a rest is empty."""
+    parts = [p for p, _ in subpatterns(left) if is_associative(p) and p.rests]
     return all(sum(_count(a, terms) for a in p.args) > 1 for p in parts)
 
 
@@ -216,7 +216,7 @@ def _filled(pattern: Any, named: dict[str, tuple[Any, ...]], gone: set[str]) -> 
             args.extend(() if a.name in gone else named[a.name])
         else:
             args.append(_filled(a, named, gone))
-    if len(args) == 1 and len(pattern.args) > 1 and is_ac(pattern):
+    if len(args) == 1 and len(pattern.args) > 1 and is_associative(pattern):
         return args[0]
     return OpNode(pattern.op, tuple(args))
 
@@ -252,7 +252,7 @@ def orders(pattern: Any) -> Iterator[Any]:
 
 def to_term(pattern: Any, terms: Bindings, flat: bool = False) -> Any:
     """A pattern as a term; a variable for which nothing stands gets a logic variable. flat: the
-    operands of an op in any order are not that op again.
+    operands of an associative op are not that op again.
     """
     if isinstance(pattern, Hole):
         if pattern.name not in terms:
@@ -268,7 +268,9 @@ def to_term(pattern: Any, terms: Bindings, flat: bool = False) -> Any:
         value = to_term(a, terms, flat)
         if isinstance(a, Hole) and isinstance(value, tuple):
             args.extend(value)
-        elif flat and is_ac(pattern) and getattr(value, "owner", None) and value.head is op:
+        elif (
+            flat and is_associative(pattern) and getattr(value, "owner", None) and value.head is op
+        ):
             args.extend(value.owner.inputs)
         else:
             args.append(value)

@@ -164,7 +164,7 @@ class Dispatch:
         if len(self.table) >= LIMIT:
             self.table.clear()
         heads = [v.head for v in node.inputs]
-        whole = len(heads) <= LOOKED_AT or (node.op.commutative and node.op.associative)
+        whole = len(heads) <= LOOKED_AT or node.op.associative
         found = list(self._fitting(node.op, heads) if whole else self.rules_for(node.op).rules)
         if len(node.outputs) != 1:
             found = [r for r in found if not r.single]
@@ -193,7 +193,7 @@ class Dispatch:
                 key: tuple[Any, ...] = (node.op, inputs[0].head)
             elif n == 2:
                 key = (node.op, inputs[0].head, inputs[1].head)
-            elif node.op.commutative and node.op.associative:
+            elif node.op.associative:
                 key = (node.op, n > 2, frozenset([v.head for v in inputs]))
             else:
                 key = (node.op, n, *[v.head for v in inputs[:LOOKED_AT]])

@@ -22,10 +22,31 @@ from typing import Any
 
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
 from rewrite_engine.graph.op import Op
-from rewrite_engine.match.ac import Tries, apply_weak, is_ac, put_back
-from rewrite_engine.match.emit_ac import among_two, emit_ac, emit_one
+from rewrite_engine.match.ac import (
+    Tries,
+    apply_weak,
+    is_ac,
+    is_associative,
+    put_back,
+)
+from rewrite_engine.match.emit_ac import (
+    ROOT,
+    among_two,
+    emit_ac,
+    emit_one,
+    emit_sequence,
+    emit_window,
+)
 from rewrite_engine.match.lower import Compute, Condition, Lowered
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, same_number, subpatterns
+from rewrite_engine.match.pattern import (
+    Hole,
+    Literal,
+    OpClass,
+    OpNode,
+    is_wide,
+    same_number,
+    subpatterns,
+)
 
 Function = Callable[[Any, Any], Any]
 
@@ -97,7 +118,7 @@ class RuleEmitter:
             self.line(f"tries = {self.constant(Tries, 'Tries')}()")
         self.props(left, "node.op")
         self.line("inputs = node.inputs")
-        self.operands(left, "inputs", "node.outputs[0]", self.finish)
+        self.operands(left, "inputs", ROOT, self.finish)
         self.indent = 1
         self.line("return None")
         return "\n".join(self.lines) + "\n", self.names
@@ -147,8 +168,8 @@ class RuleEmitter:
         if is_ac(pattern):
             emit_ac(self, pattern, inputs, out, then)
             return
-        if pattern.rests:
-            self.sequence(list(args), inputs, "", then)
+        if any(map(is_wide, args)):
+            emit_sequence(self, list(args), inputs, "", out, lambda: emit_window(self, out, then))
             return
         self.test(f"len({inputs}) == {len(args)}")
         parts = [self.local() for _ in args]
@@ -235,44 +256,6 @@ class RuleEmitter:
         else:
             self.test(f"{v}.head is CONSTANT and same_number({v}.number, {self.constant(value)})")
 
-    def sequence(self, args: list[Any], inputs: str, at: str, then: Callable[[], None]) -> None:
-        """Match operands of which some stand for any number: a loop over where each of those
-        ends.
-        """
-        position = next((i for i, a in enumerate(args) if isinstance(a, Hole) and a.rest), None)
-        if position is None:
-            self.test(f"len({inputs}) == {plus(at, len(args))}")
-            self.all_of(self.named(args, inputs, at), then)
-            return
-        before, rest, after = args[:position], args[position], args[position + 1 :]
-        needed = sum(not (isinstance(a, Hole) and a.rest) for a in after)
-        if before or needed:
-            self.test(f"len({inputs}) >= {plus(at, len(before) + needed)}")
-        start = plus(at, len(before))
-
-        def go_on() -> None:
-            end = self.local("e")
-            if needed == len(after):
-                self.line(f"{end} = len({inputs}) - {needed}")
-            else:
-                self.line(f"for {end} in range({start}, len({inputs}) - {needed} + 1):")
-                self.indent += 1
-            taken = self.local()
-            self.line(f"{taken} = {inputs}[{start}:{end}]")
-            self.rest(rest, taken)
-            self.sequence(after, inputs, end, then)
-
-        self.all_of(self.named(before, inputs, at), go_on)
-
-    def named(self, args: list[Any], inputs: str, at: str) -> list[tuple[Any, str]]:
-        """Give operands that are looked up by index a local name."""
-        result = []
-        for i, pattern in enumerate(args):
-            v = self.local()
-            self.line(f"{v} = {inputs}[{plus(at, i)}]")
-            result.append((pattern, v))
-        return result
-
     def rest(self, hole: Hole, taken: str) -> None:
         if hole.name in self.bound:
             self.test(f"{taken} == {self.bound[hole.name]}")
@@ -356,7 +339,7 @@ def as_term(node: Apply, value: Any) -> Any:
 def needs_weak(pattern: Any) -> bool:
     """Whether an operand may turn out to be a number, or the operands may be fewer than two."""
     return any(
-        isinstance(p, Hole) and (p.has_default or (p.rest and is_ac(pattern)))
+        isinstance(p, Hole) and (p.has_default or (p.rest and is_associative(pattern)))
         for p, _ in subpatterns(pattern)
     )
 
@@ -371,10 +354,3 @@ def type_driven(op: Op) -> bool:
 def test_cost(pattern: Any) -> int:
     """Tests that are written out come before those that call a function."""
     return int(isinstance(pattern, Hole) and pattern.sort.inline is None)
-
-
-def plus(at: str, n: int) -> str:
-    """The source of `at + n`, where `at` may be empty for zero."""
-    if not at:
-        return str(n)
-    return f"{at} + {n}" if n else at

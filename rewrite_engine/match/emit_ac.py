@@ -1,5 +1,5 @@
-"""The part of the matcher compiler for associative-commutative ops, and for operands that may be
-missing.
+"""The part of the matcher compiler for associative-commutative ops, for operands that may be
+missing, and for those of which any number may stand side by side.
 
 Every fixed operand of a pattern is a loop over the node's operands that are not taken yet; what is
 left is bound at the innermost place. What each of them means is told in `match/ac.py`. Among many
@@ -11,14 +11,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.match.ac import EXTRA, Plan, is_ac, joined, keeps_dtype, plan, shares
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
+from rewrite_engine.match.ac import (
+    AFTER,
+    BEFORE,
+    EXTRA,
+    Plan,
+    is_ac,
+    joined,
+    keeps_dtype,
+    plan,
+    run_of,
+    shares,
+    stands_alone,
+)
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, is_wide, subpatterns
 
 if TYPE_CHECKING:
     from rewrite_engine.match.emit import RuleEmitter
 
 Then = Callable[[], None]
 
+ROOT = "node.outputs[0]"  # what the left side is matched with, in source
 WIDE = 16  # more operands than these are looked up rather than gone through
 
 
@@ -272,3 +285,82 @@ def remaining(inputs: str, taken: Sequence[str]) -> str:
         return f"{low} if {i} < {j} else {high}"
     test = " and ".join(f"_i != {t}" for t in taken)
     return f"tuple([_v for _i, _v in enumerate({inputs}) if {test}])"
+
+
+# --- operands in order ---------------------------------------------------------------------------
+
+
+def emit_window(to: RuleEmitter, out: str, then: Then) -> None:
+    """Test that the operands that the left side does not leave alone may be taken."""
+    ends = {name: v for name, v in to.bound.items() if name in (BEFORE, AFTER)}
+    if ends and out == ROOT:
+        start = f"len({ends[BEFORE]})" if BEFORE in ends else "0"
+        end = "len(inputs)" + (f" - len({ends[AFTER]})" if AFTER in ends else "")
+        alone = to.constant(stands_alone, "stands_alone")
+        to.test(f"{alone}({out}, {to.rule.exact}, {start}, {end})")
+    then()
+
+
+def emit_sequence(
+    to: RuleEmitter, args: list[Any], inputs: str, at: str, out: str, then: Then
+) -> None:
+    """Match operands of which some stand for any number: a loop over where each of those
+    ends.
+    """
+    position = next((i for i, a in enumerate(args) if is_wide(a)), None)
+    if position is None:
+        to.test(f"len({inputs}) == {plus(at, len(args))}")
+        to.all_of(named(to, args, inputs, at), then)
+        return
+    before, rest, after = args[:position], args[position], args[position + 1 :]
+    needed = sum(not (isinstance(a, Hole) and a.rest) for a in after)
+    least = int(rest.several)
+    if before or needed or least:
+        to.test(f"len({inputs}) >= {plus(at, len(before) + least + needed)}")
+    start = plus(at, len(before))
+
+    def go_on() -> None:
+        end = to.local("e")
+        if not any(map(is_wide, after)):
+            to.line(f"{end} = len({inputs}) - {needed}")
+        else:
+            first = plus(at, len(before) + least)
+            to.line(f"for {end} in range({first}, len({inputs}) - {needed} + 1):")
+            to.indent += 1
+        bind_several(to, rest, inputs, start, end, out)
+        emit_sequence(to, after, inputs, end, out, then)
+
+    to.all_of(named(to, before, inputs, at), go_on)
+
+
+def bind_several(to: RuleEmitter, hole: Hole, inputs: str, start: str, end: str, out: str) -> None:
+    """Bind a hole to the operands from one place to another."""
+    if hole.name in (BEFORE, AFTER):  # (cut out where it is used)
+        to.bound[hole.name] = f"{inputs}[{start}:{end}]"
+        return
+    taken = to.local()
+    if hole.rest:
+        to.line(f"{taken} = {inputs}[{start}:{end}]")
+        to.rest(hole, taken)
+        return
+    run = to.constant(run_of, "run_of")
+    to.line(f"{taken} = {run}({out}, {to.rule.exact}, {start}, {end})")
+    to.test(f"{taken} is not None")
+    to.hole(hole, taken)
+
+
+def named(to: RuleEmitter, args: list[Any], inputs: str, at: str) -> list[tuple[Any, str]]:
+    """Give operands that are looked up by index a local name."""
+    result = []
+    for i, pattern in enumerate(args):
+        v = to.local()
+        to.line(f"{v} = {inputs}[{plus(at, i)}]")
+        result.append((pattern, v))
+    return result
+
+
+def plus(at: str, n: int) -> str:
+    """The source of `at + n`, where `at` may be empty for zero."""
+    if not at:
+        return str(n)
+    return f"{at} + {n}" if n else at

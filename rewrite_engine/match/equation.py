@@ -37,6 +37,8 @@ ONE_WAY = '; with direction="forward" an equation is used from left to right onl
 class DirectedRule(DataRule):
     """One direction of an equation; a data rule like any other. `equation` is where it is from."""
 
+    extends = False
+
     def __init__(self, equation: Equation, direction: str) -> None:
         super().__init__(
             _sides(equation.fn, swap=direction == "backward"),

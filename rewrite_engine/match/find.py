@@ -17,11 +17,29 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.share import Shared
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.match.ac import EXTRA, Uses, as_one, is_ac, joined, may_regroup, plan
+from rewrite_engine.match.ac import (
+    AFTER,
+    BEFORE,
+    EXTRA,
+    Uses,
+    as_one,
+    is_ac,
+    is_associative,
+    joined,
+    may_regroup,
+    plan,
+)
 from rewrite_engine.match.build import guards_hold
 from rewrite_engine.match.emit import compile_rule
 from rewrite_engine.match.interpret import match_root
-from rewrite_engine.match.lower import Compute, Lowered, RuleBody, lower, lower_pattern
+from rewrite_engine.match.lower import (
+    Compute,
+    Lowered,
+    RuleBody,
+    extended,
+    lower,
+    lower_pattern,
+)
 from rewrite_engine.match.pattern import Hole, OpNode, Rest, holes
 from rewrite_engine.match.rule import DataRule, is_root
 from rewrite_engine.match.text import pattern_text
@@ -36,7 +54,7 @@ class Match:
     """A node at which a pattern matches. bindings: what its variables stand for, by name: a
     variable of the graph, a tuple of them for a rest, a value for a parameter of an op, the number
     for an operand that is missing. Operands of a sum or product that the pattern leaves alone are
-    bound to "*".
+    bound to "*"; those of an op whose operands have an order to "<*" (before) and "*>" (after).
     """
 
     node: Apply
@@ -154,7 +172,7 @@ class Finder:
             return OpFinder(pattern)
         if isinstance(pattern, PatternTerm):
             left = lower_pattern(pattern)
-            return PatternFinder(Lowered(left, left, ()))
+            return PatternFinder(extended(Lowered(left, left, ())))
         if not callable(pattern) or not hasattr(pattern, "__code__"):
             raise PatternError(
                 f"{pattern!r} is no pattern: give a data rule, a function of its variables that "
@@ -197,8 +215,8 @@ class PatternFinder(Finder):
         left = self.left = lowered.left
         self.text = pattern_text(left)
         self.extends = False
-        self.opens = is_ac(left)
-        if self.opens:
+        self.opens = is_associative(left)
+        if is_ac(left):
             self.extends = plan(left, left).leaves(left, left)
         if self.extends:  # what the pattern leaves alone is a rest like any other
             left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
@@ -218,14 +236,17 @@ class PatternFinder(Finder):
         bound = self.match(fgraph, node)
         if bound is None:
             return ()
-        if bound.get(EXTRA) == ():
-            del bound[EXTRA]
-        return (bound,)
+        return (_seen(bound),)
 
     def every(self, node: Apply, fgraph: Any) -> Iterator[Bindings]:
         for bound in match_root(self.left, node, self.lowered.exact):
             if guards_hold(self.lowered.guards, bound, fgraph):
-                yield bound
+                yield _seen(bound)
+
+
+def _seen(bound: Bindings) -> Bindings:
+    """Bindings without operands left alone of which there are none."""
+    return {k: v for k, v in bound.items() if v != () or k not in (EXTRA, BEFORE, AFTER)}
 
 
 def _lower(fn: Callable[..., Any], variable: type[LogicVariable]) -> Lowered:

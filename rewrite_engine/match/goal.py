@@ -23,7 +23,7 @@ from unification import reify
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.share import Shared
-from rewrite_engine.match.ac import is_ac
+from rewrite_engine.match.ac import is_associative
 from rewrite_engine.match.backward import (
     as_one_term,
     backward,
@@ -49,7 +49,7 @@ UNKNOWN, IMPOSSIBLE = object(), object()
 def rule_goal(rule: Any) -> Callable[[Any, Any], Goal]:
     """The relation of a `DataRule`."""
     parts = [p for p, _ in subpatterns(rule.left) if isinstance(p, OpNode)]
-    if not any(p.rests or p.default is not None or is_ac(p) for p in parts):
+    if not any(p.rests or p.default is not None or is_associative(p) for p in parts):
         return lambda term, result: _both_ways(rule, [(rule.left, rule.right)], term, result)
 
     def goal(term: Any, result: Any) -> Goal:

@@ -13,6 +13,8 @@ from math import inf
 from typing import Any
 
 from rewrite_engine.match.ac import (
+    AFTER,
+    BEFORE,
     EXTRA,
     Tries,
     is_ac,
@@ -20,13 +22,15 @@ from rewrite_engine.match.ac import (
     keeps_dtype,
     may_regroup,
     plan,
+    run_of,
     shares,
+    stands_alone,
     without,
 )
 from rewrite_engine.match.build import ask
 from rewrite_engine.match.emit import test_cost
 from rewrite_engine.match.lower import Condition
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, is_wide
 
 Bindings = dict[str, Any]
 Pairs = Sequence[tuple[Any, Any]]  # of a pattern and what it is to match
@@ -126,12 +130,18 @@ class Matcher:
             return
         inputs, args = node.inputs, pattern.args
         if len(inputs) != len(args):
-            rests = len(pattern.rests)
-            if not rests or len(inputs) < len(args) - rests:
+            least = len(args) - len(pattern.rests)
+            if len(inputs) < least or not any(map(is_wide, args)):
                 self.failed(pattern, v, inner, COUNT)
                 return
         for order in self.orders(pattern, inputs, inner):
-            yield from self.sequence(args, order, inner)
+            for found in self.sequence(args, order, inner, v):
+                start = len(found.get(BEFORE, ()))
+                end = len(inputs) - len(found.get(AFTER, ()))
+                if pattern is not self.left or stands_alone(v, self.exact, start, end):
+                    yield found
+                else:
+                    self.failed(pattern, v, found, REGROUPED)
 
     def is_there(self, pattern: OpNode, v: Any, bound: Bindings) -> bool:
         """Whether the op of a pattern computes a variable."""
@@ -234,25 +244,40 @@ class Matcher:
             self.failed(hole, v, bound)
 
     def sequence(
-        self, patterns: Sequence[Any], values: Sequence[Any], bound: Bindings
+        self, patterns: Sequence[Any], values: Sequence[Any], bound: Bindings, out: Any
     ) -> Iterator[Bindings]:
-        """Match operands in order; a rest hole takes any number of them, few before many."""
-        at = next((i for i, p in enumerate(patterns) if isinstance(p, Hole) and p.rest), None)
+        """Match operands of `out` in order; a hole for several takes few before many."""
+        at = next((i for i, p in enumerate(patterns) if is_wide(p)), None)
         if at is None:
             if len(patterns) == len(values):
                 yield from self.all_of(list(zip(patterns, values, strict=True)), bound)
             return
-        rest, others = patterns[at], patterns[at + 1 :]
+        hole, others = patterns[at], patterns[at + 1 :]
         needed = sum(not (isinstance(p, Hole) and p.rest) for p in others)
-        last = len(values) - needed
+        last, least = len(values) - needed, at + hole.several
+        start = least if any(map(is_wide, others)) else max(last, least)
         for before in self.all_of(list(zip(patterns[:at], values, strict=False)), bound):
-            for end in range(last if needed == len(others) else at, last + 1):
-                taken = tuple(values[at:end])
-                if before.get(rest.name, taken) == taken:
-                    for inner in self.ready(before | {rest.name: taken}):
-                        yield from self.sequence(others, values[end:], inner)
-                else:
-                    self.failed(rest, taken, before)
+            for end in range(start, last + 1):
+                for taken in self.bind_several(hole, values, at, end, before, out):
+                    for inner in self.ready(taken):
+                        yield from self.sequence(others, values[end:], inner, out)
+
+    def bind_several(
+        self, hole: Hole, values: Sequence[Any], at: int, end: int, bound: Bindings, out: Any
+    ) -> Iterator[Bindings]:
+        """Let a hole take operands of `out`; values: those that are left of them."""
+        taken = tuple(values[at:end])
+        if hole.several:
+            gone = len(out.owner.inputs) - len(values)
+            run = run_of(out, self.exact, gone + at, gone + end)
+            if run is None:
+                self.failed(hole, values[at], bound, REGROUPED)
+            else:
+                yield from self.bind(hole, run, bound)
+        elif bound.get(hole.name, taken) == taken:
+            yield bound | {hole.name: taken}
+        else:
+            self.failed(hole, taken, bound)
 
     def all_of(self, pairs: Pairs, bound: Bindings) -> Iterator[Bindings]:
         """Match operands: first what is cheap to test, then which ops there are, and then what is

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import linecache
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn
 
 from etuples.core import ExpressionTuple, KwdPair
@@ -17,6 +18,7 @@ from etuples.core import ExpressionTuple, KwdPair
 from rewrite_engine.errors import PatternError, RuleError, UnboundVariableError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.op import Op
+from rewrite_engine.match.ac import AFTER, BEFORE, is_ac, is_associative, joined
 from rewrite_engine.match.pattern import (
     Anything,
     Hole,
@@ -115,16 +117,16 @@ class Lowered(NamedTuple):
 def lower(
     fn: Callable[..., Any],
     variable: type[LogicVariable],
-    default_sort: Sort = Anything,
     exact: bool = False,
     backward: bool = False,
+    extends: bool = True,
 ) -> Lowered:
     """Call a rule function on fresh logic variables and lower what it returns.
 
-    backward: the author wrote the right side first. Raises `RuleError`s.
+    backward: the author wrote the right side first. extends: see `extended`. Raises `RuleError`s.
     """
     parameters = inspect.signature(fn, eval_str=True).parameters
-    lvars = {name: _lvar(variable, p, default_sort) for name, p in parameters.items()}
+    lvars = {name: _lvar(variable, p) for name, p in parameters.items()}
     body = _called(fn, lvars)
     conditions: tuple[Any, ...] = ()
     if isinstance(body, tuple) and len(body) == 2 and isinstance(body[1], Given):
@@ -145,7 +147,7 @@ def lower(
     left = sound_defaults(left, not backward)
     lowered = Lowered(left, right, tuple([lower_condition(c) for c in conditions]), exact)
     _check_bound(lowered, set(lvars))
-    return lowered
+    return extended(lowered) if extends else lowered
 
 
 def _called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Any:
@@ -178,8 +180,8 @@ def _expression(fn: Callable[..., Any], error: Exception) -> str:
     return fn.__name__
 
 
-def _lvar(variable: type[LogicVariable], p: inspect.Parameter, default_sort: Sort) -> LogicVariable:
-    sort = default_sort if p.annotation is p.empty else as_sort(p.annotation)
+def _lvar(variable: type[LogicVariable], p: inspect.Parameter) -> LogicVariable:
+    sort = Anything if p.annotation is p.empty else as_sort(p.annotation)
     default = NO_DEFAULT if p.default is p.empty or sort is Rest else p.default
     if default is not NO_DEFAULT and not isinstance(default, int | float | complex):
         raise PatternError(f"parameter {p.name}: a default for a missing operand must be a number")
@@ -253,10 +255,10 @@ def _lower_op(operator: Any, operands: tuple[Any, ...]) -> OpNode:
 
 
 def spliced(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The operands, with those of the same associative-commutative op inside them taken out:
-    `a + b + rest` is one sum of three.
+    """The operands, with those of the same associative op inside them taken out: `a + b + rest` is
+    one sum of three.
     """
-    if not (op.associative and op.commutative):
+    if not op.associative:
         return args
     result: list[Any] = []
     for a in args:
@@ -293,6 +295,61 @@ def sound_side(pattern: Any, trusting: bool) -> Any:
             counts = trusting if known is None else a.default == known
             args[i] = a if counts and len(args) == 2 else Hole(a.name, a.sort)
     return OpNode(pattern.op, tuple(args))
+
+
+# --- operands side by side ----------------------------------------------------------------------
+
+
+def extended(rule: Lowered) -> Lowered:
+    """The rule as it matches ops that are associative, but not commutative: some of the operands
+    of the root, which stand side by side; those on both sides of them are beside the result.
+    """
+    left, right = with_runs(rule.left, rule.left), rule.right
+    if not is_associative(left) or is_ac(left):
+        return rule._replace(left=left)
+    before, after = [
+        () if isinstance(a, Hole) and a.rest else (Hole(name, Rest),)
+        for a, name in ((left.args[0], BEFORE), (left.args[-1], AFTER))
+    ]
+    if isinstance(right, Compute):
+        right = _computed_beside(left.op, right, before, after)
+    elif before or after:
+        right = OpNode(left.op, spliced(left.op, (*before, right, *after)))
+    return rule._replace(left=OpNode(left.op, (*before, *left.args, *after)), right=right)
+
+
+def _computed_beside(
+    op: Op, right: Compute, before: tuple[Hole, ...], after: tuple[Hole, ...]
+) -> Compute:
+    """A computed right side between operands that the left side leaves alone."""
+    ends = len(before)
+
+    def beside(*values: Any) -> Any:
+        n = ends + len(right.names)
+        term = right.fn(*values[ends:n])
+        left, others = [v for vs in values[:ends] for v in vs], [v for vs in values[n:] for v in vs]
+        return None if term is None else joined(op, (*left, term, *others))
+
+    names = [hole.name for hole in (*before, *after)]
+    return Compute(beside, (*names[:ends], *right.names, *names[ends:]))
+
+
+def with_runs(pattern: Any, root: OpNode) -> Any:
+    """A side in which bare variables that occur once take one or more operands of ops below the
+    root whose operands have an order.
+    """
+    if not isinstance(pattern, OpNode):
+        return pattern
+    args = [with_runs(a, root) for a in pattern.args]
+    if pattern is not root and is_associative(pattern) and not is_ac(pattern):
+        args = [replace(a, several=True) if _takes_run(a, root) else a for a in args]
+    return OpNode(pattern.op, tuple(args))
+
+
+def _takes_run(a: Any, root: OpNode) -> bool:
+    if not isinstance(a, Hole) or a.rest or a.has_default or a.sort.constant:
+        return False
+    return sum(isinstance(p, Hole) and p.name == a.name for p, _ in subpatterns(root)) == 1
 
 
 def _lower_class(items: tuple[Any, ...]) -> OpClass:

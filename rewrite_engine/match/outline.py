@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rewrite_engine.graph.node import CONSTANT
-from rewrite_engine.match.ac import is_ac
+from rewrite_engine.match.ac import is_associative
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
 
 WIDE = 6  # operands that are looked at below an op; one with more is not looked into
@@ -78,7 +78,7 @@ def may_be_op(pattern: OpNode, op: Any) -> bool:
 def may_match_operands(pattern: OpNode, seen: Sequence[Outline]) -> bool:
     """Whether the operands of a pattern may match operands with these outlines."""
     args = pattern.args
-    if is_ac(pattern):
+    if is_associative(pattern):
         return all(
             any(may_match(a, s) for s in seen) for a in args if not (isinstance(a, Hole) and a.rest)
         )

@@ -56,6 +56,8 @@ class Hole:
     sort: Sort = Anything
     #: the number it stands for where its operand is missing; None: it has to be there
     default: Any = None
+    #: whether it takes one or more operands that stand side by side, as one term (`ac.run_of`)
+    several: bool = False
 
     @property
     def has_default(self) -> bool:
@@ -66,6 +68,11 @@ class Hole:
     def rest(self) -> bool:
         """Whether it stands for any number of operands."""
         return self.sort is Rest
+
+
+def is_wide(pattern: Any) -> bool:
+    """Whether a pattern may take more operands than one, of those that have an order."""
+    return isinstance(pattern, Hole) and (pattern.rest or pattern.several)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -89,7 +89,6 @@ class Rule:
         """An error that starts with the rule's name and place."""
         return cls(f"rule {self.name} ({source_line(*self.where)})\n    {why}")
 
-    #: how a phase is named where it is made
     with_phase: str = '@rule(phase="canonicalize")'
 
     def without_phase(self) -> RuleError:
@@ -209,6 +208,7 @@ class DataRule(Rule):
     """left → right, with guards, as data."""
 
     single = True
+    extends = True  # see `lower.extended`
 
     def __init__(
         self,
@@ -224,7 +224,7 @@ class DataRule(Rule):
         self.variable = variable
         pairs = exact in (claim, claim.then) or PAIRWISE in self.tags
         try:
-            self.lowered = lower(fn, variable, exact=pairs, backward=backward)
+            self.lowered = lower(fn, variable, pairs, backward, self.extends)
             check_sides(self.lowered)
         except RuleError as error:
             raise self.error(type(error), error) from error.__cause__

@@ -5,17 +5,21 @@ from __future__ import annotations
 from inspect import signature
 from typing import Any
 
+from rewrite_engine.match.ac import AFTER, BEFORE
 from rewrite_engine.match.lower import Compute, Lowered
-from rewrite_engine.match.pattern import Hole, Literal, OpClass
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
 from rewrite_engine.terms.print import LOWEST, tokens
+
+ENDS = (BEFORE, AFTER)
 
 
 def rule_text(rule: Lowered) -> str:
     """A rule in one line."""
     right = rule.right
-    shown = (
-        f"compute({', '.join(right.names)})" if isinstance(right, Compute) else pattern_text(right)
-    )
+    if isinstance(right, Compute):
+        shown = f"compute({', '.join(name for name in right.names if name not in ENDS)})"
+    else:
+        shown = pattern_text(_without_ends(right))
     text = f"{pattern_text(rule.left)} -> {shown}"
     if rule.guards:
         text += ", given " + " and ".join(g.text for g in rule.guards)
@@ -28,11 +32,22 @@ def pattern_text(pattern: Any, outer: int = LOWEST) -> str:
         return f"*{pattern.name}" if pattern.rest else pattern.name
     if isinstance(pattern, Literal):
         return repr(pattern.value)
-    op = pattern.op
+    op, args = pattern.op, [a for a in pattern.args if not _is_end(a)]
     name = _class_text(op) if isinstance(op, OpClass) else str(op)
-    return "".join(
-        t if isinstance(t, str) else pattern_text(*t) for t in tokens(name, pattern.args, outer)
-    )
+    return "".join(t if isinstance(t, str) else pattern_text(*t) for t in tokens(name, args, outer))
+
+
+def _is_end(a: Any) -> bool:
+    """Whether a hole takes the operands that a left side leaves alone: nobody wrote it."""
+    return isinstance(a, Hole) and a.name in ENDS
+
+
+def _without_ends(right: Any) -> Any:
+    """A right side as it was written."""
+    if not isinstance(right, OpNode) or not any(map(_is_end, right.args)):
+        return right
+    args = tuple([a for a in right.args if not _is_end(a)])
+    return args[0] if len(args) == 1 else OpNode(right.op, args)
 
 
 def _class_text(op: OpClass) -> str:

@@ -1,17 +1,19 @@
 """Rules that follow from what ops declare: `associative`, `commutative`, `identity`, `absorbing`,
 `idempotent`. They know no tensor.
 
-Nested sums become one sum of all operands, in an order that depends on the operands alone; what
-changes nothing is dropped. Where values depend on the grouping (`Type.regroups_exactly` is False)
-only the left spine `(a + b) + c` is opened by an exact rule: ops of many operands compute from left
-to right. Any other order takes a rule with the tag "reorder". Operands are matched in any order in
-`match/ac.py`; terms merge in any order in `graph/intern.py::key_of`.
+Nested sums become one sum of all operands, in an order that depends on the operands alone (those of
+an op that does not commute stay as they are); what changes nothing is dropped. Where values depend
+on the grouping (`Type.regroups_exactly` is False) only the left spine `(a + b) + c` is opened by an
+exact rule: ops of many operands compute from left to right. Any other order takes a rule with the
+tag "reorder". Operands are matched in any order in `match/ac.py`; terms merge in any order in
+`graph/intern.py::key_of`.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Any
 
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
@@ -21,6 +23,7 @@ from rewrite_engine.match.ac import (
     is_joined_to,
     joined,
     leaves,
+    without,
 )
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
 from rewrite_engine.match.outline import Outline, head_of
@@ -30,9 +33,9 @@ from rewrite_engine.rewrite.fold import constant_folding
 When = Callable[[Any, Sequence[Outline]], bool]
 
 
-def is_ac_op(op: Any) -> bool:
-    """Whether an op declares that operands are taken in any order and number."""
-    return bool(op.associative and op.commutative and not op.destroy_map)
+def is_associative_op(op: Any) -> bool:
+    """Whether an op declares that operands are taken in any number."""
+    return bool(op.associative and not op.destroy_map)
 
 
 class Declared(NodeRewriter):
@@ -67,7 +70,9 @@ def declared(
     """Make a rule of a function `(fgraph, node)` on the ops whose declarations it follows."""
 
     def decorate(fn: Callable[[Any, Apply], Any]) -> Declared:
-        rule = Declared(fn, phase="canonicalize", tracks=[is_ac_op], claim=claim, tags=tags)
+        rule = Declared(
+            fn, phase="canonicalize", tracks=[is_associative_op], claim=claim, tags=tags
+        )
         rule.when, rule.wanted = when, numbers
         rule.single = True
         return rule
@@ -159,7 +164,8 @@ def absorb_numbers(fgraph: Any, node: Apply) -> Any:
 
 @declared(lambda op, seen: bool(op.idempotent), refines)
 def drop_repeated(fgraph: Any, node: Apply) -> Any:
-    """Once is enough, in a maximum or a conjunction (up to the sign of a zero).
+    """Once is enough, in a maximum or a conjunction (up to the sign of a zero); side by side, where
+    operands have an order.
 
     Not data: it holds for every op that declares itself idempotent.
 
@@ -167,19 +173,26 @@ def drop_repeated(fgraph: Any, node: Apply) -> Any:
     >>> rewritten(maximum(x, y, x))
     maximum(x, y)
     """
-    kept = dict.fromkeys(node.inputs)
-    if not node.op.idempotent or len(kept) == len(node.inputs):
+    inputs = node.inputs
+    if node.op.commutative:
+        kept = list(dict.fromkeys(inputs))
+    else:
+        kept = [v for i, v in enumerate(inputs) if i == 0 or v is not inputs[i - 1]]
+    if not node.op.idempotent or len(kept) == len(inputs):
         return None
-    return fitting(node.outputs[0], joined(node.op, list(kept)))
+    return fitting(node.outputs[0], joined(node.op, kept))
 
 
 # --- constants -----------------------------------------------------------------------------------
 
 
 def _joined_constants(fgraph: Any, node: Apply) -> Any:
-    """The operands with one constant for all constants, where the first one stood."""
+    """The operands with one constant for all constants, where the first one stood (for the first
+    ones that stand side by side, where operands have an order).
+    """
     op, inputs = node.op, node.inputs
-    constants = [v for v in inputs if v.head is CONSTANT]
+    places = _constant_places(op, inputs)
+    constants = [inputs[i] for i in places]
     if not 2 <= len(constants) < len(inputs):
         return None
     alone = op.make_node(*constants)
@@ -189,11 +202,22 @@ def _joined_constants(fgraph: Any, node: Apply) -> Any:
     folded = constant_folding.fn(fgraph, alone)
     if folded is None or not _is_harmless(op, folded[0], inputs):
         return None
-    place = inputs.index(constants[0])
-    rest = [v for v in inputs if v.head is not CONSTANT]
+    place, rest = places[0], without(inputs, set(places))
     bare = fitting(out, joined(op, rest)) if is_number(folded[0], op.identity, out) else None
     joint = op(*rest[:place], folded[0], *rest[place:]) if bare is None else bare
     return fitting(out, joint)
+
+
+def _constant_places(op: Any, inputs: Sequence[Variable]) -> list[int]:
+    """Where the constants are that can be joined."""
+    places = [i for i, v in enumerate(inputs) if v.head is CONSTANT]
+    if op.commutative:
+        return places
+    for first in places:
+        run = list(takewhile(lambda i: inputs[i].head is CONSTANT, range(first, len(inputs))))
+        if len(run) > 1:
+            return run
+    return []
 
 
 def _is_harmless(op: Any, folded: Any, inputs: Sequence[Any]) -> bool:
@@ -262,7 +286,7 @@ def join_rounded_constants(fgraph: Any, node: Apply) -> Any:
 
 
 def _may_join_nested(op: Any, seen: Sequence[Outline]) -> bool:
-    return len(seen) == 2 and has_constant(seen) and _may_be_nest(op, seen)
+    return op.commutative and len(seen) == 2 and has_constant(seen) and _may_be_nest(op, seen)
 
 
 @declared(_may_join_nested, approx(ulps=2), tags=["reorder"])
@@ -317,7 +341,8 @@ def _may_be_nest(op: Any, seen: Sequence[Outline]) -> bool:
 def _any_order(fgraph: Any, node: Apply) -> Any:
     if is_inside(fgraph, node, anywhere=True):
         return None
-    return opened(node, sorted(leaves(fgraph, node), key=content))
+    found = leaves(fgraph, node)
+    return opened(node, sorted(found, key=content) if node.op.commutative else list(found))
 
 
 @declared(_may_be_nest, approx(ulps=8), tags=["reorder"])

@@ -21,7 +21,7 @@ from rewrite_engine.match.ac import Uses, as_one
 from rewrite_engine.match.build import guards_hold, instantiate
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.rule import DataRule, Rule
-from rewrite_engine.rewrite.ac import is_ac_op
+from rewrite_engine.rewrite.ac import is_associative_op
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.terms.budget import Budget, OnBudget, Watch, bounded
 from rewrite_engine.terms.convert import etuplize, from_term
@@ -150,7 +150,11 @@ class Expansion:
     def whole(self, v: Variable) -> Variable:
         """A nest as one op."""
         node = v.owner
-        if node is None or not is_ac_op(node.op) or all(u.head is not node.op for u in node.inputs):
+        if (
+            node is None
+            or not is_associative_op(node.op)
+            or all(u.head is not node.op for u in node.inputs)
+        ):
             return v
         flat = as_one(Uses(toposort([v]), [v]), node)
         return v if flat is None else flat.outputs[0]

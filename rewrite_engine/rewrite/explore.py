@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.match.ac import EXTRA, is_ac
+from rewrite_engine.match.ac import EXTRA, is_associative
 from rewrite_engine.match.emit import literal_like
 from rewrite_engine.match.lower import sound_side
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, same_number
@@ -242,7 +242,7 @@ class Explorer:
         alone = self._without_default(pattern, kids)
         if alone is not None:
             return alone
-        if len(kids) == 1 and is_ac(pattern):
+        if len(kids) == 1 and is_associative(pattern):
             one: Made = kids[0]
             return one
         if all(isinstance(k, Weak) for k in kids) and hasattr(op, "on_numbers"):

@@ -14,6 +14,7 @@ a, b, c, d, e = (num(name) for name in "abcde")
 f = ToyOp("f", None)  # operands in order, any number of them
 f2 = ToyOp("f2", None)
 fc = ToyOp("fc", 2, commutative=True)
+fa = ToyOp("fa", None, associative=True)
 fac = ToyOp("fac", None, associative=True, commutative=True)
 g = ToyOp("g", 1)
 

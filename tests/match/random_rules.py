@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.match.ac import is_ac
-from rewrite_engine.match.lower import Lowered, spliced
+from rewrite_engine.match.ac import is_ac, is_associative
+from rewrite_engine.match.lower import Lowered, extended, spliced
 from rewrite_engine.match.pattern import (
     Anything,
     Const,
@@ -39,8 +39,10 @@ class Times(Scale):
 
 #: commutative, but not associative
 pair = ToyOp("pair", 2, commutative=True)
+#: associative, but not commutative
+cat = ToyOp("cat", None, associative=True)
 UNARY = [sin, log, exp, Times(2.0)]
-BINARY = [sub, pair, add, mul]
+BINARY = [sub, pair, add, mul, cat]
 NUMBERS = [0.0, -0.0, 1.0, 2.0]
 
 #: each name has one sort, so that it means the same wherever it occurs
@@ -78,7 +80,10 @@ def _op_nodes(depth: int) -> st.SearchStrategy[OpNode]:
         st.builds(lambda f, a, b: OpNode(f, (a, b)), st.sampled_from(BINARY), inner, inner),
         st.builds(lambda f, a, b: OpNode(f, (a, b)), st.sampled_from([add, mul]), inner, inner),
         st.builds(lambda a, b, c: OpNode(join, (a, b, c)), inner | rest, inner, inner | rest),
-        st.builds(lambda f, a: OpNode(f, (MAYBE, a)), st.sampled_from([add, mul, pair]), inner),
+        st.builds(lambda a, b, c: OpNode(cat, (a, b, c)), inner | rest, inner, inner | rest),
+        st.builds(
+            lambda f, a: OpNode(f, (MAYBE, a)), st.sampled_from([add, mul, pair, cat]), inner
+        ),
         st.builds(
             lambda f, *parts: OpNode(f, parts),
             st.sampled_from([add, mul]),
@@ -91,7 +96,7 @@ def _op_nodes(depth: int) -> st.SearchStrategy[OpNode]:
 
 
 def tidy(node: OpNode) -> OpNode:
-    """As lowering leaves it: no op of any order directly in itself, one default."""
+    """As lowering leaves it: no associative op directly in itself, one default."""
     args = spliced(node.op, node.args) if not isinstance(node.op, OpClass) else node.args
     if len(args) > 2 or args.count(MAYBE) > 1:
         args = tuple([Hole("c", Const) if a == MAYBE else a for a in args])
@@ -108,7 +113,7 @@ def rules(draw: Any) -> DataRule:
         for h in bound.values()
     ]
     right = OpNode(join, (Literal(7.0), *parts))
-    return with_sides(Lowered(left, right, ()))
+    return with_sides(extended(Lowered(left, right, ())))
 
 
 LEAF = Literal(5.0)
@@ -158,13 +163,12 @@ def instances(draw: Any, pattern: Any) -> Any:
         if isinstance(p, Hole):
             return bound_to(p)
         args = [v for a in p.args for v in fill(a)]
-        if is_ac(p) and draw(st.booleans()):
-            args = draw(
-                st.permutations([*args, *draw(st.lists(st.sampled_from(LEAVES), max_size=2))])
-            )
-        while is_ac(p) and len(args) < 2:  # (a sum of one operand is that operand)
+        if is_associative(p) and draw(st.booleans()):
+            args += draw(st.lists(st.sampled_from(LEAVES), max_size=2))
+            args = draw(st.permutations(args)) if is_ac(p) else args
+        while is_associative(p) and len(args) < 2:  # (a sum of one operand is that operand)
             args = [*args, LEAVES[0]]
-        if p.default is not None and draw(st.booleans()):
+        if p.default is not None and len(p.args) == 2 and draw(st.booleans()):
             (other,) = [a for a in p.args if a is not p.default]
             return fill(other)
         if draw(st.booleans()) and (getattr(p.op, "commutative", False) or spoil == "swap"):

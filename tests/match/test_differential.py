@@ -285,11 +285,11 @@ def test_backwards_from_an_answer_the_term_is_found(pair: Any) -> None:
 
 
 def unordered(v: Variable) -> Any:
-    """A term in which operands that are taken in any order have none, and sums are flat."""
+    """A term in which operands that are taken in any order have none, and nests are flat."""
     if v.owner is None:
         return repr(v.number) if isinstance(v, Constant) else v
     op, parts = v.owner.op, [unordered(i) for i in v.owner.inputs]
-    if not (getattr(op, "associative", False) and getattr(op, "commutative", False)):
+    if not getattr(op, "associative", False):
         return (op, *parts)
     flat = [x for p in parts for x in (p[1] if isinstance(p, tuple) and p[0] is op else [p])]
-    return op, tuple(sorted(flat, key=repr))
+    return op, tuple(sorted(flat, key=repr) if op.commutative else flat)

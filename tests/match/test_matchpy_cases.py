@@ -4,8 +4,9 @@ How its notions map to ours. `x_` (one expression): a variable; in an associativ
 variable that occurs once may take several operands, joined, as it does there. `x___` (any number):
 `Rest`. `x__` (one or more): a variable and a rest. `_`: a variable that nobody else uses. A symbol
 that must be itself: a sort. A constraint: a guard. `match` yields all substitutions: so does
-`find(…, every=True)`; equal ones count once. Many-to-one: a `RuleSet`. Not ours: associative ops
-that do not commute, commutative ones with more than two operands that do not associate.
+`find(…, every=True)`; equal ones count once. Many-to-one: a `RuleSet`. In an associative op below
+the root, a variable that occurs once takes one or more operands, too; one that occurs twice takes
+one. Not ours: commutative ops with more than two operands that do not associate.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import Any
 
 import pytest
 
+from rewrite_engine.graph.share import Shared
 from rewrite_engine.match.fact import given
 from rewrite_engine.match.pattern import Const, Rest
 from rewrite_engine.match.ruleset import RuleSet
-from tests.match.cases import a, answers, b, c, check, f, f2, fac, fc, g
+from tests.match.cases import a, answers, b, c, check, f, f2, fa, fac, fc, g
 from tests.match.language import make
 
 
@@ -162,6 +164,18 @@ def b_and_pair(x: Any, k: is_b, y: Any) -> Any:
     return g(fac(x, k, y, y))
 
 
+def in_a_row(x: Rest, y: Rest) -> Any:
+    return g(fa(*x, *y))
+
+
+def twice_in_a_row(x: Rest) -> Any:
+    return g(fa(*x, *x))
+
+
+def around_b_in_a_row(x: Rest, k: is_b, y: Rest) -> Any:
+    return fa(*x, k, *y)
+
+
 COMMUTATIVE = [
     (fc(a, b), lambda x: fc(x, x), []),
     (fc(a, a), lambda x: fc(x, x), [dict(x=a)]),
@@ -196,6 +210,29 @@ ASSOCIATIVE_COMMUTATIVE = [
     (g(a), with_optional, [dict(k=a, x=7)]),
     (f(f(fac(a, b)), fac(a, b)), lambda x: f(f(x), x), [dict(x=fac(a, b))]),
 ]
+
+
+ASSOCIATIVE = [
+    (g(fa(a, b, c)), lambda x, y: g(fa(x, y)), [dict(x=a, y=fa(b, c)), dict(x=fa(a, b), y=c)]),
+    (g(fa(a, b, a)), lambda x, y: g(fa(x, y, x)), [dict(x=a, y=b)]),
+    (g(fa(a, b, c, a)), lambda x, y: g(fa(x, y, x)), [dict(x=a, y=fa(b, c))]),
+    (g(fa(a, b)), lambda x, y: g(fa(x, y, x)), []),
+    (g(fa(a, b)), lambda x: g(x), [dict(x=fa(a, b))]),
+    (g(fa(a, b, c)), in_a_row, all_rests("|abc a|bc ab|c abc|", "x", "y")),
+    (g(fa(a, b, a, b)), twice_in_a_row, [dict(x=(a, b))]),
+    (g(fa(a, b, c)), lambda x: g(fa(g(x), x)), []),
+    (fa(a, a, b), lambda x: fa(x, x), [{"x": a, "*>": (b,)}]),
+    (fa(c, a, a, b), lambda x: fa(x, x), [{"x": a, "<*": (c,), "*>": (b,)}]),
+    (fa(g(a), b, g(c)), lambda x, y: fa(g(x), y), [{"x": a, "y": b, "*>": (g(c),)}]),
+    (fa(a, b, c), lambda x, y: fa(x, y), [{"x": a, "y": b, "*>": (c,)},
+                                          {"x": b, "y": c, "<*": (a,)}]),
+    (fa(c, b, a), around_b_in_a_row, [dict(x=(c,), k=b, y=(a,))]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("subject", "pattern", "wanted"), ASSOCIATIVE)
+def test_associative(subject: Any, pattern: Any, wanted: Any) -> None:
+    check(Shared()(subject), pattern, wanted)
 
 
 @pytest.mark.parametrize(("subject", "pattern", "wanted"), SYNTACTIC)

@@ -26,9 +26,9 @@ from rewrite_engine.match.find import find
 from rewrite_engine.match.pattern import Anything, Rest, Sort
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.terms.logic import LogicVariable
-from tests.match.cases import a, answers, b, c, check, d, e, f2, fac, fc, g
-from tests.match.language import make, same
-from tests.toy import add, const, mul, num
+from tests.match.cases import a, answers, b, c, check, d, e, f2, fa, fac, fc, g
+from tests.match.language import ask, make, same
+from tests.toy import ToyOp, add, const, mul, num
 
 # --- documented cases -----------------------------------------------------------------------------
 
@@ -158,18 +158,22 @@ fmod ORACLE is
   op z : -> Bag .
   op _+_ : Bag Bag -> Bag [assoc comm] .
   op _*_ : Bag Bag -> Bag [assoc comm id: z] .
+  op _;_ : Bag Bag -> Bag [assoc] .
+  op _@_ : Bag Bag -> Bag [assoc id: z] .
   op g : Bag -> Elt .
   op h : Elt Elt -> Elt [comm] .
 endfm
 """
-SIGNS = {"+": add, "*": mul}
-NAMES = {add: "_+_", mul: "_*_", g: "g", fc: "h"}
+fa2 = ToyOp("fa2", None, associative=True)
+SIGNS = {"+": add, "*": mul, ";": fa, "@": fa2}
+NAMES = {add: "_+_", mul: "_*_", fa: "_;_", fa2: "_@_", g: "g", fc: "h"}
 
-#: what is no sum, like Maude's sort Elt
-ELT = Sort("Elt", lambda v: v.head not in (add, mul))
+#: what is no sum and no list, like Maude's sort Elt
+ELT = Sort("Elt", lambda v: v.head not in (add, mul, fa, fa2))
 VARIABLES = {name: LogicVariable(name, sort=ELT) for name in "XYZ"} | {
     "S": LogicVariable("S", sort=Anything),
     "R": LogicVariable("R", sort=Anything),
+    "Q": LogicVariable("Q", sort=Anything),
 }
 RESTS = {name: LogicVariable(name, sort=Rest, rest=True) for name in "RQ"}
 
@@ -199,8 +203,10 @@ def subjects(draw: Any, depth: int = 2) -> Any:
 @st.composite
 def sums(draw: Any, sign: Any = None, depth: int = 2) -> Any:
     """Two to five operands of one of the signs, sorted, so that equal sums are equal terms."""
-    sign = sign or draw(st.sampled_from("+*"))
-    parts = sorted(draw(st.lists(subjects(depth), min_size=2, max_size=5)), key=lambda p: p[0])
+    sign = sign or draw(st.sampled_from("+*;@"))
+    parts = draw(st.lists(subjects(depth), min_size=2, max_size=5))
+    if SIGNS[sign].commutative:
+        parts.sort(key=lambda p: p[0])
     return f" {sign} ".join(s for s, _ in parts), SIGNS[sign](*[v for _, v in parts])
 
 
@@ -233,18 +239,22 @@ def form(v: Any, sign: str = "*") -> Any:
         v = "z" if not v else v[0] if len(v) == 1 else SIGNS[sign](*v)
     if isinstance(v, str) or v.owner is None:
         return getattr(v, "name", v)
-    return (NAMES[v.owner.op], *sorted([form(i) for i in v.owner.inputs], key=repr))
+    parts = [form(i) for i in v.owner.inputs]
+    return (NAMES[v.owner.op], *(sorted(parts, key=repr) if v.owner.op.commutative else parts))
+
+
+IN_ORDER = ("_;_", "_@_")
 
 
 def maude_form(term: Any) -> Any:
     """One of Maude's (a context is not flat)."""
     name = str(term.symbol())
     parts = [maude_form(t) for t in term.arguments()]
-    if name in ("_+_", "_*_"):
+    if name in ("_+_", "_*_", "_;_", "_@_"):
         parts = [
             q for p in parts for q in (p[1:] if isinstance(p, tuple) and p[0] == name else [p])
         ]
-    return (name, *sorted(parts, key=repr)) if parts else name
+    return (name, *(parts if name in IN_ORDER else sorted(parts, key=repr))) if parts else name
 
 
 def maude_answers(module: Any, subject: str, pattern: str, extended: bool = False) -> set[str]:
@@ -255,7 +265,12 @@ def maude_answers(module: Any, subject: str, pattern: str, extended: bool = Fals
         bound = {str(k).split(":")[0]: maude_form(v) for k, v in match[0]}
         if extended:
             left = maude_form(match[1](hole))
-            bound["*"] = [] if left == "hole" else sorted(set_minus(left[1:]), key=repr)
+            parts = [left] if left == "hole" else list(left[1:])
+            if str(term.symbol()) in IN_ORDER:
+                at = parts.index("hole")
+                bound |= {"<*": parts[:at], "*>": parts[at + 1 :]}
+            else:
+                bound["*"] = sorted(set_minus(parts), key=repr)
         found.add(repr(sorted(bound.items())))
     return found
 
@@ -270,8 +285,10 @@ def our_answers(subject: Any, pattern: Any, sign: str, extended: bool = False) -
     found = set()
     for m in find(whole, pattern if extended else f2(pattern), every=True):
         if m.variable is whole:
-            bound = {k: form(v, sign) for k, v in m.bindings.items() if k != "*"}
-            if extended:
+            bound = {k: form(v, sign) for k, v in m.bindings.items() if "*" not in k}
+            if extended and sign == ";":
+                bound |= {k: [form(v) for v in m.bindings.get(k, ())] for k in ("<*", "*>")}
+            elif extended:
                 bound["*"] = sorted([form(v) for v in m.bindings.get("*", ())], key=repr)
             found.add(repr(sorted(bound.items())))
     return found
@@ -300,3 +317,63 @@ def test_all_fragments_are_those_of_maude(module: Any, case: Any) -> None:
     note(f"{pattern_text} <=? {text}, with extension")
     ours = our_answers(subject, pattern, sign, extended=True)
     assert ours == maude_answers(module, text, pattern_text, extended=True)
+
+
+# --- operands that have an order ------------------------------------------------------------------
+
+
+@st.composite
+def rows(draw: Any, sign: str, kinds: str, wide: str) -> Any:
+    """A list and a pattern for it. wide: variables for several operands side by side, somewhere."""
+    parts = draw(st.lists(operands(kinds), min_size=max(2 - len(wide), 0), max_size=3))
+    for name in wide:
+        taking = RESTS[name] if sign == "@" else VARIABLES[name]
+        parts.insert(draw(st.integers(0, len(parts))), (f"{name}:Bag", taking))
+    text = f" {sign} ".join([s for s, _ in parts])
+    return sign, draw(sums(sign)), text, SIGNS[sign](*[u for _, u in parts])
+
+
+@settings(max_examples=150, deadline=None)
+@over(case=st.sampled_from(["", "R", "RQ"]).flatmap(lambda w: rows(";", "XYgh", w))
+      | st.sampled_from(["R", "RQ", "RQR"]).flatmap(lambda w: rows("@", "XYgh", w)))  # fmt: skip
+def test_lists_match_as_in_maude(module: Any, case: Any) -> None:
+    """A variable for several is one operand or more without an identity, a rest with one."""
+    sign, (text, subject), pattern_text, pattern = case
+    note(f"{pattern_text} <=? {text}")
+    assert our_answers(subject, pattern, sign) == maude_answers(module, text, pattern_text)
+
+
+@settings(max_examples=100, deadline=None)
+@over(case=rows(";", "XYgh", ""))
+def test_fragments_of_lists_are_those_of_maude(module: Any, case: Any) -> None:
+    sign, (text, subject), pattern_text, pattern = case
+    note(f"{pattern_text} <=? {text}, with extension")
+    ours = our_answers(subject, pattern, sign, extended=True)
+    assert ours == maude_answers(module, text, pattern_text, extended=True)
+
+
+def test_sorting_a_list_by_neighbours() -> None:
+    """X ; Y = Y ; X if Y < X: any two that stand side by side."""
+
+    def swap(x: Any, y: Any) -> Any:
+        return fa(x, y) >> fa(y, x), given(lambda x, y: y.number < x.number)
+
+    term = fa(*[const(float(n)) for n in (5, 3, 8, 1, 9, 2)])
+    graph = FunctionGraph(None, [term])
+    EquilibriumOptimizer([named(make(swap), "swap")]).rewrite(graph)
+    assert [v.number for v in graph.outputs[0].owner.inputs] == [1, 2, 3, 5, 8, 9]
+
+
+def test_a_list_without_repetition() -> None:
+    """X ; X = X, and the palindromes of the manual: nil, X, X ; P ; X."""
+    once = make(lambda x: fa(x, x) >> x)
+    graph = FunctionGraph(None, [fa(a, a, b, c, c, c, a)], copy_inputs=False)
+    EquilibriumOptimizer([named(once, "once")]).rewrite(graph)
+    assert same(graph.outputs[0], fa(a, b, c, a))
+
+    def inside(x: Any, p: Rest) -> Any:
+        return g(fa(x, *p, x)) >> g(f2(*p))
+
+    assert same(ask(make(inside), g(fa(a, b, c, b, a))), g(f2(b, c, b)))
+    assert same(ask(make(inside), g(fa(a, a))), g(f2()))
+    assert ask(make(inside), g(fa(a, b, c))) is None

@@ -33,6 +33,11 @@ product = ToyOp("product", None, None, associative=True, commutative=True)
 product.identity, product.absorbing = 1.0, 0.0
 
 
+row = ToyOp("row", None, associative=True)
+row.identity, row.idempotent = 0.0, True
+series = ToyOp("series", None, lambda *xs: sum(xs), associative=True)
+
+
 def after(*outputs: Any, query: Query | None = None) -> Any:
     """Terms as the rules of the pack leave them (those that a query selects)."""
     graph = FunctionGraph(None, list(outputs))
@@ -183,3 +188,26 @@ def test_content_tells_what_a_term_is_and_not_where_it_is() -> None:
         pass
 
     assert "0x" not in _stable(Address())
+
+
+# --- operands that have an order ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("term", "expected", "query"),
+    [
+        (row(z, row(x, y)), "row(z, x, y)", None),
+        (row(row(z, x), row(y, w)), "row(z, x, y, w)", None),
+        (row(x, 0.0, y), "row(x, y)", None),
+        (row(x, x, y, x), "row(x, y, x)", None),
+        (row(x, y, x, y), "row(x, y, x, y)", None),
+        (series(x, 1.0, 2.0, y, 3.0), "series(x, 3.0, y, 3.0)", None),
+        (series(1.0, x, 2.0, y, 3.0, 4.0), "series(1.0, x, 2.0, y, 7.0)", None),
+        (series(1.0, series(2.0, x)), "series(3.0, x)", None),
+        (row(row(b, a), c), "row(b, a, c)", STRICT),
+        (row(b, row(a, c)), "row(b, row(a, c))", STRICT),
+        (row(b, row(a, c)), "row(b, a, c)", None),
+    ],
+)
+def test_lists_are_flat_and_keep_their_order(term: Any, expected: str, query: Any) -> None:
+    assert after(term, query=query) == expected
