@@ -46,7 +46,14 @@ def term(number, operands, dtype):
     return mul(constant(value, dtype=dtype), *operands)
 
 
-@node_rewriter([add], phase="canonicalize", claim=approx(ulps=8), tags=["reorder"])
+def may_be_alike(op, seen, distinct):
+    """Whether two operands may have the same factors."""
+    return not distinct or mul in seen or neg in seen
+
+
+@node_rewriter(
+    [add], phase="canonicalize", claim=approx(ulps=8), tags=["reorder"], when=may_be_alike
+)
 def like_terms(fgraph, node):
     """Terms with the same factors are one term; a missing number is 1. (8 units per operand.)
 

@@ -15,8 +15,9 @@ from rewrite_engine.explain.record import Record, Step
 from rewrite_engine.explain.refusal import WhyNot, why_not
 from rewrite_engine.explain.term import term_text
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.match.outline import tracks
 from rewrite_engine.match.query import Query
-from rewrite_engine.match.rule import Rule, tracks
+from rewrite_engine.match.rule import Rule
 from rewrite_engine.printing import debugprint
 from rewrite_engine.printing.formula import Formula
 

@@ -13,7 +13,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.relation import BUDGET, RelationRule
-from rewrite_engine.match.rule import DataRule, NodeRewriter
+from rewrite_engine.match.rule import DataRule, NodeRewriter, When
 from rewrite_engine.terms.budget import Budget
 from rewrite_engine.terms.logic import LogicVariable
 
@@ -50,18 +50,21 @@ def node_rewriter(
     tags: Iterable[str] = (),
     depth: int = 1,
     constant_inputs: bool = False,
+    when: When | None = None,
 ) -> Callable[[Callable[..., Any]], NodeRewriter]:
     """Make a rule of a function `(fgraph, node)` returning replacements for the outputs, or None.
 
     tracks: ops, classes of ops, or predicates on ops (one op or class needs no list); None: every
     node. depth: how many levels below the node it looks. constant_inputs: it is only called where
-    all inputs are constants. Say in the docstring why it is not data. Instead of None the function
-    may return `unknown("why", v)`, or what a fact answered: traces and `why_not` tell it.
+    all inputs are constants. when: tells from an op, what computes its inputs, and whether these
+    are two that are not the same, whether there is anything to try; asked once for all nodes that
+    look so. Say in the docstring why it is not data. Instead of None the function may return
+    `unknown("why", v)`, or what a fact answered: traces and `why_not` tell it.
     """
     roots = several(tracks, "@node_rewriter([op, ...])")
 
     def decorate(f: Callable[..., Any]) -> NodeRewriter:
-        return NodeRewriter(
+        rule = NodeRewriter(
             f,
             phase=phase,
             tracks=roots,
@@ -70,6 +73,8 @@ def node_rewriter(
             depth=depth,
             constant_inputs=constant_inputs,
         )
+        rule.when = when
+        return rule
 
     return decorate
 

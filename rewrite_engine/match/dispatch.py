@@ -1,10 +1,11 @@
 """Which rules of a phase may apply to a node: one dictionary look-up.
 
 The key is the node's op and what computes its first inputs (an op, `CONSTANT`, or None for an
-input). The candidates for a key are found by asking the rules once whether they `fit`, and
-remembered; so adding rules does not slow a miss, and the order in which rules are tried is the
-order in which they stand in the set. Where more than a few rules are left that differ by numbers
-or by what is further below, the key goes on with that (`ByNumber`, `Below`).
+input); of two inputs also whether they are the same. The candidates for a key are found by asking
+the rules once whether they `fit`, and remembered; so adding rules does not slow a miss, and the
+order in which rules are tried is the order in which they stand in the set. Where more than a few
+rules are left that differ by numbers or by what is further below, the key goes on with that
+(`ByNumber`, `Below`).
 
 Not all rules are asked: they are filed by root, and by something that must be there
 (`outline.Sieve`), so that a key costs about the same in a set of ten rules and of ten thousand.
@@ -25,6 +26,7 @@ LOOKED_AT = 3  # how many inputs are part of the key
 LIMIT = 20_000  # keys kept; graphs with more different ones (huge op parameters) start anew
 FEW = 8  # candidates that are tried one after the other rather than told apart by a longer key
 OTHER = object()  # a number that is equal to none
+TWICE = object()  # stands in the keys of nodes whose two inputs are the same
 DEEPEST = 4  # levels below a node that a key may tell of
 
 Candidates = tuple[Rule, ...]
@@ -165,7 +167,9 @@ class Dispatch:
             self.table.clear()
         heads = [v.head for v in node.inputs]
         whole = len(heads) <= LOOKED_AT or node.op.associative
-        found = list(self._fitting(node.op, heads) if whole else self.rules_for(node.op).rules)
+        distinct = len(heads) == 2 and node.inputs[0] is not node.inputs[1]
+        fitting = self._fitting(node.op, heads, distinct)
+        found = list(fitting if whole else self.rules_for(node.op).rules)
         if len(node.outputs) != 1:
             found = [r for r in found if not r.single]
         result: Found
@@ -177,9 +181,9 @@ class Dispatch:
         self.table[key] = result
         return result
 
-    def _fitting(self, op: Any, heads: Sequence[Outline]) -> Iterator[Rule]:
+    def _fitting(self, op: Any, heads: Sequence[Outline], distinct: bool) -> Iterator[Rule]:
         rules = self.rules_for(op).pick(heads)
-        return (r for r in rules if r.fits(heads) and r.may_apply(op, heads))
+        return (r for r in rules if r.fits(heads) and r.may_apply(op, heads, distinct))
 
     def _make(self) -> Callable[[Apply], Candidates]:
         get = self.table.get
@@ -192,7 +196,8 @@ class Dispatch:
             if n == 1:
                 key: tuple[Any, ...] = (node.op, inputs[0].head)
             elif n == 2:
-                key = (node.op, inputs[0].head, inputs[1].head)
+                a, b = inputs
+                key = (node.op, a.head, TWICE if a is b else b.head)
             elif node.op.associative:
                 key = (node.op, n > 2, frozenset([v.head for v in inputs]))
             else:

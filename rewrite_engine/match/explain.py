@@ -17,8 +17,9 @@ from rewrite_engine.match.build import instantiate
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.interpret import ASKED, Bindings, Matcher, match_root, matches
 from rewrite_engine.match.lower import Condition
+from rewrite_engine.match.outline import tracks
 from rewrite_engine.match.pattern import Hole, Literal, OpNode
-from rewrite_engine.match.rule import DataRule, NodeRewriter, Rule, tracks
+from rewrite_engine.match.rule import DataRule, NodeRewriter, Rule
 from rewrite_engine.match.text import pattern_text
 from rewrite_engine.terms.print import brief
 

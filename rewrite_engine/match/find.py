@@ -40,8 +40,9 @@ from rewrite_engine.match.lower import (
     lower,
     lower_pattern,
 )
+from rewrite_engine.match.outline import is_root
 from rewrite_engine.match.pattern import Hole, OpNode, Rest, holes
-from rewrite_engine.match.rule import DataRule, is_root
+from rewrite_engine.match.rule import DataRule
 from rewrite_engine.match.text import pattern_text
 from rewrite_engine.terms.budget import Budget, OnBudget, Watch, bounded
 from rewrite_engine.terms.logic import LogicVariable, PatternTerm

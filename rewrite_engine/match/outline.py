@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from types import FunctionType
 from typing import Any
 
 from rewrite_engine.graph.node import CONSTANT
@@ -106,6 +107,23 @@ def numbers_among(args: Iterable[Any]) -> Iterator[Any]:
             yield p.value
         elif isinstance(p, OpNode) and p.default is not None:
             stack += p.args
+
+
+# --- ops ---------------------------------------------------------------------------------------
+
+
+def tracks(roots: Sequence[Any] | None, op: Any) -> bool:
+    """Whether an op is among the roots: ops, classes of ops, predicates on ops; None means all."""
+    return roots is None or any(is_root(root, op) for root in roots)
+
+
+def is_root(root: Any, op: Any) -> bool:
+    """Whether an op is what a root stands for."""
+    if op is root:
+        return True
+    if isinstance(root, type):
+        return isinstance(op, root)
+    return isinstance(root, FunctionType) and bool(root(op))
 
 
 # --- what must be there ------------------------------------------------------------------------

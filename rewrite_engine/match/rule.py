@@ -13,7 +13,6 @@ import os
 from collections.abc import Callable, Container, Iterable, Sequence
 from copy import copy
 from functools import cached_property
-from types import FunctionType
 from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
@@ -31,6 +30,7 @@ from rewrite_engine.match.outline import (
     may_be_op,
     may_match_operands,
     numbers_among,
+    tracks,
 )
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, holes, subpatterns
 from rewrite_engine.match.sample import check_sides
@@ -40,6 +40,7 @@ from rewrite_engine.terms.logic import LogicVariable
 #: the tag of a rule that regroups no sums and products of floats, though it does not claim `exact`
 PAIRWISE = "pairwise"
 
+When = Callable[[Any, Sequence[Outline], bool], bool]
 Result = Any  # a Variable, a list of them, {old: new}, or None / False
 
 
@@ -144,9 +145,9 @@ class Rule:
         """
         return True
 
-    def may_apply(self, op: Any, seen: Sequence[Outline]) -> bool:
+    def may_apply(self, op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
         """Whether the rule can apply at a node with this op, and inputs with these outlines; asked
-        once, like `fits`.
+        once, like `fits`. distinct: there are two, and they are not the same.
         """
         return True
 
@@ -188,20 +189,6 @@ class Rule:
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.text}"
-
-
-def tracks(roots: Sequence[Any] | None, op: Any) -> bool:
-    """Whether an op is among the roots: ops, classes of ops, predicates on ops; None means all."""
-    return roots is None or any(is_root(root, op) for root in roots)
-
-
-def is_root(root: Any, op: Any) -> bool:
-    """Whether an op is what a root stands for."""
-    if op is root:
-        return True
-    if isinstance(root, type):
-        return isinstance(op, root)
-    return isinstance(root, FunctionType) and bool(root(op))
 
 
 class DataRule(Rule):
@@ -270,6 +257,11 @@ class DataRule(Rule):
 
     def fits(self, seen: Sequence[Outline]) -> bool:
         return may_match_operands(self.left, seen)
+
+    def may_apply(self, op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
+        args = self.left.args
+        same = len(args) == 2 and isinstance(args[0], Hole) and args[0] == args[1]
+        return not (distinct and same and not self.left.rests)
 
     @cached_property
     def demands(self) -> dict[int, tuple[Any, ...]]:  # type: ignore[override]
@@ -370,6 +362,12 @@ class NodeRewriter(Rule):
         self.depth = depth
         self.constant_inputs = constant_inputs
         self.text = f"node rewriter on {', '.join(map(_root_name, self.tracks or ('any op',)))}"
+
+    #: tells what `may_apply` asks (see `node_rewriter`)
+    when: When | None = None
+
+    def may_apply(self, op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
+        return self.when is None or self.when(op, seen, distinct)
 
     def roots(self) -> Sequence[Any] | None:
         return self.tracks

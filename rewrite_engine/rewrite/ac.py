@@ -27,10 +27,8 @@ from rewrite_engine.match.ac import (
 )
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
 from rewrite_engine.match.outline import Outline, head_of
-from rewrite_engine.match.rule import NodeRewriter
+from rewrite_engine.match.rule import NodeRewriter, When
 from rewrite_engine.rewrite.fold import constant_folding
-
-When = Callable[[Any, Sequence[Outline]], bool]
 
 
 def is_associative_op(op: Any) -> bool:
@@ -41,18 +39,13 @@ def is_associative_op(op: Any) -> bool:
 class Declared(NodeRewriter):
     """A rule on every op with some declaration.
 
-    when: tells from the op and the outlines of its operands whether there is anything to try.
     wanted: what one of the constants has to be, where numbers are known; None: anything.
     """
 
-    when: When
     wanted: tuple[Any, ...] | None = None
 
     def numbers(self) -> tuple[Any, ...]:
         return self.wanted or ()
-
-    def may_apply(self, op: Any, seen: Sequence[Outline]) -> bool:
-        return self.when(op, seen)
 
     def fits(self, seen: Sequence[Outline]) -> bool:
         wanted = self.wanted
@@ -106,7 +99,7 @@ def fitting(out: Variable, new: Any) -> Any:
 
 
 @declared(
-    lambda op, seen: op.identity is not None and has_constant(seen),
+    lambda op, seen, distinct: op.identity is not None and has_constant(seen),
     refines,
     numbers=(0, 1, -1, math.inf, -math.inf),
 )
@@ -134,7 +127,7 @@ def _absorbed(node: Apply) -> Any:
     return None
 
 
-def _may_absorb(op: Any, seen: Sequence[Outline]) -> bool:
+def _may_absorb(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
     return op.absorbing is not None and has_constant(seen)
 
 
@@ -162,7 +155,7 @@ def absorb_numbers(fgraph: Any, node: Apply) -> Any:
     return None if node.outputs[0].type.regroups_exactly else _absorbed(node)
 
 
-@declared(lambda op, seen: bool(op.idempotent), refines)
+@declared(lambda op, seen, distinct: bool(op.idempotent and not distinct), refines)
 def drop_repeated(fgraph: Any, node: Apply) -> Any:
     """Once is enough, in a maximum or a conjunction (up to the sign of a zero); side by side, where
     operands have an order.
@@ -255,7 +248,7 @@ def _keeps_products(inputs: Sequence[Any], number: float) -> bool:
     return True
 
 
-def _may_join_constants(op: Any, seen: Sequence[Outline]) -> bool:
+def _may_join_constants(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
     return len(seen) > 2 and has_constant(seen)
 
 
@@ -285,8 +278,9 @@ def join_rounded_constants(fgraph: Any, node: Apply) -> Any:
     return None if exactly else _joined_constants(fgraph, node)
 
 
-def _may_join_nested(op: Any, seen: Sequence[Outline]) -> bool:
-    return op.commutative and len(seen) == 2 and has_constant(seen) and _may_be_nest(op, seen)
+def _may_join_nested(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
+    pair = len(seen) == 2 and has_constant(seen)
+    return bool(op.commutative) and pair and _may_be_nest(op, seen, distinct)
 
 
 @declared(_may_join_nested, approx(ulps=2), tags=["reorder"])
@@ -334,7 +328,7 @@ def opened(node: Apply, operands: Sequence[Variable]) -> Any:
     return build_variable(node.op, tuple(operands), node.outputs[0].type, node.origin)
 
 
-def _may_be_nest(op: Any, seen: Sequence[Outline]) -> bool:
+def _may_be_nest(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
     return any(head_of(s) is op for s in seen)
 
 

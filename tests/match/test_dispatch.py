@@ -285,3 +285,30 @@ def test_a_parameter_that_a_pattern_gives_is_looked_at() -> None:
     assert not may_be_op(OpNode(OpClass(Scale, (("by", 2.0),)), (Hole("a"),)), Scale(3.0))
     assert may_be_op(OpNode(OpClass(Scale, (("by", Hole("p", Prop)),)), (Hole("a"),)), Scale(3.0))
     assert not may_be_op(OpNode(OpClass(Scale, ()), (Hole("a"),)), sin)
+
+
+def test_two_operands_that_differ_are_told_from_one_twice() -> None:
+    """A rule that wants the same operand twice is no candidate where two differ."""
+    asked: list[tuple[Any, ...]] = []
+
+    def may_be(op: Any, seen: Sequence[Any], distinct: bool) -> bool:
+        asked.append((op, tuple(seen), distinct))
+        return not distinct or log in seen
+
+    @node_rewriter([mul], when=may_be)
+    def on_logs(fgraph, node):
+        """Wants a logarithm, or the same operand twice."""
+
+    square = named("square", lambda a: mul(a, a) >> exp(a))
+    difference = named("difference", lambda a: sub(a, a) >> a)
+    either = named("either", lambda a, b: mul(a, b) >> sub(a, b))
+    found = Dispatch([square, difference, either, on_logs])
+    assert found.candidates(mul(x, y).owner) == (either,)
+    assert found.candidates(mul(x, x).owner) == (square, either, on_logs)
+    assert found.candidates(mul(y, x).owner) == (either,)
+    assert found.candidates(mul(log(x), y).owner) == (either, on_logs)
+    assert found.candidates(mul(x, y, z).owner) == (square, either, on_logs)
+    assert found.candidates(mul(x, y, x).owner) == (square, either, on_logs)
+    assert found.candidates(sub(x, y).owner) == ()
+    assert found.candidates(sub(x, x).owner) == (difference,)
+    assert asked.count((mul, (None, None), True)) == 1
