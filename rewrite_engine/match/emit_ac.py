@@ -337,6 +337,7 @@ def bind_several(to: RuleEmitter, hole: Hole, inputs: str, start: str, end: str,
     """Bind a hole to the operands from one place to another."""
     if hole.name in (BEFORE, AFTER):  # (cut out where it is used)
         to.bound[hole.name] = f"{inputs}[{start}:{end}]"
+        to.ready_guards()
         return
     taken = to.local()
     if hole.rest:

@@ -175,8 +175,8 @@ def test_each_answer_of_the_relation_is_a_match(pair: Any) -> None:
     ways = list(match_root(rule.left, node))
     if len(ways) > 20:  # that many answers are not asked for
         return
-    shown = {text_of(rule, b, node) for b in ways}
-    found = {repr(etuplize(merged(from_term(t)))) for t in answers(rule, node.outputs[0])}
+    shown = {made_of(rule, b, node) for b in ways}
+    found = {unordered(merged(from_term(t))) for t in answers(rule, node.outputs[0])}
     assert found == shown
 
 
@@ -201,9 +201,9 @@ def test_all_three_ask_the_same_guards(pair: Any, data: Any) -> None:
     compiled, interpreted = asked.transform(None, node), asked.interpreted(None, node)
     assert compiled is not None
     assert same(compiled, interpreted)
-    found = {repr(etuplize(merged(from_term(t)))) for t in answers(asked, node.outputs[0])}
-    assert repr(etuplize(merged(compiled))) in found
-    allowed = {text_of(rule, w, node) for w in ways if [told(w[n]) for n in names] == wanted}
+    found = {unordered(merged(from_term(t))) for t in answers(asked, node.outputs[0])}
+    assert unordered(merged(compiled)) in found
+    allowed = {made_of(rule, w, node) for w in ways if [told(w[n]) for n in names] == wanted}
     assert found == allowed
 
 
@@ -214,8 +214,8 @@ def told(value: Any) -> Any:
     return repr(etuplize(value)) if isinstance(value, Variable) else value
 
 
-def text_of(rule: Any, bound: Any, node: Any) -> str:
-    return repr(etuplize(merged(instantiate(rule.right, bound, node))))
+def made_of(rule: Any, bound: Any, node: Any) -> Any:
+    return unordered(merged(instantiate(rule.right, bound, node)))
 
 
 # --- backwards --------------------------------------------------------------------------------
@@ -290,6 +290,6 @@ def unordered(v: Variable) -> Any:
         return repr(v.number) if isinstance(v, Constant) else v
     op, parts = v.owner.op, [unordered(i) for i in v.owner.inputs]
     if not getattr(op, "associative", False):
-        return (op, *parts)
+        return (op, *(sorted(parts, key=repr) if op.commutative else parts))
     flat = [x for p in parts for x in (p[1] if isinstance(p, tuple) and p[0] is op else [p])]
     return op, tuple(sorted(flat, key=repr) if op.commutative else flat)
