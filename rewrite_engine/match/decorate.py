@@ -110,8 +110,10 @@ def several(tracks: Any, wanted: str) -> Sequence[Any] | None:
     """
     if isinstance(tracks, Op | type):
         return [tracks]
-    if tracks is None or isinstance(tracks, list | tuple | set | frozenset):
-        return None if tracks is None else list(tracks)
+    if tracks is None:
+        return None
+    if isinstance(tracks, list | tuple | set | frozenset) and all(map(callable, tracks)):
+        return list(tracks)
     raise PatternError(f"what a rule tracks is a list of ops or classes, {wanted}; not {tracks!r}")
 
 

@@ -192,6 +192,9 @@ def _sides(fn: Callable[..., Any], swap: bool) -> Callable[..., Any]:
             isinstance(body, tuple) and body and isinstance(body[0], RuleBody)
         ):
             raise PatternError("has a direction: write `left, right` for an equation, or use @rule")
+        compared = body[0] if isinstance(body, tuple) and body else body
+        if isinstance(compared, bool):
+            raise PatternError("`==` compares patterns: return both sides, `return left, right`")
         if not isinstance(body, tuple) or len(body) not in (2, 3):
             raise PatternError(
                 f"must return `left, right` (and `given(...)` after a comma), not {body!r}"

@@ -6,7 +6,7 @@ order. What a term may have come from is found by `rewrite/expand.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import update_wrapper
 from typing import Any
@@ -136,7 +136,8 @@ def _nodes(
     """
     if isinstance(graph, FunctionGraph):
         return graph.toposort(), graph.outputs, None
-    roots = [graph] if isinstance(graph, Variable) else list(graph)
+    alone = isinstance(graph, Variable) or not isinstance(graph, Iterable)
+    roots = [graph] if alone else list(graph)
     for v in roots:
         if not isinstance(v, Variable):
             raise PatternError(f"find looks into graphs and variables, not into {v!r}")

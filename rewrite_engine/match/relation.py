@@ -73,8 +73,11 @@ class RelationRule(Rule):
         return self.tracks
 
     def goal(self, term: Any, result: Any) -> Goal:
-        """The relation itself."""
-        return self.fn(term, result)
+        """The relation itself. Raises `PatternError` if the function makes no goal."""
+        goal = self.fn(term, result)
+        if not callable(goal):
+            raise self.error(PatternError, f"must return a goal, such as eq(a, b), not {goal!r}")
+        return goal
 
     @cached_property
     def apply(self) -> Function:
@@ -107,7 +110,7 @@ class RelationRule(Rule):
         watch = Watch(self.budget)
         term = etuplize(node.outputs[0] if len(node.outputs) == 1 else node)
         q = kanren.var()
-        found = search(q, (Zzz(self.fn, term, q),), watch)
+        found = search(q, (Zzz(self.goal, term, q),), watch)
         for answer in bounded(found, watch, self.spent):
             if logic_variables(answer) or answer == term:
                 continue

@@ -39,9 +39,12 @@ class Reason(NamedTuple):
 
 
 class EGraph:
-    """Terms by number. `op`, `kids`, `var`: what each term is (a leaf has op None)."""
+    """Terms by number. `op`, `kids`, `var`: what each term is (a leaf has op None). graph: where
+    what is known of leaves is kept (None: nowhere).
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, graph: Any = None) -> None:
+        self.graph = graph
         self.op: list[Any] = []
         self.kids: list[Kids] = []
         self.var: list[Variable] = []

@@ -114,9 +114,10 @@ class LeftSide:
         if not self.rule.guards:
             return True
         terms = {k: self.shown(v) for k, v in bound.items() if k not in self.parameters}
+        graph = self.egraph.graph
         try:
             return None not in terms.values() and all(
-                ask(g, bound | terms) for g in self.rule.guards
+                ask(g, bound | terms, graph) for g in self.rule.guards
             )
         except RewriteEngineError:
             raise

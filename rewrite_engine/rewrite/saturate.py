@@ -243,7 +243,7 @@ class Region:
         self.inside = set(nodes)
         self.driver = driver
         self.limits = limits
-        self.egraph = EGraph()
+        self.egraph = EGraph(fgraph)
         self.term: dict[Variable, int] = {}
 
     def improve(self, trace: Trace | None, result: Result) -> StopReason:

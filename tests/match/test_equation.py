@@ -199,3 +199,8 @@ def test_both_sides_the_same() -> None:
         sides.__doc__ = "Nothing new."
         with pytest.raises(PatternError, match="both sides are the same"):
             Equation(sides)
+
+
+@pytest.mark.parametrize("more", [(), (given(lambda a: True),)])
+def test_equality_of_patterns_is_no_equation(more: tuple[Any, ...]) -> None:
+    fails(lambda a: (sin(a) == a, *more) if more else sin(a) == a, "return both sides")

@@ -227,3 +227,9 @@ def test_a_hundred_thousand_nodes() -> None:
 
     small, large = [min(seconds(n) for _ in range(3)) for n in (10_000, 100_000)]
     assert large < 40 * small  # linear (10 times), with room for a busy machine
+
+
+@pytest.mark.parametrize("nothing", [3, None, [x, 4]])
+def test_what_is_no_graph_is_an_error(nothing: Any) -> None:
+    with pytest.raises(PatternError, match="find looks into graphs and variables, not into"):
+        list(find(nothing, exp))

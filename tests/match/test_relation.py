@@ -164,6 +164,16 @@ def test_answers_that_change_nothing_or_cannot_be_built_are_passed_over() -> Non
     assert answering(ill_typed, v).transform(None, pt.exp(v).owner) is v
 
 
+def test_what_is_no_goal_is_an_error() -> None:
+    @relation(tracks=[sin])
+    def no_goal(term: Any, result: Any) -> Any:
+        """Returns a number."""
+        return 5
+
+    with pytest.raises(PatternError, match=r"no_goal.*\n.*must return a goal.*not 5"):
+        no_goal.transform(None, sin(x).owner)
+
+
 def test_an_answer_that_is_no_term_is_an_error() -> None:
     with pytest.raises(PatternError, match=r"relation.*test_relation.py:\d+.*\n.*answer 'text'"):
         answering("text", name="relation").transform(None, sin(x).owner)

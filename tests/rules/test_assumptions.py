@@ -22,10 +22,21 @@ from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import History
 from rewrite_engine.graph.knowledge import knowledge_of
-from rewrite_engine.rewrite.trace import Trace
+from rewrite_engine.rewrite.cost import flops
+from rewrite_engine.rewrite.saturate import SaturationOptimizer
+from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rules.facts import *
 from rewrite_engine.rules.facts_arrays import is_sorted
-from rewrite_engine.rules.language import because, fact, rewritten, unknown
+from rewrite_engine.rules.language import (
+    Float,
+    because,
+    equation,
+    exact,
+    fact,
+    given,
+    rewritten,
+    unknown,
+)
 from rewrite_engine.rules.pipeline import optimizer
 
 PLAIN = rw.Mode(optimizer=None)
@@ -335,3 +346,21 @@ def test_mistakes() -> None:
         rw.assume(x, used_once)
     with pytest.raises(FactError, match="or nothing is said of it"):
         rw.assume(x, finite=False)
+
+
+def test_a_search_among_equations_knows_of_it() -> None:
+    v = pt.vector("v", shape=(5,))
+
+    @equation(claim=exact)
+    def distance(x: Float) -> Any:
+        """What is not negative is its own distance from 0."""
+        return pt.abs(x * 1.5), x * 1.5, given(nonneg(x))
+
+    def searched(term: Any) -> str:
+        graph = FunctionGraph([v], [term])
+        optimizer().parts[1].rewrite(graph)
+        SaturationOptimizer([distance], cost=flops).rewrite(graph)
+        return brief(graph.outputs[0])
+
+    assert searched(pt.sin(pt.abs(rw.assume(v, nonneg) * 1.5))) == "sin(v * 1.5)"
+    assert searched(pt.sin(pt.abs(v * 1.5))) == "sin(abs(v * 1.5))"
