@@ -177,8 +177,10 @@ def shares(
     """Yield the ways to share operands among rests, as multisets; each way once.
 
     known: what rests that are bound already take. times: how often each of the others occurs. The
-    first of those takes few operands before many, earlier ones before later ones; what it leaves is
-    shared in the same way, and the last one takes all. ordered: the order of operands counts.
+    first of those that occur most often takes few operands before many, earlier ones before later
+    ones; what it leaves is shared in the same way, and the last one takes all. (Who takes each
+    operand several times has little choice. Had others chosen before, most choices would leave what
+    it cannot take.) ordered: the order of operands counts.
     """
     for operands in known:
         found = minus(left, operands, ordered)
@@ -189,18 +191,28 @@ def shares(
         if not left:
             yield ()
         return
+    turns = sorted(range(len(times)), key=lambda i: -times[i])
+    places = [turns.index(i) for i in range(len(times))]
+    for way in _shared(left, [times[i] for i in turns], ordered, tries):
+        yield tuple([way[place] for place in places])
+
+
+def _shared(
+    left: Sequence[Any], times: Sequence[int], ordered: bool, tries: Tries
+) -> Iterator[tuple[tuple[Any, ...], ...]]:
+    """The same for rests in the order in which they choose, of which there is one at least."""
     each, *others = times
     pool = left if each == 1 else portion(left, each)
     if not others:
+        tries.use()
         if len(pool) * each == len(left):
-            tries.use()
             yield (tuple(pool),)
         return
     for n in range(len(pool) + 1):
         for places in choices(pool, n, ordered):
             some = tuple([pool[i] for i in places])
             remaining = without(left, places) if each == 1 else minus(left, some * each)
-            for more in shares(remaining or (), (), others, ordered, tries):
+            for more in _shared(remaining or (), others, ordered, tries):
                 yield some, *more
 
 

@@ -9,6 +9,7 @@ somebody looks at an answer does not count. Searches of miniKanren goals are in 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from ctypes import c_ulong, py_object, pythonapi
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ T = TypeVar("T")
 OnBudget = Literal["raise", "stop"]
 
 
-GRACE = 0.5  # seconds over time after which a search is interrupted that does not ask
+#: seconds over time after which a search is interrupted that does not ask; again after as many
+GRACE = 0.5
 
 
 class OutOfBudget(Exception):
@@ -59,14 +61,14 @@ class Budget:
 class Watch:
     """What one search has used of its budget."""
 
-    __slots__ = ("budget", "deadline", "found", "left", "struck")
+    __slots__ = ("budget", "deadline", "found", "left", "overdue", "struck")
 
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
         self.found = 0
         self.struck = False  # whether it was interrupted
         self.left = float("inf") if budget.seconds is None else budget.seconds
-        self.deadline = perf_counter() + self.left
+        self.resume()
 
     def tick(self) -> None:
         """Asked within a search: raises `OutOfBudget` when the time is over."""
@@ -95,6 +97,7 @@ class Watch:
     def resume(self) -> None:
         """The search goes on."""
         self.deadline = perf_counter() + self.left
+        self.overdue = self.deadline + GRACE
 
     def pause(self) -> None:
         """The search has an answer: one that it may still have, or else it is out of budget."""
@@ -177,11 +180,30 @@ class Guard:
                 self.awake.clear()
                 if self.searches:  # (looked at after clearing: who enters now sets it)
                     self.awake.set()
-                now = perf_counter()
                 for watch, thread in list(self.searches.items()):
-                    if now > watch.deadline + GRACE and not watch.struck:
-                        watch.struck = True
-                        pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread), py_object(Overdue))
+                    self.look_at(watch, thread, perf_counter())
+
+    def look_at(self, watch: Watch, thread: int, now: float) -> None:
+        """Interrupt a search that is overdue; again if it goes on: a thread has one interrupt at a
+        time, and a search inside of this one may have had it. Who left by Ctrl-C may have had no
+        time to say so.
+        """
+        if not is_searching(watch, thread):
+            del self.searches[watch]
+        elif now > watch.overdue:
+            watch.struck = True
+            watch.overdue = now + GRACE
+            pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread), py_object(Overdue))
+
+
+def is_searching(watch: Watch, thread: int) -> bool:
+    """Whether a thread is in a search now, by its stack."""
+    frame = sys._current_frames().get(thread)
+    while frame is not None:
+        if frame.f_code is Watch.next.__code__ and frame.f_locals["self"] is watch:
+            return True
+        frame = frame.f_back
+    return False
 
 
 guard = Guard()

@@ -100,6 +100,22 @@ def test_rests_share_what_is_left_in_every_way_few_before_many() -> None:
     assert [len(m["xs"]) for m in islice(few, 50)] == [0] + [1] * 40 + [2] * 9
 
 
+def test_rests_that_occur_more_often_choose_first() -> None:
+    """Of distinct operands they can take none: there is one way, and it is found at once."""
+
+    def pattern(xs: Rest, ys: Rest) -> Any:
+        return log(add(*xs, *ys, *ys))
+
+    def thrice(xs: Rest, ys: Rest) -> Any:
+        return log(add(*xs, *xs, *xs, *ys, *ys))
+
+    many = [num(f"x{i}") for i in range(40)]
+    (found,) = find(log(add(*many)), pattern, every=True)
+    assert (found["xs"], found["ys"]) == (tuple(many), ())
+    assert shared(log(add(x, y, x)), pattern) == ["xyx|", "y|x"]
+    assert shared(log(add(x, x, x, x, x, y, y)), thrice) == ["x|xy"]
+
+
 def test_the_first_way_that_the_guards_take() -> None:
     def logs(xs: Rest, ys: Rest) -> Any:
         """The logarithms are joined."""

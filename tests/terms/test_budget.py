@@ -166,3 +166,36 @@ def test_a_search_that_pauses_long_is_not_interrupted() -> None:
 def test_without_seconds_nobody_watches() -> None:
     assert list(bounded(iter(range(3)), Watch(Budget(answers=5)))) == [0, 1, 2]
     assert not budget.guard.searches
+
+
+def test_searches_in_each_other_that_are_overdue_at_once() -> None:
+    """One interrupt at a time reaches a thread: the outer search has its own."""
+
+    def outer(state: Any) -> Iterator[Any]:
+        run(1, q, looping, seconds=SHORT, on_budget="stop")
+        end = perf_counter() + 5
+        while perf_counter() < end:
+            pass
+        yield state
+
+    start = perf_counter()
+    with pytest.raises(SearchBudgetError, match=TIME):
+        run(1, q, outer, seconds=SHORT)
+    assert perf_counter() - start < 4
+
+
+def test_who_left_without_a_word_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C comes when it likes, also when a search is about to say that it has an answer."""
+
+    def leave(watch: Watch) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(budget.guard, "leave", leave)
+        with pytest.raises(KeyboardInterrupt):
+            next(bounded(count(), Watch(Budget(seconds=SHORT))))
+    assert budget.guard.searches
+    end = perf_counter() + 0.5
+    while perf_counter() < end:  # (an interrupt would be noticed here)
+        pass
+    assert not budget.guard.searches
