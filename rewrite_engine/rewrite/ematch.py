@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 from rewrite_engine.errors import RewriteEngineError, RuleRaisedError, SearchBudgetError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.ac import (
+    AFTER,
+    BEFORE,
     EXTRA,
     Plan,
     Tries,
@@ -24,6 +26,7 @@ from rewrite_engine.match.ac import (
     may_regroup,
     plan,
     shares,
+    stands_alone,
     without,
 )
 from rewrite_engine.match.build import ask
@@ -157,11 +160,18 @@ class LeftSide:
             yield from self.in_any_order(pattern, t, inner)
         elif pattern.rests:
             for found, trees in self.in_sequence(pattern.args, kids, inner):
-                yield found, t if trees == kids else (op, trees)
+                if pattern is not self.left or self.may_leave(t, found):
+                    yield found, t if trees == kids else (op, trees)
         elif len(kids) == len(pattern.args):
             for args in (pattern.args, pattern.args[::-1]) if pattern.swaps else (pattern.args,):
                 for found, trees in self.operands(args, kids, inner):
                     yield found, t if trees == kids else (op, trees)
+
+    def may_leave(self, t: int, bound: Bound) -> bool:
+        """Whether the left side may leave the operands before and after those it takes alone."""
+        start, after = [len(bound.get(name, ())) for name in (BEFORE, AFTER)]
+        end = len(self.egraph.kids[t]) - after
+        return stands_alone(self.egraph.var[t], self.rule.lowered.exact, start, end)
 
     def operands(
         self, patterns: Sequence[Any], kids: Sequence[int], bound: Bound

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.match.claim import exact
+from rewrite_engine.match.claim import approx, exact
 from rewrite_engine.match.decorate import compute
 from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.fact import given
@@ -19,6 +19,7 @@ from rewrite_engine.match.pattern import Const, Rest
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite import ac
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.terms import etuplize
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.logic import LogicVariable
@@ -148,3 +149,20 @@ def test_a_failing_match_among_thousands_is_linear() -> None:
     start = time.process_time()
     assert rule.transform(None, node) is None
     assert time.process_time() - start < 0.5
+
+
+@pytest.mark.parametrize("claim", [exact, approx(ulps=2)])
+def test_searches_among_equals_regroup_where_rules_may(claim: Any) -> None:
+    def pair(a: Any) -> Any:
+        return cat(sin(a), log(a)) >> exp(a)
+
+    a, b = rough("a"), rough("b")
+    rule = make(pair, claim=claim)
+    for term, there, alone in (
+        (cat(x, sin(y), log(y), z), cat(x, exp(y), z), True),
+        (cat(sin(a), log(a)), exp(a), True),
+        (cat(b, sin(a), log(a)), cat(b, exp(a)), claim is not exact),
+    ):
+        fgraph = FunctionGraph(None, [term], copy_inputs=False)
+        SaturationOptimizer([rule]).rewrite(fgraph)
+        assert same(fgraph.outputs[0], merged(there if alone else term))
