@@ -126,7 +126,7 @@ class FunctionGraph(NodeStore):
     def toposort(self) -> list[Apply]:
         """All nodes, each after those it needs, with the orderings of features honoured."""
         self.flush()
-        return sorted(self.order.level, key=self.order.level.__getitem__)
+        return self.order.arranged()[0]
 
     def orderings(self) -> dict[Apply, list[Apply]]:
         """Extra constraints from the features: {node: nodes that must run before it}."""

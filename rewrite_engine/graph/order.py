@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
+from itertools import islice
+from operator import le
 
 from rewrite_engine.errors import CycleError
 from rewrite_engine.graph.node import Apply
@@ -59,6 +61,14 @@ class Order:
         to remove who added them.
         """
         del self.level[node]
+
+    def arranged(self) -> tuple[list[Apply], list[int]]:
+        """All nodes by level, those that came first before others, and their levels."""
+        nodes, levels = list(self.level), list(self.level.values())
+        if all(map(le, levels, islice(levels, 1, None))):  # as after building: no look-ups
+            return nodes, levels
+        places = sorted(range(len(levels)), key=levels.__getitem__)
+        return [nodes[i] for i in places], [levels[i] for i in places]
 
     def clear(self) -> None:
         """Forget all nodes and edges."""

@@ -129,7 +129,7 @@ class Fixpoint(GraphRewriter):
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         outer = fgraph.account
         account = fgraph.account = Account(self.name, self.budget, len(fgraph), outer)
-        snapshot = Snapshot(fgraph)
+        snapshot = Snapshot(fgraph).take()
         try:
             self.turns(fgraph, trace, result, account)
         except RuleLoopError as error:
@@ -179,7 +179,7 @@ class Attempt(GraphRewriter):
         self.part = part
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
-        snapshot = Snapshot(fgraph)
+        snapshot = Snapshot(fgraph).take()
         try:
             result.parts.append(self.part.rewrite(fgraph, trace))
             result.stopped = result.parts[0].stopped

@@ -46,7 +46,10 @@ class EquilibriumOptimizer(GraphRewriter):
         work = Worklist(fgraph, self.rules, self.budget, trace, result)
         fgraph.agenda = work.heap
         fgraph.lets_go = trace is None and fgraph.owns_nodes and not fgraph.features
-        work.execute(work.order())
+        try:
+            work.execute(work.order())
+        finally:
+            fgraph.order.raised = None
 
 
 class Worklist(Run):
@@ -67,8 +70,8 @@ class Worklist(Run):
         level, dirty, settle, reach = (
             fgraph.order.level, fgraph.dirty, fgraph.settle, self.dispatch.reach,
         )  # fmt: skip
-        order = fgraph.toposort()
-        levels = [level[node] for node in order]
+        order, levels = fgraph.order.arranged()
+        raised = fgraph.order.raised = []  # empty: levels are what they were
         queued = fgraph.queued
         queued.update(order)
         i, n = 0, len(order)
@@ -80,10 +83,12 @@ class Worklist(Run):
                 i += 1
             if node not in queued:
                 continue
-            now = level[node]
-            if now > at:
-                heappush(heap, (now, tie, node))
-                continue
+            if raised:
+                del raised[1:]
+                now = level[node]
+                if now > at:
+                    heappush(heap, (now, tie, node))
+                    continue
             queued.discard(node)
             changed = node in dirty
             if changed and not settle(node):

@@ -42,10 +42,8 @@ class Run:
         trace: Trace | None,
         result: Result,
     ) -> None:
-        self.fgraph = fgraph
-        self.dispatch = rules.dispatch
-        self.trace = trace
-        self.result = result
+        self.fgraph, self.dispatch = fgraph, rules.dispatch
+        self.trace, self.result = trace, result
         self.level: dict[Apply, int] = fgraph.order.level
         self.fresh: list[Apply] = []  # the nodes that came in at the last firing
         self.hit = False
@@ -95,7 +93,7 @@ class Run:
         (Ctrl-C) leaves the graph as it was before, as a loop does.
         """
         fgraph = self.fgraph
-        snapshot = Snapshot(fgraph)
+        self.before = Snapshot(fgraph)
         fgraph.fresh, fgraph.tally = self.fresh, self.result.tally
         try:
             self.go(order)
@@ -104,26 +102,26 @@ class Run:
             if self.story is not None and self.account is None:
                 raise Stop(self.story.error())
         except Stop as stop:
-            self.over(stop.error, snapshot)
+            self.over(stop.error)
         except Exception:  # a rule's: it has changed nothing
-            self.leave(snapshot)
+            self.leave()
             raise
         except BaseException:
-            self.leave(snapshot, back=True)
+            self.leave(back=True)
             raise
         else:
-            self.leave(snapshot)
+            self.leave()
 
-    def over(self, error: RuleLoopError | None, snapshot: Snapshot) -> None:
+    def over(self, error: RuleLoopError | None) -> None:
         """The run was stopped before its end."""
         if self.story is not None and self.story.sure:
             self.result.stopped = StopReason.LOOP
         failed = error is not None and self.budget.on_budget == "raise"
-        self.leave(snapshot, back=failed)
+        self.leave(back=failed)
         if failed:
             raise error  # type: ignore[misc]
 
-    def leave(self, snapshot: Snapshot, back: bool = False) -> None:
+    def leave(self, back: bool = False) -> None:
         """Let go of the graph. back: as it was before the run."""
         fgraph = self.fgraph
         fgraph.agenda = fgraph.fresh = fgraph.tally = None
@@ -133,11 +131,11 @@ class Run:
         fgraph.lets_go = False
         fgraph.queued.clear()
         if back:
-            snapshot.restore()
+            self.before.restore()
         fgraph.flush()
         if self.referee is not None:
             self.referee.leave()
-        snapshot.close()
+        self.before.close()
 
     def go(self, order: Iterable[Apply]) -> None:
         """The loop: at each node the first rule that applies is taken."""
@@ -179,12 +177,13 @@ class Run:
         """Put in what a rule proposes; False if the graph does not change."""
         level, fresh, lines = self.level, self.fresh, self.lines.of
         fresh.clear()
-        size, line = len(level), lines.get(node)
+        if not self.before.taken:
+            self.before.take()
+        size, old, line = len(level), node.outputs[0], lines.get(node)
         n = 1 if line is None else line[0] + 1
         stats.matches += 1
         looked = n % self.every >= self.deep or self.wary
         key = self.look(node, rule, new, n, stats) if looked else None
-        old = node.outputs[0]
         if self.careful or len(node.outputs) > 1 or getattr(new, "type", None) is not old.type:
             if new.__class__ is Derived:
                 stats = self.inner(new)
@@ -203,8 +202,7 @@ class Run:
         if fresh:
             stats.created += len(fresh)
             line = line or [1, 0]
-            for one in fresh:
-                lines[one] = line
+            lines.update(dict.fromkeys(fresh, line))
         stats.dropped += size - len(level) + len(fresh)
         if node in level:
             line = self.remain(node, rule, line, size)
