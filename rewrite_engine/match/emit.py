@@ -36,6 +36,7 @@ from rewrite_engine.match.emit_ac import (
     emit_one,
     emit_sequence,
     emit_window,
+    must_be,
 )
 from rewrite_engine.match.lower import Compute, Condition, Lowered
 from rewrite_engine.match.pattern import (
@@ -168,7 +169,10 @@ class RuleEmitter:
         if is_ac(pattern):
             emit_ac(self, pattern, inputs, out, then)
             return
-        if any(map(is_wide, args)):
+        wide = sum(map(is_wide, args))
+        if wide:
+            for p in filter(must_be, args if wide > 1 else ()):  # else all places are tried
+                self.test(f"any([{self.head(p, 'v')} for v in {inputs}])")
             emit_sequence(self, list(args), inputs, "", out, lambda: emit_window(self, out, then))
             return
         self.test(f"len({inputs}) == {len(args)}")

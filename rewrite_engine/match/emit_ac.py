@@ -327,10 +327,17 @@ def emit_sequence(
             first = plus(at, len(before) + least)
             to.line(f"for {end} in range({first}, len({inputs}) - {needed} + 1):")
             to.indent += 1
+            if must_be(after[0]):  # before anything is cut out
+                to.test(to.head(after[0], f"{inputs}[{end}]"))
         bind_several(to, rest, inputs, start, end, out)
         emit_sequence(to, after, inputs, end, out, then)
 
     to.all_of(named(to, before, inputs, at), go_on)
+
+
+def must_be(pattern: Any) -> bool:
+    """Whether one operand has to be computed by a certain op."""
+    return isinstance(pattern, OpNode) and pattern.default is None
 
 
 def bind_several(to: RuleEmitter, hole: Hole, inputs: str, start: str, end: str, out: str) -> None:
