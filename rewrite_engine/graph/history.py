@@ -179,7 +179,8 @@ class Snapshot:
         """Note how the graph is now; return self."""
         self.taken = True
         self.nodes = list(self.fgraph.apply_nodes)
-        self.inputs = [(node.inputs, node.origin) for node in self.nodes]
+        self.inputs = [node.inputs for node in self.nodes]
+        self.origins = [node.origin for node in self.nodes]
         self.outputs = list(self.fgraph.outputs)
         self.named = {v: v.name for node in self.nodes for v in node.outputs if v.name is not None}
         return self
@@ -197,9 +198,9 @@ class Snapshot:
         if not self.taken:
             return
         named = self.named
-        inputs: dict[Apply, Any] = {}
-        for node, (own, origin) in zip(self.nodes, self.inputs, strict=True):
-            inputs[node], node.origin = own, origin
+        inputs = dict(zip(self.nodes, self.inputs, strict=True))
+        for node, origin in zip(self.nodes, self.origins, strict=True):
+            node.origin = origin
             for v in node.outputs:
                 v.owner = node
                 v.name = named.get(v)
