@@ -28,7 +28,12 @@ from rewrite_engine.rules import language
 from tests.match.language import ask
 
 
-def squared(a: Any) -> Any:
+def number(v: Any) -> bool:
+    """(The square of a boolean is a number.)"""
+    return v.type.dtype != "bool"
+
+
+def squared(a: number) -> Any:  # type: ignore[valid-type]
     """A square."""
     return a * a >> pt.sqr(a)
 
