@@ -160,6 +160,11 @@ def agreed(yes: bool) -> Variable:
     return ground(true if yes else false)
 
 
+def powers_agree(n: int) -> Variable:
+    """Whether 2**n is what it is with an exponent modulo 17."""
+    return agreed(pow(2, n % 17, 17) == pow(2, n, 17))
+
+
 PROGRAMS = (
     Program(
         "expand",
@@ -167,7 +172,7 @@ PROGRAMS = (
         size=19,
         small=5,
         ask=lambda n: compared_expanded(two_to_the(n)),
-        answer=lambda n: agreed(pow(2, n % 17, 17) == pow(2, n, 17)),
+        answer=powers_agree,
     ),
     Program(
         "stepwise",
@@ -175,7 +180,7 @@ PROGRAMS = (
         size=10,
         small=5,
         ask=lambda n: compared_stepwise(two_to_the(n)),
-        answer=lambda n: agreed(pow(2, n % 17, 17) == pow(2, n, 17)),
+        answer=powers_agree,
     ),
     Program(
         "tree",

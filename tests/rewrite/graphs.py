@@ -11,8 +11,12 @@ from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.match.decorate import compute
 from rewrite_engine.match.pattern import Prop, Rest
 from rewrite_engine.match.rule import DataRule
+from rewrite_engine.rewrite.trace import brief
 from tests.match.language import make, x, y, z
-from tests.toy import Scale, add, const, join, mul, neg, num, sin, sub
+from tests.toy import Scale, ToyOp, add, const, join, mul, neg, num, sin, sub
+
+f, g, h, k = (ToyOp(name, 1) for name in "fghk")  # free: no rules but those below
+pair = ToyOp("pair", 2)
 
 VALUES = {"x": 0.75, "y": -1.25, "z": 2.0, "p": 0.5}
 
@@ -21,6 +25,32 @@ def named(name: str, fn: Any, **options: Any) -> DataRule:
     """A rule with a name."""
     fn.__name__ = name
     return make(fn, **options)
+
+
+f_g = named("f_g", lambda a: f(a) >> g(a))
+g_h = named("g_h", lambda a: g(a) >> h(a))
+h_k = named("h_k", lambda a: h(a) >> k(a))
+g_f = named("g_f", lambda a: g(a) >> f(a))  # with f_g: a loop
+swap = named("swap", lambda a, b: pair(a, b) >> pair(b, a))
+grow = named("grow", lambda a: f(a) >> f(g(h(a))))
+wrap = named("wrap", lambda a: f(a) >> g(f(a)))
+double = named("double", lambda a: f(a) >> pair(f(g(a)), f(h(a))))
+
+
+def shape(graph: FunctionGraph) -> Any:
+    """All that a graph is: its nodes themselves, their inputs, names, types, outputs, order."""
+    nodes = graph.toposort()
+    return (
+        [(node, node.inputs, node.outputs) for node in sorted(nodes, key=id)],
+        [(v.name, v.type, v.owner) for node in sorted(nodes, key=id) for v in node.outputs],
+        list(graph.inputs),
+        list(graph.outputs),
+    )
+
+
+def shown(graph: FunctionGraph) -> str:
+    """The outputs, as text."""
+    return "; ".join(brief(v, 30) for v in graph.outputs)
 
 
 def values(graph: FunctionGraph, given: dict[str, Any] = VALUES) -> list[Any]:

@@ -19,22 +19,25 @@ from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rewrite.walk import WalkingOptimizer
 from tests.match.language import x, y
-from tests.rewrite.graphs import named
+from tests.rewrite.graphs import (
+    double,
+    f,
+    f_g,
+    g,
+    g_f,
+    g_h,
+    grow,
+    h,
+    named,
+    pair,
+    shape,
+    swap,
+    wrap,
+)
 from tests.toy import Scale, ToyOp, add, exp, log, neg, sin, sub
 
-f, g, h = ToyOp("f", 1), ToyOp("g", 1), ToyOp("h", 1)
-pair, swapped = ToyOp("pair", 2), ToyOp("swapped", 2)
-
-to_g = named("to_g", lambda a: f(a) >> g(a))
-to_h = named("to_h", lambda a: g(a) >> h(a))
 to_f = named("to_f", lambda a: h(a) >> f(a))
-back = named("back", lambda a: g(a) >> f(a))
-grow = named("grow", lambda a: f(a) >> f(g(h(a))))
-wrap = named("wrap", lambda a: f(a) >> g(f(a)))
-commute = named("commute", lambda a, b: pair(a, b) >> pair(b, a))
 outside = named("outside", lambda a: sin(f(a)) >> sin(g(a)))
-inside = named("inside", lambda a: g(a) >> f(a))
-double = named("double", lambda a: f(a) >> pair(f(g(a)), f(h(a))))
 above = named("above", lambda a: sin(exp(a)) >> sin(log(a)))
 below = named("below", lambda a: log(a) >> exp(a))
 
@@ -47,28 +50,17 @@ def python_back(fgraph, node):
 
 #: rules, a term, and the words that must be there
 LOOPS: dict[str, tuple[Any, Any, list[str]]] = {
-    "undo": ([to_g, back], f(x), ["f(x) → g(x)", "g(x) → f(x)"]),
-    "three": ([to_g, to_h, to_f], f(x), ["f(x) → g(x)", "g(x) → h(x)", "h(x) → f(x)"]),
-    "commute": ([commute], pair(x, y), ["pair(x, y) → pair(y, x)", "pair(y, x) → pair(x, y)"]),
-    "rewriter": ([to_g, python_back], f(x), ["f(x) → g(x)", "g(x) → f(x)"]),
-    "two levels": ([outside, inside], sin(f(x)), ["sin(f(x)) → sin(g(x))", "g(x) → f(x)"]),
+    "undo": ([f_g, g_f], f(x), ["f(x) → g(x)", "g(x) → f(x)"]),
+    "three": ([f_g, g_h, to_f], f(x), ["f(x) → g(x)", "g(x) → h(x)", "h(x) → f(x)"]),
+    "swap": ([swap], pair(x, y), ["pair(x, y) → pair(y, x)", "pair(y, x) → pair(x, y)"]),
+    "rewriter": ([f_g, python_back], f(x), ["f(x) → g(x)", "g(x) → f(x)"]),
+    "two levels": ([outside, g_f], sin(f(x)), ["sin(f(x)) → sin(g(x))", "g(x) → f(x)"]),
     "child and parent": ([above, below], sin(log(x)), ["log(x) → exp(x)", "sin(exp(x)) → "]),
     "grow": ([grow], f(x), ["f(g(h(g(h(…", "turn by turn: "]),
     "double": ([double], f(x), ["the graph grew from "]),
     "contains": ([wrap], f(x), ["makes of f(x) a term that contains it, again and again"]),
     "contains, used twice": ([wrap], sub(f(x), exp(f(x))), ["again and again"]),
 }
-
-
-def shape(graph: FunctionGraph) -> Any:
-    """All that a graph is: its nodes themselves, their inputs, names, types, outputs, order."""
-    nodes = graph.toposort()
-    return (
-        [(node, node.inputs, node.outputs) for node in sorted(nodes, key=id)],
-        [(v.name, v.type, v.owner) for node in sorted(nodes, key=id) for v in node.outputs],
-        list(graph.inputs),
-        list(graph.outputs),
-    )
 
 
 @pytest.mark.parametrize("traced", [False, True])
@@ -102,13 +94,13 @@ def test_a_loop_is_named_and_the_graph_is_as_before(case: Any, traced: bool) -> 
 def test_one_turn_is_shown_in_order() -> None:
     graph = FunctionGraph([x], [f(x)])
     with pytest.raises(RuleLoopError, match="the same terms come again and again") as info:
-        EquilibriumOptimizer([to_g, to_h, to_f]).rewrite(graph)
+        EquilibriumOptimizer([f_g, g_h, to_f]).rewrite(graph)
     turn = list(info.value.turn)
     assert len(turn) == 3
-    start = [t[0] for t in turn].index(to_g.name)
+    start = [t[0] for t in turn].index(f_g.name)
     assert turn[start:] + turn[:start] == [
-        (to_g.name, "f(x)", "g(x)"),
-        (to_h.name, "g(x)", "h(x)"),
+        (f_g.name, "f(x)", "g(x)"),
+        (g_h.name, "g(x)", "h(x)"),
         (to_f.name, "h(x)", "f(x)"),
     ]
     assert all(turn[i][2] == turn[(i + 1) % 3][1] for i in range(3))
@@ -144,8 +136,8 @@ def test_a_relation_in_the_cycle() -> None:
     rule = relation(tracks=[g])(lefto)
     graph = FunctionGraph([x], [f(x)])
     with pytest.raises(RuleLoopError) as info:
-        EquilibriumOptimizer([to_g, rule]).rewrite(graph)
-    assert set(info.value.rules) == {to_g.name, rule.name}
+        EquilibriumOptimizer([f_g, rule]).rewrite(graph)
+    assert set(info.value.rules) == {f_g.name, rule.name}
 
 
 def test_a_cycle_longer_than_what_is_compared() -> None:
@@ -176,7 +168,7 @@ def test_a_loop_in_a_large_graph_is_found_soon(loops: int) -> None:
     before = len(graph)
     start = perf_counter()
     with pytest.raises(RuleLoopError, match=r"f\(Scale"):
-        EquilibriumOptimizer([to_g, back]).rewrite(graph)
+        EquilibriumOptimizer([f_g, g_f]).rewrite(graph)
     assert perf_counter() - start < 10
     assert len(graph) == before
 
@@ -185,7 +177,7 @@ def test_a_loop_in_a_large_graph_is_found_soon(loops: int) -> None:
 def test_how_many_firings_it_takes_to_find_a_loop(loops: int) -> None:
     for n in (300, 9_000):
         with pytest.raises(RuleLoopError) as info:
-            EquilibriumOptimizer([to_g, back]).rewrite(big(n, loops))
+            EquilibriumOptimizer([f_g, g_f]).rewrite(big(n, loops))
         assert info.value.result.firings < 2_000
 
 
@@ -248,7 +240,7 @@ def test_what_is_done_is_kept_if_so_wished() -> None:
     for budget, setting in ((stop, "raise"), (RunBudget(49), "stop")):
         graph = FunctionGraph([x], [f(x)])
         with config.change_flags(on_budget=setting):
-            result = EquilibriumOptimizer([to_g, back], budget=budget).rewrite(graph)
+            result = EquilibriumOptimizer([f_g, g_f], budget=budget).rewrite(graph)
         assert result.stopped is StopReason.BUDGET
         assert result.note == "its budget of 49 firings is used up"
         assert result.firings == 49
@@ -258,7 +250,7 @@ def test_what_is_done_is_kept_if_so_wished() -> None:
     graph = FunctionGraph([x], [f(x)])
     both = SequentialOptimizer(
         [EquilibriumOptimizer([wrap], budget=RunBudget(on_budget="stop")),
-         EquilibriumOptimizer([to_g])]
+         EquilibriumOptimizer([f_g])]
     )  # fmt: skip
     result = both.rewrite(graph)
     assert result.stopped is StopReason.LOOP
@@ -306,7 +298,7 @@ def test_changes_behind_the_drivers_back() -> None:
 def test_the_walk_has_a_budget_too() -> None:
     graph = FunctionGraph([x], [f(f(f(f(x))))])
     with pytest.raises(RuleLoopError):
-        WalkingOptimizer([to_g], budget=RunBudget(firings=2)).rewrite(graph)
+        WalkingOptimizer([f_g], budget=RunBudget(firings=2)).rewrite(graph)
     assert brief(graph.outputs[0]) == "f(f(f(f(x))))"
     graph.check_integrity()
 
@@ -344,7 +336,7 @@ def test_a_million_nodes_come_back() -> None:
     graph = FunctionGraph([x], [f(term)])
     nodes = set(graph.apply_nodes)
     with pytest.raises(RuleLoopError):
-        EquilibriumOptimizer([scaled, to_g, back]).rewrite(graph)
+        EquilibriumOptimizer([scaled, f_g, g_f]).rewrite(graph)
     assert set(graph.apply_nodes) == nodes
     assert graph.outputs[0].owner.inputs[0].owner.op is sin
 
@@ -356,32 +348,32 @@ def test_results_as_a_table() -> None:
 
     graph = FunctionGraph([x], [f(sin(x)), h(x)])
     driver = SequentialOptimizer(
-        [EquilibriumOptimizer([to_g], "one"), EquilibriumOptimizer([to_h], "two")], "both"
+        [EquilibriumOptimizer([f_g], "one"), EquilibriumOptimizer([g_h], "two")], "both"
     )
     result = driver.rewrite(graph)
-    stats = result.rules[to_g.name]
+    stats = result.rules[f_g.name]
     assert (stats.calls, stats.matches, stats.firings, stats.refused) == (1, 1, 1, 0)
     assert (stats.created, stats.dropped) == (1, 1)
     assert 0 < stats.seconds < result.seconds
-    assert result.rules[to_h.name].firings == 1
+    assert result.rules[g_h.name].firings == 1
     out = StringIO()
     Console(file=out, width=120).print(result)
     text = out.getvalue()
-    for word in ("both: 2 firings", "one: nothing more to do", "two: ", to_g.name, to_h.name, "ms"):
+    for word in ("both: 2 firings", "one: nothing more to do", "two: ", f_g.name, g_h.name, "ms"):
         assert word in text
     assert result.rules == {**result.parts[0].rules, **result.parts[1].rules}
 
 
 def test_each_driver_counts_alike() -> None:
     term = f(f(f(sin(x))))
-    for driver in (EquilibriumOptimizer([to_g, to_h]), WalkingOptimizer([to_g])):
+    for driver in (EquilibriumOptimizer([f_g, g_h]), WalkingOptimizer([f_g])):
         result = driver.rewrite(FunctionGraph([x], [term]))
-        stats = result.rules[to_g.name]
+        stats = result.rules[f_g.name]
         assert (stats.calls, stats.matches, stats.firings) == (3, 3, 3)
         assert stats.created == 3
         assert stats.dropped == 3
-    result = EquilibriumOptimizer([to_g, to_h]).rewrite(FunctionGraph([x], [term, log(x)]))
-    assert result.fired == {to_g.name: 3, to_h.name: 3}
+    result = EquilibriumOptimizer([f_g, g_h]).rewrite(FunctionGraph([x], [term, log(x)]))
+    assert result.fired == {f_g.name: 3, g_h.name: 3}
     result = EquilibriumOptimizer([outside]).rewrite(FunctionGraph([x], [sin(f(x)), sin(g(x))]))
     assert result.rules[outside.name].dropped == 2
     assert result.rules[outside.name].created == 0

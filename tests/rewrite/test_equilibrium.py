@@ -15,7 +15,7 @@ from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.trace import Trace
 from tests.match.language import Positive, p, x, y, z
-from tests.rewrite.graphs import SOUND, named, values
+from tests.rewrite.graphs import SOUND, named, shown, values
 from tests.toy import DivMod, Scale, add, const, divmod_, exp, log, mul, neg, num, sin, sub
 
 neg_neg = named("neg_neg", lambda a: neg(neg(a)) >> a)
@@ -31,12 +31,6 @@ def rewritten(rules: Any, *outputs: Any, **options: Any) -> FunctionGraph:
     assert again.fired == {}
     assert again.stopped is StopReason.SATURATED
     return graph
-
-
-def shown(graph: FunctionGraph) -> str:
-    from rewrite_engine.rewrite.trace import brief
-
-    return "; ".join(brief(v, 20) for v in graph.outputs)
 
 
 def test_until_nothing_applies() -> None:

@@ -24,23 +24,16 @@ from rewrite_engine.rewrite.strategies import (
     where,
 )
 from tests.match.language import x
-from tests.rewrite.graphs import named
-from tests.toy import ToyOp, add, exp, neg
-
-f, g, h, k = (ToyOp(name, 1) for name in "fghk")
-
-to_g = f_g = named("to_g", lambda a: f(a) >> g(a))
-g_h = named("g_h", lambda a: g(a) >> h(a))
-back = named("back", lambda a: g(a) >> f(a))
-wrap = named("wrap", lambda a: f(a) >> g(f(a)))
+from tests.rewrite.graphs import f, f_g, g, g_f, g_h, h, k, named, wrap
+from tests.toy import add, exp, neg
 
 
 def test_names_do_not_hide_terms() -> None:
     term = f(x)
     term.name = "mine"
     for rules, words in (
-        ([to_g, back], ["f(x) → g(x)", "g(x) → f(x)"]),
-        ([to_g, python_list], ["f(x) → g(x)", "g(x) → f(x)"]),
+        ([f_g, g_f], ["f(x) → g(x)", "g(x) → f(x)"]),
+        ([f_g, python_list], ["f(x) → g(x)", "g(x) → f(x)"]),
         ([wrap], ["makes of f(x) a term", "f(x) → g(f(x))"]),
     ):
         with pytest.raises(RuleLoopError) as info:
@@ -153,7 +146,7 @@ def test_what_took_the_place_of_something_comes_from_where_it_came_from() -> Non
     rules = [
         named("bare", lambda a: f(a) >> a),
         named("to_h", lambda a: g(a) >> h(a)),
-        named("to_g", lambda a: h(a) >> g(a)),
+        named("f_g", lambda a: h(a) >> g(a)),
     ]
     with pytest.raises(RuleLoopError):
         EquilibriumOptimizer(rules).rewrite(graph)

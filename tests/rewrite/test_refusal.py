@@ -17,13 +17,8 @@ from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.strategies import innermost, outermost, repeat, seq, topdown
 from rewrite_engine.rewrite.trace import Trace, brief
 from tests.match.language import x, y
-from tests.rewrite.graphs import SOUND, graphs, named, values
-from tests.rewrite.test_budget import shape
-from tests.toy import DivMod, ToyOp, divmod_, exp, mul, neg, overwrite, sin, sub
-
-f, g, h = (ToyOp(name, 1) for name in "fgh")
-f_g = named("f_g", lambda a: f(a) >> g(a))
-g_h = named("g_h", lambda a: g(a) >> h(a))
+from tests.rewrite.graphs import SOUND, f, f_g, g, g_h, graphs, h, named, shape, values
+from tests.toy import DivMod, divmod_, exp, mul, neg, overwrite, sin, sub
 
 
 class No(Feature):

@@ -13,10 +13,9 @@ from rewrite_engine.match.pattern import Const, Rest
 from rewrite_engine.rewrite.strategies import innermost, outermost
 from rewrite_engine.rewrite.trace import brief
 from tests.match.language import x, y, z
-from tests.rewrite.graphs import named
+from tests.rewrite.graphs import f, g, h, named
 from tests.toy import Scale, ToyOp, add, log, mul, neg, sin, sub
 
-f, g, h = (ToyOp(name, 1) for name in "fgh")
 top = ToyOp("top", 2)
 
 DRIVERS = {"innermost": innermost, "outermost": outermost}

@@ -9,7 +9,8 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import StopReason
-from tests.rewrite.test_budget import f, to_g, x
+from tests.match.language import x
+from tests.rewrite.graphs import f, f_g
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 5])
@@ -17,7 +18,7 @@ def test_a_budget_is_exact(n: int) -> None:
     """n firings, no more: and where they are enough, nobody complains."""
     for limit in (RunBudget(firings=n, on_budget="stop"), RunBudget(per_rule=n, on_budget="stop")):
         graph = FunctionGraph([x], [f(f(f(x)))])
-        result = EquilibriumOptimizer([to_g], budget=limit).rewrite(graph)
+        result = EquilibriumOptimizer([f_g], budget=limit).rewrite(graph)
         assert result.firings == min(n, 3)
         assert (result.stopped is StopReason.BUDGET) == (n < 3)
 
@@ -25,4 +26,4 @@ def test_a_budget_is_exact(n: int) -> None:
 def test_much_to_do_is_no_loop() -> None:
     graph = FunctionGraph([x], [f(f(x))])
     with pytest.raises(RuleLoopError, match="is not done, but its budget of 1 firings is used up"):
-        EquilibriumOptimizer([to_g], budget=RunBudget(firings=1)).rewrite(graph)
+        EquilibriumOptimizer([f_g], budget=RunBudget(firings=1)).rewrite(graph)

@@ -31,21 +31,25 @@ from rewrite_engine.rewrite.strategies import (
 from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rewrite.walk import WalkingOptimizer
 from tests.match.language import x, y
-from tests.rewrite.graphs import SOUND, graphs, named, values
+from tests.rewrite.graphs import (
+    SOUND,
+    f,
+    f_g,
+    g,
+    g_h,
+    graphs,
+    h,
+    h_k,
+    k,
+    named,
+    pair,
+    shown,
+    swap,
+    values,
+)
 from tests.toy import ToyOp, add, const, divmod_, exp, log, mul, neg, sin, sub
 
-f, g, h, k = (ToyOp(name, 1) for name in "fghk")
-pair = ToyOp("pair", 2)
-
-f_g = named("f_g", lambda a: f(a) >> g(a))
-g_h = named("g_h", lambda a: g(a) >> h(a))
-h_k = named("h_k", lambda a: h(a) >> k(a))
 peel = named("peel", lambda a: f(f(a)) >> f(a))
-swap = named("swap", lambda a, b: pair(a, b) >> pair(b, a))
-
-
-def shown(graph: FunctionGraph) -> str:
-    return "; ".join(brief(v, 30) for v in graph.outputs)
 
 
 def after(driver: Any, *terms: Any, trace: Any = None) -> str:
@@ -136,12 +140,12 @@ def test_strategies_stand_in_sets_and_are_indexed() -> None:
     assert candidates(f(x).owner) == (both,)
     assert candidates(pair(x, y).owner) == (swap,)
     assert candidates(sin(x).owner) == ()
-    assert candidates(h(x).owner) == (rules["seq(test_strategies/h_k, try_(test_strategies/f_g))"],)
+    assert candidates(h(x).owner) == (rules["seq(graphs/h_k, try_(graphs/f_g))"],)
     assert [r.name for r in rules.excluding("g_h")] == [
-        "seq(test_strategies/h_k, try_(test_strategies/f_g))", swap.name,
+        "seq(graphs/h_k, try_(graphs/f_g))", swap.name,
     ]  # fmt: skip
     assert both in rules
-    assert repr(both) == "first(test_strategies/f_g, test_strategies/g_h): " + both.text
+    assert repr(both) == "first(graphs/f_g, graphs/g_h): " + both.text
     assert both.where[0].endswith("test_strategies.py")
     assert both.pack == f_g.pack in both.names  # so a query may use it
 

@@ -24,8 +24,7 @@ from rewrite_engine.rewrite.strategies import (
     where,
 )
 from tests.match.language import x, y
-from tests.rewrite.graphs import named
-from tests.rewrite.test_strategies import f, f_g, g, g_h, h, k, shown
+from tests.rewrite.graphs import f, f_g, g, g_h, h, k, named, shown
 from tests.toy import Scale, exp, sin
 
 

@@ -22,8 +22,7 @@ from rewrite_engine.rewrite.strategies import (
 )
 from rewrite_engine.rewrite.trace import Trace
 from tests.match.language import x, y
-from tests.rewrite.graphs import SOUND, named
-from tests.rewrite.test_budget import shape
+from tests.rewrite.graphs import SOUND, named, shape
 from tests.toy import add, exp, log, mul, neg, sin, sub
 
 log_exp = named("log_exp", lambda a: log(exp(a)) >> a)

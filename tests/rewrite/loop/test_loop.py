@@ -27,17 +27,9 @@ from rewrite_engine.rewrite.strategies import (
     where,
 )
 from tests.match.language import x, y
-from tests.rewrite.graphs import named
-from tests.rewrite.test_budget import shape
+from tests.rewrite.graphs import double, f, f_g, g, g_f, grow, h, named, pair, shape
 from tests.toy import Scale, ToyOp, add, const, exp, log, mul, sin
 
-f, g, h, k = (ToyOp(name, 1) for name in "fghk")
-pair = ToyOp("pair", 2)
-
-to_g = named("to_g", lambda a: f(a) >> g(a))
-to_f = named("to_f", lambda a: g(a) >> f(a))
-grow = named("grow", lambda a: f(a) >> f(g(h(a))))
-double = named("double", lambda a: f(a) >> pair(f(g(a)), f(h(a))))
 pile = named("pile", lambda a, b: pair(f(a), b) >> pair(f(a), h(b)))
 
 
@@ -144,7 +136,7 @@ def test_numbers_that_count_up() -> None:
 )
 def test_loops_within_and_through_strategies(make: Any) -> None:
     graph = FunctionGraph([x], [sin(f(x)), log(f(x))])
-    driver = make(to_g, to_f)
+    driver = make(f_g, g_f)
     then = process_time()
     if isinstance(driver, SequentialOptimizer):
         with pytest.raises(RuleLoopError) as info:
@@ -154,13 +146,13 @@ def test_loops_within_and_through_strategies(make: Any) -> None:
     else:
         error = caught(driver, graph)
     assert process_time() - then < 5
-    assert set(error.rules) == {to_g.name, to_f.name}
-    assert {event[0] for event in error.turn} == {to_g.name, to_f.name}
+    assert set(error.rules) == {f_g.name, g_f.name}
+    assert {event[0] for event in error.turn} == {f_g.name, g_f.name}
 
 
 def test_a_repeat_that_does_not_end_where_loops_only_stop() -> None:
     graph = FunctionGraph([x], [f(x)])
-    driver = innermost(repeat(first(to_g, to_f)), budget=RunBudget(on_budget="stop"))
+    driver = innermost(repeat(first(f_g, g_f)), budget=RunBudget(on_budget="stop"))
     assert driver.rewrite(graph).stopped is StopReason.LOOP
     graph.check_integrity()
 
@@ -176,13 +168,13 @@ def test_a_loop_of_sums_and_constants() -> None:
         return mul(const(numbers[0] * numbers[1]), *rest) if len(numbers) == 2 else None
 
     apart = named("apart", lambda a: mul(6, a) >> mul(2, 3, a))
-    for rules in ([apart, fold], [apart, first(fold, to_g)]):
+    for rules in ([apart, fold], [apart, first(fold, f_g)]):
         few = RunBudget(depth=1_500)
         error = caught(innermost(*rules, budget=few), FunctionGraph([x], [sin(mul(6, f(sin(x))))]))
-        assert {apart.name, fold.name} <= set(error.rules) | {to_g.name}
+        assert {apart.name, fold.name} <= set(error.rules) | {f_g.name}
     turned = named("turned", lambda a, b: add(f(a), b) >> add(g(a), b))
-    error = caught(innermost(turned, to_f), FunctionGraph([x, y], [sin(add(y, f(x)))]))
-    assert set(error.rules) == {turned.name, to_f.name}
+    error = caught(innermost(turned, g_f), FunctionGraph([x, y], [sin(add(y, f(x)))]))
+    assert set(error.rules) == {turned.name, g_f.name}
 
 
 def test_long_work_at_one_place_that_sees_more_and_more_is_no_loop() -> None:
