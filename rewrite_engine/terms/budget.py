@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from ctypes import c_ulong, py_object, pythonapi
 from dataclasses import dataclass
-from threading import Event, Lock, Thread, get_ident
+from threading import Event, RLock, Thread, get_ident
 from time import perf_counter, sleep
 from typing import Literal, TypeVar
 
@@ -147,7 +147,7 @@ class Guard:
     def reset(self) -> None:
         """No thread, no searches. (As it is in a process that was forked.)"""
         self.searches: dict[Watch, int] = {}  # and the thread of each
-        self.lock = Lock()
+        self.lock = RLock()  # (a signal handler may search while its thread holds it)
         self.awake = Event()
         self.thread: Thread | None = None
 

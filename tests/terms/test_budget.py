@@ -160,6 +160,11 @@ def test_in_any_thread_and_only_there() -> None:
     assert not budget.guard.searches
 
 
+def test_a_signal_handler_may_search_whatever_its_thread_is_at() -> None:
+    with budget.guard.lock:
+        assert run(0, q, membero(q, [1, 2]), seconds=SHORT) == (1, 2)
+
+
 def test_a_search_that_pauses_long_is_not_interrupted() -> None:
     watch = Watch(Budget(seconds=0.05))
     found = bounded(iter(range(3)), watch)
