@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
-from itertools import islice
+from itertools import chain, islice, repeat
 from operator import le
 
 from rewrite_engine.errors import CycleError
@@ -67,8 +67,14 @@ class Order:
         nodes, levels = list(self.level), list(self.level.values())
         if all(map(le, levels, islice(levels, 1, None))):  # as after building: no look-ups
             return nodes, levels
-        places = sorted(range(len(levels)), key=levels.__getitem__)
-        return [nodes[i] for i in places], [levels[i] for i in places]
+        kinds = set(levels)
+        if 4 * len(kinds) > len(levels):
+            places = sorted(range(len(levels)), key=levels.__getitem__)
+            return [nodes[i] for i in places], [levels[i] for i in places]
+        rows: dict[int, list[Apply]] = {at: [] for at in sorted(kinds)}  # many to a level: linear
+        for node, at in self.level.items():
+            rows[at].append(node)
+        return [*chain(*rows.values())], [*chain(*[repeat(at, len(rows[at])) for at in rows])]
 
     def clear(self) -> None:
         """Forget all nodes and edges."""

@@ -217,3 +217,13 @@ def test_a_chain_that_grows_at_its_bottom_is_not_moved_each_time() -> None:
     assert asked < 10 * n
     graph.after[bottom] = []
     graph.check()
+
+
+@given(st.lists(st.integers(1, 4), max_size=40) | st.lists(st.integers(1, 99), max_size=40))
+def test_arranged_by_level_and_then_as_they_came(levels: list[int]) -> None:
+    order = Order(lambda node: ())
+    nodes = [sin(num()).owner for _ in levels]
+    for node, level in zip(nodes, levels, strict=True):
+        order.place(node, level)
+    places = sorted(range(len(levels)), key=lambda i: (levels[i], i))
+    assert order.arranged() == ([nodes[i] for i in places], [levels[i] for i in places])
