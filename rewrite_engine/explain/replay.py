@@ -91,6 +91,7 @@ class Cast(Feature):
         self.parts: dict[Place, Apply] = {(0, i): n for i, n in enumerate(numbered(fgraph))}
         self.heirs: dict[Apply, Apply] = {}
         self.number = 0
+        self.count = 0
         self.fired_now = 0
         self.together = True
         self.made: list[tuple[Apply, Apply | None]] = []
@@ -118,6 +119,9 @@ class Cast(Feature):
 
     def gone(self) -> None:
         """They were taken."""
+
+    def forget(self, count: int) -> None:
+        """They had no effect: that is an error here."""
 
     def _own(self, v: Variable) -> Variable:
         return self.fgraph.constants.get(v.signature(), v) if isinstance(v, Constant) else v

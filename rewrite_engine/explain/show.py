@@ -191,8 +191,13 @@ class Printer:
         results = {result.name: result for result in f.record.story.phases}
         for phase, steps in groupby(wanted, key=lambda step: step.phase):
             self.phase(phase, list(steps), results.get(phase))
+        for result in f.record.story.phases:
+            if result.taken_back:
+                self.put(_back_text(result), "yellow", indent=2, hang=2)
         idle = [
-            name for name, result in results.items() if not result.firings and not result.merged
+            name
+            for name, result in results.items()
+            if not result.firings and not result.merged and not result.taken_back
         ]
         if idle and len(wanted) == len(f.steps):
             self.put(f"nothing to do for: {', '.join(idle)}", "dim", indent=2)
@@ -332,7 +337,7 @@ class Printer:
             text = f"{a.rule_name} fired: #{a.firing}" + (f", where {bound}" if bound else "")
             text += "".join(f"; given {said}" for said in a.evidence)
         else:
-            verdict = "" if a.verdict == "failed" else f"{a.verdict}: "
+            verdict = "" if a.verdict == "failed" else f"{a.outcome}: "
             text = f"{a.rule_name}: {verdict}{a.reason}"
         self.put(text, "green" if a.verdict == "fired" else "", indent=6, hang=2)
 
@@ -343,6 +348,12 @@ def _phase_text(result: Result | None) -> str:
     merged = f", {plural(result.merged, 'equal node')} merged" if result.merged else ""
     nodes = f"nodes {arrow(str(result.nodes_before), str(result.nodes_after))}"
     return f"{plural(result.firings, 'firing')}{merged}, {nodes}, {result.seconds * 1e3:.2f} ms"
+
+
+def _back_text(result: Result) -> str:
+    what = f"{plural(result.taken_back, 'firing')} taken back by {result.taken_back_by}"
+    rules = [f"{name} {s.taken_back}×" for name, s in result.rules.items() if s.taken_back]
+    return f"{result.name}: {what}, as if they had never been: {', '.join(rules)}"
 
 
 def _notes(step: Step, same_rule: bool) -> Iterator[str]:

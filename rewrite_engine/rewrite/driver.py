@@ -3,7 +3,7 @@
 While a graph is rewritten, Python's cyclic collector is kept still: graphs are reference cycles
 that live, and scanning them again and again makes rewriting superlinear. The guard is counted, so
 nested and concurrent runs work, and restores what it found. Which driver is for what:
-`rewrite/strategies.py`.
+`rewrite/strategies`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from time import perf_counter
 from typing import Any
 
 from rewrite_engine.errors import RewriteEngineError, RuleError, RuleLoopError
-from rewrite_engine.graph.history import Snapshot
 from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop.story import Story
-from rewrite_engine.rewrite.result import Result, StopReason
+from rewrite_engine.rewrite.result import Result, StopReason, WayBack
 from rewrite_engine.rewrite.trace import Trace
 
 _lock = threading.Lock()
@@ -129,7 +128,8 @@ class Fixpoint(GraphRewriter):
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         outer = fgraph.account
         account = fgraph.account = Account(self.name, self.budget, len(fgraph), outer)
-        snapshot = Snapshot(fgraph).take()
+        before = WayBack(fgraph, result, trace)
+        before.take()
         try:
             self.turns(fgraph, trace, result, account)
         except RuleLoopError as error:
@@ -138,15 +138,15 @@ class Fixpoint(GraphRewriter):
             if account.story is not None:
                 result.stopped = StopReason.LOOP if account.story.sure else StopReason.BUDGET
                 result.note = account.story.why
-            snapshot.restore()
+            before.go(error)
             raise
         except Exception:  # a rule's: it has changed nothing
             raise
-        except BaseException:
-            snapshot.restore()
+        except BaseException as error:
+            before.go(error)
             raise
         finally:
-            snapshot.close()
+            before.close()
             fgraph.account = outer
 
     def turns(self, fgraph: Any, trace: Trace | None, result: Result, account: Account) -> None:
@@ -179,7 +179,8 @@ class Attempt(GraphRewriter):
         self.part = part
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
-        snapshot = Snapshot(fgraph).take()
+        before = WayBack(fgraph, result, trace)
+        before.take()
         try:
             result.parts.append(self.part.rewrite(fgraph, trace))
             result.stopped = result.parts[0].stopped
@@ -188,9 +189,9 @@ class Attempt(GraphRewriter):
                 raise  # it is the repetition around this that has no end
             result.parts.append(error.result)
             result.stopped, result.note = StopReason.FAILED, str(error)
-            snapshot.restore()
+            before.go(error)
         finally:
-            snapshot.close()
+            before.close()
 
 
 class MergeOptimizer(GraphRewriter):

@@ -5,7 +5,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from rewrite_engine.graph.history import Snapshot
+
+if TYPE_CHECKING:
+    from rewrite_engine.rewrite.trace import Trace
 
 
 class StopReason(enum.Enum):
@@ -23,16 +28,18 @@ class RuleStats:
     """What one rule did in a run.
 
     calls: nodes at which it was tried. matches: how often it proposed something. firings: how often
-    the graph took it. refused: how often the graph did not, because the type does not fit or a
-    feature is against it. errors: how often it raised (with `config.on_rule_error` "warn").
-    created, dropped: nodes that came into the graph and left it at its firings. seconds: spent in
-    matching and replacing. A strategy has calls, matches, and the seconds that its rules have not:
-    what it does is counted for them, and what it brings into the graph for the last of them.
+    the graph took it. taken_back: how often it did, and was put back later. refused: how often the
+    graph did not, because the type does not fit or a feature is against it. errors: how often it
+    raised (with `config.on_rule_error` "warn"). created, dropped: nodes that came into the graph
+    and left it at its firings. seconds: spent in matching and replacing. A strategy has calls,
+    matches, and the seconds that its rules have not: what it does is counted for them, and what it
+    brings into the graph for the last of them.
     """
 
     calls: int = 0
     matches: int = 0
     firings: int = 0
+    taken_back: int = 0
     refused: int = 0
     errors: int = 0
     created: int = 0
@@ -44,9 +51,14 @@ class RuleStats:
         for name in COLUMNS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
+    def take_back(self) -> None:
+        """The graph was put back: what came of the firings is gone."""
+        self.taken_back += self.firings
+        self.firings = self.created = self.dropped = 0
+
 
 COLUMNS = tuple(f.name for f in fields(RuleStats))
-HEADINGS = {"firings": "fired", "created": "new", "dropped": "gone"}
+HEADINGS = {"firings": "fired", "taken_back": "taken back", "created": "new", "dropped": "gone"}
 
 
 @dataclass(slots=True)
@@ -55,6 +67,7 @@ class Result:
 
     tally: what each rule did, by its name. refusals: how often a feature refused a firing, by the
     feature's class. parts: the results of what it is made of. note: more on why it stopped.
+    taken_back_by: the driver that put the graph back to where it was before, if one did.
     """
 
     name: str
@@ -68,6 +81,7 @@ class Result:
     seconds: float = 0.0
     parts: list[Result] = field(default_factory=list)
     note: str = ""
+    taken_back_by: str | None = None
 
     @property
     def rules(self) -> dict[str, RuleStats]:
@@ -89,6 +103,19 @@ class Result:
     def firings(self) -> int:
         """How many rules fired."""
         return sum(s.firings for leaf in self.leaves() for s in leaf.tally.values())
+
+    @property
+    def taken_back(self) -> int:
+        """How many more fired, before the graph was put back."""
+        return sum(s.taken_back for leaf in self.leaves() for s in leaf.tally.values())
+
+    def take_back(self, by: str) -> None:
+        """A driver has put the graph back to where it was before."""
+        for leaf in self.leaves():
+            if leaf.firings:
+                leaf.taken_back_by = by
+            for stats in leaf.tally.values():
+                stats.take_back()
 
     def count(self, name: str, firings: int = 1) -> None:
         """Note firings of something that is not tried by the common loop of the drivers."""
@@ -115,8 +142,9 @@ class Result:
             yield from part.leaves()
 
     def __str__(self) -> str:
+        back = f" ({self.taken_back} more taken back)" if self.taken_back else ""
         return (
-            f"{self.name}: {self.firings} firings, "
+            f"{self.name}: {self.firings} firings{back}, "
             f"{self.nodes_before} -> {self.nodes_after} nodes, "
             f"{self.seconds * 1e3:.2f} ms, {self.stopped.name}"
         )
@@ -159,3 +187,23 @@ class Result:
 
     def __rich__(self) -> Any:
         return self.table()
+
+
+class WayBack(Snapshot):
+    """The way back to where a driver begins (as soon as `take` was called): of the graph, of what
+    is counted, and of what a trace has noted since this was made.
+    """
+
+    def __init__(self, fgraph: Any, result: Result, trace: Trace | None) -> None:
+        super().__init__(fgraph)
+        self.result, self.trace = result, trace
+        self.mark = (0, 0) if trace is None else trace.mark()
+
+    def go(self, why: object) -> None:
+        """Go back. why: what went wrong; its first line is kept."""
+        self.restore()
+        by = self.result.name
+        self.result.take_back(by)
+        if self.trace is not None:
+            said = str(why).partition("\n")[0] or type(why).__name__
+            self.trace.take_back(self.mark, by, said)

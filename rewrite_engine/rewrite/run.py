@@ -15,7 +15,6 @@ from time import perf_counter
 from typing import Any
 
 from rewrite_engine.errors import CycleError, RuleLoopError
-from rewrite_engine.graph.history import Snapshot
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.rule import Rule
@@ -23,7 +22,7 @@ from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import Account, RunBudget, used_up
 from rewrite_engine.rewrite.loop import EVERY, WINDOW, Lines, Rows
 from rewrite_engine.rewrite.loop.story import AGAIN, LONG, Stop, Story, text_of
-from rewrite_engine.rewrite.result import Result, RuleStats, StopReason
+from rewrite_engine.rewrite.result import Result, RuleStats, StopReason, WayBack
 from rewrite_engine.rewrite.step import Derived, Referee, Refusal, fail, fire, made_by, put
 from rewrite_engine.rewrite.trace import Trace
 
@@ -31,22 +30,18 @@ from rewrite_engine.rewrite.trace import Trace
 class Run:
     """One run of rules over one graph.
 
-    hit: whether a rule fired at the node that was visited last (the order sets it back).
+    hit: whether a rule fired at the node that was visited last (the order sets it back). last:
+    whether what stops the run comes after a firing.
     """
 
     def __init__(
-        self,
-        fgraph: Any,
-        rules: RuleSet,
-        budget: RunBudget,
-        trace: Trace | None,
-        result: Result,
+        self, fgraph: Any, rules: RuleSet, budget: RunBudget, trace: Trace | None, result: Result
     ) -> None:
         self.fgraph, self.dispatch = fgraph, rules.dispatch
         self.trace, self.result = trace, result
         self.level: dict[Apply, int] = fgraph.order.level
         self.fresh: list[Apply] = []  # the nodes that came in at the last firing
-        self.hit = False
+        self.hit = self.last = False
         self.referee = Referee.of(fgraph)
         self.careful = self.referee is not None
         self.attempts = bool(getattr(trace, "attempts", False))
@@ -93,7 +88,7 @@ class Run:
         (Ctrl-C) leaves the graph as it was before, as a loop does.
         """
         fgraph = self.fgraph
-        self.before = Snapshot(fgraph)
+        self.before = WayBack(fgraph, self.result, self.trace)
         fgraph.fresh, fgraph.tally = self.fresh, self.result.tally
         try:
             self.go(order)
@@ -103,11 +98,10 @@ class Run:
                 raise Stop(self.story.error())
         except Stop as stop:
             self.over(stop.error)
-        except Exception:  # a rule's: it has changed nothing
-            self.leave()
-            raise
-        except BaseException:
-            self.leave(back=True)
+        except BaseException as error:
+            self.leave(
+                None if isinstance(error, Exception) else error
+            )  # (a rule's changed nothing)
             raise
         else:
             self.leave()
@@ -117,12 +111,12 @@ class Run:
         if self.story is not None and self.story.sure:
             self.result.stopped = StopReason.LOOP
         failed = error is not None and self.budget.on_budget == "raise"
-        self.leave(back=failed)
+        self.leave(error if failed else None)
         if failed:
             raise error  # type: ignore[misc]
 
-    def leave(self, back: bool = False) -> None:
-        """Let go of the graph. back: as it was before the run."""
+    def leave(self, error: BaseException | None = None) -> None:
+        """Let go of the graph. error: why it goes back to what it was before the run."""
         fgraph = self.fgraph
         fgraph.agenda = fgraph.fresh = fgraph.tally = None
         if self.account is not None:
@@ -130,8 +124,8 @@ class Run:
             self.account.spend(self.result.fired, self.result.visits)
         fgraph.lets_go = False
         fgraph.queued.clear()
-        if back:
-            self.before.restore()
+        if error is not None:
+            self.before.go(error)
         fgraph.flush()
         if self.referee is not None:
             self.referee.leave()
@@ -161,6 +155,10 @@ class Run:
                 except Exception as error:
                     hit = False
                     self.fail(node, rule, error, stats, clock() - then)
+                except Stop:
+                    if attempts and self.last:
+                        self.tell(node, rule, True, clock() - then)
+                    raise
                 now = clock()
                 stats.seconds += now - then
                 if attempts:
@@ -304,7 +302,7 @@ class Run:
         """Before a firing that is one of those looked at, that a budget may forbid, or that is part
         of a story: note its terms, or their key. n: its number in its line.
         """
-        limit, line = self.budget, self.lines.of.get(node)
+        limit, line, self.last = self.budget, self.lines.of.get(node), False
         if new.__class__ is Unknown:
             return None
         if self.story is None and self.left <= 0:
@@ -322,7 +320,7 @@ class Run:
 
     def check(self, node: Apply, rule: Rule, line: list[int] | None, key: Any) -> None:
         """After such a firing, and after every lot of them: is a budget used up, is it a loop?"""
-        limit, fresh, level = self.budget, self.fresh, self.level
+        limit, fresh, level, self.last = self.budget, self.fresh, self.level, True
         n = 1 if line is None else line[0]
         self.left -= self.lot - 1 - self.tick
         if self.story is not None:

@@ -32,6 +32,8 @@ from rewrite_engine.rewrite.trace import Trace
 #: what a replacement that turns out to be impossible raises
 IMPOSSIBLE = (CycleError, TypeMismatchError)
 
+DEARER = "it cannot be done after all, or the graph does not get cheaper by it"
+
 #: parts in which nothing more was found -> why the search stopped
 Settled = dict[frozenset[Apply], StopReason]
 
@@ -281,7 +283,7 @@ class Region:
         fgraph.flush()
         fgraph.attach_feature(history)
         fgraph.attach_feature(balance)
-        start, told = history.checkpoint(), 0 if trace is None else trace.count
+        start, told = history.checkpoint(), (0, 0) if trace is None else trace.mark()
         replay = Replay(fgraph, self.egraph, choice, trace)
         worse = True
         try:
@@ -294,7 +296,7 @@ class Region:
             if worse:
                 history.revert(fgraph, start)
                 if trace is not None:
-                    trace.take_back(told)
+                    trace.take_back(told, self.driver.name, DEARER)
             fgraph.remove_feature(history)
         if worse:
             return

@@ -94,12 +94,19 @@ def fire(
 def put_derived(fgraph: Any, node: Apply, rule: Any, result: Derived, trace: Trace | None) -> bool:
     """Put in what the last step of a strategy made; a trace is told of every step."""
     inner, new = result.steps[-1]
+    if len(result.steps) > 1 and not isinstance(new, Variable):
+        raise inner.error(
+            PatternError,
+            f"replaces other things than the term that it was applied to, which the graph does not "
+            f"have yet (in {rule.name})",
+        )
     if trace is None:
         return put(fgraph, node, inner, new, None)
     trace.go(rule.name)
     try:
-        if len(result.steps) == 1 or not isinstance(new, Variable):
+        if len(result.steps) == 1:
             return put(fgraph, node, inner, new, trace)
+        told = trace.count
         before = old = node.outputs[0]
         for step, made in result.steps[:-1]:
             trace.about(before.owner, made, before)
@@ -108,6 +115,7 @@ def put_derived(fgraph: Any, node: Apply, rule: Any, result: Derived, trace: Tra
         trace.about(before.owner, new, before)
         own = fgraph.replace(old, new, inner)
         if own is old:
+            trace.forget(told)
             return False
         trace.fired(inner, own)
         return True

@@ -84,7 +84,7 @@ def test_a_loop_is_named_and_the_graph_is_as_before(case: Any, traced: bool) -> 
     assert shape(graph) == before
     graph.check_integrity()
     assert info.value.result.stopped in (StopReason.BUDGET, StopReason.LOOP)
-    assert info.value.result.firings > 0
+    assert (info.value.result.firings, info.value.result.taken_back > 0) == (0, True)
     assert info.value.result.nodes_after == len(graph)
     assert graph.agenda is None
     assert graph.fresh is None
@@ -178,7 +178,7 @@ def test_how_many_firings_it_takes_to_find_a_loop(loops: int) -> None:
     for n in (300, 9_000):
         with pytest.raises(RuleLoopError) as info:
             EquilibriumOptimizer([f_g, g_f]).rewrite(big(n, loops))
-        assert info.value.result.firings < 2_000
+        assert 0 < info.value.result.taken_back < 2_000
 
 
 def test_long_honest_work_is_no_loop() -> None:

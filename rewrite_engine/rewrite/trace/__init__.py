@@ -180,10 +180,23 @@ class Trace:
         elif firing.at >= self.past.due:  # type: ignore[union-attr]
             self.pasts[graph].turn(oldest.at)
 
-    def take_back(self, count: int) -> None:
-        """The graph was put back to where it was after firing `count`: later ones did not take
-        place.
+    def mark(self) -> tuple[int, int]:
+        """The present state, for `take_back`."""
+        return self.count, self.tried_count
+
+    def take_back(self, mark: tuple[int, int], by: str, why: str) -> None:
+        """The graph was put back to where it was at a mark: what fired since then leaves the
+        record, and the tries say who took it back, and why. (What had left to make room does not
+        come back.)
         """
+        self.forget(mark[0])
+        since: list[Attempt] = []
+        while self.tries and self.tries[-1].number > mark[1]:
+            since.append(self.tries.pop())
+        self.tries += [a.taken_back(by, why) for a in reversed(since)]
+
+    def forget(self, count: int) -> None:
+        """The firings after number `count` did not take place after all."""
         while self.records and self.records[-1].number > count:
             self.records.pop()
         self.count = count

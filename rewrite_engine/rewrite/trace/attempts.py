@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rewrite_engine.graph.node import Apply
@@ -19,12 +19,12 @@ UNCHANGED = "what it makes is there already: nothing would change"
 class Attempt:
     """One try.
 
-    node: as it is by now; term: as it was. verdict: fired, failed, refused or error. part: what
-    failed: a sub-pattern or guard as text, "root", "right side", "type", "function", or the
-    feature that refused. reason: why, in words. bindings: what the rule's variables stood for, as
-    text. evidence: what facts said of the guards that hold. firing: its number, if it fired. took:
-    the seconds of the try itself; seconds: since the trace began. ruled_out: the index knew, and
-    the rule was not called.
+    node: as it is by now; term: as it was. verdict: fired, taken back, failed, refused or error.
+    part: what failed: a sub-pattern or guard as text, "root", "right side", "type", "function", the
+    feature that refused, or the strategy or driver that took it back. reason: why, in words.
+    bindings: what the rule's variables stood for, as text. evidence: what facts said of the guards
+    that hold. firing: its number, if it fired. took: the seconds of the try itself; seconds: since
+    the trace began. ruled_out: the index knew, and the rule was not called.
     """
 
     number: int
@@ -51,7 +51,18 @@ class Attempt:
     def __str__(self) -> str:
         if self.verdict == "fired":
             return f"{self.term}: {self.rule_name} fired"
-        return f"{self.term}: {self.rule_name} {self.verdict}: {self.reason}"
+        return f"{self.term}: {self.rule_name} {self.outcome}: {self.reason}"
+
+    @property
+    def outcome(self) -> str:
+        """The verdict, and who took it back."""
+        return f"taken back by {self.part}" if self.verdict == "taken back" else self.verdict
+
+    def taken_back(self, by: str, why: str) -> Attempt:
+        """This, if what it did was taken back."""
+        if self.verdict != "fired":
+            return self
+        return replace(self, verdict="taken back", part=by, reason=why, firing=None)
 
 
 def attempted(

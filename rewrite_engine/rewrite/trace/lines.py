@@ -124,6 +124,8 @@ def phase_record(result: Result, **more: Any) -> Record:
         "stopped": result.stopped.name,
         "note": result.note,
         "firings": result.firings,
+        "taken_back": result.taken_back,
+        "taken_back_by": result.taken_back_by,
         "visits": result.visits,
         "merged": result.merged,
         "nodes_before": result.nodes_before,

@@ -78,7 +78,7 @@ def test_cycles_of_any_length_are_told_as_cycles(n: int, order: Any) -> None:
     assert len(error.turn) == (2 if n == 1 else n)
     assert all(one[2] == two[1] for one, two in zip(error.turn, error.turn[1:], strict=False))
     assert len(str(error)) < 3_000 + 30 * n
-    assert error.result.firings < max(1_100, 10_000 + 8 * n)
+    assert 0 < error.result.taken_back < max(1_100, 10_000 + 8 * n)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_growth_does_not_take_the_budget_of_a_large_graph(rule: Any, term: Any) 
         then = process_time()
         error = caught(innermost(rule), graph)
         assert process_time() - then < 8
-        assert error.result.firings < 10_500
+        assert 0 < error.result.taken_back < 10_500
         assert error.rules == (rule.name,)
         assert "turn by turn" in str(error) or rule is double
 
@@ -106,7 +106,7 @@ def test_one_loop_in_a_large_graph_with_work_to_do(n: int) -> None:
     graph = FunctionGraph([x], [*terms[:1500], sin(sin(sin(term))), *terms[1500:]])
     error = caught(innermost(log_exp, *rules), graph)
     assert set(error.rules) == {rule.name for rule in rules}
-    assert error.result.firings < 14_500
+    assert 0 < error.result.taken_back < 14_500
 
 
 def test_numbers_that_count_up() -> None:

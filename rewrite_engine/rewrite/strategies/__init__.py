@@ -1,0 +1,112 @@
+"""Strategies: rules and drivers combined into larger ones.
+
+At one node, a strategy is a rule like any other: it stands in rule sets, is found by the same
+index, and what it does is told by the rules it is made of.
+
+    first(a, b)           the first that applies (also `a`, if it applies with no effect)
+    seq(a, b)             a, then b at what a made; both, or nothing
+    try_(a)               a, or nothing at all: never fails
+    repeat(a)             a as long as it applies
+    where(condition, a)   a, if condition(fgraph, node)
+
+In a graph, a strategy is a driver:
+
+    topdown(a), bottomup(a)        every node once; what a rule makes is not visited again
+    innermost(a), outermost(a)     until nothing applies, the lowest or the highest node first
+    seq(d, e), repeat(d), try_(d)  of drivers: in turn, until nothing fires, and the graph as it was
+                                   before if d fails
+
+`EquilibriumOptimizer`, `WalkingOptimizer` and `SequentialOptimizer` are what these make. The loop
+of them all is in `rewrite/run.py`; strategies at a node are in `node.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.match.rule import Rule
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.budget import RunBudget
+from rewrite_engine.rewrite.driver import Attempt, Fixpoint, GraphRewriter, SequentialOptimizer
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, OutermostOptimizer
+from rewrite_engine.rewrite.strategies.node import First, Repeat, Seq, Strategy, Try, Where
+from rewrite_engine.rewrite.walk import WalkingOptimizer
+
+__all__ = [
+    "Strategy", "bottomup", "first", "innermost", "outermost", "repeat", "seq", "topdown", "try_",
+    "where",
+]  # fmt: skip
+
+
+def rules_in(parts: Iterable[Any]) -> Iterator[Rule]:
+    """Rules, and those of rule sets."""
+    for part in parts:
+        if isinstance(part, Rule):
+            yield part
+        elif isinstance(part, RuleSet | list | tuple):
+            yield from rules_in(part)
+        elif isinstance(part, GraphRewriter):
+            raise TypeError(f"{part!r} is a driver; only rules and strategies of rules can be here")
+        else:
+            raise TypeError(f"{part!r} is neither a rule, nor a strategy, nor rules")
+
+
+def innermost(
+    *parts: Any, name: str = "innermost", budget: RunBudget | None = None
+) -> GraphRewriter:
+    """Rules until none applies, a term after all that it is made of."""
+    return EquilibriumOptimizer(rules_in(parts), name, budget=budget)
+
+
+def outermost(
+    *parts: Any, name: str = "outermost", budget: RunBudget | None = None
+) -> GraphRewriter:
+    """Rules until none applies, a term before all that it is made of: what a rule throws away is
+    never worked on.
+    """
+    return OutermostOptimizer(rules_in(parts), name, budget=budget)
+
+
+def topdown(*parts: Any, name: str = "topdown", budget: RunBudget | None = None) -> GraphRewriter:
+    """Rules once at each node, from the outputs on."""
+    return WalkingOptimizer(rules_in(parts), "out_to_in", name, budget)
+
+
+def bottomup(*parts: Any, name: str = "bottomup", budget: RunBudget | None = None) -> GraphRewriter:
+    """Rules once at each node, from the inputs on."""
+    return WalkingOptimizer(rules_in(parts), "in_to_out", name, budget)
+
+
+def first(*rules: Rule) -> Strategy:
+    """The first of some rules that applies."""
+    return First(*rules_in(rules))
+
+
+def seq(*parts: Any) -> Any:
+    """Rules one after the other at what the one before made (all, or none); or drivers one after
+    the other.
+    """
+    if parts and all(isinstance(p, GraphRewriter) for p in parts):
+        return SequentialOptimizer(parts, f"seq({', '.join(p.name for p in parts)})")
+    return Seq(*rules_in(parts))
+
+
+def try_(part: Any) -> Any:
+    """A rule, or nothing if it does not apply; or a driver whose failure is undone."""
+    return Attempt(part) if isinstance(part, GraphRewriter) else Try(*rules_in([part]))
+
+
+def repeat(part: Any, budget: RunBudget | None = None) -> Any:
+    """A rule as long as it applies; or a driver until nothing fires (budget: of all turns)."""
+    if isinstance(part, GraphRewriter):
+        return Fixpoint(part, budget)
+    return Repeat(*rules_in([part]))
+
+
+def where(condition: Callable[[Any, Apply], Any], rule: Rule) -> Strategy:
+    """A rule at nodes for which `condition(fgraph, node)` holds."""
+    if not callable(condition):
+        raise TypeError(f"where takes a function of (fgraph, node), not {condition!r}")
+    return Where(condition, *rules_in([rule]))
