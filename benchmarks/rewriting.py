@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import rewrite_engine.tensor as pt
+from benchmarks.graphs import large_fuseable
 from benchmarks.measure import Row, at_least, at_most, once
+from rewrite_engine import grad
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite.trace import Trace
 from rewrite_engine.rules.pipeline import optimizer
@@ -39,6 +41,17 @@ def seconds(driver: Any, levels: int, turns: int, traced: bool = False) -> float
     return statistics.median(times)
 
 
+def model(driver: Any, turns: int) -> float:
+    """Firings a second on the graph of a log-density with its gradient: the median."""
+    rates = []
+    for _ in range(turns):
+        fgraph = FunctionGraph(*large_fuseable(pt, grad, 25))
+        time, result = once(lambda: driver.rewrite(fgraph))  # noqa: B023
+        assert result.firings > 100
+        rates.append(result.firings / time)
+    return statistics.median(rates)
+
+
 def main() -> Iterator[Row]:
     driver = {part.name: part for part in optimizer().parts}["canonicalize"]
     seconds(driver, 1_000, 3)
@@ -46,6 +59,8 @@ def main() -> Iterator[Row]:
     yield at_least("firings a second, 1,000 levels", 1_000 / plain, 120_000, "/s")
     traced = seconds(driver, 1_000, 15, traced=True)
     yield at_least("the same, traced", 1_000 / traced, 100_000, "/s")
+    model(driver, 3)
+    yield at_least("firings a second, large_fuseable(25)", model(driver, 25), 50_000, "/s")
     for levels in SIZES[1:]:
         ratio = seconds(driver, levels, 3) / levels / (plain / 1_000)
         yield at_most(f"time per level, {levels:,} over 1,000", ratio, 1.5, "×")

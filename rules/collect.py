@@ -27,10 +27,10 @@ def factors(v):
     if v.head is neg:
         return -1, v.owner.inputs
     if v.head is mul:
-        numbers = [u.number for u in v.owner.inputs if u.head is CONSTANT and u.number is not None]
+        operands = v.owner.inputs
+        numbers = [u for u in operands if u.head is CONSTANT and u.number is not None]
         if len(numbers) == 1:
-            others = [u for u in v.owner.inputs if u.head is not CONSTANT or u.number is None]
-            return numbers[0], tuple(others)
+            return numbers[0].number, tuple([u for u in operands if u is not numbers[0]])
     return 1, (v,)
 
 
@@ -63,9 +63,10 @@ def like_terms(fgraph, node):
     >>> rewritten(2 * x + y + 3 * x - y * -1 + x)
     2.0 * y + 6.0 * x
     """
-    heads = [v.head for v in node.inputs]
-    if mul not in heads and neg not in heads and len(set(node.inputs)) == len(heads):
-        return None
+    parts = [v.owner.inputs for v in node.inputs if v.head is mul or v.head is neg]
+    seen = [*node.inputs, *[u for part in parts for u in part if u.head is not CONSTANT]]
+    if len(set(seen)) == len(seen):
+        return None  # nothing occurs twice
     dtype = node.outputs[0].type.dtype
     found = {}
     for v in node.inputs:

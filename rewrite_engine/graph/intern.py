@@ -128,6 +128,8 @@ def key_of(node: Any, inputs: tuple[Any, ...]) -> Any:
 def key_in_any_order(node: Any, inputs: tuple[Any, ...]) -> Any:
     """The same where sums of floats may be regrouped: the order of operands never counts."""
     op = node.op
-    if len(inputs) > 2 and op.commutative and op.associative:
-        return op, tuple(sorted(inputs, key=id))
-    return key_of(node, inputs)
+    if not op.commutative or len(inputs) < 2:
+        return op, inputs
+    if len(inputs) == 2:
+        return op, frozenset(inputs)
+    return op, tuple(sorted(inputs, key=id)) if op.associative else inputs

@@ -46,17 +46,14 @@ class Knowledge:
         #: that left, and come back with what was declared of them.)
         self.declared: WeakKeyDictionary[Variable, dict[Any, Any]] = WeakKeyDictionary()
         if fgraph is not None:
-            fgraph.on_change_input.append(self.on_change_input)
             fgraph.on_change_type.append(self.on_change_type)
             fgraph.on_prune.append(self.on_prune)
 
     # --- what changes in the graph ---------------------------------------------------------------
 
-    def on_change_input(
-        self, fgraph: Any, node: Any, i: int, old: Variable, new: Variable, reason: Any
-    ) -> None:
-        """A node has another input."""
-        if isinstance(node, Apply):
+    def on_settle(self, node: Apply) -> None:
+        """A node has other inputs."""
+        if not self.about.keys().isdisjoint(node.outputs):
             self.forget(node.outputs)
 
     def on_change_type(self, fgraph: Any, var: Variable, old: Any, new: Any) -> None:
@@ -65,26 +62,30 @@ class Knowledge:
 
     def on_prune(self, fgraph: Any, node: Apply, reason: Any) -> None:
         """A node left, and with it the constants that nobody else uses."""
-        clients = fgraph.clients
-        alone = [v for v in node.inputs if isinstance(v, Constant) and not clients.get(v)]
-        for key in self.waits.pop(node, ()):
-            _unlink(self.waiting, key, node)
-        self.forget([*node.outputs, *alone])
+        if node in self.waits:
+            for key in self.waits.pop(node):
+                _unlink(self.waiting, key, node)
+        known, gone = self.about.keys(), node.outputs
+        if not (known.isdisjoint(gone) and known.isdisjoint(node.inputs)):
+            clients = fgraph.clients
+            alone = [v for v in node.inputs if isinstance(v, Constant) and not clients.get(v)]
+            self.forget([*gone, *alone])
 
     def forget(self, variables: Iterable[Variable]) -> None:
         """Drop the answers that rest on variables, and all that was concluded from them."""
-        dropped = [key for v in variables for key in self.about.get(v, ())]
+        about = self.about
+        dropped = [key for v in variables if v in about for key in about[v]]
         while dropped:
             key = dropped.pop()
             answer = self.answers.pop(key, MISSING)
             if answer is MISSING:
                 continue
             dropped += self.users.pop(key, ())
-            uses, about = self.grounds.pop(key)
+            uses, seen = self.grounds.pop(key)
             for used in uses:
                 _unlink(self.users, used, key)
-            for v in about:
-                _unlink(self.about, v, key)
+            for v in seen:
+                _unlink(about, v, key)
             for node in self.waiting.pop(key, ()):
                 _unlink(self.waits, node, key)
                 if node in self.fgraph.order.level:  # (a strategy may ask at what it only tries)

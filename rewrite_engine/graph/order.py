@@ -31,6 +31,8 @@ class Order:
     __slots__ = ("level", "above", "extra", "raised")
 
     def __init__(self, above: Callable[[Apply], Iterable[Apply]]) -> None:
+        #: (To delete a node never invalidates the order. Edges that were added are for those to
+        #: remove who added them.)
         self.level: dict[Apply, int] = {}
         self.above = above
         #: edges that are not uses: reader of a value → node that overwrites it
@@ -55,12 +57,6 @@ class Order:
         same clients.
         """
         self.level[node] = level
-
-    def remove(self, node: Apply) -> None:
-        """Forget a node. Removing never invalidates the order. Edges that were added are for those
-        to remove who added them.
-        """
-        del self.level[node]
 
     def arranged(self) -> tuple[list[Apply], list[int]]:
         """All nodes by level, those that came first before others, and their levels."""

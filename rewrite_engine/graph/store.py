@@ -159,7 +159,8 @@ class NodeStore:
             v = names.get(v, v)
             own.append(v if v in clients else self._root_of(v, node))
         inputs = tuple(own)
-        twin = self.table.get(self.key_of(node, inputs)) if self.merging else None
+        key = self.key_of(node, inputs)
+        twin = self.table.get(key) if self.merging else None
         if twin in self.dirty:
             twin = self._if_still(twin, inputs)
         if twin is not None and (self.guard is None or self.guard.may_merge(node, twin)):
@@ -167,14 +168,12 @@ class NodeStore:
             return
         node.inputs = inputs
         if not node.op.destroy_map:
-            self.table.setdefault(self.key_of(node, inputs), node)
+            self.table.setdefault(key, node)
         level = self.order.insert(node, gap)
         for v in inputs:
             clients[v][node] = None
         for a, out in zip(like.outputs, node.outputs, strict=True):
-            clients[out] = {}
-            if a is not out:
-                names[a] = out
+            clients[out], names[a] = {}, out
         node.origin = node.origin if origin is None else origin
         if self.fresh is not None:
             self.fresh.append(node)
@@ -287,9 +286,12 @@ class NodeStore:
         op = node.op
         table, key_of = self.table, self.key_of
         key = key_of(node, before)
-        if table.get(key) is node:
-            del table[key]
+        twin = table.pop(key, None)
+        if twin is not None and twin is not node:
+            table[key] = twin
         node.inputs = after
+        if self.facts is not None:
+            self.facts.on_settle(node)
         if self.on_change_input:
             self._tell_changes(node, before, after)
         key = key_of(node, after)
@@ -305,9 +307,7 @@ class NodeStore:
             self._retype(node)
         return True
 
-    def _tell_changes(
-        self, node: Apply, before: Sequence[Variable], after: Sequence[Variable]
-    ) -> None:
+    def _tell_changes(self, node: Apply, before: Any, after: Any) -> None:
         for i, (a, b) in enumerate(zip(before, after, strict=True)):
             if a is b:
                 continue
@@ -361,7 +361,7 @@ class NodeStore:
 
     def _prune(self, var: Variable, reason: Any) -> None:
         """Remove a variable that nobody uses, with everything that only it needed."""
-        clients, table, used, order = self.clients, self.table, self.out_uses, self.order
+        clients, table, used, level = self.clients, self.table, self.out_uses, self.order.level
         stack = [var]
         while stack:
             v = stack.pop()
@@ -375,11 +375,12 @@ class NodeStore:
             if len(outputs) > 1 and any(clients[out] or out in used for out in outputs):
                 continue
             key = self.key_of(node, inputs)
-            if table.get(key) is node:
-                del table[key]
+            twin = table.pop(key, None)
+            if twin is not None and twin is not node:  # another one, equal to it
+                table[key] = twin
             if node in self.dirty:
                 inputs = substitute(inputs, self.dirty.pop(node))
-            order.remove(node)
+            del level[node]
             self.queued.discard(node)
             for out in outputs:
                 del clients[out]

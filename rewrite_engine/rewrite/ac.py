@@ -28,7 +28,7 @@ from rewrite_engine.match.ac import (
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
 from rewrite_engine.match.outline import Outline, head_of
 from rewrite_engine.match.rule import NodeRewriter, When
-from rewrite_engine.rewrite.fold import constant_folding
+from rewrite_engine.rewrite.fold import folded
 
 
 def is_associative_op(op: Any) -> bool:
@@ -188,17 +188,20 @@ def _joined_constants(fgraph: Any, node: Apply) -> Any:
     constants = [inputs[i] for i in places]
     if not 2 <= len(constants) < len(inputs):
         return None
-    alone = op.make_node(*constants)
     out = node.outputs[0]
-    if not out.type.computes_like(alone.outputs[0].type):  # int8 among int64 would overflow
+    one = folded(op, tuple(constants))
+    if one is None or not out.type.computes_like(one.type):  # int8 among int64 would overflow
         return None
-    folded = constant_folding.fn(fgraph, alone)
-    if folded is None or not _is_harmless(op, folded[0], inputs):
+    if not _is_harmless(op, one, inputs):
         return None
     place, rest = places[0], without(inputs, set(places))
-    bare = fitting(out, joined(op, rest)) if is_number(folded[0], op.identity, out) else None
-    joint = op(*rest[:place], folded[0], *rest[place:]) if bare is None else bare
-    return fitting(out, joint)
+    bare = fitting(out, joined(op, rest)) if is_number(one, op.identity, out) else None
+    if bare is not None:
+        return bare
+    operands = [*rest[:place], one, *rest[place:]]
+    if any([one.type is c.type for c in constants]):  # so the whole has the type it had
+        return opened(node, operands)
+    return fitting(out, op(*operands))
 
 
 def _constant_places(op: Any, inputs: Sequence[Variable]) -> list[int]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from rewrite_engine.config import config
-from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.match.claim import exact
 from rewrite_engine.match.decorate import node_rewriter
 
@@ -33,7 +34,21 @@ def constant_folding(fgraph: Any, node: Apply) -> Any:
         config.fold_limit, _bytes(node.inputs, [v.data for v in node.inputs])
     ):
         return None
-    return [out.type.make_constant(value) for out, value in zip(node.outputs, values, strict=True)]
+    made = [out.type.make_constant(value) for out, value in zip(node.outputs, values, strict=True)]
+    return made[0] if len(made) == 1 else made
+
+
+def folded(op: Any, constants: tuple[Constant, ...]) -> Any:
+    """What an op of one output makes of constants, as a constant; None if it stays symbolic."""
+    if all([c.number is not None for c in constants]):
+        return _number(op, constants)
+    return constant_folding.fn(None, op.make_node(*constants))
+
+
+@lru_cache(maxsize=1024)
+def _number(op: Any, constants: tuple[Constant, ...]) -> Any:
+    """The same for numbers: a model has few of them, and they meet again and again."""
+    return constant_folding.fn(None, op.make_node(*constants))
 
 
 def _bytes(variables: Any, values: list[Any]) -> int:
