@@ -30,8 +30,7 @@ from rewrite_engine.match.ac import (
     plan,
 )
 from rewrite_engine.match.build import guards_hold
-from rewrite_engine.match.emit import compile_rule
-from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.interpret import match_root, matcher_for
 from rewrite_engine.match.lower import (
     Compute,
     Lowered,
@@ -225,7 +224,7 @@ class PatternFinder(Finder):
         names = tuple(holes(left))
         right = Compute(lambda *values: dict(zip(names, values, strict=True)), names)
         asked = Lowered(left, right, lowered.guards, lowered.exact)
-        self.match = compile_rule(asked, "find", self.text)
+        self.match = matcher_for(asked, "find", self.text)
 
     def considers(self, op: Any) -> bool:
         return self.left.fits(op)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -16,6 +17,7 @@ from rewrite_engine.match.ac import (
     AFTER,
     BEFORE,
     EXTRA,
+    MOST,
     Tries,
     is_ac,
     joined,
@@ -27,9 +29,9 @@ from rewrite_engine.match.ac import (
     stands_alone,
     without,
 )
-from rewrite_engine.match.build import ask
-from rewrite_engine.match.emit import test_cost
-from rewrite_engine.match.lower import Condition
+from rewrite_engine.match.build import ask, instantiate
+from rewrite_engine.match.emit import Function, compile_rule, test_cost
+from rewrite_engine.match.lower import Condition, Lowered
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, is_wide
 
 Bindings = dict[str, Any]
@@ -60,6 +62,25 @@ def match_root(
     if len(node.outputs) == 1:
         matcher = Matcher(pattern, exact, Tries(tries))
         yield from matcher.match_op(pattern, node.outputs[0], {})
+
+
+def interpreted(rule: Lowered, fgraph: Any, node: Any) -> Any:
+    """What a rule makes of a node; None if it does not apply."""
+    for bound in Matcher(rule.left, rule.exact, Tries(MOST), rule.guards, fgraph).ways(node):
+        result = instantiate(rule.right, bound, node)
+        if result is not None:
+            return result
+    return None
+
+
+def matcher_for(rule: Lowered, name: str, text: str) -> Function:
+    """The matcher of a rule, compiled; interpreted where the left side has so many operands that
+    Python does not compile it (20 loops in each other, 100 levels of indentation).
+    """
+    try:
+        return compile_rule(rule, name, text)
+    except SyntaxError:
+        return partial(interpreted, rule)
 
 
 @dataclass(slots=True)

@@ -17,11 +17,10 @@ from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
-from rewrite_engine.match.ac import MOST, Tries
-from rewrite_engine.match.build import Consumer, consumer, instantiate
+from rewrite_engine.match.build import Consumer, consumer
 from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
-from rewrite_engine.match.emit import Function, compile_rule
-from rewrite_engine.match.interpret import Matcher
+from rewrite_engine.match.emit import Function
+from rewrite_engine.match.interpret import interpreted, matcher_for
 from rewrite_engine.match.lower import Compute, lower
 from rewrite_engine.match.outline import (
     Outline,
@@ -286,16 +285,11 @@ class DataRule(Rule):
     def apply(self) -> Function:
         leave = self.needs_leave
         name = self.name if leave is None else f"{self.name}, assuming {leave}"
-        return compile_rule(self.lowered, name, self.text)
+        return matcher_for(self.lowered, name, self.text)
 
     def interpreted(self, fgraph: Any, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""
-        exact, tries = self.lowered.exact, Tries(MOST)
-        for bound in Matcher(self.left, exact, tries, self.guards, fgraph).ways(node):
-            result = instantiate(self.right, bound, node)
-            if result is not None:
-                return result
-        return None
+        return interpreted(self.lowered, fgraph, node)
 
     @cached_property
     def drops(self) -> bool:

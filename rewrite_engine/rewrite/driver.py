@@ -127,7 +127,7 @@ class Fixpoint(GraphRewriter):
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         outer = fgraph.account
-        account = fgraph.account = Account(self.name, self.budget, len(fgraph), outer)
+        account = fgraph.account = Account(self.name, self.budget, fgraph, outer)
         before = WayBack(fgraph, result, trace)
         before.take()
         try:

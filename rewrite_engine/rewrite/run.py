@@ -50,13 +50,14 @@ class Run:
         self.lines = Lines()
         self.rows = Rows()
         self.story: Story | None = None
-        self.budget = fitted = budget.fitted(len(fgraph))
+        self.budget = fitted = budget.fitted(len(fgraph), len(fgraph.clients))
         self.left: int = fitted.firings or 0
         self.lot, self.tick = 1, 0  # firings from one check to the next, and how many are left
         self.per_rule: float = inf if fitted.per_rule is None else fitted.per_rule
         self.deepest: int = fitted.depth or 0
         self.wary = self.deepest < EVERY  # whether every firing is looked at
         self.largest: int = len(fgraph) + (fitted.nodes or 0)
+        self.operands, self.room = 0, fitted.operands or 0  # of what rules make; how many may be
         self.patience = 10_000 + 20 * len(fgraph)  # visits without a firing
         self.deadline = inf if fitted.seconds is None else perf_counter() + fitted.seconds
         self.every, self.deep = EVERY, EVERY - WINDOW
@@ -72,11 +73,9 @@ class Run:
         self.every, self.deep = account.every, account.every - account.window
         self.lines, self.rows, self.story = account.lines, account.rows, account.story
         self.left = min(self.left, account.left)
-        self.per_rule = inf if limit.per_rule is None else limit.per_rule
-        if self.budget.per_rule is not None:
-            self.per_rule = min(self.per_rule, self.budget.per_rule)
+        self.per_rule = min(self.per_rule, inf if limit.per_rule is None else limit.per_rule)
         self.deepest = min(self.deepest, limit.depth or 0)
-        self.largest = min(self.largest, account.largest)
+        self.largest, self.room = min(self.largest, account.largest), min(self.room, account.room)
         self.deadline = min(self.deadline, account.deadline)
         self.wary = True
         self.budget = replace(limit, on_budget=self.budget.on_budget)
@@ -121,7 +120,7 @@ class Run:
         fgraph.agenda = fgraph.fresh = fgraph.tally = None
         if self.account is not None:
             self.account.story = self.story
-            self.account.spend(self.result.fired, self.result.visits)
+            self.account.spend(self.result.fired, self.result.visits, self.operands)
         fgraph.lets_go = False
         fgraph.queued.clear()
         if error is not None:
@@ -183,8 +182,7 @@ class Run:
         looked = n % self.every >= self.deep or self.wary
         key = self.look(node, rule, new, n, stats) if looked else None
         if self.careful or len(node.outputs) > 1 or getattr(new, "type", None) is not old.type:
-            if new.__class__ is Derived:
-                stats = self.inner(new)
+            stats = self.inner(new) if new.__class__ is Derived else stats
             fired = self.put(node, rule, new, stats)
         elif self.trace is None:
             fired = self.fgraph.replace(old, new, rule) is not old
@@ -197,10 +195,11 @@ class Run:
             stats.firings += 1
         else:
             self.result.fire((new.steps[-1][0] if new.__class__ is Derived else rule).name)
-        if fresh:
-            stats.created += len(fresh)
-            line = line or [1, 0]
-            lines.update(dict.fromkeys(fresh, line))
+        stats.created += len(fresh)
+        line = line or ([1, 0] if fresh else None)
+        for made in fresh:
+            lines[made] = line  # type: ignore[assignment]
+            self.operands += len(made.inputs)
         stats.dropped += size - len(level) + len(fresh)
         if node in level:
             line = self.remain(node, rule, line, size)
@@ -209,7 +208,7 @@ class Run:
         if line is not None:
             line[0] = n
         self.tick -= 1
-        if self.tick < 0 or looked:
+        if self.tick < 0 or looked or self.operands > self.room:
             self.check(node, rule, line, key)
         return True
 
@@ -221,8 +220,7 @@ class Run:
 
     def inner(self, new: Derived) -> RuleStats:
         """The statistics of the rule that made what a strategy wants to put in."""
-        name = new.steps[-1][0].name
-        return self.result.tally.get(name) or self.result.tally.setdefault(name, RuleStats())
+        return self.result.tally.setdefault(new.steps[-1][0].name, RuleStats())
 
     def put(self, node: Apply, rule: Rule, new: Any, stats: RuleStats) -> bool:
         """Make a replacement that needs care: under a trace, with features that may refuse, of
@@ -324,12 +322,14 @@ class Run:
         n = 1 if line is None else line[0]
         self.left -= self.lot - 1 - self.tick
         if self.story is not None:
-            if self.story.taken(key, fresh, line):
+            if self.story.taken(key, fresh, line) or 4 * self.operands > 5 * self.room:
                 raise Stop(self.story.error())
         elif n > self.deepest:
             self.stop(f"more than {limit.depth} firings at what came of one node", rule, line)
         elif len(level) > self.largest:
             self.stop(f"the graph grew by more than {limit.nodes} nodes", rule, line)
+        elif self.operands > self.room:
+            self.stop(f"its rules made more than {limit.operands} operands", rule, line)
         elif key is not None:
             self.rows.fired(rule, key, node, fresh)
             if n % self.every == self.every - 1:

@@ -14,6 +14,7 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.decorate import compute
 from rewrite_engine.match.emit import RuleEmitter
 from rewrite_engine.match.fact import given
+from rewrite_engine.match.find import find
 from rewrite_engine.match.pattern import Const, Prop, Rest
 from rewrite_engine.terms.expression import make as graph_tuple
 from rewrite_engine.terms.logic import LogicVariable
@@ -346,3 +347,35 @@ def test_local_names_are_few() -> None:
     assert rule.apply.__code__.co_nlocals < 30
     source, _ = RuleEmitter(rule.lowered, rule.name, rule.text).emit()
     assert source.count("for ") <= 8
+
+
+def test_more_operands_than_python_nests_loops() -> None:
+    """20 loops in each other, and 100 levels of indentation, are what Python compiles."""
+
+    def many(a: Any, rest: Rest) -> Any:
+        tens = [mul(num_of(i), sin(add(a, num_of(i)))) for i in range(12)]
+        return add(*tens, *rest) >> sub(a, add(0, *rest))
+
+    def num_of(i: int) -> float:
+        return float(i + 2)
+
+    def deep(a: Any) -> Any:
+        return nested(a) >> a
+
+    def nested(a: Any) -> Any:
+        for _ in range(55):
+            a = sub(sin(a), 3.0)
+        return a
+
+    terms = [mul(sin(add(num_of(i), x)), num_of(i)) for i in range(12)]
+    rule = make(many)
+    check(
+        rule,
+        [
+            (add(y, *terms, z), sub(x, add(0.0, y, z))),
+            (add(*terms[::-1]), sub(x, 0.0)),
+            (add(*terms[1:], y), None),
+        ],
+    )
+    check(make(deep), [(nested(x), x), (sub(sin(nested(x)), 2.0), None)])
+    assert [m["a"] for m in find([add(y, *terms)], rule)] == [x]

@@ -12,7 +12,7 @@ one turn is noted as text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.graph.node import Apply, Variable
@@ -114,6 +114,18 @@ class Rows:
             turn = period(row[::-1])
             return turn is not None and row[:turn] == row[2 * turn : 3 * turn]
         return False
+
+
+def operands_of(node: Apply | None, there: Container[Apply], seen: set[Apply]) -> int:
+    """How many operands the nodes of a term have that were not there before, and not seen."""
+    count, todo = 0, [node]
+    while todo:
+        one = todo.pop()
+        if one is not None and one not in seen and one not in there:
+            seen.add(one)
+            count += len(one.inputs)
+            todo += [v.owner for v in one.inputs]
+    return count
 
 
 def period(keys: Sequence[Any]) -> int | None:

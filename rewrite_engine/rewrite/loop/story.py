@@ -127,7 +127,7 @@ class Story:
 
     def error(self) -> RuleLoopError:
         """The error that tells it."""
-        ours = len(self.keys) > 1
+        ours = len(self.keys) > 1 or not self.others
         told = self.told if ours else self.others
         turn, head = self.turn, "one turn of the cycle:"
         if turn is None and ours:

@@ -93,20 +93,26 @@ def seq(*parts: Any) -> Any:
     return Seq(*rules_in(parts))
 
 
+def one_of(given: Any) -> Rule:
+    """A rule; of several, as of a rule set, the first that applies."""
+    rules = list(rules_in([given]))
+    return rules[0] if len(rules) == 1 else First(*rules)
+
+
 def try_(part: Any) -> Any:
     """A rule, or nothing if it does not apply; or a driver whose failure is undone."""
-    return Attempt(part) if isinstance(part, GraphRewriter) else Try(*rules_in([part]))
+    return Attempt(part) if isinstance(part, GraphRewriter) else Try(one_of(part))
 
 
 def repeat(part: Any, budget: RunBudget | None = None) -> Any:
     """A rule as long as it applies; or a driver until nothing fires (budget: of all turns)."""
     if isinstance(part, GraphRewriter):
         return Fixpoint(part, budget)
-    return Repeat(*rules_in([part]))
+    return Repeat(one_of(part))
 
 
 def where(condition: Callable[[Any, Apply], Any], rule: Rule) -> Strategy:
     """A rule at nodes for which `condition(fgraph, node)` holds."""
     if not callable(condition):
         raise TypeError(f"where takes a function of (fgraph, node), not {condition!r}")
-    return Where(condition, *rules_in([rule]))
+    return Where(condition, one_of(rule))

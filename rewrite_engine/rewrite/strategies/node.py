@@ -18,12 +18,13 @@ from rewrite_engine.match.claim import Claim
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.outline import Outline
 from rewrite_engine.match.rule import Rule
-from rewrite_engine.rewrite.loop import turn_of
+from rewrite_engine.rewrite.loop import operands_of, turn_of
 from rewrite_engine.rewrite.loop.story import text_of
 from rewrite_engine.rewrite.result import RuleStats
 from rewrite_engine.rewrite.step import Derived
 
-MOST = 10_000  # steps of a `repeat`
+MOST = 10_000  # steps of a `repeat`,
+OPERANDS = 1_000_000  # and operands of the terms that they make, beyond those there were
 SHOWN = 12  # of them, in a message
 KINDS = ("exact", "refines", "approx", "assumes")
 
@@ -260,13 +261,15 @@ class Repeat(Strategy):
     def steps(self, fgraph: Any, node: Apply) -> Steps | None:
         done: Steps = []
         here: Apply | None = node
+        room, seen = OPERANDS + 100 * len(node.inputs), set[Apply]()
         while here is not None:
             found = steps_of(self.parts[0], fgraph, here)
             if not found:
                 break
             done += found
             here = place_of(found[-1][1])
-            if len(done) > MOST:
+            room -= operands_of(here, fgraph or (), seen) if len(done) > SHOWN else 0
+            if len(done) > MOST or room < 0:
                 raise self.endless(fgraph, node, done)
         return done
 

@@ -1,4 +1,4 @@
-"""The loop of the drivers: budgets to the firing. Loops are in test_budget.py."""
+"""The loop of the drivers: budgets to the firing. Loops are in test_loop.py, test_budget.py."""
 
 from __future__ import annotations
 

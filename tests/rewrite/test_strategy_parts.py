@@ -1,0 +1,54 @@
+"""What strategies may be made of, and what their parts may return."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.strategies import first, repeat, seq, try_, where
+from tests.match.language import x
+from tests.rewrite.test_strategies import after, f, f_g, g, g_h, h, h_k, k
+
+
+def rewriter(form: Any) -> Any:
+    @node_rewriter([f])
+    def f_to_g(fgraph, node):
+        """Not data: it returns what rules may return, in every form."""
+        return form(node.outputs[0], g(node.inputs[0]))
+
+    return f_to_g
+
+
+FORMS: dict[str, Any] = {
+    "a variable": lambda old, new: new,
+    "a list": lambda old, new: [new],
+    "a tuple": lambda old, new: (new,),
+    "a mapping": lambda old, new: {old: new},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_strategies_go_on_at_what_a_rule_returns(form: str) -> None:
+    rule = rewriter(FORMS[form])
+    assert after(seq(rule, g_h, h_k), f(x)) == "k(x)"
+    assert after(repeat(first(rule, g_h, h_k)), f(x)) == "k(x)"
+    assert after(try_(seq(rule, h_k)), f(x)) == "f(x)"
+
+
+@pytest.mark.parametrize("several", [[h_k, f_g], (h_k, f_g), RuleSet([h_k, f_g])], ids=type)
+def test_of_several_rules_the_first_that_applies(several: Any) -> None:
+    assert after(try_(several), f(x)) == "g(x)"
+    assert after(repeat(several), h(f(x))) == "k(g(x))"
+    assert after(where(lambda fgraph, node: node.op is f, several), h(f(x))) == "h(g(x))"
+    assert after(seq(try_(several), g_h), f(x)) == "h(x)"
+    assert try_(several).rules == {h_k.name, f_g.name}
+
+
+def test_no_rules_are_no_strategy() -> None:
+    for make in (try_, repeat, lambda none: where(lambda fgraph, node: True, none)):
+        with pytest.raises(ValueError, match="needs a rule at least"):
+            make([])
+    assert after(try_(f_g), k(x)) == "k(x)"
