@@ -83,7 +83,12 @@ def like_terms(fgraph, node):
     return add(*sorted(terms, key=content)) if len(terms) > 1 else terms[0]
 
 
-@node_rewriter([mul], phase="canonicalize", claim=exact)
+def may_be_twice(op, seen, distinct):
+    """Whether an operand may be there twice."""
+    return not distinct
+
+
+@node_rewriter([mul], phase="canonicalize", claim=exact, when=may_be_twice)
 def repeated_factors(fgraph, node):
     """A power of integers, whose products are exact in any order: squares of squares.
 

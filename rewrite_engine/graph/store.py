@@ -153,12 +153,10 @@ class NodeStore:
         like: Apply,
     ) -> None:
         """Let one node in, unless an equal one is there; `names` gets its outputs (by `like`'s)."""
-        clients = self.clients
-        own: list[Variable] = []
-        for v in node.inputs:
-            v = names.get(v, v)
-            own.append(v if v in clients else self._root_of(v, node))
-        inputs = tuple(own)
+        clients, inputs = self.clients, node.inputs
+        if names or not all(map(clients.__contains__, inputs)):
+            own = [names.get(v, v) for v in inputs]
+            inputs = tuple([v if v in clients else self._root_of(v, node) for v in own])
         key = self.key_of(node, inputs)
         twin = self.table.get(key) if self.merging else None
         if twin in self.dirty:
@@ -285,8 +283,7 @@ class NodeStore:
         after = substitute(before, pending)
         op = node.op
         table, key_of = self.table, self.key_of
-        key = key_of(node, before)
-        twin = table.pop(key, None)
+        twin = table.pop(key := key_of(node, before), None)
         if twin is not None and twin is not node:
             table[key] = twin
         node.inputs = after
@@ -303,8 +300,10 @@ class NodeStore:
             return False
         if not op.destroy_map:
             table.setdefault(key, node)
-        if any([a is None or a.type is not b.type for a, b in pending]):  # type: ignore[union-attr]
-            self._retype(node)
+        for a, b in pending:
+            if a is None or a.type is not b.type:  # type: ignore[union-attr]
+                self._retype(node)
+                break
         return True
 
     def _tell_changes(self, node: Apply, before: Any, after: Any) -> None:
@@ -374,8 +373,7 @@ class NodeStore:
             outputs, inputs = node.outputs, node.inputs
             if len(outputs) > 1 and any(clients[out] or out in used for out in outputs):
                 continue
-            key = self.key_of(node, inputs)
-            twin = table.pop(key, None)
+            twin = table.pop(key := self.key_of(node, inputs), None)
             if twin is not None and twin is not node:  # another one, equal to it
                 table[key] = twin
             if node in self.dirty:
@@ -385,7 +383,8 @@ class NodeStore:
             for out in outputs:
                 del clients[out]
             for v in inputs:
-                if clients[v].pop(node, 0) is None:
+                others = clients[v]
+                if others.pop(node, 0) is None and not others:
                     stack.append(v)
             for tell in self.on_prune:
                 tell(self, node, reason)

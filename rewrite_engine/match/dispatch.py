@@ -61,6 +61,32 @@ class ByNumber:
         return narrowed([r for r in self.sieve.pick(seen) if r.fits(seen)], 1)
 
 
+class ByNumbers:
+    """Candidates for any number of operands that differ by the values of the constants among them:
+    the key goes on with those that some rule tells from others.
+    """
+
+    __slots__ = ("sieve", "wanted", "table")
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.sieve = Sieve(rules, 1)
+        self.wanted = {n for r in rules for n in r.numbers()}
+        self.table: dict[frozenset[Any], Found] = {}
+
+    def get(self, inputs: tuple[Any, ...]) -> Found:
+        """The rules that may match constants with the numbers that are there."""
+        wanted = self.wanted
+        numbers = [v.number for v in inputs if v.head is CONSTANT]
+        key = frozenset([n for n in numbers if n in wanted])
+        found = self.table.get(key)
+        if found is None:
+            seen = {v.head for v in inputs} - {CONSTANT}
+            seen |= {(CONSTANT, n if n in wanted else OTHER) for n in numbers}
+            rules = [r for r in self.sieve.pick(seen) if r.fits([*seen])]
+            found = self.table[key] = narrowed(rules, 1)
+        return found
+
+
 class Below:
     """Candidates that differ by what is further below: the key goes on with the outlines of the
     inputs, one level deeper than before.
@@ -86,7 +112,7 @@ class Below:
         return found
 
 
-Found = Candidates | ByNumber | Below
+Found = Candidates | ByNumber | ByNumbers | Below
 
 
 def narrowed(rules: Sequence[Rule], level: int) -> Found:
@@ -174,8 +200,11 @@ class Dispatch:
             found = [r for r in found if not r.single]
         result: Found
         constants = [i for i, head in enumerate(heads) if head is CONSTANT]
-        if len(heads) == 2 and len(constants) == 1 and any(r.numbers() for r in found):
+        by_number = constants and any(r.numbers() for r in found)
+        if by_number and len(heads) == 2 and len(constants) == 1:
             result = ByNumber(constants[0], found)
+        elif by_number and len(heads) > 2 and node.op.associative:
+            result = ByNumbers(found)
         else:
             result = narrowed(found, 1) if whole else tuple(found)
         self.table[key] = result

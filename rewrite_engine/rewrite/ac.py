@@ -335,6 +335,14 @@ def _may_be_nest(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
     return any(head_of(s) is op for s in seen)
 
 
+def _may_be_sums(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
+    return op.absorbing is None and _may_be_nest(op, seen, distinct)
+
+
+def _may_be_products(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
+    return op.absorbing is not None and _may_be_nest(op, seen, distinct)
+
+
 def _any_order(fgraph: Any, node: Apply) -> Any:
     if is_inside(fgraph, node, anywhere=True):
         return None
@@ -342,7 +350,7 @@ def _any_order(fgraph: Any, node: Apply) -> Any:
     return opened(node, sorted(found, key=content) if node.op.commutative else list(found))
 
 
-@declared(_may_be_nest, approx(ulps=8), tags=["reorder"])
+@declared(_may_be_sums, approx(ulps=8), tags=["reorder"])
 def regroup(fgraph: Any, node: Apply) -> Any:
     """A nest of sums is one sum, sorted by content: the same in every process, however it was
     written. (8 units per operand, of the largest; products may lose all on the way: see
@@ -354,11 +362,10 @@ def regroup(fgraph: Any, node: Apply) -> Any:
     >>> rewritten((d + b) + (c + a))
     a + b + c + d
     """
-    rounded = not node.outputs[0].type.regroups_exactly
-    return _any_order(fgraph, node) if rounded and node.op.absorbing is None else None
+    return None if node.outputs[0].type.regroups_exactly else _any_order(fgraph, node)
 
 
-@declared(_may_be_nest, assumes("fastmath"), tags=["reorder"])
+@declared(_may_be_products, assumes("fastmath"), tags=["reorder"])
 def regroup_products(fgraph: Any, node: Apply) -> Any:
     """The same for products, where nothing overflows or underflows on the way in any order.
 
@@ -368,8 +375,7 @@ def regroup_products(fgraph: Any, node: Apply) -> Any:
     >>> rewritten((c * a) * b, including=["fastmath"])
     a * b * c
     """
-    rounded = not node.outputs[0].type.regroups_exactly
-    return _any_order(fgraph, node) if rounded and node.op.absorbing is not None else None
+    return None if node.outputs[0].type.regroups_exactly else _any_order(fgraph, node)
 
 
 @declared(_may_be_nest, exact)

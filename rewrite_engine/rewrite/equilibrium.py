@@ -107,11 +107,13 @@ class Worklist(Run):
             reach = max(reach, self.dispatch.reach(node.op))
         if not reach:
             return
+        clients, queued = self.fgraph.clients, self.fgraph.queued
         for out in node.outputs:
-            for client in self.fgraph.clients[out]:
+            for client in clients[out]:
                 if reach > 1:
                     self.ripples[client] = max(reach - 1, self.ripples.get(client, 0))
-                self.fgraph.schedule(client)
+                if client not in queued:
+                    self.fgraph.schedule(client)
 
 
 class OutermostOptimizer(EquilibriumOptimizer):

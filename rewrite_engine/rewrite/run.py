@@ -16,13 +16,14 @@ from typing import Any
 
 from rewrite_engine.errors import CycleError, RuleLoopError
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.match.dispatch import Candidates
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import Account, RunBudget, used_up
 from rewrite_engine.rewrite.loop import EVERY, WINDOW, Lines, Rows
 from rewrite_engine.rewrite.loop.story import AGAIN, LONG, Stop, Story, text_of
-from rewrite_engine.rewrite.result import Result, RuleStats, StopReason, WayBack
+from rewrite_engine.rewrite.result import Result, Row, RuleStats, StopReason, WayBack
 from rewrite_engine.rewrite.step import Derived, Referee, Refusal, fail, fire, made_by, put
 from rewrite_engine.rewrite.trace import Trace
 
@@ -47,6 +48,7 @@ class Run:
         self.attempts = bool(getattr(trace, "attempts", False))
         self.reason: Any = None  # why the last match was not put in
         self.kept: set[tuple[Apply, Rule]] = set()  # nodes still there after a rule replaced them
+        self.rows_of: dict[Candidates, list[Row]] = {}
         self.lines = Lines()
         self.rows = Rows()
         self.story: Story | None = None
@@ -118,6 +120,7 @@ class Run:
         """Let go of the graph. error: why it goes back to what it was before the run."""
         fgraph = self.fgraph
         fgraph.agenda = fgraph.fresh = fgraph.tally = None
+        self.result.forget_untried()
         if self.account is not None:
             self.account.story = self.story
             self.account.spend(self.result.fired, self.result.visits, self.operands)
@@ -132,8 +135,8 @@ class Run:
 
     def go(self, order: Iterable[Apply]) -> None:
         """The loop: at each node the first rule that applies is taken."""
-        fgraph, trace, tally, attempts = self.fgraph, self.trace, self.result.tally, self.attempts
-        candidates, clock, known = self.dispatch.candidates, perf_counter, tally.get
+        fgraph, trace, attempts = self.fgraph, self.trace, self.attempts
+        candidates, clock, known = self.dispatch.candidates, perf_counter, self.rows_of
         visits, last, deadline, patience = 0, 0, self.deadline, self.patience
         for visits, node in enumerate(order, 1):
             rules = candidates(node)
@@ -145,11 +148,12 @@ class Run:
             then = clock()
             if then > deadline or visits - last > patience:
                 deadline, patience = self.late(visits - last)
-            for rule in rules:
-                stats = known(rule.name) or tally.setdefault(rule.name, RuleStats())
+            if rules not in known:
+                known[rules] = self.result.rows(rules)
+            for rule, apply, stats in known[rules]:
                 stats.calls += 1
                 try:
-                    new = rule.apply(fgraph, node)
+                    new = apply(fgraph, node)
                     hit = new is not None and new is not False and self.take(node, rule, new, stats)
                 except Exception as error:
                     hit = False
@@ -195,11 +199,11 @@ class Run:
             stats.firings += 1
         else:
             self.result.fire((new.steps[-1][0] if new.__class__ is Derived else rule).name)
-        stats.created += len(fresh)
-        line = line or ([1, 0] if fresh else None)
-        for made in fresh:
-            lines[made] = line  # type: ignore[assignment]
-            self.operands += len(made.inputs)
+        if fresh:
+            stats.created, line = stats.created + len(fresh), line or [1, 0]
+            for made in fresh:
+                lines[made] = line
+                self.operands += len(made.inputs)
         stats.dropped += size - len(level) + len(fresh)
         if node in level:
             line = self.remain(node, rule, line, size)

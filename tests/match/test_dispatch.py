@@ -102,6 +102,10 @@ def candidates(term: Any) -> list[str]:
         (join(sin(x)), ["on_all", "with_rest"]),
         (mul(x, sin(y), z), ["on_all", "mul_three"]),
         (mul(x, y, z), ["on_all"]),
+        (add(x, y, const(2.0)), ["on_all"]),
+        (add(x, const(1.0), y), ["on_all", "add_one"]),
+        (add(const(2.0), y, const(1.0)), ["on_all", "add_one"]),
+        (add(const(0.0), x, const(1.0)), ["on_all", "add_zero", "add_one", "add_minus_zero"]),
     ],
     ids=str,
 )
