@@ -212,11 +212,11 @@ class MissingExtraError(RewriteEngineError, ImportError):
     """An optional package is needed; the message says how to install it."""
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: Any, known: Iterable[str]) -> str:
     """The end of a message about an unknown name: `; did you mean exp_log?`, or nothing."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name, sorted(known))
+    close = get_close_matches(str(name), sorted(known))
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 

@@ -43,7 +43,7 @@ def div_by_one(x):
 
 
 @rule(phase="canonicalize", claim=exact)
-def pow_one(x):
+def pow_one(x: Ordered):
     """The first power is the number itself.
 
     >>> rewritten(vector("x") ** 1)
@@ -73,8 +73,10 @@ def mul_by_minus_one(x: Float):
 
 
 def opposite_exists(x, y):
-    """Whether -y is what it is in the dtype of x - y: y has a sign, or wraps around like x."""
-    return y.type.kind in "fc" or x.type.dtype == y.type.dtype
+    """Whether -y is what it is in the dtype of x - y: y has a sign, or wraps around like x. (A real
+    number among complex ones has a zero beside it, whose sign is another in the sum.)
+    """
+    return x.type.dtype == y.type.dtype or (y.type.kind == "f" and x.type.kind != "c")
 
 
 @rule(phase="canonicalize", claim=exact)
@@ -89,7 +91,7 @@ def sub_of_neg(x, y):
 
 
 @rule(phase="canonicalize", claim=exact)
-def add_of_neg(x: Float, y: Float):
+def add_of_neg(x: Real, y: Real):
     """Adding the opposite subtracts.
 
     >>> rewritten(-vector("x") + vector("y"))
@@ -99,7 +101,7 @@ def add_of_neg(x: Float, y: Float):
 
 
 @rule(phase="canonicalize", claim=exact)
-def mul_of_negs(x: Float, y: Float):
+def mul_of_negs(x: Real, y: Real):
     """Two signs in a product cancel.
 
     >>> rewritten((-vector("x")) * (-vector("y")))
@@ -109,7 +111,7 @@ def mul_of_negs(x: Float, y: Float):
 
 
 @rule(phase="canonicalize", claim=exact)
-def mul_of_neg_by_constant(x: Float, c: FloatConstant):
+def mul_of_neg_by_constant(x: Real, c: RealConstant):
     """The sign goes into the constant.
 
     >>> rewritten(2.0 * -vector("x"))
@@ -136,7 +138,7 @@ def neg_of_product(fgraph, node):
     (-2.0 * x, x * y * z)
     """
     product = node.inputs[0].owner
-    if product is None or product.op is not mul:
+    if product is None or product.op is not mul or node.outputs[0].type.kind == "c":
         return None
     for i, v in sorted(enumerate(product.inputs), key=lambda place: place[1].head is not neg):
         new = without_sign(v)
@@ -146,7 +148,7 @@ def neg_of_product(fgraph, node):
 
 
 @rule(phase="canonicalize", claim=exact)
-def div_of_neg_by_constant(x: Float, c: FloatConstant):
+def div_of_neg_by_constant(x: Real, c: RealConstant):
     """The sign goes into the constant.
 
     >>> rewritten(-vector("x") / 2.0)
@@ -156,7 +158,7 @@ def div_of_neg_by_constant(x: Float, c: FloatConstant):
 
 
 @rule(phase="canonicalize", claim=exact)
-def neg_of_div_by_constant(x: Float, c: FloatConstant):
+def neg_of_div_by_constant(x: Real, c: RealConstant):
     """The sign goes into the constant.
 
     >>> rewritten(-(vector("x") / 2.0))
@@ -166,7 +168,7 @@ def neg_of_div_by_constant(x: Float, c: FloatConstant):
 
 
 @rule(phase="canonicalize", claim=exact)
-def neg_of_constant_over(x: Float, c: FloatConstant):
+def neg_of_constant_over(x: Real, c: RealConstant):
     """The sign goes into the constant.
 
     >>> rewritten(-(2.0 / vector("x")))
@@ -176,7 +178,7 @@ def neg_of_constant_over(x: Float, c: FloatConstant):
 
 
 @rule(phase="canonicalize", claim=exact)
-def constant_over_neg(x: Float, c: FloatConstant):
+def constant_over_neg(x: Real, c: RealConstant):
     """The sign goes into the constant.
 
     >>> rewritten(2.0 / -vector("x"))
@@ -196,7 +198,7 @@ def neg_of_sub(x: Float, y: Float):
 
 
 @rule(phase="canonicalize", claim=exact)
-def div_of_negs(x: Float, y: Float):
+def div_of_negs(x: Real, y: Real):
     """Two signs in a quotient cancel.
 
     >>> rewritten((-vector("x")) / (-vector("y")))
@@ -266,8 +268,8 @@ def sqrt_of_square(x: Real):
 
 
 @rule(phase="canonicalize", claim=exact)
-def pow_two(x):
-    """A square needs no logarithm.
+def pow_two(x: Ordered):
+    """A square needs no logarithm. (NumPy rounds powers of complex numbers in another way.)
 
     >>> rewritten(vector("x") ** 2)
     sqr(x)
@@ -342,7 +344,7 @@ def difference_with_itself(x: Float):
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath", then=exact))
-def quotient_with_itself(x: Float):
+def quotient_with_itself(x: Real):
     """Only where x is neither 0 nor infinite.
 
     >>> x, n = vector("x"), ivector("n")

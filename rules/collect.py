@@ -55,7 +55,8 @@ def may_be_alike(op, seen, distinct):
     [add], phase="canonicalize", claim=approx(ulps=8), tags=["reorder"], when=may_be_alike
 )
 def like_terms(fgraph, node):
-    """Terms with the same factors are one term; a missing number is 1. (8 units per operand.)
+    """Terms with the same factors are one term; a missing number is 1. (8 units per operand. Not of
+    complex numbers: 2 * z is NaN where z + z is infinite.)
 
     Not data: a table finds like terms among thousands.
 
@@ -72,7 +73,7 @@ def like_terms(fgraph, node):
     for v in node.inputs:
         number, operands = factors(v) if v.type.dtype == dtype else (1, (v,))
         found.setdefault(tuple(sorted(operands, key=id)), []).append((number, operands, v))
-    if len(found) == len(node.inputs) or dtype == "bool":
+    if len(found) == len(node.inputs) or node.outputs[0].type.kind in "bc":
         return None
     terms = []
     for same in found.values():

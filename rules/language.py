@@ -46,8 +46,10 @@ __all__ = [
     "KanrenRelationSub",
     "Matrix",
     "Number",
+    "Ordered",
     "Prop",
     "Real",
+    "RealConstant",
     "Rest",
     "Scalar",
     "Sort",
@@ -123,13 +125,21 @@ Float = _kinds("Float", "fc")  # real or complex floats
 Real = _kinds("Real", "f")
 Integer = _kinds("Integer", "iu")
 Number = _kinds("Number", "iufc")  # everything but booleans
+Ordered = _kinds("Ordered", "biuf")  # everything but complex numbers
 Bool = _kinds("Bool", "b")
-FloatConstant = Sort(
-    "FloatConstant",
-    lambda v: v.head is CONSTANT and v.type.kind in "fc",
-    "{v}.head is CONSTANT and {v}.type.kind in 'fc'",
-    constant=True,
-)
+
+
+def _constants(name: str, kinds: str) -> Sort:
+    return Sort(
+        name,
+        lambda v: v.head is CONSTANT and v.type.kind in kinds,
+        f"{{v}}.head is CONSTANT and {{v}}.type.kind in {kinds!r}",
+        constant=True,
+    )
+
+
+FloatConstant = _constants("FloatConstant", "fc")
+RealConstant = _constants("RealConstant", "f")
 ConstantNumber = Sort(
     "ConstantNumber",
     lambda v: v.head is CONSTANT and v.number is not None,

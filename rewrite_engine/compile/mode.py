@@ -65,6 +65,12 @@ class Mode:
                 )
             self.name = optimizer.casefold()
             found, optimizer = MODES[self.name], DEFAULT
+        if not (
+            optimizer is None or isinstance(optimizer, str | Query) or hasattr(optimizer, "rewrite")
+        ):
+            raise UnknownNameError(
+                f"an optimizer is a name, a Query or a driver, not {describe(optimizer)}"
+            )
         if isinstance(optimizer, Query):
             found, optimizer = optimizer, DEFAULT
         self._optimizer = optimizer

@@ -312,9 +312,11 @@ def said_by(node: Apply) -> dict[Fact, Evidence]:
     found: dict[Fact, Evidence] = {}
     for one, value in node.op.declared:
         found[one] = because(f"declared by the user{at}", value=value)
-    for one, _ in node.op.declared:
+    for one in (todo := list(found)):
         for more in one.implies:
-            found.setdefault(more, because(one.name, found[one]))
+            if more not in found:
+                found[more] = because(one.name, found[one])
+                todo.append(more)
     return found
 
 

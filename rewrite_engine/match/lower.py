@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn
 
@@ -26,7 +26,7 @@ from rewrite_engine.match.pattern import (
     OpClass,
     OpNode,
     Rest,
-    Sort,
+    as_sort,
     holes,
     subpatterns,
 )
@@ -125,7 +125,7 @@ def lower(
 
     backward: the author wrote the right side first. extends: see `extended`. Raises `RuleError`s.
     """
-    parameters = inspect.signature(fn, eval_str=True).parameters
+    parameters = _parameters(fn)
     lvars = {name: _lvar(variable, p) for name, p in parameters.items()}
     body = _called(fn, lvars)
     conditions: tuple[Any, ...] = ()
@@ -148,6 +148,15 @@ def lower(
     lowered = Lowered(left, right, tuple([lower_condition(c) for c in conditions]), exact)
     _check_bound(lowered, set(lvars))
     return extended(lowered) if extends else lowered
+
+
+def _parameters(fn: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a rule function, also where annotations are text."""
+    try:
+        return inspect.signature(fn, eval_str=True).parameters
+    except Exception as error:
+        what = f"the annotations cannot be read: {type(error).__name__}: {error}"
+        raise PatternError(what) from error
 
 
 def _called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Any:
@@ -199,19 +208,6 @@ def asked_by_sorts(lvars: Iterable[LogicVariable]) -> Iterator[Any]:
             first = labelled.setdefault(label, (lvar, place))
             if first != (lvar, place):
                 yield sort.tie(*first, lvar, place)
-
-
-def as_sort(annotation: Any) -> Sort:
-    """Read an annotation: a `Sort`, a fact, or any predicate on variables."""
-    if isinstance(annotation, Sort):
-        return annotation
-    if annotation is Any:
-        return Anything
-    if hasattr(annotation, "ask"):
-        return Sort(annotation.name, Anything.test, Anything.inline, fact=annotation)
-    if callable(annotation) and not isinstance(annotation, type):
-        return Sort(getattr(annotation, "__name__", repr(annotation)), annotation)
-    raise PatternError(f"the annotation {annotation!r} is neither a sort nor a predicate")
 
 
 def lower_pattern(x: Any) -> Any:

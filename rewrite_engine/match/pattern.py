@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.node import CONSTANT
 
 
@@ -46,6 +47,19 @@ Anything = Sort("Anything", lambda v: True, "True")
 Const = Sort("Const", lambda v: v.head is CONSTANT, "{v}.head is CONSTANT", constant=True)
 Rest = Sort("Rest", lambda v: True, "True")
 Prop = Sort("Prop", lambda v: True, "True")
+
+
+def as_sort(annotation: Any) -> Sort:
+    """Read an annotation: a `Sort`, a fact, or any predicate on variables."""
+    if isinstance(annotation, Sort):
+        return annotation
+    if annotation is Any:
+        return Anything
+    if hasattr(annotation, "ask"):
+        return Sort(annotation.name, Anything.test, Anything.inline, fact=annotation)
+    if callable(annotation) and not isinstance(annotation, type):
+        return Sort(getattr(annotation, "__name__", repr(annotation)), annotation)
+    raise PatternError(f"the annotation {annotation!r} is neither a sort nor a predicate")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from etuples.core import InvalidExpression
+from etuples.core import ExpressionTuple, InvalidExpression
 
 from rewrite_engine.errors import PatternError, RelationBudgetError, RewriteEngineError
 from rewrite_engine.graph.node import Apply, Variable
@@ -64,6 +64,8 @@ class RelationRule(Rule):
         super().__init__(fn, phase=phase, claim=claim, tags=tags)
         self.tracks = None if tracks is None else tuple(tracks)
         self.depth = depth
+        if not isinstance(budget, Budget):
+            raise self.error(PatternError, f"has the budget {budget!r}: say Budget(answers=...)")
         self.budget = budget
         self.results_filter = results_filter
         self.node_filter = node_filter
@@ -112,7 +114,7 @@ class RelationRule(Rule):
         q = kanren.var()
         found = search(q, (Zzz(self.goal, term, q),), watch)
         for answer in bounded(found, watch, self.spent):
-            if logic_variables(answer) or answer == term:
+            if logic_variables(answer) or (isinstance(answer, ExpressionTuple) and answer == term):
                 continue
             result = self.result(node, answer)
             if result is not None and result is not node.outputs[0]:

@@ -33,7 +33,7 @@ from rewrite_engine.match.outline import (
 )
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, holes, subpatterns
 from rewrite_engine.match.sample import check_sides
-from rewrite_engine.match.text import rule_text
+from rewrite_engine.match.text import refuse_twice, rule_text
 from rewrite_engine.terms.logic import LogicVariable
 
 #: the tag of a rule that regroups no sums and products of floats, though it does not claim `exact`
@@ -59,6 +59,8 @@ class Rule:
         claim: Claim,
         tags: Iterable[str] = (),
     ) -> None:
+        if not (hasattr(inspect.unwrap(fn), "__code__") and hasattr(fn, "__name__")):
+            raise PatternError(f"a rule is made of a function with a name, not of {fn!r}")
         self.fn = fn
         self.short_name: str = fn.__name__
         names = inspect.unwrap(fn).__globals__
@@ -71,6 +73,9 @@ class Rule:
         self.phase = phase
         self.claim = claim
         more = {tags} if isinstance(tags, str) else set(tags)
+        if not all(isinstance(tag, str) for tag in more):
+            raise self.error(PatternError, f"tags are names, not {tags!r}")
+        refuse_twice(self, names.get(self.short_name))
         self.tags = frozenset(more | claim.tags | ({phase} if phase else set()))
         if not (fn.__doc__ or "").strip():
             raise self.error(

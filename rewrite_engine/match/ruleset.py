@@ -92,7 +92,7 @@ class RuleSet:
         take the place of others of the same name. Raises `DuplicateRuleError` without that, and
         `UnknownNameError` for a place that is not there.
         """
-        new = RuleSet(r for given in rules for r in ([given] if isinstance(given, Rule) else given))
+        new = RuleSet(r for given in rules for r in _each(given))
         if not overwrite:
             RuleSet([*self, *new])  # says which names clash
         if before is None and after is None:
@@ -198,6 +198,11 @@ class RuleSet:
 
     def __repr__(self) -> str:
         return f"<RuleSet of {len(self)} rules>"
+
+
+def _each(given: Any) -> Iterable[Any]:
+    """Several rules, or one; what is neither is refused by the set."""
+    return [given] if isinstance(given, Rule) or not isinstance(given, Iterable) else given
 
 
 class Addition(NamedTuple):

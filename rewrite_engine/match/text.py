@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import linecache
 from inspect import signature
 from typing import Any
 
+from rewrite_engine.errors import DuplicateRuleError, source_line
 from rewrite_engine.match.ac import AFTER, BEFORE
 from rewrite_engine.match.lower import Compute, Lowered
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
@@ -60,3 +62,19 @@ def _class_text(op: OpClass) -> str:
         if isinstance(p, Hole) or name not in usual or usual[name].default != p
     ]
     return f"{op.cls.__name__}({', '.join(props)})"
+
+
+def refuse_twice(rule: Any, before: Any) -> None:
+    """Raise an error for the second of two rules of one name in a file. before: what has had the
+    name (a module that is loaded anew, edited, has rules that are no longer there).
+    """
+    where = getattr(before, "where", None)
+    file, line = where if isinstance(where, tuple) else (None, 0)
+    if file != rule.where[0] or line == rule.where[1] or rule.fn.__qualname__ != rule.short_name:
+        return
+    linecache.checkcache(file)
+    code = (text.split() for text in linecache.getlines(file)[line - 1 :])
+    words = next((words for words in code if words[:1] == ["def"]), [])
+    if words[1:] and words[1].partition("(")[0] == rule.short_name:
+        why = f"is the second rule of this name here; the first is at {source_line(file, line)}"
+        raise rule.error(DuplicateRuleError, why)

@@ -48,7 +48,12 @@ def expand(
     seconds: of searching; `SearchBudgetError` when they are used up, or with on_budget="stop" what
     was found. Raises `PatternError` if none of the rules has a way back.
     """
-    given = [rules] if isinstance(rules, Rule) else list(rules)
+    if not isinstance(term, Variable):
+        raise PatternError(f"expand goes back from a variable, not from {term!r}")
+    given = [rules] if isinstance(rules, Rule) or not isinstance(rules, Iterable) else list(rules)
+    for rule in given:
+        if not isinstance(rule, Rule):
+            raise PatternError(f"expand takes rules, and {rule!r} is none")
     chosen = [r for rule in given for r in (getattr(rule, "directions", None) or (rule,))]
     backward = [rule for rule in chosen if hasattr(rule, "goal")]
     if chosen and not backward:

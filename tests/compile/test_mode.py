@@ -145,3 +145,8 @@ def test_fast_compile_still_rewrites() -> None:
 def test_no_optimizer() -> None:
     assert Mode(optimizer=None).optimizer is None
     assert repr(Mode(optimizer=None)) == "Mode(optimizer=None)"
+
+
+def test_what_is_no_optimizer() -> None:
+    with pytest.raises(UnknownNameError, match="a name, a Query or a driver, not int 3"):
+        Mode(optimizer=3)

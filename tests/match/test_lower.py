@@ -5,6 +5,7 @@ instead.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -286,3 +287,28 @@ def test_a_claim_that_is_none(claim: Any) -> None:
         text = str(info.value)
         assert text.startswith(f"rule test_lower/made ({__file__}:")
         assert f"claims {claim!r}: a claim is one of exact, refines, approx(ulps)" in text
+
+
+def test_annotations_that_cannot_be_read() -> None:
+    def typo(a: Flaot) -> Any:  # type: ignore[name-defined]  # noqa: F821
+        return sin(a) >> a
+
+    fails(typo, "the annotations cannot be read: NameError", "Flaot")
+
+
+def test_rules_are_made_of_functions() -> None:
+    for what in (partial(lambda a: sin(a) >> a), Called()):
+        with pytest.raises(PatternError, match="a rule is made of a function with a name"):
+            rule(what)
+
+
+class Called:
+    """Is called like a function."""
+
+    def __call__(self, a: Any) -> Any:
+        return sin(a) >> a
+
+
+def test_tags_are_names() -> None:
+    with pytest.raises(PatternError, match="tags are names, not"):
+        make(lambda a: sin(a) >> a, tags=(3,))

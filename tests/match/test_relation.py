@@ -8,6 +8,7 @@ from itertools import count
 from time import perf_counter, sleep
 from typing import Any
 
+import numpy as np
 import pytest
 from etuples import etuple
 from kanren import eq, membero
@@ -324,3 +325,21 @@ def test_any_callable_is_a_relation() -> None:
     walks = KanrenRelationSub(partial(walko, log_exp.goal), name="walks")
     found = walks.transform(None, sin(log(exp(x))).owner)
     assert same(found, sin(x))
+
+
+def test_a_number_of_numpy_is_a_number() -> None:
+    s = pt.scalar("s")
+
+    @relation(tracks=[pt.sin])
+    def three(term, result):
+        """Always 3."""
+        return eq(result, np.float64(3.0))
+
+    graph = FunctionGraph([s], [pt.sin(s)])
+    EquilibriumOptimizer([three]).rewrite(graph)
+    assert graph.outputs[0].number == 3.0
+
+
+def test_a_budget_is_a_budget() -> None:
+    with pytest.raises(PatternError, match="has the budget 5: say Budget"):
+        relation(budget=5)(log_exp.fn)  # type: ignore[arg-type]

@@ -241,3 +241,11 @@ def test_one_op_needs_no_list_and_a_bare_decorator_is_told() -> None:
         plain_rule("canonicalize")
     with pytest.raises(TypeError, match="a RuleSet is made of rules, and 'a' is none"):
         RuleSet("ab")
+
+
+@pytest.mark.parametrize("other", [3, None, "cancel", [3]])
+def test_what_is_no_rule_is_not_added(other: Any) -> None:
+    with pytest.raises(TypeError, match="a RuleSet is made of rules, and .* is none"):
+        RuleSet([cancel]).adding(other)
+    with pytest.raises(UnknownNameError, match="no rule is called 0"):
+        RuleSet([cancel])[0]  # type: ignore[index]

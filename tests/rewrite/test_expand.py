@@ -166,3 +166,9 @@ def test_a_long_term() -> None:
         term = sin(term)
     (found,) = expand(term, twice, 1, seconds=60)
     assert found.owner.op is neg
+
+
+def test_what_cannot_be_expanded() -> None:
+    for term, rules in ((3, twice), ([x], twice), (x, None), (x, 3), (x, [twice, 3])):
+        with pytest.raises(PatternError, match="expand "):
+            expand(term, rules)  # type: ignore[arg-type]

@@ -22,7 +22,9 @@ from rewrite_engine.rules.language import (
     Integer,
     Matrix,
     Number,
+    Ordered,
     Real,
+    RealConstant,
     Scalar,
     Vector,
 )
@@ -32,7 +34,17 @@ DATA = [r for r in all_rules() if isinstance(r, DataRule)]
 #: with those that are used where the user grants what facts would have to prove
 RULES = [*DATA, *[r.on_trust for r in DATA if any(g.assumed for g in r.guards)]]
 DTYPES = ["float64", "float32", "int64", "int8", "bool"]
-KINDS = {Float: "fc", Real: "f", Integer: "iu", Bool: "b", Number: "iufc", FloatConstant: "fc"}
+KINDS = {
+    Float: "fc",
+    Real: "f",
+    Integer: "iu",
+    Bool: "b",
+    Number: "iufc",
+    Ordered: "biuf",
+    FloatConstant: "fc",
+    RealConstant: "f",
+}
+CONSTANTS = (Const, FloatConstant, RealConstant, ConstantNumber)
 
 #: static shapes of the operands, one after the other (the last one goes on)
 SHAPES = [
@@ -157,7 +169,7 @@ class Builder:
             dtype = "bool"
         if dtype[0] not in KINDS.get(sort, "fiub"):
             raise TypeError(f"{dtype} is no {sort}")
-        if sort in (Const, FloatConstant, ConstantNumber):
+        if sort in CONSTANTS:
             return pt.constant(np.asarray([2.0, -3.0][self.choice % 2]).astype(dtype))
         rank = {Scalar: 0, Vector: 1, Matrix: 2}.get(sort)
         shape = self.shapes[min(len(self.inputs), len(self.shapes) - 1)]

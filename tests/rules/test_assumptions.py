@@ -364,3 +364,15 @@ def test_a_search_among_equations_knows_of_it() -> None:
 
     assert searched(pt.sin(pt.abs(rw.assume(v, nonneg) * 1.5))) == "sin(v * 1.5)"
     assert searched(pt.sin(pt.abs(v * 1.5))) == "sin(abs(v * 1.5))"
+
+
+@fact(implies=[positive_definite])
+def covariance(v: Any) -> Any:
+    """Implies what implies more."""
+    return unknown("it is not declared")
+
+
+def test_what_is_implied_implies_more() -> None:
+    m = rw.assume(pt.matrix("m"), covariance)
+    assert [bool(f(m)) for f in (covariance, positive_definite, symmetric)] == [True] * 3
+    assert "covariance" in str(symmetric(m))

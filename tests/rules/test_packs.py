@@ -350,3 +350,12 @@ def test_an_equation_is_refused_where_its_phase_is_not_asked_for(tmp_path: Path)
     assert own.name in {name for rule in phase.rules for name in rule.names}
     for without in ("saturate", own.name):
         assert "saturate" not in [part.name for part in mode.excluding(without).optimizer.parts]
+
+
+def test_a_file_with_two_rules_of_one_name(tmp_path: Path) -> None:
+    again = RULES + "\n" + RULES.partition("\n\n")[2]
+    with pytest.raises(DuplicateRuleError) as info:
+        rw.load_rules(written(tmp_path, again))
+    assert "is the second rule of this name here; the first is at" in str(info.value)
+    assert str(info.value).count("my_rules.py:") == 2
+    assert len(rw.load_rules(written(tmp_path, RULES + "\n# changed"))) > 0
