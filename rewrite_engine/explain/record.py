@@ -93,6 +93,7 @@ class Story(Trace):
         """Note a firing. What goes wrong in telling about it must not stop the user's program."""
         node, old, new, makes = self._before
         self.count += 1
+        self.part += self.together
         try:
             overwrites = rule == InplaceOptimizer.rule_name
             change = (
@@ -106,6 +107,7 @@ class Story(Trace):
             Step(
                 self.count, self.phase, rule, change.before, change.after,
                 perf_counter() - self.started, origin_line(node.origin), self.graph, node, makes,
+                part=self.part - self.together, strategy=self.strategy,
                 change=change, old=old, new=new if own is None else own, made=tuple(self._made),
                 evidence=said, conditions=holds,
             )

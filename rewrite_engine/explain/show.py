@@ -319,7 +319,7 @@ class Printer:
     def attempts(self, found: list[tuple[FunctionReport, list[Attempt]]]) -> None:
         """Every try of a rule, node by node."""
         for f, tries in found:
-            fired = sum(a.verdict == "fired" for a in tries)
+            fired = len({a.firing for a in tries if a.firing is not None})
             self.put()
             self.put(f"{f.name}: {plural(len(tries), 'attempt')}, {fired} fired", "bold cyan")
             shown = tries if self.options.full else tries[:FIRINGS]
@@ -360,6 +360,8 @@ def _notes(step: Step, same_rule: bool) -> Iterator[str]:
     """What stands behind a firing: the rule, its place, the user's line, claim and evidence."""
     if not same_rule:
         yield f"{step.rule_name} {rule_place(step.rule)}".rstrip()
+    if step.strategy is not None:
+        yield f"in {step.strategy}"
     if step.origin is not None:
         yield place(step.origin, short=True)
     claim = getattr(step.rule, "promise", None)

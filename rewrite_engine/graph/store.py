@@ -34,14 +34,14 @@ class NodeStore:
         self.agenda: list[tuple[int, int, Apply]] | None = None
         self.queued: set[Apply] = set()
         self.fresh: list[Apply] | None = None  # for drivers: the nodes that came in
-        self._tie = 0
-        self.merged = 0
+        self._tie = self.merged = 0
         self.merging = True
         self.key_of = key_of  # when nodes are equal (see `FunctionGraph.reorders`)
         self.lets_go = False  # whether nodes that leave are nobody else's, and may be taken apart
         self.guard: Any = None  # the DestroyHandler, if there is one
         self.account: Any = None  # for drivers: the budget of a repetition that is going on
         self.tally: Any = None  # for drivers: what each rule has done in this run
+        self.tries: Any = None  # for drivers: the trace that wants to hear of every try
         self.facts: Any = None  # what facts said (graph/knowledge.py), once one was asked
         self.on_import, self.on_prune, self.on_redirect = list[Any](), list[Any](), list[Any]()
         self.on_change_input, self.on_change_type = list[Any](), list[Any]()

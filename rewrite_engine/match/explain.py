@@ -8,7 +8,7 @@ several ways fails in several; the one that got furthest is told.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rewrite_engine.errors import SearchBudgetError
@@ -56,6 +56,8 @@ def diagnose(
         return Diagnosis(False, "root", f"the rule looks at {roots}, and this is {node.op}")
     if isinstance(rule, DataRule):
         return _of_data(rule, node, fgraph, text, run)
+    if getattr(rule, "leading", None):
+        return _of_strategy(rule, node, fgraph, text, run)
     return _of_function(rule, node, fgraph, text, run)
 
 
@@ -92,6 +94,19 @@ def _finish(rule: DataRule, node: Apply, bound: Bindings, probe: Probe, run: boo
         if not rule.accept(old, new):
             return no("type", f"the type would change from {old.type} to {new.type}")
     return Diagnosis(True, bindings=bound, evidence=evidence, progress=progress)
+
+
+def _of_strategy(rule: Any, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:
+    """For rules that are made of rules: what those say that may act first."""
+    here = [part for part in rule.leading if tracks(part.roots(), node.op)]
+    found = [(part, diagnose(part, node, fgraph, text, run)) for part in here]
+    able = next((part for part, said in found if said.applies), None)
+    if able is not None:
+        done = not run or rule.apply(fgraph, node) is not None
+        no = f"{able.name} applies, and the rest of {rule.name} does not"
+        return Diagnosis(True) if done else Diagnosis(False, able.name, no)
+    part, said = max(found, key=lambda pair: pair[1].progress)
+    return replace(said, part=part.name, reason=f"{part.name}: {said.reason}")
 
 
 def _of_function(rule: Rule, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:

@@ -62,6 +62,7 @@ class RuleStats:
 Row = tuple[Rule, Function, RuleStats]  # a rule, how it is applied, and what it did
 
 COLUMNS = tuple(f.name for f in fields(RuleStats))
+SAID = 200  # characters of an error, for each firing that it takes back
 HEADINGS = {"firings": "fired", "taken_back": "taken back", "created": "new", "dropped": "gone"}
 
 
@@ -213,10 +214,10 @@ class WayBack(Snapshot):
         self.mark = (0, 0) if trace is None else trace.mark()
 
     def go(self, why: object) -> None:
-        """Go back. why: what went wrong; its first line is kept."""
+        """Go back. why: what went wrong; the beginning of it is kept."""
         self.restore()
         by = self.result.name
         self.result.take_back(by)
         if self.trace is not None:
-            said = str(why).partition("\n")[0] or type(why).__name__
-            self.trace.take_back(self.mark, by, said)
+            said = " ".join([line.strip() for line in str(why).split("\n", 2)[:2]])
+            self.trace.take_back(self.mark, by, said[:SAID] or type(why).__name__)

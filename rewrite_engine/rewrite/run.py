@@ -91,6 +91,7 @@ class Run:
         fgraph = self.fgraph
         self.before = WayBack(fgraph, self.result, self.trace)
         fgraph.fresh, fgraph.tally = self.fresh, self.result.tally
+        fgraph.tries = self.trace if self.attempts else None
         try:
             self.go(order)
             fgraph.agenda = None
@@ -99,10 +100,8 @@ class Run:
                 raise Stop(self.story.error())
         except Stop as stop:
             self.over(stop.error)
-        except BaseException as error:
-            self.leave(
-                None if isinstance(error, Exception) else error
-            )  # (a rule's changed nothing)
+        except BaseException as error:  # a rule's Exception has changed nothing
+            self.leave(None if isinstance(error, Exception) else error)
             raise
         else:
             self.leave()
@@ -119,7 +118,7 @@ class Run:
     def leave(self, error: BaseException | None = None) -> None:
         """Let go of the graph. error: why it goes back to what it was before the run."""
         fgraph = self.fgraph
-        fgraph.agenda = fgraph.fresh = fgraph.tally = None
+        fgraph.agenda = fgraph.fresh = fgraph.tally = fgraph.tries = None
         self.result.forget_untried()
         if self.account is not None:
             self.account.story = self.story
@@ -280,13 +279,13 @@ class Run:
         """A rule raised, or proposed what cannot be put in."""
         if isinstance(error, CycleError) and (node, rule) in self.kept:
             self.endless(node, rule)
+        if self.attempts:
+            self.trace.tried(rule, node, "error", error, seconds)  # type: ignore[union-attr]
         if isinstance(error, RuleLoopError):
             self.result.note, self.result.stopped = str(error), StopReason.LOOP
             raise Stop(error)
         stats.errors += 1
         self.reason = error
-        if self.attempts:
-            self.trace.tried(rule, node, "error", error, seconds)  # type: ignore[union-attr]
         fail(rule, node, error)
 
     def tell(self, node: Apply, rule: Rule, hit: bool, seconds: float) -> None:

@@ -126,7 +126,12 @@ def put_derived(fgraph: Any, node: Apply, rule: Any, result: Derived, trace: Tra
 def check_type(rule: Any, old: Variable, new: Variable) -> None:
     """Raise a `Refusal`, or the rule's error, if `new` cannot stand for `old`."""
     if not rule.accept(old, new):
-        raise Refusal(f"{old!r} has type {old.type}, what should replace it has {new.type}")
+        raise Refusal(unfit(old, new))
+
+
+def unfit(old: Variable, new: Variable) -> str:
+    """Why a term of another type is not put in."""
+    return f"{old!r} has type {old.type}, what should replace it has {new.type}"
 
 
 def is_used(fgraph: Any, v: Variable) -> bool:

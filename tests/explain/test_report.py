@@ -11,12 +11,16 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import InputError, UnknownNameError
-from rewrite_engine.explain import Report, explain, recording
+from rewrite_engine.explain import Report, explain, recording, replay
 from rewrite_engine.explain.compare import Verdict
 from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.show import console_for
 from rewrite_engine.explain.table import rule_times
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.replace import equal_computations
+from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.strategies import innermost, seq, try_
 from rewrite_engine.rewrite.trace.lines import schema
 from rewrite_engine.rules.language import rule
 from rewrite_engine.rules.pipeline import all_rules, optimizer
@@ -219,6 +223,42 @@ def test_attempts_of_a_rule_and_at_an_op():
         report.attempts("nope")
     with pytest.raises(UnknownNameError):
         explain(pt.log(1 + x)).attempts("log_of_one_plus")
+
+
+def test_what_is_taken_back_is_told_as_that():
+    """Values, too, are those of the graph that is there."""
+
+    @node_rewriter([pt.softplus])
+    def breaks(fgraph, node):
+        """Raises."""
+        raise ZeroDivisionError
+
+    rules = all_rules()
+    one, two = rules["log_of_one_plus"], rules["log1p_of_exp"]
+    bad = try_(seq(innermost(one, two, name="good"), innermost(breaks, name="bad")))
+    both = seq(one, two)
+    for parts, fired in (([bad], 0), ([bad, innermost(both, name="last")], 2)):
+        mode = rw.Mode(optimizer=seq(*parts))
+        values = [[-800.0, 0.0, 800.0]]
+        report = explain(pt.log(1 + pt.exp(x)), mode=mode, attempts=True, values=values)
+        [f] = report.functions
+        assert [step.rule for step in f.steps] == [one, two][:fired]
+        assert report.ok
+        text = " ".join(report.text(100).split())
+        assert f"What happened: {fired} firing" in text
+        by = "taken back by try_(seq(good, bad)), as if they had never been"
+        assert f"good: 2 firings {by}: {one.name} 1×, {two.name} 1×" in text
+        assert text.count(f"in {both.name}") == fired
+        assert "nothing to do for: bad" in text
+        [(_, tries)] = report.attempts("log1p_of_exp")
+        assert [a.verdict for a in tries if a.bindings] == ["taken back", "fired"][: 1 + fired]
+        assert {step.strategy for step in f.steps} <= {both.name}
+        records = [json.loads(line) for line in json_lines(report)]
+        assert [p for r in records for p in problems(r, schema())] == []
+        again = FunctionGraph([x], [pt.log(1 + pt.exp(x))])
+        replay(json_lines(report), again, rules)
+        after = f.record.after
+        assert equal_computations(again.outputs, after.outputs, again.inputs, after.inputs)
 
 
 def test_json_lines_of_some_firings():

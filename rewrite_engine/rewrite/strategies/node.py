@@ -15,13 +15,14 @@ from rewrite_engine.errors import RuleLoopError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import origin_line, user_origin
 from rewrite_engine.match.claim import Claim
+from rewrite_engine.match.explain import Diagnosis
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.outline import Outline
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.rewrite.loop import operands_of, turn_of
 from rewrite_engine.rewrite.loop.story import text_of
 from rewrite_engine.rewrite.result import RuleStats
-from rewrite_engine.rewrite.step import Derived
+from rewrite_engine.rewrite.step import Derived, unfit
 
 MOST = 10_000  # steps of a `repeat`,
 OPERANDS = 1_000_000  # and operands of the terms that they make, beyond those there were
@@ -149,32 +150,65 @@ class Strategy(Rule):
         return found
 
 
+def is_home(part: Rule, node: Apply) -> bool:
+    """Whether a node is of the kind that a part looks at."""
+    return part.considers(node.op) and not (part.single and len(node.outputs) != 1)
+
+
 def steps_of(part: Rule, fgraph: Any, node: Apply) -> Steps | None:
     """What one part does at a node."""
     if not part.considers(node.op) or (part.single and len(node.outputs) != 1):
         return None if getattr(part, "fails", True) else []
     if isinstance(part, Strategy):
         return part.steps(fgraph, node)
-    tally = getattr(fgraph, "tally", None)
-    stats = RuleStats() if tally is None else tally.setdefault(part.name, RuleStats())
+    tally, tries = getattr(fgraph, "tally", None), getattr(fgraph, "tries", None)
+    known = None if tally is None else tally.get(part.name)
+    stats: RuleStats = known or RuleStats()
+    if known is None and tally is not None:
+        tally[part.name] = stats
     stats.calls += 1
+    found: Steps | None = None
     then = perf_counter()
     try:
         new = part.apply(fgraph, node)
+        if new is not None and new is not False and new.__class__ is not Unknown:
+            found = proposed(part, node, new, stats)
+    except Exception as error:
+        if tries is not None:
+            tries.within(part, node, "error", error, perf_counter() - then)
+        raise
     finally:
-        stats.seconds += perf_counter() - then
+        took = perf_counter() - then
+        stats.seconds += took
+    if tries is not None:
+        tries.within(part, node, *verdict(node, new, found), took)
+    return found
+
+
+def proposed(part: Rule, node: Apply, new: Any, stats: RuleStats) -> Steps | None:
+    """The step that a rule proposes, if the type fits."""
     if new.__class__ in (list, tuple, dict):
         new = alone(new, node)
-    if new is None or new is False or new.__class__ is Unknown:
+    if new is None:
         return None
     stats.matches += 1
     if isinstance(new, Variable):
-        if new is node.outputs[0]:
+        old = node.outputs[0]
+        if new is old:
             return []
-        if new.type is not node.outputs[0].type and not part.accept(node.outputs[0], new):
+        if new.type is not old.type and not part.accept(old, new):
             stats.refused += 1
             return None
     return [(part, new)]
+
+
+def verdict(node: Apply, new: Any, found: Steps | None) -> tuple[str, Any]:
+    """What a trace says of the try of a part, and why."""
+    if found:
+        return "fired", None
+    if isinstance(new, Variable) and found is None:
+        return "refused", unfit(node.outputs[0], new)
+    return "failed", new if new.__class__ is Unknown else None
 
 
 def alone(new: Any, node: Apply) -> Any:
@@ -224,16 +258,26 @@ class Seq(Strategy):
     def steps(self, fgraph: Any, node: Apply) -> Steps | None:
         done: Steps = []
         here: Apply | None = node
+        tries = getattr(fgraph, "tries", None)
+        start = 0 if tries is None else tries.inside
         for part in self.parts:
             found = None if here is None else steps_of(part, fgraph, here)
             if found is None:
                 if getattr(part, "fails", True):
+                    if tries is not None:
+                        self.take_back(tries, start, part, here)
                     return None
                 continue
             done += found
             if found:
                 here = place_of(found[-1][1])
         return done
+
+    def take_back(self, tries: Any, start: int, part: Rule, here: Apply | None) -> None:
+        """Let a trace of attempts know that what was done comes to nothing, because of a part."""
+        if here is not None and not is_home(part, here):
+            tries.within(part, here, "failed", None, 0.0, ruled_out=True)
+        tries.undo(start, self.name)
 
 
 def place_of(new: Any) -> Apply | None:
@@ -302,11 +346,17 @@ class Where(Strategy):
     def __init__(self, condition: Callable[[Any, Apply], Any], part: Rule) -> None:
         super().__init__(part)
         self.condition = condition
-        what = getattr(condition, "__name__", str(condition))
-        self.name = self.short_name = self.text = f"where({what}, {part.name})"
+        self.what = getattr(condition, "__name__", str(condition))
+        self.name = self.short_name = self.text = f"where({self.what}, {part.name})"
 
     def over(self, parts: Iterable[Rule]) -> Strategy:
         return Where(self.condition, *parts)
 
     def steps(self, fgraph: Any, node: Apply) -> Steps | None:
-        return steps_of(self.parts[0], fgraph, node) if self.condition(fgraph, node) else None
+        if self.condition(fgraph, node):
+            return steps_of(self.parts[0], fgraph, node)
+        tries = getattr(fgraph, "tries", None)
+        if tries is not None:
+            no = Diagnosis(False, self.what, f"its condition {self.what} does not hold")
+            tries.within(self, node, "failed", no, 0.0)
+        return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -101,6 +101,7 @@ class Trace:
         self._depth = 0
         self._before: Any = None
         self._visited: tuple[Any, Apply, str] | None = None
+        self._inner: list[Attempt] = []  # tries in the strategy that is being tried
 
     def begin(self, phase: str, fgraph: Any = None) -> None:
         """A phase begins on a graph (on another one than before, perhaps), or a part of it."""
@@ -117,6 +118,7 @@ class Trace:
     def end(self, result: Result, fgraph: Any = None) -> None:
         """A phase is over; one that consists of others adds nothing to `phases`."""
         self._depth -= 1
+        self._inner.clear()  # (those that were made for an error message)
         if not self._depth and fgraph is not None and self.size is not None:
             fgraph.remove_feature(self.past)
         if not result.parts:
@@ -190,6 +192,7 @@ class Trace:
         come back.)
         """
         self.forget(mark[0])
+        self._close(self._inner)
         since: list[Attempt] = []
         while self.tries and self.tries[-1].number > mark[1]:
             since.append(self.tries.pop())
@@ -213,31 +216,65 @@ class Trace:
         there = set(candidates)
         for rule in known:
             if rule not in there:
-                self._note(rule, node, "failed", None, 0.0, ruled_out=True)
+                self._close([self._attempt(rule, node, "failed", None, 0.0, ruled_out=True)])
 
     def tried(self, rule: Any, node: Apply, verdict: str, reason: Any, seconds: float) -> None:
         """A rule was tried at the node that is being visited. verdict: fired, failed, refused or
-        error; reason: what refused, or the exception.
+        error; reason: what refused, or the exception. What was tried within a strategy comes out as
+        the whole of it does.
         """
-        self._note(rule, node, verdict, reason, seconds)
+        from rewrite_engine.rewrite.trace.attempts import blamed, settled
 
-    def _note(
+        inner = self._inner
+        if inner and verdict == "failed":
+            reason = blamed(rule, inner)
+        whole = self._attempt(rule, node, verdict, reason, seconds)
+        self._close([*settled(inner, whole, self.count), whole])
+
+    @property
+    def inside(self) -> int:
+        """How many tries there were in the strategy that is being tried."""
+        return len(self._inner)
+
+    def within(
         self, rule: Any, node: Apply, verdict: str, reason: Any, seconds: float,
         ruled_out: bool = False,
     ) -> None:  # fmt: skip
+        """A rule was tried as a part of a strategy, perhaps at a node that the graph does not have.
+        verdict: as of `tried`; fired is what will have if the whole does.
+        """
+        self._inner.append(self._attempt(rule, node, verdict, reason, seconds, ruled_out))
+
+    def undo(self, start: int, by: str) -> None:
+        """A sequence fails: what was done in it, after the first so many tries, is taken back."""
+        from rewrite_engine.rewrite.trace.attempts import failure
+
+        inner = self._inner
+        if start < len(inner):
+            why = failure(inner[-1])
+            inner[start:] = [a.taken_back(by, why) for a in inner[start:]]
+
+    def _close(self, tries: Iterable[Attempt]) -> None:
+        """Keep tries that are over."""
+        for a in tries:
+            self.tried_count += 1
+            self.tries.append(replace(a, number=self.tried_count))
+        self._inner.clear()
+
+    def _attempt(
+        self, rule: Any, node: Apply, verdict: str, reason: Any, seconds: float,
+        ruled_out: bool = False,
+    ) -> Attempt:  # fmt: skip
         from rewrite_engine.rewrite.trace.attempts import attempted  # few traces ask why
 
         fgraph, visited, term = self._visited or (None, None, "")
         if visited is not node:
             term = self.text(node.outputs[0])
-        self.tried_count += 1
-        self.tries.append(
-            attempted(
-                rule, node, fgraph, verdict, reason, self.text,
-                number=self.tried_count, phase=self.phase, term=term, took=seconds,
-                seconds=perf_counter() - self.started, ruled_out=ruled_out,
-                firing=self.count if verdict == "fired" else None, graph=self.graph,
-            )
+        return attempted(
+            rule, node, fgraph, verdict, reason, self.text,
+            number=0, phase=self.phase, term=term, took=seconds,
+            seconds=perf_counter() - self.started, ruled_out=ruled_out, strategy=None,
+            firing=self.count if verdict == "fired" else None, graph=self.graph,
         )  # fmt: skip
 
     # --- reading ---------------------------------------------------------------------------------

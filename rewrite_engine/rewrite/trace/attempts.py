@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +24,8 @@ class Attempt:
     feature that refused, or the strategy or driver that took it back. reason: why, in words.
     bindings: what the rule's variables stood for, as text. evidence: what facts said of the guards
     that hold. firing: its number, if it fired. took: the seconds of the try itself; seconds: since
-    the trace began. ruled_out: the index knew, and the rule was not called.
+    the trace began. ruled_out: the index knew, and the rule was not called. strategy: the name of
+    the strategy that tried the rule, if one did.
     """
 
     number: int
@@ -40,6 +41,7 @@ class Attempt:
     evidence: tuple[str, ...]
     firing: int | None
     ruled_out: bool
+    strategy: str | None
     took: float
     seconds: float
 
@@ -83,6 +85,48 @@ def attempted(
     )
 
 
+def blamed(rule: Any, inner: Sequence[Attempt]) -> Diagnosis:
+    """Why a strategy has failed, by what was tried in it."""
+    if any(a.verdict == "fired" for a in inner):
+        return Diagnosis(False, "right side", UNCHANGED)
+    last = inner[-1]
+    if last.rule is rule:  # it says so itself
+        return Diagnosis(False, last.part, last.reason)
+    return Diagnosis(False, last.rule_name, failure(last))
+
+
+def failure(a: Attempt) -> str:
+    """What the last try in a strategy that fails has to do with it."""
+    if a.verdict == "fired":
+        return f"there is nothing left to go on with after {a.rule_name}"
+    return (
+        a.reason
+        if a.verdict == "taken back"
+        else f"{a.rule_name} {a.verdict} at {a.term}: {a.reason}"
+    )
+
+
+def settled(inner: Sequence[Attempt], whole: Attempt, count: int) -> Iterator[Attempt]:
+    """Yield the tries in a strategy as it came out as a whole: what would fire has fired, as the
+    last ones of `count`; or its last step is refused; or all is taken back.
+    """
+    number = count - sum([a.verdict == "fired" for a in inner])
+    for a in inner:
+        if a.rule is whole.rule:
+            continue
+        one = replace(a, strategy=whole.rule_name)
+        if a.verdict != "fired":
+            yield one
+            continue
+        number += 1
+        if whole.verdict == "fired":
+            yield replace(one, firing=number)
+        elif whole.verdict == "refused" and number == count:
+            yield replace(one, verdict="refused", part=whole.part, reason=whole.reason, firing=None)
+        else:
+            yield one.taken_back(whole.rule_name, whole.reason)
+
+
 def evidence_texts(found: Iterable[tuple[str, Any]]) -> tuple[str, ...]:
     """What facts answered: `nonneg(x): because it is a square`. A plain predicate says nothing."""
     return tuple([f"{guard}: {said}" for guard, said in found if isinstance(said, Evidence)])
@@ -94,6 +138,8 @@ def _found(
     """Ask the rule again, by the interpreter. Functions are not called a second time."""
     data = isinstance(rule, DataRule)
     run = data and (verdict == "failed" or (verdict == "fired" and _computes(rule)))
+    if isinstance(reason, Diagnosis):  # it is known already
+        return reason
     try:
         found = diagnose(rule, node, fgraph, text, run=run)
     except Exception as error:  # a fact, or a right side in Python: the try failed the same way
@@ -107,6 +153,8 @@ def _found(
         if data:
             part, said = "right side", UNCHANGED
         return Diagnosis(False, part, said, found.bindings, found.evidence)
+    if verdict == "fired":
+        return Diagnosis(True, bindings=found.bindings, evidence=found.evidence)
     return found
 
 

@@ -100,6 +100,7 @@ def attempt_record(a: Attempt, **more: Any) -> Record:
         "number": a.number,
         "phase": a.phase,
         **_rule(a),
+        "strategy": a.strategy,
         "term": a.term,
         "verdict": a.verdict,
         "part": a.part,

@@ -8,33 +8,22 @@ from typing import Any
 import pytest
 from hypothesis import given as over
 from hypothesis import settings
-from hypothesis.strategies import integers, lists, none, sampled_from
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import InconsistencyError, RuleLoopError
-from rewrite_engine.explain import replay
+from rewrite_engine.errors import InconsistencyError
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.match.decorate import compute, node_rewriter
 from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.fact import because, fact, given, unknown
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
-from rewrite_engine.rewrite.strategies import (
-    first,
-    innermost,
-    outermost,
-    repeat,
-    seq,
-    topdown,
-    try_,
-)
+from rewrite_engine.rewrite.strategies import first, innermost, outermost, topdown
 from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rewrite.trace.lines import schema
 from rewrite_engine.rewrite.walk import WalkingOptimizer
 from tests.match.language import x, y
-from tests.rewrite.graphs import SOUND, f, f_g, g, g_h, graphs, h, named, pair, shown, swap
+from tests.rewrite.graphs import SOUND, graphs, named
 from tests.rewrite.schema import problems
 from tests.toy import exp, log, mul, neg, sin, sub
 
@@ -209,139 +198,3 @@ def test_rules_in_python_say_why_they_do_not_apply() -> None:
         assert diagnose(small, sin(exp(y)).owner).reason == want
     budget = RunBudget(firings=1, per_rule=1)
     assert innermost(small, budget=budget).rewrite(FunctionGraph([x], [sin(exp(x))])).firings == 0
-
-
-# --- what is taken back --------------------------------------------------------------------------
-
-
-@node_rewriter([h])
-def breaks(fgraph: Any, node: Any) -> Any:
-    """Raises."""
-    raise ZeroDivisionError("no")
-
-
-def run(driver: Any, *terms: Any, **options: Any) -> tuple[FunctionGraph, Any, Trace]:
-    """What is left of terms, the result (of an error too), and a trace."""
-    graph, trace = FunctionGraph([x, y], terms), Trace(attempts=True, terms=True, **options)
-    try:
-        result = driver.rewrite(graph, trace)
-    except RuleLoopError as error:
-        result = error.result
-    graph.check_integrity()
-    return graph, result, trace
-
-
-def test_what_try_takes_back_leaves_the_record_and_stays_an_attempt() -> None:
-    part = seq(innermost(f_g, name="one"), innermost(g_h, name="two"), innermost(breaks))
-    graph, result, trace = run(seq(try_(part), innermost(f_g, name="last")), f(x), f(neg(x)))
-    assert shown(graph) == "g(x); g(-x)"
-    assert [(t.number, t.phase, t.before, t.after) for t in trace] == [
-        (1, "last", "f(x)", "g(x)"),
-        (2, "last", "f(-x)", "g(-x)"),
-    ]
-    by = f"try_({part.name})"
-    assert [(a.phase, a.term, a.verdict, a.part, a.firing) for a in trace.tries] == [
-        ("one", "f(x)", "taken back", by, None),
-        ("one", "f(-x)", "taken back", by, None),
-        ("two", "g(x)", "taken back", by, None),
-        ("two", "g(-x)", "taken back", by, None),
-        ("innermost", "h(x)", "error", "function", None),
-        ("last", "f(x)", "fired", "", 1),
-        ("last", "f(-x)", "fired", "", 2),
-    ]
-    back = trace.tries[0]
-    assert back.bindings == {"a": "x"}
-    assert back.reason.startswith(f"rule {breaks.name} (")
-    assert str(back).startswith(f"f(x): {f_g.name} taken back by {by}: rule {breaks.name}")
-    assert (result.firings, result.taken_back) == (2, 4)
-    assert result.fired == {f_g.name: 2}
-    one, *_, last = result.leaves()
-    stats = one.rules[f_g.name]
-    assert (stats.matches, stats.firings, stats.taken_back) == (2, 0, 2)
-    assert (one.taken_back_by, last.taken_back_by) == (by, None)
-    assert (stats.created, stats.dropped) == (0, 0)
-    assert "2 firings (4 more taken back)" in str(result)
-    phases = [json.loads(line) for line in trace.lines() if '"phase",' in line]
-    assert [(p["firings"], p["taken_back"], p["taken_back_by"]) for p in phases] == [
-        (0, 2, by), (0, 2, by), (0, 0, None), (2, 0, None),
-    ]  # fmt: skip
-
-
-def test_a_loop_leaves_nothing_in_the_record() -> None:
-    few = RunBudget(firings=5)
-    term = sin(pair(f(x), y))
-    graph, result, trace = run(seq(innermost(f_g), innermost(swap, name="s", budget=few)), term)
-    assert shown(graph) == "sin(pair(g(x), y))"
-    assert [t.rule for t in trace] == [f_g]
-    assert (result.fired, result.parts[1].taken_back_by) == ({f_g.name: 1}, "s")
-    assert result.taken_back == sum(a.verdict == "taken back" for a in trace.tries) > 4
-    driver = repeat(seq(topdown(f_g), topdown(swap)), few)
-    graph, result, trace = run(driver, term)
-    assert shown(graph) == "sin(pair(f(x), y))"
-    assert (len(trace), result.firings) == (0, 0)
-    assert {a.part for a in trace.tries} == {driver.name, "topdown"}
-    assert trace.tries[0].reason.startswith(f"the phase {driver.name} does not come to an end")
-
-
-def test_what_an_interrupt_takes_back() -> None:
-    @node_rewriter([sin])
-    def interrupts(fgraph: Any, node: Any) -> Any:
-        """As Ctrl-C does."""
-        raise KeyboardInterrupt
-
-    graph, trace = FunctionGraph([x], [sin(f(x))]), Trace(attempts=True)
-    with pytest.raises(KeyboardInterrupt):
-        innermost(f_g, interrupts).rewrite(graph, trace)
-    assert shown(graph) == "sin(f(x))"
-    assert told(trace) == [("f(x)", "taken back", "innermost")]
-    assert trace.tries[0].reason == "KeyboardInterrupt"
-    assert (len(trace), trace.phases[0].taken_back) == (0, 1)
-
-
-def test_a_repetition_of_what_is_taken_back_ends() -> None:
-    graph, result, trace = run(repeat(try_(seq(innermost(f_g, g_h), innermost(breaks)))), f(x))
-    assert shown(graph) == "f(x)"
-    assert (result.stopped.name, result.taken_back, len(trace)) == ("SATURATED", 2, 0)
-
-
-def test_a_strategy_whose_steps_lead_back_has_not_fired() -> None:
-    g_f = named("g_f", lambda a: g(a) >> f(a))
-    graph, result, trace = run(innermost(seq(f_g, g_f)), f(x))
-    assert shown(graph) == "f(x)"
-    assert (len(trace), result.firings) == (0, 0)
-
-
-@settings(max_examples=100, deadline=None)
-@over(graphs(), lists(sampled_from(range(7)), min_size=1, max_size=4), integers(1, 9) | none())
-def test_replaying_the_record_gives_the_graph_and_the_counts(
-    graph: FunctionGraph, choice: list[int], size: int | None
-) -> None:
-    @node_rewriter([sub])
-    def fails(fgraph: Any, node: Any) -> Any:
-        """Raises."""
-        raise ZeroDivisionError
-
-    lost = RunBudget(firings=3)
-    drivers = [
-        innermost(SOUND), topdown(SOUND), try_(seq(innermost(SOUND), topdown(fails))),
-        try_(seq(topdown(SOUND), innermost(fails))),
-        repeat(try_(seq(topdown(SOUND), topdown(fails)))),
-        innermost(seq(SOUND[1], SOUND[2]), try_(SOUND[3])), innermost(SOUND, budget=lost),
-    ]  # fmt: skip
-    before, trace = graph.clone(), Trace(size=size, attempts=True)
-    counts, back = 0, 0
-    for i in choice:
-        try:
-            result = drivers[i].rewrite(graph, trace)
-        except RuleLoopError as error:
-            result = error.result
-        counts, back = counts + result.firings, back + result.taken_back
-    graph.check_integrity()
-    assert len(trace) == counts == sum(p.firings for p in trace.phases)
-    start = before if size is None else trace.oldest()
-    again = replay(trace.lines(), start, SOUND)
-    again.check_integrity()
-    assert equal_computations(graph.outputs, again.outputs, graph.inputs, again.inputs)
-    if size is None:
-        assert [a.firing for a in trace.tries if a.firing] == [*range(1, counts + 1)]
-        assert sum(a.verdict == "taken back" for a in trace.tries) == back
