@@ -6,6 +6,9 @@ the graph remembers what they said (`graph/knowledge.py`). `function(..., check=
 against the values (`compile/checks.py`).
 """
 
+import math
+import numbers
+
 from rewrite_engine.errors import (
     AssumptionError,
     FactError,
@@ -44,7 +47,8 @@ def assume(x, *known, **named):
     second(x, 0.0)
     """
     x = x if isinstance(x, Variable) else as_tensor_variable(x)
-    pairs = [*map(_read, known), *[_named(n, v) for n, v in named.items() if v is not None]]
+    pairs = [_read(one, x.type) for one in known]
+    pairs += [_named(n, v, x.type) for n, v in named.items() if v is not None]
     declared = tuple(sorted(dict(pairs).items(), key=lambda pair: pair[0].name))
     for fact, value in declared if isinstance(x, Constant) else ():
         answer = fact.of_value(x.type, x.data, value)
@@ -53,32 +57,37 @@ def assume(x, *known, **named):
     return Assume(declared)(x) if declared and not isinstance(x, Constant) else x
 
 
-def _read(one):
+def _read(one, type_):
     """A fact, or a fact with a value, as a pair."""
     pair = one if isinstance(one, tuple) and len(one) == 2 else (one, None)
     if not isinstance(pair[0], Fact):
         raise ForeignObjectError(f"assume takes facts, such as finite, not {describe(one)}")
-    return _checked(*pair)
+    return _checked(*pair, type_)
 
 
-def _named(name, value):
+def _named(name, value, type_):
     """A shipped fact by its name, as a pair."""
     if name not in SHIPPED:
         hint = did_you_mean(name, SHIPPED)
         raise UnknownNameError(f"assume: no shipped fact is called {name!r}{hint}")
     if value is False:
         raise FactError(f"assume: {name}=False: a fact is declared, or nothing is said of it")
-    return _checked(SHIPPED[name], None if value is True else value)
+    return _checked(SHIPPED[name], None if value is True else value, type_)
 
 
-def _checked(fact, value):
+def _checked(fact, value, type_):
     if not fact.unary:
         raise FactError(f"{fact.name} is no fact about one variable: it cannot be declared of one")
     if fact.takes_value and value is None:
         raise FactError(f"{fact.name} has a value: declare {fact.name}=..., or ({fact.name}, ...)")
     if value is not None and not fact.takes_value:
         raise FactError(f"{fact.name} has no value: it holds, or nothing is said of it")
-    return fact, value
+    if value is None or fact.reader is None:
+        return fact, value
+    try:
+        return fact, fact.reader(value, type_)
+    except ValueError as error:
+        raise FactError(f"{fact.name} is declared with {error}, not {value!r}") from None
 
 
 @node_rewriter([Assume], phase="canonicalize", claim=exact)
@@ -95,3 +104,29 @@ def declared(fgraph, node):
         return None
     knowledge_of(fgraph).declare(node.inputs[0], said_by(node))
     return node.inputs[0]
+
+
+# --- what facts are declared with -----------------------------------------------------------------
+
+
+@facts.bounded.read
+def two_ends(ends, type_):
+    """Two finite numbers, the lower one first."""
+    given = ends if isinstance(ends, tuple | list) else ()
+    found = [end for end in given if isinstance(end, numbers.Real) and math.isfinite(end)]
+    if not len(found) == len(given) == 2:
+        raise ValueError("two finite numbers, the lower one first")
+    low, high = (end.item() if hasattr(end, "item") else end for end in found)
+    if low > high:
+        raise ValueError("the lower number first")
+    return low, high
+
+
+@facts.static_shape.read
+def lengths(shape, type_):
+    """A length for each dimension."""
+    given = shape if isinstance(shape, tuple | list) else (None,)
+    found = [int(n) for n in given if isinstance(n, numbers.Integral) and n >= 0]
+    if not len(found) == len(given) == type_.ndim:
+        raise ValueError(f"{type_.ndim} lengths, as a tuple")
+    return tuple(found)

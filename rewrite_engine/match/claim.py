@@ -50,8 +50,11 @@ refines = Claim("refines")
 def approx(ulps: int) -> Claim:
     """The values differ by at most so many units in the last place: those of the result, or of the
     largest of the numbers that were added up to it; for rules on any number of operands (tag
-    "reorder") per operand, where no partial sum overflows.
+    "reorder") per operand, where no partial sum overflows. Raises `ValueError` for anything but a
+    whole number that is positive.
     """
+    if not isinstance(ulps, int) or isinstance(ulps, bool) or ulps < 1:
+        raise ValueError(f"approx takes a whole number of units in the last place, not {ulps!r}")
     return Claim("approx", ulps=ulps)
 
 

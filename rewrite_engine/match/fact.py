@@ -130,6 +130,8 @@ class Fact:
     #: how a value is tested (None: a constant of it is asked); whether what is declared has a value
     tester: Callable[..., Any] | None = None
     takes_value = False
+    #: how the value that it is declared with is read (None: it is taken as it is)
+    reader: Callable[[Any, Any], Any] | None = None
 
     def __init__(
         self,
@@ -219,6 +221,13 @@ class Fact:
         """
         self.tester = fn
         self.takes_value = len(inspect.signature(fn).parameters) == 2
+        return fn
+
+    def read(self, fn: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        """Say what it may be declared with: a function of that, and of the type of the variable,
+        that returns the `Evidence.value`, or raises `ValueError` with what is wanted instead.
+        """
+        self.reader = fn
         return fn
 
     @property

@@ -56,6 +56,15 @@ class RunBudget:
             if not limit >= 0:
                 raise ValueError(f"a budget of {name} is not less than 0, but {limit!r} is")
 
+    @staticmethod
+    def of(budget: RunBudget | None, firings: int | None = None) -> RunBudget:
+        """A budget that was given, or the default one (with so many firings)."""
+        if budget is None:
+            return RunBudget(firings)
+        if not isinstance(budget, RunBudget):
+            raise TypeError(f"a budget is RunBudget(firings=...) or None, not {budget!r}")
+        return budget
+
     def fitted(self, n: int, variables: int = 0) -> RunBudget:
         """The budget with its defaults, for a graph of n nodes and so many variables."""
         given = self.firings or 0  # who sets this knows how long rows may get

@@ -15,7 +15,14 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
-from rewrite_engine.errors import RewriteEngineError, RuleError, RuleLoopError
+from rewrite_engine.errors import (
+    ForeignObjectError,
+    RewriteEngineError,
+    RuleError,
+    RuleLoopError,
+    describe,
+)
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop.story import Story
 from rewrite_engine.rewrite.result import Result, StopReason, WayBack
@@ -60,6 +67,9 @@ class GraphRewriter:
 
         Errors name the rule (see each driver), and carry as `result` what was done until then.
         """
+        if not isinstance(fgraph, FunctionGraph):
+            what = "a driver rewrites a FunctionGraph(inputs, outputs)"
+            raise ForeignObjectError(f"{what}, not {describe(fgraph)}")
         result = Result(self.name, nodes_before=len(fgraph))
         merged = fgraph.merged
         start = perf_counter()
@@ -123,7 +133,7 @@ class Fixpoint(GraphRewriter):
     def __init__(self, part: GraphRewriter, budget: RunBudget | None = None) -> None:
         super().__init__(f"repeat({part.name})")
         self.part = part
-        self.budget = budget or RunBudget()
+        self.budget = RunBudget.of(budget)
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         outer = fgraph.account

@@ -40,7 +40,7 @@ class EquilibriumOptimizer(GraphRewriter):
     ) -> None:
         super().__init__(name)
         self.rules = rules if isinstance(rules, RuleSet) else RuleSet(rules)
-        self.budget = budget or RunBudget(firings=max_firings)
+        self.budget = RunBudget.of(budget, max_firings)
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         work = Worklist(fgraph, self.rules, self.budget, trace, result)

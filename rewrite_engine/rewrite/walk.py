@@ -32,7 +32,7 @@ class WalkingOptimizer(GraphRewriter):
         super().__init__(name)
         self.rules = rules if isinstance(rules, RuleSet) else RuleSet(rules)
         self.order = order
-        self.budget = budget or RunBudget()
+        self.budget = RunBudget.of(budget)
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         nodes = fgraph.toposort()

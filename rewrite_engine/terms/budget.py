@@ -54,7 +54,7 @@ class Budget:
         if self.on_budget not in ("raise", "stop"):
             raise ValueError(f'on_budget is "raise" or "stop", not {self.on_budget!r}')
         for name, value in (("answers", self.answers), ("seconds", self.seconds)):
-            if value is not None and not value >= 0:
+            if value is not None and not (isinstance(value, int | float) and value >= 0):
                 raise ValueError(f"{name} is a number that is not negative, or None, not {value!r}")
 
 

@@ -22,9 +22,10 @@ from rewrite_engine.errors import InconsistencyError
 m, n = pt.matrix("m"), pt.matrix("n")
 M, N = np.array([[0.5, 1.5], [2.0, -0.75]]), np.array([[3.0, -1.0], [0.25, 1.25]])
 
+#: (Rounded correctly, all of them: the bits of NumPy's `exp` depend on the strides of its arrays.)
 ONE = [
-    pt.exp,
-    pt.sin,
+    lambda v: pt.sqrt(abs(v)),
+    pt.sqr,
     pt.neg,
     lambda v: v.T,
     lambda v: v[::-1],
@@ -44,7 +45,7 @@ TWO = [
     pt.second,
     pt.dot,
     lambda a, b: pt.add(a, b, a.T, b[::-1]),
-    lambda a, b: pt.mul(a, b, pt.sin(a)),
+    lambda a, b: pt.mul(a, b, pt.sqr(a)),
     lambda a, b: pt.switch(a > b, a, b),
     lambda a, b: pt.set_subtensor(a[1:], b[:1]),
     lambda a, b: pt.inc_subtensor(a[0], b[:, 0]),

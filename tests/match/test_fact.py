@@ -8,6 +8,7 @@ import pytest
 
 from rewrite_engine.errors import FactError, PatternError
 from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.match.claim import approx
 from rewrite_engine.match.fact import because, fact, given, unknown
 from rewrite_engine.match.pattern import Prop
 from tests.match.language import ask, make, p, x, y
@@ -142,3 +143,9 @@ def test_a_case_that_gives_no_answer_is_wrong() -> None:
     assert str(known(exp(x))) == "only cases know"
     with pytest.raises(FactError, match=r"fact known, case of_sin \(.*\n.*returned True"):
         known(sin(x))
+
+
+@pytest.mark.parametrize("ulps", [0, -1, 2.5, "x", True, None])
+def test_claims_are_checked(ulps: Any) -> None:
+    with pytest.raises(ValueError, match="approx takes a whole number of units in the last place"):
+        approx(ulps)

@@ -271,6 +271,8 @@ def test_run_takes_as_many_as_asked_for() -> None:
         run(0, a, numbers, answers=2)
     with pytest.raises(ValueError, match="on_budget"):
         run(0, a, numbers, on_budget="explode")
+    with pytest.raises(ValueError, match="seconds is a number that is not negative, or None"):
+        run(0, a, numbers, seconds="x")
 
 
 def test_a_search_is_watched_in_any_thread() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from time import perf_counter
+from typing import Any
 
 import pytest
 
-from rewrite_engine.errors import RuleLoopError
+from rewrite_engine.errors import ForeignObjectError, RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.rewrite.budget import RunBudget
@@ -46,6 +47,18 @@ def test_names_do_not_hide_terms() -> None:
 def python_list(fgraph, node):
     """Returns a list."""
     return [f(node.inputs[0])]
+
+
+@pytest.mark.parametrize("driver", [innermost, outermost, topdown, repeat])
+def test_a_budget_is_a_budget(driver: Any) -> None:
+    with pytest.raises(TypeError, match=r"a budget is RunBudget\(firings=...\) or None, not 5"):
+        driver(innermost(f_g), budget=5) if driver is repeat else driver(f_g, budget=5)
+
+
+@pytest.mark.parametrize("given", [f(x), [f(x)], None])
+def test_a_driver_rewrites_graphs(given: Any) -> None:
+    with pytest.raises(ForeignObjectError, match=r"FunctionGraph\(inputs, outputs\), not"):
+        innermost(f_g).rewrite(given)
 
 
 @pytest.mark.parametrize("name", ["firings", "depth", "per_rule", "nodes", "seconds"])

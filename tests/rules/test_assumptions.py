@@ -120,10 +120,29 @@ def test_facts_go_through_marks_that_are_still_there() -> None:
 def test_bounds_have_values() -> None:
     a = rw.assume(x, bounded=(0.5, 2))
     assert bounded(a).value == (0.5, 2)
+    assert bounded(rw.assume(x, bounded=(np.float32(0.5), 2))).value == (0.5, 2)
     assert positive(a)
     assert bounded(a + 1).value == pytest.approx((1.5, 3))
     assert rw.assume(x, (bounded, (0.5, 2))).owner.op is a.owner.op
     assert static_shape(rw.assume(x, static_shape=(3,))).value == (3,)
+
+
+@pytest.mark.parametrize(
+    ("named", "words"),
+    [
+        ({"bounded": 3}, "bounded is declared with two finite numbers, the lower one first, not 3"),
+        ({"bounded": ("a", "b")}, "two finite numbers"),
+        ({"bounded": (1, 2, 3)}, "two finite numbers"),
+        ({"bounded": (0, np.inf)}, "two finite numbers"),
+        ({"bounded": (1, 0)}, r"the lower number first, not \(1, 0\)"),
+        ({"static_shape": 3}, "static_shape is declared with 1 lengths, as a tuple, not 3"),
+        ({"static_shape": (2, 3)}, "1 lengths"),
+        ({"static_shape": (-2,)}, "1 lengths"),
+    ],
+)
+def test_values_that_make_no_sense(named: Any, words: str) -> None:
+    with pytest.raises(FactError, match=words):
+        rw.assume(x, **named)
 
 
 def test_marks_are_terms() -> None:
