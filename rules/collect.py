@@ -30,7 +30,8 @@ def factors(v):
         operands = v.owner.inputs
         numbers = [u for u in operands if u.head is CONSTANT and u.number is not None]
         if len(numbers) == 1:
-            return numbers[0].number, tuple([u for u in operands if u is not numbers[0]])
+            i = operands.index(numbers[0])
+            return numbers[0].number, operands[:i] + operands[i + 1 :]
     return 1, (v,)
 
 

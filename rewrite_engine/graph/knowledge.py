@@ -51,11 +51,6 @@ class Knowledge:
 
     # --- what changes in the graph ---------------------------------------------------------------
 
-    def on_settle(self, node: Apply) -> None:
-        """A node has other inputs."""
-        if not self.about.keys().isdisjoint(node.outputs):
-            self.forget(node.outputs)
-
     def on_change_type(self, fgraph: Any, var: Variable, old: Any, new: Any) -> None:
         """A variable has a more precise type: nodes that use it may be seen differently, too."""
         self.forget([var, *[out for node in fgraph.clients[var] for out in node.outputs]])

@@ -231,11 +231,13 @@ class NodeStore:
     def _raise_levels(self, maker: Apply, movers: list[Apply], new: Variable) -> None:
         level = self.order.level
         low = level[maker]
-        late = [(maker, client) for client in movers if level[client] <= low]
-        if not late:
+        for client in movers:
+            if level[client] <= low:
+                break
+        else:
             return
         try:
-            self.order.require(late)
+            self.order.require([(maker, c) for c in movers if level[c] <= low])
         except CycleError:
             self._prune(new, "refused replacement")
             raise CycleError(
@@ -281,14 +283,13 @@ class NodeStore:
             return True
         before = node.inputs
         after = substitute(before, pending)
-        op = node.op
         table, key_of = self.table, self.key_of
         twin = table.pop(key := key_of(node, before), None)
         if twin is not None and twin is not node:
             table[key] = twin
         node.inputs = after
-        if self.facts is not None:
-            self.facts.on_settle(node)
+        if (facts := self.facts) is not None and not facts.about.keys().isdisjoint(node.outputs):
+            facts.forget(node.outputs)
         if self.on_change_input:
             self._tell_changes(node, before, after)
         key = key_of(node, after)
@@ -298,7 +299,7 @@ class NodeStore:
         if twin is not None and (self.guard is None or self.guard.may_merge(node, twin)):
             self._merge(node, twin)
             return False
-        if not op.destroy_map:
+        if not node.op.destroy_map:
             table.setdefault(key, node)
         for a, b in pending:
             if a is None or a.type is not b.type:  # type: ignore[union-attr]

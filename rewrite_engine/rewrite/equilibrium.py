@@ -72,7 +72,7 @@ class Worklist(Run):
         )  # fmt: skip
         order, levels = fgraph.order.arranged()
         raised = fgraph.order.raised = []  # empty: levels are what they were
-        queued = fgraph.queued
+        queued, ripples = fgraph.queued, self.ripples
         queued.update(order)
         i, n = 0, len(order)
         while i < n or heap:
@@ -96,7 +96,7 @@ class Worklist(Run):
             yield node
             if self.hit:
                 self.hit = False
-            elif self.ripples or (changed and reach(node.op)):
+            elif node in ripples or (changed and reach(node.op)):
                 self.ripple(node, changed)
         self.result.stopped = StopReason.SATURATED
 
