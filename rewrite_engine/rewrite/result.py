@@ -59,7 +59,7 @@ class RuleStats:
         self.firings = self.created = self.dropped = 0
 
 
-Row = tuple[Rule, Function, RuleStats]  # a rule, how it is applied, and what it did
+Trial = tuple[Rule, Function, RuleStats]  # a rule, how it is applied, and what it did
 
 COLUMNS = tuple(f.name for f in fields(RuleStats))
 SAID = 200  # characters of an error, for each firing that it takes back
@@ -122,7 +122,7 @@ class Result:
             for stats in leaf.tally.values():
                 stats.take_back()
 
-    def rows(self, rules: Iterable[Rule]) -> list[Row]:
+    def trials(self, rules: Iterable[Rule]) -> list[Trial]:
         """What a driver needs to try some rules."""
         return [(r, r.apply, self.tally.setdefault(r.name, RuleStats())) for r in rules]
 

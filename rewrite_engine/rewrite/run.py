@@ -23,7 +23,7 @@ from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import Account, RunBudget, used_up
 from rewrite_engine.rewrite.loop import EVERY, WINDOW, Lines, Rows
 from rewrite_engine.rewrite.loop.story import AGAIN, LONG, Stop, Story, text_of
-from rewrite_engine.rewrite.result import Result, Row, RuleStats, StopReason, WayBack
+from rewrite_engine.rewrite.result import Result, RuleStats, StopReason, Trial, WayBack
 from rewrite_engine.rewrite.step import Derived, Referee, Refusal, fail, fire, made_by, put
 from rewrite_engine.rewrite.trace import Trace
 
@@ -48,7 +48,7 @@ class Run:
         self.attempts = bool(getattr(trace, "attempts", False))
         self.reason: Any = None  # why the last match was not put in
         self.kept: set[tuple[Apply, Rule]] = set()  # nodes still there after a rule replaced them
-        self.rows_of: dict[Candidates, list[Row]] = {}
+        self.trials: dict[Candidates, list[Trial]] = {}
         self.lines = Lines()
         self.rows = Rows()
         self.story: Story | None = None
@@ -135,7 +135,7 @@ class Run:
     def go(self, order: Iterable[Apply]) -> None:
         """The loop: at each node the first rule that applies is taken."""
         fgraph, trace, attempts = self.fgraph, self.trace, self.attempts
-        candidates, clock, known = self.dispatch.candidates, perf_counter, self.rows_of
+        candidates, clock, known = self.dispatch.candidates, perf_counter, self.trials
         visits, last, deadline, patience = 0, 0, self.deadline, self.patience
         for visits, node in enumerate(order, 1):
             rules = candidates(node)
@@ -148,7 +148,7 @@ class Run:
             if then > deadline or visits - last > patience:
                 deadline, patience = self.late(visits - last)
             if rules not in known:
-                known[rules] = self.result.rows(rules)
+                known[rules] = self.result.trials(rules)
             for rule, apply, stats in known[rules]:
                 stats.calls += 1
                 try:

@@ -157,7 +157,7 @@ def is_home(part: Rule, node: Apply) -> bool:
 
 def steps_of(part: Rule, fgraph: Any, node: Apply) -> Steps | None:
     """What one part does at a node."""
-    if not part.considers(node.op) or (part.single and len(node.outputs) != 1):
+    if not is_home(part, node):
         return None if getattr(part, "fails", True) else []
     if isinstance(part, Strategy):
         return part.steps(fgraph, node)
