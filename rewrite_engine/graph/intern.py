@@ -119,7 +119,8 @@ def key_of(node: Any, inputs: tuple[Any, ...]) -> Any:
     if n < 2 or not op.commutative:
         return op, inputs
     if n == 2:
-        return op, frozenset(inputs)
+        a, b = inputs
+        return op, inputs if id(a) <= id(b) else (b, a)
     if op.associative and node.outputs[0].type.regroups_exactly:
         return op, tuple(sorted(inputs, key=id))
     return op, inputs
@@ -131,5 +132,6 @@ def key_in_any_order(node: Any, inputs: tuple[Any, ...]) -> Any:
     if not op.commutative or len(inputs) < 2:
         return op, inputs
     if len(inputs) == 2:
-        return op, frozenset(inputs)
+        a, b = inputs
+        return op, inputs if id(a) <= id(b) else (b, a)
     return op, tuple(sorted(inputs, key=id)) if op.associative else inputs
