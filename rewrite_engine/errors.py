@@ -7,8 +7,9 @@ working.
 
 from __future__ import annotations
 
+import inspect
 import linecache
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 
@@ -218,6 +219,21 @@ def did_you_mean(name: Any, known: Iterable[str]) -> str:
 
     close = get_close_matches(str(name), sorted(known))
     return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def expression_of(fn: Callable[..., Any], error: Exception) -> str:
+    """The expression of a function that raised an error, or the line it is in."""
+    import traceback  # (takes a while, and is seldom needed)
+
+    tb, code = error.__traceback__, inspect.unwrap(fn).__code__
+    for place, frame in zip(traceback.extract_tb(tb), traceback.walk_tb(tb), strict=True):
+        if frame[0].f_code is not code:
+            continue
+        line = linecache.getline(place.filename, place.lineno or 0)
+        if place.lineno != place.end_lineno or place.colno is None:
+            return line.strip() or fn.__name__
+        return line.encode()[place.colno : place.end_colno].decode() or fn.__name__
+    return fn.__name__
 
 
 def source_line(filename: str, lineno: int) -> str:

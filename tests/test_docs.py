@@ -38,7 +38,7 @@ def run_doctest(source: str, names: dict[str, object], page: Path, line: int) ->
 
 @pytest.mark.parametrize("page", [p for p in PAGES if examples(p)], ids=name)
 def test_examples_run(page: Path) -> None:
-    names: dict[str, object] = {"__name__": "example"}
+    names: dict[str, object] = {"__name__": "__main__"}
     for line, source in examples(page):
         if ">>>" in source:
             run_doctest(source, names, page, line)

@@ -23,7 +23,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import update_wrapper
 from typing import Any
 
@@ -362,7 +362,7 @@ def assuming(*conditions: Any) -> Given:
     not asked.
     """
     lowered = [c if isinstance(c, Condition) else lower_condition(c) for c in conditions]
-    return Given(tuple([c._replace(assumed=True) for c in lowered]))
+    return Given(tuple([replace(c, assumed=True) for c in lowered]))
 
 
 def _ungrouped(condition: Any) -> tuple[Any, ...]:

@@ -8,14 +8,20 @@ that nothing uses, a left side that is not an op, an op with a number of operand
 from __future__ import annotations
 
 import inspect
-import linecache
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any, NamedTuple, NoReturn
 
 from etuples.core import ExpressionTuple, KwdPair
 
-from rewrite_engine.errors import PatternError, RuleError, UnboundVariableError
+from rewrite_engine.errors import (
+    PatternError,
+    RuleError,
+    UnboundVariableError,
+    did_you_mean,
+    expression_of,
+)
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.ac import AFTER, BEFORE, is_ac, is_associative, joined
@@ -37,7 +43,9 @@ TYPELESS = """\
 A rule's variables have no types yet, and what a function makes of an operand may depend on its
     type. Write the ops with their parameters, such as Sum(axis=0)(a) or DimShuffle(2, (1, 0))(a);
     what no such terms say is for `compute`, or a @node_rewriter."""
-EQUALITY = "`==` compares patterns and is no part of one: write eq(a, b)"
+EQUALITY = "`==` compares patterns: write eq(a, b) for the op (pt.eq), left >> right for a rule"
+LOGIC = "a guard has no truth value when the rule is made: write given(a, b) for both of two"
+FUNCTION = "; a function of variables may say anything else: given(lambda x: ...)"
 
 
 class RuleBody:
@@ -77,7 +85,8 @@ class Compute:
         self.names = names
 
 
-class Condition(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Condition:
     """A guard: a fact or predicate on (some of) the holes.
 
     `fn(*values)` is true, or a reason that is false; a fact is asked with the graph, so that it
@@ -94,6 +103,12 @@ class Condition(NamedTuple):
     def cost(self) -> int:
         """Cheap guards are asked first."""
         return 1 if self.fact is None else int(self.fact.cost)
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise PatternError(f"{self.text}: {LOGIC}{FUNCTION}")
+
+    __bool__ = __and__ = __rand__ = __or__ = __ror__ = __invert__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse
 
 
 class Given:
@@ -168,25 +183,19 @@ def _called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Any:
     except RuleError:
         raise
     except Exception as error:
-        what = f"`{_expression(fn, error)}` cannot be part of a pattern"
-        hint = "" if isinstance(error, NameError) else f"\n    {TYPELESS}"
+        what = f"`{expression_of(fn, error)}` cannot be part of a pattern"
+        hint = _suggested(fn, error)
         text = f"{what}: {type(error).__name__}: {error}"
         raise PatternError(text.replace("\n", "\n    ") + hint) from error
 
 
-def _expression(fn: Callable[..., Any], error: Exception) -> str:
-    """The expression of a function that raised an error, or the line it is in."""
-    import traceback  # (takes a while, and is seldom needed)
-
-    tb, code = error.__traceback__, inspect.unwrap(fn).__code__
-    for place, frame in zip(traceback.extract_tb(tb), traceback.walk_tb(tb), strict=True):
-        if frame[0].f_code is not code:
-            continue
-        line = linecache.getline(place.filename, place.lineno or 0)
-        if place.lineno != place.end_lineno or place.colno is None:
-            return line.strip() or fn.__name__
-        return line.encode()[place.colno : place.end_colno].decode() or fn.__name__
-    return fn.__name__
+def _suggested(fn: Callable[..., Any], error: Exception) -> str:
+    """What may have been meant where a rule function raised an error."""
+    if isinstance(error, NameError):
+        return did_you_mean(error.name, [*inspect.signature(fn).parameters, *fn.__globals__])
+    if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
+        return did_you_mean(error.name, dir(error.obj))
+    return f"\n    {TYPELESS}"
 
 
 def _lvar(variable: type[LogicVariable], p: inspect.Parameter) -> LogicVariable:
@@ -362,12 +371,13 @@ def lower_condition(c: Any) -> Condition:
     """Lower a guard: what a fact returned for logic variables, or a function of holes by name."""
     if isinstance(c, Condition):
         args = tuple([lower_pattern(a) if isinstance(a, LogicVariable) else a for a in c.args])
-        return c._replace(args=args)
-    if callable(c):
+        return replace(c, args=args)
+    if callable(c) and not isinstance(c, Term):
         names = tuple(inspect.signature(c).parameters)
         text = getattr(c, "__name__", "condition").replace("<lambda>", "condition")
         return Condition(c, tuple([Hole(n) for n in names]), f"{text}({', '.join(names)})")
-    raise PatternError(f"{c!r} is neither a fact about the rule's variables nor a function of them")
+    what = f"the guard {c!r} is neither a fact about the rule's variables nor a function of them"
+    raise PatternError(f"{what}: {LOGIC if isinstance(c, bool) else 'a term is no fact'}{FUNCTION}")
 
 
 def _check_bound(rule: Lowered, parameters: set[str]) -> None:

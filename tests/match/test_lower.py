@@ -4,6 +4,7 @@ instead.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -22,6 +23,7 @@ from rewrite_engine.match.equation import equation
 from rewrite_engine.match.fact import fact, given
 from rewrite_engine.match.pattern import Rest
 from rewrite_engine.match.ruleset import RuleSet
+from tests import toy
 from tests.match.language import make, rule, x
 from tests.rewrite.test_ac import total
 from tests.toy import DivMod, Scale, add, join, log, mul, num, sin, sub
@@ -312,3 +314,43 @@ class Called:
 def test_tags_are_names() -> None:
     with pytest.raises(PatternError, match="tags are names, not"):
         make(lambda a: sin(a) >> a, tags=(3,))
+
+
+@pytest.mark.parametrize(
+    "guards",
+    [
+        lambda a, b: given(known(a) and known(b)),
+        lambda a, b: given(known(a) or known(b)),
+        lambda a, b: given(not known(a), known(b)),
+        lambda a, b: given(known(a) & known(b)),
+        lambda a, b: given(known(a) > 1, known(b)),
+        lambda a, b: given(all([known(a), known(b)])),
+        lambda a, b: given(known(a) == True, known(b)),  # noqa: E712
+        lambda a, b: given(sub(a, b)),
+        lambda a, b: given("a > b"),
+    ],
+)
+def test_guards_are_asked_at_a_match_and_not_when_the_rule_is_made(guards: Any) -> None:
+    def wrong(a, b):
+        """A guard that would be lost."""
+        return add(a, b) >> sub(a, b), guards(a, b)
+
+    with pytest.raises(PatternError, match=r"given\(lambda x: \.\.\.\)") as info:
+        make(wrong)
+    assert str(info.value).startswith(f"rule test_lower/wrong ({__file__}:")
+    assert "types" not in str(info.value)
+
+
+def test_names_that_do_not_exist_are_told_from_terms_without_types() -> None:
+    def local(alpha):
+        """A variable."""
+        return sin(alpha) >> alpah  # noqa: F821
+
+    def module(a):
+        """An op."""
+        return sin(a) >> toy.exq(a)
+
+    for fn, words in ((local, "did you mean alpha?"), (module, "did you mean exp?")):
+        with pytest.raises(PatternError, match=re.escape(words)) as info:
+            make(fn)
+        assert "no types" not in str(info.value)
