@@ -11,6 +11,8 @@ from rewrite_engine.errors import AssumptionError, describe, source_line
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 
+WIDE = 80  # characters of a value, in a message
+
 
 class Assume(Op):
     """A term of which facts are declared. Its value is that of its operand.
@@ -44,7 +46,9 @@ class Assume(Op):
             said = one.name if more is None else f"{one.name}={more!r}"
             at = "" if where is None else f" at {source_line(*where)}"
             text = f"{what} is not {said}, as it was declared{at}"
-            raise AssumptionError(f"{text}\n    its value: {describe(value)}")
+            shown = " ".join(str(value).split())
+            shown = shown if len(shown) < WIDE else shown[:WIDE] + "…"
+            raise AssumptionError(f"{text}\n    its value: {describe(value)}: {shown}")
 
     def debug_perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

@@ -249,3 +249,8 @@ def test_what_is_no_rule_is_not_added(other: Any) -> None:
         RuleSet([cancel]).adding(other)
     with pytest.raises(UnknownNameError, match="no rule is called 0"):
         RuleSet([cancel])[0]  # type: ignore[index]
+
+
+def test_the_name_of_a_file_is_no_rule() -> None:
+    with pytest.raises(TypeError, match=r"those of a file: load_rules\('mine.py'\)"):
+        ALL.adding("mine.py")
