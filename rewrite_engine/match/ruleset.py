@@ -203,7 +203,8 @@ class RuleSet:
 def _each(given: Any) -> Iterable[Any]:
     """Several rules, or one; what is neither is refused by the set."""
     if isinstance(given, str):
-        raise TypeError(f"{given!r} is no rule; those of a file: load_rules({given!r})")
+        hint = f"those of a file: load_rules({given!r})"
+        raise TypeError(f"a RuleSet is made of rules, and {given!r} is none; {hint}")
     return [given] if isinstance(given, Rule) or not isinstance(given, Iterable) else given
 
 
