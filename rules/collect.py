@@ -5,7 +5,8 @@ from math import isfinite
 
 import numpy as np
 
-from rewrite_engine.match.ac import content, joined
+from rewrite_engine.match.ac import joined
+from rewrite_engine.match.outline import content
 from rewrite_engine.rules.facts import nonneg
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import add, constant, mul, neg, sqr, sqrt

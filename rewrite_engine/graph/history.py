@@ -10,6 +10,8 @@ the graph take in its nodes anew: linear in the graph, which is fine for what sh
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import InconsistencyError
@@ -178,11 +180,12 @@ class Snapshot:
     def take(self) -> Snapshot:
         """Note how the graph is now; return self."""
         self.taken = True
-        self.nodes = list(self.fgraph.apply_nodes)
-        self.inputs = [node.inputs for node in self.nodes]
-        self.origins = [node.origin for node in self.nodes]
+        self.nodes = nodes = list(self.fgraph.apply_nodes)
+        self.inputs = [*map(attrgetter("inputs"), nodes)]
+        self.origins = [*map(attrgetter("origin"), nodes)]
         self.outputs = list(self.fgraph.outputs)
-        self.named = {v: v.name for node in self.nodes for v in node.outputs if v.name is not None}
+        made = chain.from_iterable(map(attrgetter("outputs"), nodes))
+        self.named = {v: v.name for v in made if v.name is not None}
         return self
 
     def note_type(self, fgraph: Any, var: Variable, old: Any, new: Any) -> None:

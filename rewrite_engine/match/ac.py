@@ -286,33 +286,6 @@ def put_back(op: Any, term: Any, extra: Sequence[Any]) -> Any:
     return op(term, *extra)
 
 
-def content(v: Variable, depth: int = 2) -> tuple[Any, ...]:
-    """A key that sorts operands by what they are, in every process alike: constants, named inputs,
-    then terms by op and operands, a few levels deep.
-    """
-    kind = v.type.__dict__.get("_stable_text") or _stable(v.type)
-    if v.head is CONSTANT:
-        number = v.number  # type: ignore[attr-defined]
-        return (0, "" if number is None else str(number), kind)
-    if v.owner is None:
-        return (1, v.name or "", kind)
-    node, inputs = v.owner, v.owner.inputs
-    below = tuple([content(u, depth - 1) for u in inputs[:4]]) if depth else ()
-    op = node.op.__dict__.get("_stable_text") or _stable(node.op)
-    return (2, op, below, len(inputs), v.index, kind)
-
-
-def _stable(x: Any) -> str:
-    """The text of an op or a type, without what differs between processes; noted as
-    `_stable_text` on what will not change.
-    """
-    text = str(x)
-    found = text if " at 0x" not in text else type(x).__qualname__
-    if getattr(x, "__props__", None) is not None:
-        x._stable_text = found
-    return found
-
-
 # --- nests ----------------------------------------------------------------------------------------
 
 
@@ -343,16 +316,27 @@ def is_joined_to(fgraph: Any, v: Variable, op: Any, type_: Any) -> bool:
         return False
     if fgraph is not None and (len(fgraph.clients[v]) != 1 or v in fgraph.out_uses):
         return False
-    return any(x.head is not CONSTANT for x in v.owner.inputs)  # type: ignore[union-attr]
+    return not all_constant(v.owner)
+
+
+def all_constant(node: Any) -> bool:
+    """Whether a node will be folded."""
+    for v in node.inputs:  # noqa: SIM110  (faster: the first one tells, nearly always)
+        if v.head is not CONSTANT:
+            return False
+    return True
 
 
 def is_inside(fgraph: Any, node: Apply, anywhere: bool) -> bool:
     """Whether a node is an inner one of a nest: the whole nest is opened at its root."""
     out = node.outputs[0]
-    if fgraph is None or len(users := fgraph.clients[out]) != 1:
+    if fgraph is None or len(users := fgraph.clients[out]) != 1 or out in fgraph.out_uses:
         return False
     (client,) = users
-    if client.op is not node.op or not is_joined_to(fgraph, out, node.op, client.outputs[0].type):
+    type_ = client.outputs[0].type
+    if client.op is not node.op or not (out.type is type_ or out.type.is_super(type_)):
+        return False
+    if all_constant(node):
         return False
     if anywhere:
         return len(client.inputs) > 4 or fgraph.present_inputs(client).count(out) == 1

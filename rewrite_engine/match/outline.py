@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
-from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.match.ac import is_associative
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
 
@@ -107,6 +107,36 @@ def numbers_among(args: Iterable[Any]) -> Iterator[Any]:
             yield p.value
         elif isinstance(p, OpNode) and p.default is not None:
             stack += p.args
+
+
+# --- an order by content ------------------------------------------------------------------------
+
+
+def content(v: Variable, depth: int = 2) -> tuple[Any, ...]:
+    """A key that sorts operands by what they are, in every process alike: constants, named inputs,
+    then terms by op and operands, a few levels deep.
+    """
+    kind = v.type.__dict__.get("_stable_text") or _stable(v.type)
+    if v.head is CONSTANT:
+        number = v.number  # type: ignore[attr-defined]
+        return (0, "" if number is None else str(number), kind)
+    if v.owner is None:
+        return (1, v.name or "", kind)
+    node, inputs = v.owner, v.owner.inputs
+    below = tuple([content(u, depth - 1) for u in inputs[:4]]) if depth else ()
+    op = node.op.__dict__.get("_stable_text") or _stable(node.op)
+    return (2, op, below, len(inputs), v.index, kind)
+
+
+def _stable(x: Any) -> str:
+    """The text of an op or a type, without what differs between processes; noted as
+    `_stable_text` on what will not change.
+    """
+    text = str(x)
+    found = text if " at 0x" not in text else type(x).__qualname__
+    if getattr(x, "__props__", None) is not None:
+        x._stable_text = found
+    return found
 
 
 # --- ops ---------------------------------------------------------------------------------------

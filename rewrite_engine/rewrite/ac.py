@@ -18,7 +18,6 @@ from typing import Any
 
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
 from rewrite_engine.match.ac import (
-    content,
     is_inside,
     is_joined_to,
     joined,
@@ -26,7 +25,7 @@ from rewrite_engine.match.ac import (
     without,
 )
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
-from rewrite_engine.match.outline import Outline, head_of
+from rewrite_engine.match.outline import Outline, content, head_of
 from rewrite_engine.match.rule import NodeRewriter, When
 from rewrite_engine.rewrite.fold import folded
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.match.ac import _stable, content
+from rewrite_engine.match.outline import _stable, content
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite import ac
