@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from functools import update_wrapper
 from typing import Any
 
-from rewrite_engine.errors import FactError, source_line
+from rewrite_engine.errors import FactError, PatternError, source_line
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.knowledge import Knowledge, Run, key_for, knowledge_of, state
 from rewrite_engine.graph.node import Apply, Variable
@@ -147,7 +147,8 @@ class Fact:
         self.depth = depth
         self.cost = cost
         self.implies = tuple(implies)
-        self.wants_graph = next(iter(inspect.signature(fn).parameters), None) == "fgraph"
+        self.signature = inspect.signature(fn)
+        self.wants_graph = next(iter(self.signature.parameters), None) == "fgraph"
         self.memo = memo and not self.wants_graph
         self.cases: dict[Any, list[Callable[..., Any]]] = {}
         update_wrapper(self, fn)
@@ -159,6 +160,7 @@ class Fact:
             return run.nested(key_for(self, args), args)
         if any(isinstance(a, Term) for a in args):
             text = f"{self.name}({', '.join(map(str, args))})"
+            self.check_number(args, text)
             return Condition(self.fn, args, text, fact=self)
         return Run(Knowledge()).first(key_for(self, args), args)
 
@@ -233,7 +235,7 @@ class Fact:
     @property
     def unary(self) -> bool:
         """Whether the fact is about one variable alone, so that it may be declared of one."""
-        kinds = [p.kind for p in inspect.signature(self.fn).parameters.values()]
+        kinds = [p.kind for p in self.signature.parameters.values()]
         return kinds == [inspect.Parameter.POSITIONAL_OR_KEYWORD] and not self.wants_graph
 
     def of_value(self, type_: Any, value: Any, more: Any = None) -> Any:
@@ -264,6 +266,15 @@ class Fact:
         if not answer and not self.wants_graph and any(map(_is_marked, args)):
             return self(*[a.owner.inputs[0] if _is_marked(a) else a for a in args])
         return answer
+
+    def check_number(self, args: tuple[Any, ...], text: str) -> None:
+        """Refuse a guard with more or fewer arguments than the fact has. Raises `PatternError`."""
+        try:
+            self.signature.bind(*([None] if self.wants_graph else []), *args)
+        except TypeError as error:
+            wanted = [str(p) for name, p in self.signature.parameters.items() if name != "fgraph"]
+            is_about = f"the fact is {self.name}({', '.join(wanted)})"
+            raise PatternError(f"the guard {text}: {error}; {is_about}") from None
 
     def no_answer(self, answer: Any, fn: Callable[..., Any]) -> FactError:
         """The error for what is neither evidence nor a reason why not."""

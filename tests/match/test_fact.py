@@ -149,3 +149,27 @@ def test_a_case_that_gives_no_answer_is_wrong() -> None:
 def test_claims_are_checked(ulps: Any) -> None:
     with pytest.raises(ValueError, match="approx takes a whole number of units in the last place"):
         approx(ulps)
+
+
+@fact
+def same_sign(fgraph: Any, v: Any, w: Any, strict: bool = False) -> Any:
+    """Of two variables."""
+    return unknown("not known")
+
+
+@pytest.mark.parametrize(
+    ("guard", "wanted"),
+    [
+        (lambda a: positive(a, a), "the guard positive(a, a): too many positional arguments"),
+        (lambda a: same_sign(a), "the guard same_sign(a): missing a required argument: 'w'"),
+        (lambda a: same_sign(a, a, True, a), "too many positional arguments"),
+    ],
+)
+def test_the_number_of_arguments_is_checked_when_a_rule_is_built(guard: Any, wanted: str) -> None:
+    with pytest.raises(PatternError) as info:
+        make(lambda a: (log(sin(a)) >> a, given(guard(a))))
+    assert wanted in str(info.value)
+    assert "; the fact is " in str(info.value)
+    assert "test_fact.py:" in str(info.value)
+    rule = make(lambda a: (log(sin(a)) >> a, given(same_sign(a, a), same_sign(a, a, True))))
+    assert [guard.text for guard in rule.guards] == ["same_sign(a, a)", "same_sign(a, a, True)"]
