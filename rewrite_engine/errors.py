@@ -217,7 +217,11 @@ def did_you_mean(name: Any, known: Iterable[str]) -> str:
     """The end of a message about an unknown name: `; did you mean exp_log?`, or nothing."""
     from difflib import get_close_matches
 
-    close = get_close_matches(str(name), sorted(known))
+    close: list[str] = []
+    for one in get_close_matches(str(name), sorted(set(known)), n=6):
+        if not any(one in other.split("/")[1:] or other in one.split("/")[1:] for other in close):
+            close.append(one)  # (a rule is there by its full and by its short name)
+    close = close[:3]
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 

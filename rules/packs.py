@@ -5,9 +5,10 @@ A distribution that has rules says so in its `pyproject.toml`:
     [project.entry-points."rewrite_engine.rules"]
     physics = "my_package.rewrites"        # or "my_package.rewrites:RULES"
 
-The value is a module (its rules, in source order), a `RuleSet`, a rule, or a function that returns
-one of these. A pack is imported when the first graph is rewritten, and not at all where a query
-excludes its name. What is done with the rules is in `rules/pipeline.py`.
+The value is a module (its rules and strategies, in source order, or what it calls `RULES`), a
+`RuleSet`, a rule, several in a list, or a function that returns one of these. A pack is imported
+when the first graph is rewritten, and not at all where a query excludes its name. What is done with
+the rules is in `rules/pipeline.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -69,16 +70,33 @@ def _loaded(pack: Pack) -> RuleSet:
 
 def _rules_of(given: Any) -> RuleSet:
     """The rules that an entry point stands for."""
-    if isinstance(given, Rule):
-        return RuleSet([given])
-    if callable(given):
+    if callable(given) and not isinstance(given, Rule):
         given = given()
-    rules = RuleSet.of(given) if isinstance(given, ModuleType) else given
-    if not isinstance(rules, RuleSet):
-        raise TypeError(f"an entry point is a module or a RuleSet, or returns one, not {given!r}")
+    rules = (
+        _rules_in(given)
+        if isinstance(given, ModuleType)
+        else _as_set(given, "an entry point is a module or a RuleSet, or returns one")
+    )
     if not len(rules):
         raise ValueError(f"{given!r} defines no rules (those it imports do not count)")
     return rules
+
+
+def _rules_in(module: ModuleType) -> RuleSet:
+    """What a module calls `RULES`; else all rules that it defines."""
+    own = RuleSet.of(module)  # (names its strategies, in any case)
+    if "RULES" not in vars(module):
+        return own
+    return _as_set(vars(module)["RULES"], "RULES is a RuleSet or a list of rules")
+
+
+def _as_set(given: Any, wanted: str) -> RuleSet:
+    """Rules, or one, as a set by their names of today."""
+    if isinstance(given, Rule):
+        return RuleSet([given])
+    if not isinstance(given, Iterable) or isinstance(given, str):
+        raise TypeError(f"{wanted}, not {given!r}")
+    return RuleSet(given)
 
 
 # --- finding them -----------------------------------------------------------------------------
@@ -137,8 +155,11 @@ def _entry_point_files(place: str) -> Iterator[str]:
 
 
 def load_rules(path: str | os.PathLike[str]) -> RuleSet:
-    """The rules of a Python file, in source order: `Mode("fast_run") + load_rules("my_rules.py")`.
+    """The rules of a Python file: `Mode("fast_run") + load_rules("my_rules.py")`.
 
+    They are what it calls `RULES` (a `RuleSet` or a list of rules), else all rules and strategies
+    that it defines, in source order, without the rules that have no phase and are parts of these
+    strategies.
     The file's name is the name of the pack: `my_rules/a_rule`. Loading it again gives the same
     rules, unless it has changed. Raises `OSError` if it cannot be read, a `RuleError` with its line
     for a wrong rule, and `PackError` for whatever else goes wrong in it.
@@ -160,6 +181,7 @@ def _load_file(path: str, changed: int, size: int) -> RuleSet:
         with open(path, "rb") as file:
             code = compile(file.read(), path, "exec", dont_inherit=True)
         exec(code, vars(module))
+        rules = _rules_in(module)
     except BaseException as error:
         del sys.modules[module.__name__]
         if before is not None:
@@ -168,7 +190,6 @@ def _load_file(path: str, changed: int, size: int) -> RuleSet:
             raise
         text = f"the rule file {path} cannot be loaded\n{_what(error, path)}"
         raise PackError(text) from error
-    rules = RuleSet.of(module)
     if not len(rules):
         raise PackError(f"the rule file {path} defines no rules (those it imports do not count)")
     return rules

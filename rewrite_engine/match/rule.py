@@ -63,6 +63,7 @@ class Rule:
             raise PatternError(f"a rule is made of a function with a name, not of {fn!r}")
         self.fn = fn
         self.short_name: str = fn.__name__
+        self.module: str = fn.__module__
         names = inspect.unwrap(fn).__globals__
         self.pack: str = names.get("__pack__") or fn.__module__.rpartition(".")[2]
         self.name = f"{self.pack}/{self.short_name}"
@@ -98,8 +99,9 @@ class Rule:
 
     def without_phase(self) -> RuleError:
         """The error for a rule without a phase where only phases use rules."""
-        why = f"belongs to no phase, so nothing uses it: say {self.with_phase}"
-        return self.error(PatternError, why)
+        return self.error(
+            PatternError, f"belongs to no phase, so nothing uses it: say {self.with_phase}"
+        )
 
     @property
     def needs_leave(self) -> str | None:

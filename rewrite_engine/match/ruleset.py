@@ -45,13 +45,12 @@ class RuleSet:
 
     @classmethod
     def of(cls, *modules: ModuleType) -> RuleSet:
-        """The rules defined in modules, in source order."""
-        return cls(
-            rule
-            for module in modules
-            for rule in vars(module).values()
-            if isinstance(rule, Rule) and rule.fn.__module__ == module.__name__
-        )
+        """The rules and strategies defined in modules, in source order. A strategy is called after
+        its variable. Rules without a phase that are parts of these strategies are for them alone.
+        """
+        found = [rule for module in modules for rule in _defined_in(module)]
+        inside = parts_of(found)
+        return cls(rule for rule in found if rule.phase is not None or rule not in inside)
 
     def __iter__(self) -> Iterator[Rule]:
         return iter(self.by_name.values())
@@ -72,7 +71,8 @@ class RuleSet:
         if len(found) == 1:
             return found[0]
         if found:
-            raise UnknownNameError(f"{name!r} names several: {found}")
+            full = " or ".join(r.name for r in found)
+            raise UnknownNameError(f"{name!r} names several: say {full}")
         known = [*self.by_name, *(r.short_name for r in self)]
         raise UnknownNameError(f"no rule is called {name!r}{did_you_mean(name, known)}")
 
@@ -206,6 +206,28 @@ def _each(given: Any) -> Iterable[Any]:
         hint = f"those of a file: load_rules({given!r})"
         raise TypeError(f"a RuleSet is made of rules, and {given!r} is none; {hint}")
     return [given] if isinstance(given, Rule) or not isinstance(given, Iterable) else given
+
+
+def _defined_in(module: ModuleType) -> Iterator[Rule]:
+    """The rules that a module defines itself; its strategies get their names."""
+    names = vars(module)
+    pack = names.get("__pack__") or module.__name__.rpartition(".")[2]
+    for name, rule in names.items():
+        if not isinstance(rule, Rule) or rule.module != module.__name__:
+            continue
+        if hasattr(rule, "parts") and rule.short_name == rule.text:  # it has no name yet
+            rule.short_name, rule.pack, rule.name = name, pack, f"{pack}/{name}"
+        yield rule
+
+
+def parts_of(rules: Iterable[Rule]) -> set[Rule]:
+    """The rules that strategies are made of, and those of strategies in strategies."""
+    todo, found = list(rules), set[Rule]()
+    while todo:
+        new = set(getattr(todo.pop(), "parts", ())) - found
+        found |= new
+        todo.extend(new)
+    return found
 
 
 class Addition(NamedTuple):

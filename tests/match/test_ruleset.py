@@ -63,8 +63,27 @@ def test_order_and_look_up() -> None:
 def test_a_name_that_several_have() -> None:
     twin = type(cancel)(cancel.fn, phase="first")
     twin.name = "other/cancel"
-    with pytest.raises(UnknownNameError, match="names several"):
+    both = "'cancel' names several: say test_ruleset/cancel or other/cancel"
+    with pytest.raises(UnknownNameError, match=both):
         (ALL + twin)["cancel"]
+
+
+def test_a_hint_names_a_rule_once() -> None:
+    twin = type(cancel)(cancel.fn, phase="first")
+    twin.name = "other/cancel"
+    for given, wanted in (
+        ("cancal", "cancel"),
+        ("other/cancal", "other/cancel"),
+        ("test_ruleset/cancal", "test_ruleset/cancel"),
+        ("log_expp", "log_exp"),
+        ("test_ruleset/log_expp", "test_ruleset/log_exp"),
+    ):
+        with pytest.raises(UnknownNameError) as info:
+            (ALL + twin)[given]
+        said = str(info.value).partition("did you mean ")[2].rstrip("?").split(" or ")
+        assert said[0] == wanted
+        assert not {wanted, wanted.rpartition("/")[2]} & set(said[1:])
+        assert len(set(said)) == len(said)
 
 
 def test_arithmetic() -> None:

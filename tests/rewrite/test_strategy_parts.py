@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from rewrite_engine.match.claim import assumes
 from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.match.fact import assuming, fact, given, unknown
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rewrite.strategies import first, repeat, seq, try_, where
-from tests.match.language import x
+from rewrite_engine.rewrite.strategies import first, innermost, repeat, seq, try_, where
+from tests.match.language import rule, x
 from tests.rewrite.test_strategies import after, f, f_g, g, g_h, h, h_k, k
 
 
@@ -52,3 +54,39 @@ def test_no_rules_are_no_strategy() -> None:
         with pytest.raises(ValueError, match="needs a rule at least"):
             make([])
     assert after(try_(f_g), k(x)) == "k(x)"
+
+
+def test_the_phase_of_a_strategy() -> None:
+    rule_in = {name: node_rewriter([f], phase=name)(f_to_itself) for name in ("one", "two")}
+    idle = node_rewriter([f])(f_to_itself)
+    assert first(idle).phase is None
+    assert seq(idle, rule_in["two"], rule_in["one"]).phase == "two"
+    for make in (first, seq, try_, repeat, lambda r, phase: where(lambda *a: True, r, phase=phase)):
+        whole = make(rule_in["one"], phase="three")
+        assert whole.phase == "three"
+        assert {"one", "three"} <= whole.tags
+    for make in (seq, try_, repeat):
+        with pytest.raises(TypeError, match="only strategies of rules have a phase"):
+            make(innermost(f_g), phase="three")
+
+
+def f_to_itself(fgraph, node):
+    """Not data: never applies."""
+
+
+def test_a_strategy_stays_itself_where_assumptions_are_granted() -> None:
+    @fact
+    def never(v: Any) -> Any:
+        return unknown("nobody knows")
+
+    @rule(claim=assumes("fastmath"))
+    def if_known(a):
+        """Where it is proved, or granted."""
+        return f(a) >> a, given(assuming(never(a)))
+
+    whole = where(lambda *a: True, if_known, phase="three")
+    trusted = whole.under({"fastmath"})
+    assert trusted is not whole
+    assert (trusted.phase, trusted.name, trusted.where) == ("three", whole.name, whole.where)
+    assert after(whole, f(x)) == "f(x)"
+    assert after(trusted, f(x)) == "x"

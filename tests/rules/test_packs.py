@@ -25,6 +25,7 @@ from rewrite_engine.explain import explain
 from rewrite_engine.match.query import Query
 from rewrite_engine.rules import packs, pipeline
 from rewrite_engine.rules.language import rewritten
+from tests.rules.test_rule_files import INSIDE
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = '''
@@ -359,3 +360,14 @@ def test_a_file_with_two_rules_of_one_name(tmp_path: Path) -> None:
     assert "is the second rule of this name here; the first is at" in str(info.value)
     assert str(info.value).count("my_rules.py:") == 2
     assert len(rw.load_rules(written(tmp_path, RULES + "\n# changed"))) > 0
+
+
+def test_strategies_and_choices_of_packs(install: Any) -> None:
+    strategy = 'both = seq(turned, difference, phase="canonicalize")\n'
+    install("mechanics", INSIDE + strategy, "turns = {module}")
+    (pack,) = packs.installed()
+    assert [rule.short_name for rule in pack.load()] == ["both"]
+    y = pt.sinh(x) - pt.cosh(x)
+    assert repr(rewritten(y)) == "-exp(-x)"
+    mode = rw.Mode("fast_run").excluding("turns")
+    assert "cosh" in rw.pp(rw.function([x], y, mode=mode).program.fgraph.outputs[0])

@@ -9,6 +9,9 @@ index, and what it does is told by the rules it is made of.
     repeat(a)             a as long as it applies
     where(condition, a)   a, if condition(fgraph, node)
 
+`phase=...` says which phase of the pipeline uses it: without it, that of the first part that has
+one.
+
 In a graph, a strategy is a driver:
 
     topdown(a), bottomup(a)        every node once; what a rule makes is not visited again
@@ -79,18 +82,19 @@ def bottomup(*parts: Any, name: str = "bottomup", budget: RunBudget | None = Non
     return WalkingOptimizer(rules_in(parts), "in_to_out", name, budget)
 
 
-def first(*rules: Rule) -> Strategy:
+def first(*rules: Rule, phase: str | None = None) -> Strategy:
     """The first of some rules that applies."""
-    return First(*rules_in(rules))
+    return First(*rules_in(rules), phase=phase)
 
 
-def seq(*parts: Any) -> Any:
+def seq(*parts: Any, phase: str | None = None) -> Any:
     """Rules one after the other at what the one before made (all, or none); or drivers one after
     the other.
     """
     if parts and all(isinstance(p, GraphRewriter) for p in parts):
+        _refuse_phase("seq", phase)
         return SequentialOptimizer(parts, f"seq({', '.join(p.name for p in parts)})")
-    return Seq(*rules_in(parts))
+    return Seq(*rules_in(parts), phase=phase)
 
 
 def one_of(given: Any) -> Rule:
@@ -99,20 +103,32 @@ def one_of(given: Any) -> Rule:
     return rules[0] if len(rules) == 1 else First(*rules)
 
 
-def try_(part: Any) -> Any:
+def _refuse_phase(word: str, phase: str | None) -> None:
+    """Drivers belong to no phase of the pipeline: they are what a phase is made of."""
+    if phase is not None:
+        raise TypeError(f"{word}(..., phase={phase!r}): only strategies of rules have a phase")
+
+
+def try_(part: Any, *, phase: str | None = None) -> Any:
     """A rule, or nothing if it does not apply; or a driver whose failure is undone."""
-    return Attempt(part) if isinstance(part, GraphRewriter) else Try(one_of(part))
+    if isinstance(part, GraphRewriter):
+        _refuse_phase("try_", phase)
+        return Attempt(part)
+    return Try(one_of(part), phase=phase)
 
 
-def repeat(part: Any, budget: RunBudget | None = None) -> Any:
+def repeat(part: Any, budget: RunBudget | None = None, *, phase: str | None = None) -> Any:
     """A rule as long as it applies; or a driver until nothing fires (budget: of all turns)."""
     if isinstance(part, GraphRewriter):
+        _refuse_phase("repeat", phase)
         return Fixpoint(part, budget)
-    return Repeat(one_of(part))
+    return Repeat(one_of(part), phase=phase)
 
 
-def where(condition: Callable[[Any, Apply], Any], rule: Rule) -> Strategy:
+def where(
+    condition: Callable[[Any, Apply], Any], rule: Rule, *, phase: str | None = None
+) -> Strategy:
     """A rule at nodes for which `condition(fgraph, node)` holds."""
     if not callable(condition):
         raise TypeError(f"where takes a function of (fgraph, node), not {condition!r}")
-    return Where(condition, one_of(rule))
+    return Where(condition, one_of(rule), phase=phase)

@@ -6,9 +6,11 @@ graph (`Derived`, `rewrite/step.py`): where a part fails, nothing has to be take
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from time import perf_counter
+from types import FrameType
 from typing import Any
 
 from rewrite_engine.errors import RuleLoopError
@@ -27,6 +29,8 @@ from rewrite_engine.rewrite.step import Derived, unfit
 MOST = 10_000  # steps of a `repeat`,
 OPERANDS = 1_000_000  # and operands of the terms that they make, beyond those there were
 SHOWN = 12  # of them, in a message
+#: what a strategy keeps when its parts change
+IDENTITY = ("name", "short_name", "pack", "module", "where", "phase", "tags", "text", "doc")
 KINDS = ("exact", "refines", "approx", "assumes")
 
 Steps = list[tuple[Rule, Any]]
@@ -43,18 +47,20 @@ class Strategy(Rule):
     word = ""
     fails = True  # whether it may fail
 
-    def __init__(self, *parts: Rule) -> None:
+    def __init__(self, *parts: Rule, phase: str | None = None) -> None:
         if not parts:
             raise ValueError(f"{self.word}() needs a rule at least")
         self.parts = parts
+        self.module = _asked_by()
         self.name = self.short_name = f"{self.word}({', '.join(p.name for p in parts)})"
         self.pack = parts[0].pack
         self.doc = f"{self.word}: {'; '.join(p.doc.partition(chr(10))[0] for p in parts)}"
         self.text = self.name
         self.where = origin_line(user_origin()) or parts[0].where
-        self.phase = parts[0].phase
+        self.phase = phase or next((p.phase for p in parts if p.phase), None)
+        self.with_phase = f'{self.word}(..., phase="canonicalize")'
         self.claim: Claim = max((p.claim for p in parts), key=lambda c: KINDS.index(c.kind))
-        self.tags = frozenset().union(*[p.tags for p in parts])
+        self.tags = frozenset({self.phase} if self.phase else ()).union(*[p.tags for p in parts])
         self.fn = self.steps
 
     def steps(self, fgraph: Any, node: Apply) -> Steps | None:
@@ -95,7 +101,9 @@ class Strategy(Rule):
         parts = [p.under(granted) for p in self.parts]
         if all(map(lambda a, b: a is b, parts, self.parts)):
             return self
-        return self.over(parts)
+        new = self.over(parts)
+        new.__dict__.update({name: vars(self)[name] for name in IDENTITY})
+        return new
 
     # --- what dispatch asks ----------------------------------------------------------------------
 
@@ -110,7 +118,8 @@ class Strategy(Rule):
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset({self.name, self.word}).union(*[p.names for p in self.parts])
+        own = {self.name, self.short_name, self.pack, self.word}
+        return self.tags.union(own, *[p.names for p in self.parts])
 
     def roots(self) -> Sequence[Any] | None:
         found: list[Any] = []
@@ -148,6 +157,15 @@ class Strategy(Rule):
             for op, depth in inside.items():
                 found[op] = max(depth, found.get(op, 0))
         return found
+
+
+def _asked_by() -> str:
+    """The name of the module that makes a strategy."""
+    frame: FrameType | None = sys._getframe(2)
+    own = __name__.rpartition(".")[0]
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(own):
+        frame = frame.f_back
+    return "" if frame is None else frame.f_globals.get("__name__", "")
 
 
 def is_home(part: Rule, node: Apply) -> bool:
@@ -239,8 +257,8 @@ class Seq(Strategy):
 
     word = "seq"
 
-    def __init__(self, *parts: Rule) -> None:
-        super().__init__(*parts)
+    def __init__(self, *parts: Rule, phase: str | None = None) -> None:
+        super().__init__(*parts, phase=phase)
         self.fails = any(getattr(p, "fails", True) for p in parts)
 
     @property
@@ -343,8 +361,10 @@ class Where(Strategy):
 
     word = "where"
 
-    def __init__(self, condition: Callable[[Any, Apply], Any], part: Rule) -> None:
-        super().__init__(part)
+    def __init__(
+        self, condition: Callable[[Any, Apply], Any], part: Rule, *, phase: str | None = None
+    ) -> None:
+        super().__init__(part, phase=phase)
         self.condition = condition
         self.what = getattr(condition, "__name__", str(condition))
         self.name = self.short_name = self.text = f"where({self.what}, {part.name})"
