@@ -19,8 +19,10 @@ from rewrite_engine.config import config
 from rewrite_engine.errors import PackError, RewriteEngineError, RuleError, UnknownNameError
 from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.record import Recorder, recording
+from rewrite_engine.explain.refusal import find_rule
 from rewrite_engine.explain.report import Report, is_about
 from rewrite_engine.explain.show import Options, Printer, check_names, console_for
+from rewrite_engine.match.ruleset import RuleSet, parts_of
 from rewrite_engine.rewrite.trace.attempts import Attempt
 
 DISAGREE, WRONG_ARGUMENT, SCRIPT_FAILED = 1, 2, 3
@@ -125,16 +127,19 @@ def _warn_of_late_options(args: Sequence[str]) -> None:
 
 
 def _set_mode(options: argparse.Namespace) -> None:
-    """Change the default mode. Raises `UnknownNameError` before the script runs."""
+    """Change the default mode; load the rule files. Raises `UnknownNameError` before the script
+    runs.
+    """
     exclude, include = _names(options.exclude), _names(options.include)
     if not (exclude or include or options.rules):
         return
     from rewrite_engine.compile import get_mode
     from rewrite_engine.rules.packs import load_rules
 
+    options.rules = RuleSet().adding(*map(load_rules, options.rules))
     mode = get_mode(config.mode).excluding(*exclude).including(*include)
     if options.rules:
-        mode = mode.adding(*map(load_rules, options.rules))
+        mode = mode.adding(options.rules)
     assert mode.optimizer is not None  # looks the names up
     config.mode = mode  # type: ignore[assignment]
 
@@ -192,10 +197,30 @@ def _tell(report: Report, options: argparse.Namespace) -> None:
     printer = Printer(console_for(), shown)
     answers = list(_answers(report, options, printer))  # names are checked before anything is said
     printer.heading(f"what the rules did to {options.script}")
+    for note in _without_effect(report, options):
+        printer.put(note, "yellow", hang=6)
     for tell, answer in answers:
         tell(answer)
     if options.json is not None:
         _write_json(options, report, shown)
+
+
+def _without_effect(report: Report, options: argparse.Namespace) -> Iterator[str]:
+    """Which options did nothing to which functions, as these have a mode of their own."""
+    include, exclude = map(set, (_names(options.include), _names(options.exclude)))
+    useless: dict[str, list[str]] = {}
+    for f in report.functions:
+        mode = f.record.mode
+        effect = {
+            "--rules": all(rule in mode.rules.rules for rule in options.rules),
+            "--exclude": exclude - include <= mode.query.exclude,
+            "--include": include <= mode.query.include,
+        }
+        if missing := " and ".join(option for option, there in effect.items() if not there):
+            useless.setdefault(missing, []).append(f.name)
+    for option, names in useless.items():
+        have = "has a mode of its own" if len(names) == 1 else "have modes of their own"
+        yield f"note: {option} without effect on {', '.join(names)}, which {have}"
 
 
 def _answers(
@@ -205,7 +230,9 @@ def _answers(
     if options.why is not None:
         yield printer.derivations, report.why(options.why)
     if options.why_not is not None:
-        yield printer.refusals, report.why_not(options.why_not)
+        known = {rule.name: rule for rule in (*parts_of(options.rules), *options.rules)}
+        rules = RuleSet((known | report.rules.by_name).values())
+        yield printer.refusals, report.why_not(find_rule(options.why_not, rules))
     if options.attempts is not None:
         yield printer.attempts, report.attempts(options.attempts)
     if options.why is options.why_not is options.attempts is None:

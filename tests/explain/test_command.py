@@ -61,6 +61,24 @@ def sin_of_arcsin(x: Float):
     '''One is the inverse of the other.'''
     return pt.sin(pt.arcsin(x)) >> x
 """
+STEPS = (
+    RULES.replace('phase="specialize"', "").replace(
+        " import *",
+        """ import *
+from rewrite_engine.rewrite.strategies import *""",
+    )
+    + """
+once = try_(sin_of_arcsin, phase="specialize")
+"""
+)
+OWN_MODE = (
+    USES
+    + """
+rw.function([x], pt.sin(pt.arcsin(x)), name="own", mode="fast_run")
+import os
+os.chdir("/")
+"""
+)
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +92,8 @@ def folder(tmp_path_factory):
     (folder / "two.py").write_text(RULES.replace("sin", "cos"))
     (folder / "broken_rules.py").write_text("import sys\n1 / 0\n")
     (folder / "idle_rules.py").write_text(RULES.replace('phase="specialize"', ""))
+    (folder / "steps.py").write_text(STEPS)
+    (folder / "own_mode.py").write_text(OWN_MODE)
     (folder / "typo_rules.py").write_text(RULES.replace("specialize", "specialise"))
     return folder
 
@@ -148,6 +168,32 @@ def test_rule_files(folder):
     assert left_out.returncode == 0, left_out.stderr
     assert "my_rules/sin_of_arcsin: sin(arcsin(x)) -> x" in left_out.stdout
     assert "the mode leaves it out" in left_out.stdout
+
+
+def test_strategies_of_rule_files(folder):
+    done = run(folder, "--rules", "steps.py", "--why-not", "once", "uses.py")
+    assert done.returncode == 0, done.stderr
+    assert "steps/once: try_(steps/sin_of_arcsin)" in done.stdout
+    assert "it fired once: #" in done.stdout
+    done = run(folder, "--rules", "steps.py", "--why-not", "sin_of_arcsin", "uses.py")
+    assert "it is a part of steps/once" in done.stdout
+    assert "no phase" not in done.stdout
+
+
+def test_functions_with_a_mode_of_their_own_are_noted(folder):
+    done = run(folder, "--rules", "my_rules.py", "--exclude", "inplace", "own_mode.py")
+    assert done.returncode == 0, done.stderr
+    note = "note: --rules and --exclude without effect on own, which has a mode of its own"
+    assert note in " ".join(done.stdout.split())
+    assert "note:" not in run(folder, "--rules", "my_rules.py", "uses.py").stdout
+    assert "note:" not in run(folder, "own_mode.py").stdout
+    asked = run(
+        folder, "--rules", "my_rules.py", "--function", "own", "--why-not", "sin_of_arcsin",
+        "own_mode.py",
+    )  # fmt: skip
+    assert asked.returncode == 0, asked.stderr
+    assert "the mode does not know it: Mode('fast_run')" in asked.stdout
+    assert "the rule applies" in asked.stdout
 
 
 def test_values_that_disagree_fail_only_a_strict_run(folder):
