@@ -15,6 +15,7 @@ import numpy as np
 from rewrite_engine.explain.evaluate import Shapes, random_values, run, walk
 from rewrite_engine.explain.record import Record
 
+MOST = 6  # rules that are named as suspects
 FEW = 64  # ulps that rounding alone explains
 ORDERED = {2: np.int16, 4: np.int32, 8: np.int64}
 
@@ -236,8 +237,23 @@ def _compare_outputs(record: Record, check: Check, expected: Any, found: Any, wa
     )
     check.blame = (
         "the rewritten graph disagrees also when it is run op by op, so a rule is to blame"
+        f"{_suspects(record)}"
         if again is Verdict.DISAGREE
         else "run op by op, the rewritten graph agrees, so the linker is to blame and no rule"
+    )
+
+
+def _suspects(record: Record) -> str:
+    """Which rule it is, if only one fired, else how to find out."""
+    rules = {step.rule_name: step.rule for step in record.steps}
+    if len(rules) == 1:
+        [(name, rule)] = rules.items()
+        where = getattr(rule, "where", None)
+        return f": {name}, the only one that fired" + (f" ({where[0]}:{where[1]})" if where else "")
+    return (
+        f": one of the {len(rules)} that fired ({', '.join([*rules][:MOST])}"
+        f"{', …' if len(rules) > MOST else ''}); run again with --exclude and one of these "
+        "(Mode().excluding), until nothing disagrees"
     )
 
 

@@ -38,10 +38,18 @@ class WhyNot:
 
 
 def find_rule(rule: Rule | str, known: RuleSet | None = None) -> Rule:
-    """A rule by its name. Raises `UnknownNameError` with names that are like it."""
+    """A rule by its name, or one direction of an equation. Raises `UnknownNameError` with names
+    that are like it.
+    """
     if isinstance(rule, Rule):
         return rule
-    return (known_rules() if known is None else known)[rule]
+    rules = known_rules() if known is None else known
+    whole, _, direction = rule.rpartition(".")
+    if direction in ("forward", "backward"):
+        found: Rule | None = getattr(rules[whole], direction, None)
+        if found is not None:
+            return found
+    return rules[rule]
 
 
 def why_not(rule: Rule | str, variable: Variable, fgraph: Any = None) -> WhyNot:

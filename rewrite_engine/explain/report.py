@@ -24,6 +24,7 @@ from rewrite_engine.explain.record import Record, Step, record_of, recording
 from rewrite_engine.explain.refusal import find_rule
 from rewrite_engine.explain.why import Derivation, Refusals, derivation, find_nodes, refusals
 from rewrite_engine.graph.traverse import explicit_graph_inputs
+from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.trace.attempts import Attempt
@@ -138,8 +139,18 @@ class Report:
             (f, [a for a in f.record.story.tries if is_about(a, what)]) for f in self.functions
         ]
         if not any(tries for _, tries in found):
-            raise UnknownNameError(f"no rule was tried that is called {what!r}, or at such an op")
+            raise UnknownNameError(self._untried(what))
         return found
+
+    def _untried(self, what: str) -> str:
+        """What to say of a name that no attempt has."""
+        equations = [r for r in self.rules if isinstance(r, Equation) and what in r.names]
+        if not equations:
+            return f"no rule was tried that is called {what!r}, or at such an op"
+        return (
+            f"nothing was done with {what!r}: saturation matches equations at all places at once, "
+            "and records only what it used (--rule shows that; --why-not asks node by node)"
+        )
 
     @property
     def rules(self) -> RuleSet:

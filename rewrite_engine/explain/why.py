@@ -14,13 +14,16 @@ from rewrite_engine.errors import UnknownNameError
 from rewrite_engine.explain.record import Record, Step
 from rewrite_engine.explain.refusal import WhyNot, why_not
 from rewrite_engine.explain.term import term_text
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.match.equation import DirectedRule, Equation
 from rewrite_engine.match.outline import tracks
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import Rule
-from rewrite_engine.match.ruleset import parts_of
 from rewrite_engine.printing import debugprint
 from rewrite_engine.printing.formula import Formula
+from rewrite_engine.rewrite.inplace import InplaceOptimizer
+from rewrite_engine.rewrite.strategies import Strategy
 
 MOST = 12  # nodes that are told about one by one
 
@@ -124,84 +127,134 @@ class Refusals:
 
 def refusals(record: Record, rule: Rule) -> Refusals:
     """Ask every node, before and after, at which the rule could apply."""
-    result = Refusals(rule, list(_general(record, rule)))
-    taken = _taken(record)
-    for graph, fgraph in (("before", record.before), ("after", record.after)):
+    history = History(record, rule)
+    asked = rule.under(history.query.include)
+    result = Refusals(rule, [*history.fired(), *history.bars])
+    for graph, fgraph in (("before", record.before), ("after", _not_in_place(record))):
         nodes = [node for node in fgraph.toposort() if tracks(rule.roots(), node.op)]
         if not nodes:
             result.general.append(
                 f"the graph {graph} has no {_root_names(rule)}, which the rule looks at"
             )
         for node in nodes:
-            answer = why_not(rule, node.outputs[0], fgraph)
-            result.nodes.append((graph, _with_history(answer, taken.get(node), record, graph)))
+            answer = why_not(asked, node.outputs[0], fgraph)
+            reason = history.told(answer, graph)
+            told = WhyNot(rule, node, answer.matches, reason, answer.progress)
+            result.nodes.append((graph, told))
     result.nodes.sort(key=lambda found: (not found[1].matches, -found[1].progress))
     return result
 
 
-def _general(record: Record, rule: Rule) -> Iterator[str]:
-    """What the whole function says: that the rule fired, that the mode leaves it out, that no phase
-    has it.
+def _not_in_place(record: Record) -> FunctionGraph:
+    """The rewritten graph with the ops that rules know, where some were made to overwrite."""
+    plain = {
+        step.new.owner.op: step.node.op
+        for step in record.steps
+        if step.rule == InplaceOptimizer.rule_name and step.new.owner is not None
+    }
+    if not plain:
+        return record.after
+    fgraph, _ = record.after.clone_get_equiv(attach_feature=False)
+    found = {node: plain[node.op] for node in fgraph.toposort() if node.op in plain}
+    fgraph.exchange(found, list(found.values()))
+    return fgraph
+
+
+class History:
+    """What became of a rule, and of the nodes that it could have matched.
+
+    bars: why it was not tried anywhere, if it was not.
     """
-    fired = [step.number for step in record.steps if _is_of(step, rule)]
-    if fired:
-        often = "once" if len(fired) == 1 else f"{len(fired)} times"
-        more = ", …" if len(fired) > MOST else ""
-        yield f"it fired {often}: {', '.join(f'#{n}' for n in fired[:MOST])}{more}"
-    query = getattr(record.mode, "query", None) or Query()
-    if record.mode.optimizer is None:
-        yield f"the mode {record.mode!r} rewrites nothing"
-    needed, assumed = rule.needs_leave, rule.claim.condition
-    if needed is not None and needed not in query.include:
-        yield f"it assumes {needed!r}, which the mode does not grant: --include {needed}"
-    elif needed is None and assumed is not None and assumed not in query.include:
-        yield f"facts have to prove {assumed!r}, which the mode does not grant: --include {assumed}"
-    elif not query.selects(rule.names, needed):
-        names = sorted(query.exclude & rule.names) or sorted(query.require - rule.names)
-        yield f"the mode leaves it out: {record.mode!r} ({', '.join(names)})"
-    phases = {phase.name for phase in record.story.phases}
-    if rule.phase is not None and phases and rule.phase not in phases:
-        yield f"its phase {rule.phase!r} is not run"
-    within = [whole.name for whole in record.mode.rules if rule in parts_of([whole])]
-    if within:
-        yield f"it is a part of {', '.join(within)}"
-    elif record.mode.optimizer is not None and rule.name not in record.mode.rules.by_name:
-        yield f"the mode does not know it: {record.mode!r}"
-    if rule.phase is None and not within:
-        yield "it belongs to no phase: only a set of rules that names it uses it"
 
+    def __init__(self, record: Record, rule: Rule) -> None:
+        self.record = record
+        self.rule = rule
+        self.query = getattr(record.mode, "query", None) or Query()
+        self.bars = [*self._bars()]
+        memo = record.before.memo
+        #: {node of the graph before: the firing that replaced it}
+        self.taken: dict[Apply, Step] = {}
+        for step in record.steps:
+            old = memo.get(step.old)
+            if old is not None and old.owner is not None:
+                self.taken.setdefault(old.owner, step)
+        #: nodes of it below which something was replaced
+        self.moved: set[Apply] = set()
+        for node in record.before.toposort():
+            if any(v.owner in self.taken or v.owner in self.moved for v in node.inputs):
+                self.moved.add(node)
+        there = [v for node in record.after.toposort() for v in node.outputs]
+        self.stays = {memo[v].owner for v in there if v in memo}
 
-def _is_of(step: Step, rule: Rule) -> bool:
-    """Whether a firing is one of a rule, or in a strategy."""
-    return rule.name in (step.rule_name, step.strategy)
+    def is_its(self, step: Step) -> bool:
+        """Whether a firing was the rule's, or that of one direction of an equation, or in a
+        strategy.
+        """
+        if step.strategy == self.rule.name:
+            return True
+        return self.rule.name in getattr(step.rule, "names", (step.rule_name,))
 
+    def fired(self) -> Iterator[str]:
+        """How often it fired, if it did; that facts have to grant it, if they do."""
+        fired = [step.number for step in self.record.steps if self.is_its(step)]
+        if fired:
+            often = "once" if len(fired) == 1 else f"{len(fired)} times"
+            more = ", …" if len(fired) > MOST else ""
+            yield f"it fired {often}: {', '.join(f'#{n}' for n in fired[:MOST])}{more}"
+        assumed = self.rule.claim.condition
+        proved = self.rule.needs_leave is None and assumed is not None
+        if proved and assumed not in self.query.include:
+            yield (
+                f"facts have to prove {assumed!r}, which the mode does not grant: "
+                f"--include {assumed}"
+            )
 
-def _taken(record: Record) -> dict[Apply, Step]:
-    """{node of the graph before: the firing that replaced it}."""
-    memo = record.before.memo
-    taken: dict[Apply, Step] = {}
-    for step in record.steps:
-        old = memo.get(step.old)
-        if old is not None and old.owner is not None:
-            taken.setdefault(old.owner, step)
-    return taken
+    def _bars(self) -> Iterator[str]:
+        """What the mode says against the rule; that no driver has it, or only in a strategy."""
+        rule, query, mode = self.rule, self.query, self.record.mode
+        if mode.optimizer is None:
+            yield f"the mode {mode!r} rewrites nothing"
+        drivers = getattr(mode.optimizer, "parts", (mode.optimizer,))
+        used = [one for driver in drivers for one in getattr(driver, "rules", ())]
+        if any(rule.name in one.names for one in used if not isinstance(one, Strategy)):
+            return
+        needed, phases = rule.needs_leave, {phase.name for phase in self.record.story.phases}
+        larger = [one.name for one in used if isinstance(one, Strategy) and rule.name in one.rules]
+        if larger:
+            yield f"it is only part of the strategy {' and of '.join(larger)}"
+            return
+        if needed is not None and needed not in query.include:
+            yield f"it assumes {needed!r}, which the mode does not grant: --include {needed}"
+        elif not query.selects(rule.names, needed):
+            names = sorted(query.exclude & rule.names) or sorted(query.require - rule.names)
+            yield f"the mode leaves it out: {mode!r} ({', '.join(names)})"
+        if rule.phase is None:
+            yield "it belongs to no phase: only a set of rules that names it uses it"
+        elif phases and rule.phase not in phases:
+            yield f"its phase {rule.phase!r} is not run"
+        elif mode.optimizer is not None and rule.name not in mode.rules.by_name:
+            yield f"the mode does not know it: {mode!r}"
 
-
-def _with_history(answer: WhyNot, step: Step | None, record: Record, graph: str) -> WhyNot:
-    """Add what became of the node."""
-    reason = answer.reason
-    if step is not None and _is_of(step, answer.rule):
-        reason = f"it fired here: #{step.number}"
-    elif step is not None and isinstance(step.rule, Rule):
-        reason += f"; #{step.number} {step.rule_name} rewrote the node"
-    elif answer.matches and answer.rule.name not in record.mode.rules.by_name:
-        reason = "the rule applies"
-    elif answer.matches and graph == "before":
-        reason = "it matches as written; what is below changed before the rule came to it"
-    elif answer.matches:
-        over = f"its phase {answer.rule.phase!r} was over when the term arose, or it is left out"
-        reason = f"it matches now; {over}"
-    return WhyNot(answer.rule, answer.node, answer.matches, reason, answer.progress)
+    def told(self, answer: WhyNot, graph: str) -> str:
+        """The answer of a node, with what became of it."""
+        step = self.taken.get(answer.node)
+        if step is not None and self.is_its(step):
+            return f"it fired here: #{step.number}"
+        if step is not None and isinstance(step.rule, Rule):
+            return f"{answer.reason}; #{step.number} {step.rule_name} rewrote the node"
+        if not answer.matches:
+            return answer.reason
+        if self.bars:
+            return f"it matches here, but {'; '.join(self.bars)}"
+        if isinstance(self.rule, Equation | DirectedRule):
+            return "it matches here, but saturation found nothing cheaper by it"
+        if graph == "after":
+            return f"it matches now; its phase {self.rule.phase!r} was over when the term arose"
+        if answer.node in self.moved:
+            return "it matches as written; what is below changed before the rule came to it"
+        if answer.node not in self.stays:
+            return "it matches as written; what uses the node was rewritten first, and left it out"
+        return "it matches as written; the graph refused it, or it was not tried: see --attempts"
 
 
 def _root_names(rule: Rule) -> str:

@@ -14,9 +14,10 @@ from typing import Any
 from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.build import instantiate
+from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.interpret import ASKED, Bindings, Matcher, match_root, matches
-from rewrite_engine.match.lower import Condition
+from rewrite_engine.match.lower import Compute, Condition
 from rewrite_engine.match.outline import tracks
 from rewrite_engine.match.pattern import Hole, Literal, OpNode
 from rewrite_engine.match.rule import DataRule, NodeRewriter, Rule
@@ -56,6 +57,8 @@ def diagnose(
         return Diagnosis(False, "root", f"the rule looks at {roots}, and this is {node.op}")
     if isinstance(rule, DataRule):
         return _of_data(rule, node, fgraph, text, run)
+    if isinstance(rule, Equation):
+        return _of_equation(rule, node, fgraph, text, run)
     if getattr(rule, "leading", None):
         return _of_strategy(rule, node, fgraph, text, run)
     return _of_function(rule, node, fgraph, text, run)
@@ -89,11 +92,26 @@ def _finish(rule: DataRule, node: Apply, bound: Bindings, probe: Probe, run: boo
 
     if run:
         old, new = node.outputs[0], instantiate(rule.right, bound, node)
-        if new is None:
+        if new is None and isinstance(rule.right, Compute):
             return no("right side", "the function that makes the right side declines")
+        if new is None:
+            why = f"the right side is a number (0-d), and the term has the type {old.type}"
+            return no("type", why)
         if not rule.accept(old, new):
             return no("type", f"the type would change from {old.type} to {new.type}")
     return Diagnosis(True, bindings=bound, evidence=evidence, progress=progress)
+
+
+def _of_equation(rule: Equation, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:
+    """For equations: what both directions say."""
+    here = [one for one in rule.directions if tracks(one.roots(), node.op)]
+    found = [(one, diagnose(one, node, fgraph, text, run)) for one in here]
+    able = next((said for _, said in found if said.applies), None)
+    if able is not None:
+        return able
+    best = max([said for _, said in found], key=lambda said: said.progress)
+    reason = "; ".join([f"{one.short_name}: {said.reason}" for one, said in found])
+    return replace(best, reason=reason)
 
 
 def _of_strategy(rule: Any, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:

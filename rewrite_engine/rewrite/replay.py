@@ -11,11 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.match.explain import Diagnosis
 from rewrite_engine.rewrite.egraph import EGraph
 from rewrite_engine.rewrite.extract import Choice
 from rewrite_engine.rewrite.step import is_used
 from rewrite_engine.rewrite.steps import Guide, Step, within
 from rewrite_engine.rewrite.trace import Trace
+
+DONE = Diagnosis(True)
 
 
 class Replay:
@@ -91,12 +94,16 @@ class Replay:
         if new is old:
             return old
         if trace is not None:
+            if trace.attempts:
+                trace.visit(fgraph, node, ())  # type: ignore[arg-type]
             trace.about(node, new, old)  # type: ignore[arg-type]
         own: Variable = fgraph.replace(old, new, step.rule)
         if own is old:
             return old
         if trace is not None:
             trace.fired(step.rule, own)
+            if trace.attempts:  # the rule may have been used inside of the node's term
+                trace.tried(step.rule, node, "fired", DONE, 0.0)  # type: ignore[arg-type]
         self.fired[step.rule.name] = self.fired.get(step.rule.name, 0) + 1
         return own
 

@@ -113,7 +113,7 @@ class Run:
         failed = error is not None and self.budget.on_budget == "raise"
         self.leave(error if failed else None)
         if failed:
-            raise error  # type: ignore[misc]
+            raise error from None  # type: ignore[misc]
 
     def leave(self, error: BaseException | None = None) -> None:
         """Let go of the graph. error: why it goes back to what it was before the run."""
@@ -389,7 +389,7 @@ class Run:
     def endless(self, node: Apply, rule: Rule) -> None:
         """A rule's right side contains what it replaces, and it has done so twice."""
         term = text_of(node.outputs[0])
-        what = f"makes of {term} a term that contains it, again and again"
+        what = f"makes of {term} a term that contains it, again and again: exclude it, or guard it"
         with suppress(Exception):  # it is shown if it can be made a second time
             what += f"\n        {term} → {text_of(made_by(rule.apply(self.fgraph, node)))}"
         error = rule.error(RuleLoopError, what)

@@ -135,6 +135,30 @@ def test_a_right_side_that_declines():
     assert "makes the right side declines" in why_not(declines, sin(x)).reason
 
 
+def test_a_number_for_a_vector_is_of_another_type():
+    @rule
+    def zero(a):
+        """A test."""
+        return pt.sin(a) >> 0
+
+    reason = why_not(zero, pt.sin(pt.vector("v"))).reason
+    assert reason.startswith("the left side matches; the right side is a number (0-d), and the")
+    assert reason.endswith("has the type TensorType(float64, (None,))")
+    assert why_not(zero, pt.sin(pt.scalar("s"))).matches
+
+
+def test_a_right_side_of_another_dtype():
+    @rule
+    def single(a):
+        """A test."""
+        return pt.sin(a) >> pt.cast(a, "float32")
+
+    assert why_not(single, pt.sin(pt.dscalar("s"))).reason == (
+        "the left side matches; the type would change from TensorType(float64, ()) to "
+        "TensorType(float32, ())"
+    )
+
+
 def test_a_right_side_of_another_type():
     @rule
     def widens(x):

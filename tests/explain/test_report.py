@@ -74,8 +74,16 @@ def test_a_wrong_rule_is_found_and_blamed():
     check = report.functions[0].check
     assert not report.ok
     assert check.outputs[0][1].text == "0.0 became 1.0"
-    assert "a rule is to blame" in check.blame
+    assert "a rule is to blame: " in check.blame
+    assert ", the only one that fired (" in check.blame
+    assert "test_report.py:" in check.blame
     assert "DISAGREE: 0.0 became 1.0" in str(report)
+
+
+def test_a_wrong_rule_among_others_is_looked_for():
+    blame = explain(pt.sin(x) + x * 1, mode=WRONG, values=[[0.0]]).functions[0].check.blame
+    assert "a rule is to blame: one of the 3 that fired (" in blame
+    assert "--exclude" in blame
 
 
 def test_a_compiled_function_that_was_recorded():
@@ -363,3 +371,14 @@ def test_rules_are_printed_without_what_may_be_left_out():
         "exp(x) / Sum(axis=axis)(exp(x)) -> Softmax(axis=axis)(x), given of_all(x, axis)"
     )
     assert "Sum(axis=axis, keepdims=True)(exp(x))" in rules["softmax_from_exp"].text
+
+
+def test_attempts_of_equations_are_those_that_saturation_used():
+    a, b, v = pt.matrix("a"), pt.matrix("b"), pt.vector("v")
+    mode = rw.Mode().including("saturate", "fastmath")
+    report = explain(a @ b @ v, mode=mode, attempts=True)
+    [(_, tries)] = report.attempts("matmul_assoc")
+    assert [str(t) for t in tries] == ["a @ b @ v: equations/matmul_assoc.forward fired"]
+    assert (tries[0].phase, tries[0].firing) == ("saturate", 1)
+    with pytest.raises(UnknownNameError, match="saturation matches equations at all places"):
+        explain(a @ (b @ v), mode=mode, attempts=True).attempts("matmul_assoc")

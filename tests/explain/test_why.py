@@ -10,6 +10,11 @@ from rewrite_engine.errors import UnknownNameError
 from rewrite_engine.explain import explain
 from rewrite_engine.explain.refusal import find_rule
 from rewrite_engine.explain.why import derivation, find_nodes, refusals
+from rewrite_engine.match.claim import assumes
+from rewrite_engine.match.decorate import rule
+from rewrite_engine.match.equation import equation
+from rewrite_engine.rewrite.strategies import innermost, seq
+from rewrite_engine.rules.pipeline import all_rules
 
 x, m = pt.vector("x"), pt.matrix("m")
 NOT_INPLACE = rw.Mode().excluding("inplace")
@@ -126,3 +131,108 @@ def test_an_earlier_rule_took_the_node():
 def test_the_node_that_came_closest_is_told_first():
     answer = ask([pt.log(pt.sin(x)), pt.log(2 + x)], "log_of_one_plus")
     assert answer.nodes[0][1].term == "log(2.0 + x)"
+
+
+def reasons(answer, graph="before"):
+    return [one.reason for where, one in answer.nodes if where == graph]
+
+
+def test_ops_that_overwrite_are_what_they_are_variants_of():
+    answer = ask(pt.log(2 + pt.exp(x)), "log_of_one_plus", mode=rw.Mode())
+    found = record(pt.log(2 + pt.exp(x)), mode=rw.Mode())
+    assert "inplace" in str(found.after.outputs[0].owner.op)
+    assert answer.general == []
+    assert reasons(answer) == reasons(answer, "after") == ["`1`: 2.0 is another number"]
+
+
+def test_a_rule_that_would_match_says_what_keeps_it_from_it():
+    mode = NOT_INPLACE.excluding("log_of_one_plus")
+    answer = ask(pt.log(1 + x), "log_of_one_plus", mode=mode)
+    [bar] = answer.general
+    assert "the mode leaves it out" in bar
+    assert reasons(answer) == reasons(answer, "after") == [f"it matches here, but {bar}"]
+
+
+def test_a_rule_that_would_match_under_an_assumption():
+    answer = ask(x**2.5 * x, "power_times_base")
+    bar = "it assumes 'fastmath', which the mode does not grant: --include fastmath"
+    assert answer.general == [bar]
+    assert reasons(answer) == [f"it matches here, but {bar}"]
+
+
+def test_a_rule_that_is_only_part_of_a_strategy():
+    rules = all_rules()
+    both = seq(rules["log_of_one_plus"], rules["log1p_of_exp"])
+    answer = ask(pt.log(1 + pt.sqr(x)), "log_of_one_plus", mode=rw.Mode(optimizer=innermost(both)))
+    bar = f"it is only part of the strategy {both.name}"
+    assert answer.general == [bar]
+    assert reasons(answer) == [f"it matches here, but {bar}"]
+
+
+def test_a_driver_of_ones_own_uses_what_it_was_given():
+    own = innermost(all_rules()["power_times_base"])
+    answer = ask(x**2.5 * x, "power_times_base", mode=rw.Mode(optimizer=own))
+    assert answer.general[0] == "it fired once: #1"
+    assert reasons(answer) == ["it fired here: #1"]
+
+
+@rule(phase="stabilize")
+def late_sine(a):
+    """A test: matches as written only where the canonical form does not."""
+    return pt.sin(pt.mul(a, 1)) >> pt.cos(a)
+
+
+@rule(phase="specialize")
+def late_exp(a):
+    """A test: its node is gone by then."""
+    return pt.exp(pt.sin(a)) >> pt.cos(a)
+
+
+def test_what_is_below_has_changed_only_where_it_has():
+    answer = ask(pt.sin(x * 1), late_sine, mode=NOT_INPLACE + late_sine)
+    assert reasons(answer) == [
+        "it matches as written; what is below changed before the rule came to it"
+    ]
+    answer = ask(pt.log(pt.exp(pt.sin(x))), late_exp, mode=NOT_INPLACE + late_exp)
+    assert reasons(answer) == [
+        "it matches as written; what uses the node was rewritten first, and left it out"
+    ]
+
+
+@equation
+def inner_sine(a):
+    """A test."""
+    return pt.sin(pt.exp(a)), pt.sin(pt.cos(a))
+
+
+def test_an_equation_answers_for_both_directions():
+    mode = (NOT_INPLACE + inner_sine).including("saturate")
+    answer = ask(pt.sin(x), inner_sine, mode=mode)
+    assert answer.general == []
+    assert reasons(answer) == [
+        "inner_sine.forward: `exp(a)`: x is an input; inner_sine.backward: `cos(a)`: x is an input"
+    ]
+    kept = ask(pt.sin(pt.exp(x)), inner_sine, mode=mode)
+    assert reasons(kept) == ["it matches here, but saturation found nothing cheaper by it"]
+
+
+def test_an_equation_that_fired_says_where():
+    a, b, v = pt.matrix("a"), pt.matrix("b"), pt.vector("v")
+    mode = NOT_INPLACE.including("saturate", "fastmath")
+    report = explain(a @ b @ v, mode=mode)
+    for name in ("matmul_assoc", "matmul_assoc.forward"):
+        [(_, answer)] = report.why_not(name)
+        assert answer.general == ["it fired once: #1"]
+        assert "it fired here: #1" in reasons(answer)
+    [(_, answer)] = report.why_not("matmul_assoc.backward")
+    assert "it fired once: #1" not in answer.general
+
+
+def test_an_assumption_that_is_granted_is_no_guard():
+    @rule(phase="late", claim=assumes("fastmath"))
+    def never_run(a):
+        """A test."""
+        return pt.sin(a) >> pt.cos(a)
+
+    answer = ask(pt.sin(x), never_run, mode=NOT_INPLACE.including("fastmath"))
+    assert answer.general == ["its phase 'late' is not run"]

@@ -4,8 +4,9 @@ it. Only then are terms noted as text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rewrite_engine.errors import RuleLoopError
@@ -27,6 +28,7 @@ SHOWN = 24  # of a turn, in the message
 LAST = 12  # of a story without a period
 AGAIN = "the same terms come again and again"
 TEXT, DEPTH, WIDTH = 120, 5, 12  # characters, levels and operands of a term that are shown
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # for subterms, where cutting would hide what changes
 
 
 class Event(NamedTuple):
@@ -58,6 +60,7 @@ class Story:
         self.why = why
         self.sure = why == AGAIN
         self.first = [] if rule is None else [rule.name]
+        self.places = {} if rule is None else {rule.name: getattr(rule, "where", None)}
         self.line = line
         self.growth = growth
         self.patience = max(STORY, min(3 * line[0], LONGEST))
@@ -78,12 +81,12 @@ class Story:
         self.now = None, tuple([inner.name for inner, _ in steps])
         if len(told) < self.wanted:
             self.now = told, self.now[1]
-            before = text_of(node.outputs[0]) if node.outputs else str(node.op)
+            before = node.outputs[0] if node.outputs else node.op
             events = []
             for inner, made in steps:
-                after = text_of(made)
-                events.append(Event(inner.name, before, after))
-                before = after
+                self.places[inner.name] = getattr(inner, "where", None)
+                events.append(Event(inner.name, *texts_of(before, made)))
+                before = made
             told.append(Told(tuple(events), nodes))
         return self.rows.key(node)
 
@@ -144,19 +147,21 @@ class Story:
             lines = [
                 f"the phase {self.phase} does not come to an end: {why}",
                 f"    the rules of the cycle: {', '.join(rules) or 'none that fired'}",
+                *self._places(rules),
             ]
         else:  # there may be much to do, and no loop
             head = "the firings for which nothing was left:"
             lines = [
                 f"the phase {self.phase} is not done, but {self.why}",
                 f"    the rules that go on: {', '.join(rules)}; a `RunBudget` may allow them more",
+                *self._places(rules),
             ]
         events = [event for one in shown for event in one.steps]
         if events:
             lines += [f"    {head}", *[f"        {_arrow(e)}" for e in events[:SHOWN]]]
         if len(events) > SHOWN:
             lines.append(f"        … {len(events) - SHOWN} more")
-        lines += self._grown(turn or len(told))
+        lines += [*self._grown(turn or len(told)), f"    {self._advice()}"]
         error = RuleLoopError("\n".join(lines))
         error.rules = tuple(rules)
         error.turn = tuple(events)
@@ -171,35 +176,75 @@ class Story:
         steps = f"; nodes turn by turn: {', '.join(map(str, sizes))}, …" if len(sizes) > 2 else ""
         return [f"    the graph grew from {before} to {now} nodes{steps}"]
 
+    def _places(self, rules: Sequence[str]) -> Iterator[str]:
+        """Where the rules are written."""
+        for name in rules[:SHOWN]:
+            place = self.places.get(name)
+            if place is not None:
+                yield f"        {name} is at {place[0]}:{place[1]}"
+
+    def _advice(self) -> str:
+        """What to do."""
+        what = "exclude one of the rules, or let it apply to fewer terms"
+        if self.why == AGAIN or self.turn is not None:
+            return what
+        return f"{what}; if it is no loop, give them more: `RunBudget(...)`"
+
 
 def _arrow(event: Event) -> str:
     return f"{event.rule}: {event.before} → {event.after}"
 
 
-def text_of(v: Any) -> str:
+def texts_of(before: Any, after: Any) -> tuple[str, str]:
+    """Two terms as text. Where both are cut to the same, letters stand for what the first one is
+    made of, some levels below, so that the texts differ.
+    """
+    texts = text_of(before), text_of(after)
+    if texts[0] != texts[1] or not isinstance(before, Variable):
+        return texts
+    layer = [before]
+    for _ in range(DEPTH - 1):
+        below = [x for v in layer if v.owner is not None for x in v.owner.inputs[: len(LETTERS)]]
+        layer = list(dict.fromkeys(below))
+        hidden = [v for v in layer if v.owner is not None and v.name is None]
+        letters = dict(zip(hidden, LETTERS, strict=False))
+        marked = text_of(before, letters), text_of(after, letters)
+        if marked[0] != marked[1]:
+            return marked
+    return texts
+
+
+def text_of(v: Any, letters: Mapping[Any, str] = MappingProxyType({})) -> str:
     """A term as text of limited length and depth; its own name does not hide it. Of what a rule
-    returned for several outputs: all terms.
+    returned for several outputs: all terms. letters: what to call subterms.
     """
     if isinstance(v, Mapping):
-        pairs = [(text_of(old), text_of(new)) for old, new in v.items()]
+        pairs = [(text_of(old, letters), text_of(new, letters)) for old, new in v.items()]
         return ", ".join(f"{new} for {old}" for old, new in pairs)
     if isinstance(v, list | tuple):
-        return ", ".join(text_of(new) for new in v if new is not None)
-    return write((v, DEPTH), _expand, TEXT)
+        return ", ".join(text_of(new, letters) for new in v if new is not None)
+
+    def expand(item: Any, outer: int) -> Sequence[Token]:
+        return _expand(item, outer, letters)
+
+    return write((v, DEPTH), expand, TEXT)
 
 
-def _expand(item: Any, outer: int) -> Sequence[Token]:
+def _expand(item: Any, outer: int, letters: Mapping[Any, str]) -> Sequence[Token]:
     v, depth = item
     if not isinstance(v, Variable):
         return [str(v)[:TEXT]]
+    if v in letters:
+        return [letters[v]]
     if v.owner is None or (v.name is not None and depth < DEPTH):
         text = v.name or (constant_text(v) if isinstance(v, Constant) else f"<{v.type}>")
         return leaf_tokens(text, outer)
     if not depth:
         return ["…"]
     args = [(x, depth - 1) for x in v.owner.inputs[:WIDTH]]
-    if len(v.owner.inputs) > WIDTH:
-        args.append(("…", 0))
+    left = len(v.owner.inputs) - WIDTH
+    if left > 0:
+        args.append((f"… {left} more", 0))
     return tokens(operator_text(v.owner.op), args, outer)
 
 

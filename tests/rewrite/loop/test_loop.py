@@ -195,3 +195,25 @@ def test_whole_period() -> None:
     assert whole_period("abcab") is None
     assert whole_period("xababab") is None
     assert whole_period("") is None
+
+
+def test_the_error_says_where_the_rules_are_and_what_to_do() -> None:
+    rules, term = cycle(2)
+    error = caught(innermost(*rules), around(term, 30))
+    text = str(error)
+    for one in rules:
+        assert f"{one.name} is at {one.where[0]}:{one.where[1]}" in text
+    assert text.endswith("exclude one of the rules, or let it apply to fewer terms")
+    assert error.__suppress_context__
+
+
+@pytest.mark.parametrize("operands", [1, 40])
+def test_growth_is_shown_where_terms_are_cut(operands: int) -> None:
+    wide = ToyOp("wide", operands)
+    grows = named("grows", lambda a: sin(a) >> sin(exp(a)))
+    inner: Any = x
+    for _ in range(6):
+        inner = wide(*[inner] * operands)
+    error = caught(innermost(grows), FunctionGraph([x], [sin(inner)]))
+    assert [(before, after) for _, before, after in error.turn] == [("sin(A)", "sin(exp(A))")]
+    assert "RunBudget" in str(error)
