@@ -214,8 +214,7 @@ class History:
         rule, query, mode = self.rule, self.query, self.record.mode
         if mode.optimizer is None:
             yield f"the mode {mode!r} rewrites nothing"
-        drivers = getattr(mode.optimizer, "parts", (mode.optimizer,))
-        used = [one for driver in drivers for one in getattr(driver, "rules", ())]
+        used = list(_used(mode.optimizer))
         if any(rule.name in one.names for one in used if not isinstance(one, Strategy)):
             return
         needed, phases = rule.needs_leave, {phase.name for phase in self.record.story.phases}
@@ -255,6 +254,15 @@ class History:
         if answer.node not in self.stays:
             return "it matches as written; what uses the node was rewritten first, and left it out"
         return "it matches as written; the graph refused it, or it was not tried: see --attempts"
+
+
+def _used(driver: Any) -> Iterator[Rule]:
+    """The rules of a driver, and of those that it consists of."""
+    drivers = [driver]
+    for one in drivers:
+        inner = getattr(one, "parts", (getattr(one, "part", None),))
+        drivers += [driver for driver in inner if driver is not None]
+        yield from getattr(one, "rules", ())
 
 
 def _root_names(rule: Rule) -> str:

@@ -56,7 +56,7 @@ LOOPS: dict[str, tuple[Any, Any, list[str]]] = {
     "rewriter": ([f_g, python_back], f(x), ["f(x) → g(x)", "g(x) → f(x)"]),
     "two levels": ([outside, g_f], sin(f(x)), ["sin(f(x)) → sin(g(x))", "g(x) → f(x)"]),
     "child and parent": ([above, below], sin(log(x)), ["log(x) → exp(x)", "sin(exp(x)) → "]),
-    "grow": ([grow], f(x), ["f(g(h(g(h(…", "turn by turn: "]),
+    "grow": ([grow], f(x), ["f(A) → f(g(h(A)))", "turn by turn: "]),
     "double": ([double], f(x), ["the graph grew from "]),
     "contains": ([wrap], f(x), ["makes of f(x) a term that contains it, again and again"]),
     "contains, used twice": ([wrap], sub(f(x), exp(f(x))), ["again and again"]),

@@ -205,7 +205,7 @@ def texts_of(before: Any, after: Any) -> tuple[str, str]:
     layer = [before]
     for _ in range(DEPTH - 1):
         below = [x for v in layer if v.owner is not None for x in v.owner.inputs[: len(LETTERS)]]
-        layer = list(dict.fromkeys(below))
+        layer = list(dict.fromkeys(below))[:1000]
         hidden = [v for v in layer if v.owner is not None and v.name is None]
         letters = dict(zip(hidden, LETTERS, strict=False))
         marked = text_of(before, letters), text_of(after, letters)
