@@ -50,7 +50,9 @@ def numbers(rng: Any, type_: Any) -> Any:
     real, imaginary = rng.choice(PARTS, (2, *shape))
     if type_.dtype == "bool":
         return real > 0
-    return np.asarray(real + 1j * imaginary if type_.kind == "c" else real).astype(type_.dtype)
+    with np.errstate(invalid="ignore"):
+        value = np.asarray(real + 1j * imaginary if type_.kind == "c" else real)
+    return value.astype(type_.dtype)
 
 
 def parts(a: Any) -> Any:
