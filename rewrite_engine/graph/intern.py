@@ -9,6 +9,7 @@ without `__props__` compares by identity; one that defines `__eq__` itself is le
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -107,31 +108,25 @@ class Record(metaclass=Interned):
         return self.__copy__()
 
 
-def key_of(node: Any, inputs: tuple[Any, ...]) -> Any:
-    """What two nodes have in common iff they are equal terms; `inputs` are what `node` has, or will
-    have.
-
-    The order of two operands that commute does not count. That of more counts where values depend
-    on how they are grouped: in sums of floats.
-    """
-    op = node.op
-    n = len(inputs)
-    if n < 2 or not op.commutative:
+def _keys(any_order: bool) -> Callable[[Any, tuple[Any, ...]], Any]:
+    def key(node: Any, inputs: tuple[Any, ...]) -> Any:
+        op = node.op
+        n = len(inputs)
+        if n < 2 or not op.commutative:
+            return op, inputs
+        if n == 2:
+            a, b = inputs
+            return op, inputs if id(a) <= id(b) else (b, a)
+        if op.associative and (any_order or node.outputs[0].type.regroups_exactly):
+            return op, tuple(sorted(inputs, key=id))
         return op, inputs
-    if n == 2:
-        a, b = inputs
-        return op, inputs if id(a) <= id(b) else (b, a)
-    if op.associative and node.outputs[0].type.regroups_exactly:
-        return op, tuple(sorted(inputs, key=id))
-    return op, inputs
+
+    return key
 
 
-def key_in_any_order(node: Any, inputs: tuple[Any, ...]) -> Any:
-    """The same where sums of floats may be regrouped: the order of operands never counts."""
-    op = node.op
-    if not op.commutative or len(inputs) < 2:
-        return op, inputs
-    if len(inputs) == 2:
-        a, b = inputs
-        return op, inputs if id(a) <= id(b) else (b, a)
-    return op, tuple(sorted(inputs, key=id)) if op.associative else inputs
+#: `key_of(node, inputs)`: what two nodes have in common iff they are equal terms; `inputs` are what
+#: `node` has, or will have. The order of two operands that commute does not count. That of more
+#: counts where values depend on how they are grouped: in sums of floats.
+key_of = _keys(any_order=False)
+#: the same where sums of floats may be regrouped: the order of operands never counts
+key_in_any_order = _keys(any_order=True)

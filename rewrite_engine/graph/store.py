@@ -284,9 +284,9 @@ class NodeStore:
         before = node.inputs
         after = substitute(before, pending)
         table, key_of = self.table, self.key_of
-        twin = table.pop(key := key_of(node, before), None)
-        if twin is not None and twin is not node:
-            table[key] = twin
+        key = key_of(node, before)
+        if table.get(key) is node:
+            del table[key]
         node.inputs = after
         if (facts := self.facts) is not None and not facts.about.keys().isdisjoint(node.outputs):
             facts.forget(node.outputs)
@@ -374,9 +374,9 @@ class NodeStore:
             outputs, inputs = node.outputs, node.inputs
             if len(outputs) > 1 and any(clients[out] or out in used for out in outputs):
                 continue
-            twin = table.pop(key := self.key_of(node, inputs), None)
-            if twin is not None and twin is not node:  # another one, equal to it
-                table[key] = twin
+            key = self.key_of(node, inputs)
+            if table.get(key) is node:
+                del table[key]
             if node in self.dirty:
                 inputs = substitute(inputs, self.dirty.pop(node))
             del level[node]

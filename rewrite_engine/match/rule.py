@@ -17,6 +17,7 @@ from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
+from rewrite_engine.match.ac import all_constant
 from rewrite_engine.match.build import Consumer, consumer
 from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
 from rewrite_engine.match.emit import Function
@@ -174,12 +175,12 @@ class Rule:
         raise NotImplementedError
 
     def transform(self, fgraph: Any, node: Apply) -> Result:
-        """Apply the rule to any node: like `apply`, but checks first that the op is one of the
-        rule's.
-        """
-        if not self.considers(node.op) or (self.single and len(node.outputs) != 1):
-            return None
-        return self.apply(fgraph, node)
+        """Apply the rule to any node: like `apply`, and None where it is not for such nodes."""
+        return self.apply(fgraph, node) if self.is_for(node) else None
+
+    def is_for(self, node: Apply) -> bool:
+        """Whether a node is of the kind that the rule looks at."""
+        return self.considers(node.op) and not (self.single and len(node.outputs) != 1)
 
     def accept(self, old: Variable, new: Variable) -> bool:
         """Whether `new` may replace `old`: False if the rule simply does not apply; `RuleTypeError`
@@ -389,7 +390,7 @@ def _on_constants(fn: Function) -> Function:
     """`fn`, where all inputs are constants (dispatch looks at the first few only)."""
 
     def apply(fgraph: Any, node: Apply) -> Any:
-        return fn(fgraph, node) if all([v.head is CONSTANT for v in node.inputs]) else None
+        return fn(fgraph, node) if all_constant(node) else None
 
     return apply
 

@@ -90,3 +90,13 @@ def same(a: Any, b: Any) -> bool:
 
 x, y, z = num("x"), num("y"), num("z")
 p, q = pos("p"), pos("q")
+
+
+def merged(term: Variable) -> Variable:
+    """The term with equal parts made one, as in a graph (which is kept)."""
+    fgraph = FunctionGraph(None, [term], copy_inputs=False)
+    KEEP.append(fgraph)
+    return fgraph.outputs[0]
+
+
+KEEP: list[FunctionGraph] = []

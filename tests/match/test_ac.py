@@ -23,7 +23,7 @@ from rewrite_engine.terms import etuplize
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.logic import LogicVariable
 from rewrite_engine.terms.search import run
-from tests.match.language import ask, make, same, x, y, z
+from tests.match.language import ask, make, merged, same, x, y, z
 from tests.match.random_rules import with_sides
 from tests.toy import add, exp, join, log, mul, neg, num, sin, sub
 
@@ -64,16 +64,6 @@ CASES = [
     (make(collect), add(x, y, z), None),
     (make(collect), add(mul(2.0, x), mul(3.0, y)), None),
 ]  # fmt: skip
-
-
-def merged(term: Any) -> Any:
-    """The term in a graph, where equal parts are one."""
-    fgraph = FunctionGraph(None, [term], copy_inputs=False)
-    KEEP.append(fgraph)
-    return fgraph.outputs[0]
-
-
-KEEP: list[Any] = []
 
 
 @pytest.mark.parametrize(("rule", "term", "expected"), CASES, ids=lambda c: str(c))

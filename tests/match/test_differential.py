@@ -11,7 +11,6 @@ from hypothesis import note, settings
 from hypothesis import strategies as st
 from kanren.graph import reduceo
 
-from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.match.ac import is_ac
 from rewrite_engine.match.build import instantiate
@@ -22,19 +21,9 @@ from rewrite_engine.match.pattern import Hole, OpNode, holes, subpatterns
 from rewrite_engine.terms import etuplize, logic_variables
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.search import run
-from tests.match.language import make, same, x, y
+from tests.match.language import KEEP, make, merged, same, x, y
 from tests.match.random_rules import guarded, instances, rules, variables
 from tests.toy import add, const, exp, log, neg, num, sin, sub
-
-
-def merged(term: Variable) -> Variable:
-    """The term with equal parts made one, as in a graph (kept alive by the test)."""
-    graph = FunctionGraph(None, [term], copy_inputs=False)
-    KEEP.append(graph)
-    return graph.outputs[0]
-
-
-KEEP: list[Any] = []
 
 
 @pytest.fixture(autouse=True)

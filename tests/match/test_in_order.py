@@ -24,21 +24,11 @@ from rewrite_engine.terms import etuplize
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.logic import LogicVariable
 from rewrite_engine.terms.search import run
-from tests.match.language import ask, make, same, x, y, z
+from tests.match.language import ask, make, merged, same, x, y, z
 from tests.toy import ToyOp, exp, join, log, num, rough, sin, sub
 
 cat = ToyOp("cat", None, associative=True)
 w = num("w")
-
-
-def merged(term: Any) -> Any:
-    """The term with equal parts made one, as in a graph (which is kept)."""
-    fgraph = FunctionGraph(None, [term], copy_inputs=False)
-    KEEP.append(fgraph)
-    return fgraph.outputs[0]
-
-
-KEEP: list[Any] = []
 
 
 def between(a: Any, xs: Rest, b: Any) -> Any:

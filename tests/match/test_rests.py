@@ -18,18 +18,8 @@ from rewrite_engine.terms import etuplize
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.logic import LogicVariable
 from rewrite_engine.terms.search import run
-from tests.match.language import ask, make, p, same, x, y, z
+from tests.match.language import ask, make, merged, p, same, x, y, z
 from tests.toy import add, exp, join, log, mul, num, sin, sub
-
-
-def merged(term: Any) -> Any:
-    """The term with equal parts made one, as in a graph (which is kept)."""
-    fgraph = FunctionGraph(None, [term], copy_inputs=False)
-    KEEP.append(fgraph)
-    return fgraph.outputs[0]
-
-
-KEEP: list[Any] = []
 
 
 def two_rests(a: Any, xs: Rest, ys: Rest) -> Any:

@@ -168,22 +168,14 @@ def _asked_by() -> str:
     return "" if frame is None else frame.f_globals.get("__name__", "")
 
 
-def is_home(part: Rule, node: Apply) -> bool:
-    """Whether a node is of the kind that a part looks at."""
-    return part.considers(node.op) and not (part.single and len(node.outputs) != 1)
-
-
 def steps_of(part: Rule, fgraph: Any, node: Apply) -> Steps | None:
     """What one part does at a node."""
-    if not is_home(part, node):
+    if not part.is_for(node):
         return None if getattr(part, "fails", True) else []
     if isinstance(part, Strategy):
         return part.steps(fgraph, node)
     tally, tries = getattr(fgraph, "tally", None), getattr(fgraph, "tries", None)
-    known = None if tally is None else tally.get(part.name)
-    stats: RuleStats = known or RuleStats()
-    if known is None and tally is not None:
-        tally[part.name] = stats
+    stats = RuleStats() if tally is None else tally.setdefault(part.name, RuleStats())
     stats.calls += 1
     found: Steps | None = None
     then = perf_counter()
@@ -293,7 +285,7 @@ class Seq(Strategy):
 
     def take_back(self, tries: Any, start: int, part: Rule, here: Apply | None) -> None:
         """Let a trace of attempts know that what was done comes to nothing, because of a part."""
-        if here is not None and not is_home(part, here):
+        if here is not None and not part.is_for(here):
             tries.within(part, here, "failed", None, 0.0, ruled_out=True)
         tries.undo(start, self.name)
 
