@@ -13,26 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rewrite_engine.errors import ForeignObjectError, describe, message
 from rewrite_engine.graph.intern import prop_key
+from rewrite_engine.graph.number import CONSTANT as CONSTANT
+from rewrite_engine.graph.number import NO_NUMBER
 from rewrite_engine.graph.origin import Origin, origin_line, user_origin
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.op import Op
     from rewrite_engine.graph.type import Type
-
-
-class Leaf:
-    """What `Variable.head` is for a variable that no op computes: `CONSTANT`, or `None` for an
-    input.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-CONSTANT = Leaf("CONSTANT")
 
 
 class Variable:
@@ -135,11 +122,12 @@ class Constant(Variable):
     `signature()` are equal. number: the value as a Python number if it is a single one, else None.
     """
 
-    __slots__ = ("data", "number", "_signature")
+    __slots__ = ("data", "number", "_element", "_signature")
 
     head = CONSTANT
     data: Any
     number: Any
+    _element: Any
     _signature: Any
 
     def __init__(self, type: Type, data: Any, name: str | None = None) -> None:
@@ -149,7 +137,7 @@ class Constant(Variable):
         self.name = name
         self._tag = None
         self.data = data
-        self.number = self.as_number()
+        self.number = self._element = self.as_number()
         self._signature = None
 
     @property
@@ -160,6 +148,13 @@ class Constant(Variable):
     def as_number(self) -> Any:
         """The value as a Python number if it is a single one, else None (kept as `number`)."""
         return self.data if isinstance(self.data, int | float | complex) else None
+
+    @property
+    def element(self) -> Any:
+        """The number that all elements are; None if they are not all one, or there are none."""
+        if self._element is None:
+            self._element = self.type.element_of(self.data)
+        return None if self._element is NO_NUMBER else self._element
 
     def signature(self) -> Any:
         """A hashable key: equal iff type and content are equal.

@@ -232,6 +232,12 @@ class Op(Record):
         """
         return constant if out_type.is_super(constant.type) else None
 
+    def takes_as_number(self, inputs: Sequence[Variable], constant: Any) -> bool:
+        """Whether a constant that is not one number, but filled with one, counts among these inputs
+        as that number does: its shape changes nothing, and hides no error.
+        """
+        return False
+
     #: connection_pattern(node) -> [[does input i affect output j?]]; undefined: everything is
     #: connected
     connection_pattern: Callable[[Apply], list[list[bool]]] | None = None

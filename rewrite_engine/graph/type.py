@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from rewrite_engine.errors import MethodNotDefined, TypeMismatchError
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.number import NO_NUMBER
 
 
 class Type(Record):
@@ -129,6 +130,16 @@ class Type(Record):
     def computes_like(self, otype: Type) -> bool:
         """Whether arithmetic rounds and overflows in the same way for values of both types."""
         return type(self) is type(otype)
+
+    def element_of(self, value: Any) -> Any:
+        """The number that all elements of a value are that is no number itself; `NO_NUMBER` if
+        there is none.
+        """
+        return NO_NUMBER
+
+    def rounded(self, number: Any) -> Any:
+        """A Python number as a constant of this type has it; None where there is none."""
+        return number
 
     def convert_variable(self, var: Variable) -> Variable | None:
         """Return a variable with `var`'s values and a type that both fit, or None where there is

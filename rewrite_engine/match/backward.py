@@ -17,6 +17,7 @@ import kanren
 from etuples.core import ExpressionTuple
 
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.number import same_number
 from rewrite_engine.graph.share import Shared
 from rewrite_engine.match.ac import EXTRA, is_ac, is_associative, plan
 from rewrite_engine.match.build import ask
@@ -30,7 +31,6 @@ from rewrite_engine.match.pattern import (
     OpNode,
     Rest,
     holes,
-    same_number,
     subpatterns,
 )
 from rewrite_engine.terms.expression import make

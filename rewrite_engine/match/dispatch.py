@@ -45,7 +45,8 @@ class ByNumber:
 
     def get(self, inputs: tuple[Any, ...]) -> Found:
         """The rules that may match constants with the number that is there."""
-        number = inputs[self.position].number
+        constant = inputs[self.position]
+        number = constant.element if constant.number is None else constant.number
         if number not in self.table:
             if self.others is None:
                 self.others = self._find(inputs, OTHER)
@@ -76,7 +77,7 @@ class ByNumbers:
     def get(self, inputs: tuple[Any, ...]) -> Found:
         """The rules that may match constants with the numbers that are there."""
         wanted = self.wanted
-        numbers = [v.number for v in inputs if v.head is CONSTANT]
+        numbers = [v.element for v in inputs if v.head is CONSTANT]
         key = frozenset([n for n in numbers if n in wanted])
         found = self.table.get(key)
         if found is None:

@@ -44,8 +44,8 @@ from rewrite_engine.match.pattern import (
     Literal,
     OpClass,
     OpNode,
+    is_literal,
     is_wide,
-    same_number,
     subpatterns,
 )
 
@@ -99,7 +99,7 @@ class RuleEmitter:
         self.rule = rule
         self.names: dict[str, Any] = {
             "CONSTANT": CONSTANT,
-            "same_number": same_number,
+            "is_literal": is_literal,
             "apply_op": apply_op,
             "literal_like": literal_like,
         }
@@ -107,6 +107,7 @@ class RuleEmitter:
         self.indent = 1
         self.counter = 0
         self.bound: dict[str, str] = {}
+        self.wholes: dict[str, str] = {}  # what operands are operands of
         self.guards = list(rule.guards)
         self.extra: str | None = None  # where operands are that the left side leaves alone
 
@@ -183,6 +184,7 @@ class RuleEmitter:
             self.indent += 1
         elif parts:
             self.line(f"{', '.join(parts)}, = {inputs}")
+        self.wholes.update(dict.fromkeys(parts, out))
         self.all_of(list(zip(args, parts, strict=True)), then)
 
     def all_of(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
@@ -252,13 +254,16 @@ class RuleEmitter:
             self.test(f"{self.constant(sort.test, sort.name)}({v})")
 
     def literal(self, literal: Literal, v: str) -> None:
+        """Test that a constant is a number: written out where only one number is that, and it is
+        no array.
+        """
         value = literal.value
-        if type(value) in (int, float) and math.isfinite(value) and value not in (0, 1):
-            self.test(f"{v}.head is CONSTANT and {v}.number == {value!r}")
-        elif value == 1 and value is not True:
-            self.test(f"{v}.head is CONSTANT and {v}.number == 1 and {v}.number is not True")
-        else:
-            self.test(f"{v}.head is CONSTANT and same_number({v}.number, {self.constant(value)})")
+        slow = f"is_literal({v}, {self.constant(value)}, {self.wholes[v]})"
+        plain = type(value) in (int, float) and math.isfinite(value) and value != 0
+        if plain and len(literal.marks) == 1:
+            one = f" and {v}.number is not True" if value == 1 else ""
+            slow = f"({v}.number == {value!r}{one} or {v}.number is None and {slow})"
+        self.test(f"{v}.head is CONSTANT and {slow}")
 
     def rest(self, hole: Hole, taken: str) -> None:
         if hole.name in self.bound:

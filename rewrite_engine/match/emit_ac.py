@@ -78,6 +78,7 @@ def emit_pair(
     first, second = [p for p in (*taking.fixed, taking.collector) if p is not None]
     among_two(to, (first, second), inputs)
     v, w = to.local(), to.local()
+    to.wholes.update({v: out, w: out})
     if first == second:
         to.line(f"{v}, {w} = {inputs}")
     else:
@@ -130,7 +131,7 @@ def emit_any(
     index = to.local("at")
     to.line(f"{index} = None")
     written = len(to.lines)
-    take(to, taking.fixed, inputs, (), finish, index)
+    take(to, taking.fixed, (inputs, out), (), finish, index)
     if not any(f"{index} :=" in line for line in to.lines[written:]):
         del to.lines[written - 1]
 
@@ -186,18 +187,19 @@ def emit_rests(to: RuleEmitter, taking: Plan, left: str, taken: Sequence[str], o
 def take(
     to: RuleEmitter,
     fixed: Sequence[Any],
-    inputs: str,
+    whole: tuple[str, str],
     taken: tuple[tuple[str, str], ...],
     then: Callable[[Sequence[str], Sequence[str]], None],
     index: str,
 ) -> None:
-    """Write a loop for each pattern that takes one operand. taken: names of places and operands.
-    index: the name of `positions`.
+    """Write a loop for each pattern that takes one operand. whole: the names of all operands and of
+    what they are operands of. taken: names of places and operands. index: the name of `positions`.
     """
     if not fixed:
         then([i for i, _ in taken], [v for _, v in taken])
         return
     i, v = to.local("i"), to.local()
+    inputs, to.wholes[v] = whole
     key = anchor(to, fixed[0]) if taken else None
     if key is None:
         to.line(f"for {i}, {v} in enumerate({inputs}):")
@@ -209,7 +211,7 @@ def take(
         )
     to.indent += 1
     to.test(" and ".join(f"{i} != {t}" for t, _ in taken) or "True")
-    emit_one(to, fixed[0], v, lambda: take(to, fixed[1:], inputs, (*taken, (i, v)), then, index))
+    emit_one(to, fixed[0], v, lambda: take(to, fixed[1:], whole, (*taken, (i, v)), then, index))
 
 
 def anchor(to: RuleEmitter, pattern: Any) -> str | None:
@@ -310,7 +312,7 @@ def emit_sequence(
     position = next((i for i, a in enumerate(args) if is_wide(a)), None)
     if position is None:
         to.test(f"len({inputs}) == {plus(at, len(args))}")
-        to.all_of(named(to, args, inputs, at), then)
+        to.all_of(named(to, args, inputs, at, out), then)
         return
     before, rest, after = args[:position], args[position], args[position + 1 :]
     needed = sum(not (isinstance(a, Hole) and a.rest) for a in after)
@@ -332,7 +334,7 @@ def emit_sequence(
         bind_several(to, rest, inputs, start, end, out)
         emit_sequence(to, after, inputs, end, out, then)
 
-    to.all_of(named(to, before, inputs, at), go_on)
+    to.all_of(named(to, before, inputs, at, out), go_on)
 
 
 def must_be(pattern: Any) -> bool:
@@ -357,11 +359,14 @@ def bind_several(to: RuleEmitter, hole: Hole, inputs: str, start: str, end: str,
     to.hole(hole, taken)
 
 
-def named(to: RuleEmitter, args: list[Any], inputs: str, at: str) -> list[tuple[Any, str]]:
-    """Give operands that are looked up by index a local name."""
+def named(
+    to: RuleEmitter, args: list[Any], inputs: str, at: str, out: str
+) -> list[tuple[Any, str]]:
+    """Give operands of `out` that are looked up by index a local name."""
     result = []
     for i, pattern in enumerate(args):
         v = to.local()
+        to.wholes[v] = out
         to.line(f"{v} = {inputs}[{plus(at, i)}]")
         result.append((pattern, v))
     return result

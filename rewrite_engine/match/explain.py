@@ -176,9 +176,11 @@ class Probe(Matcher):
         if progress > self.progress:
             self.progress, self.first = progress, (part, here, bound, why)
 
-    def matches(self, pattern: Any, v: Any, bound: Bindings) -> Iterator[Bindings]:
+    def matches(
+        self, pattern: Any, v: Any, bound: Bindings, whole: Any = None
+    ) -> Iterator[Bindings]:
         part = not isinstance(pattern, OpNode)  # those count where they are entered
-        for inner in super().matches(pattern, v, bound):
+        for inner in super().matches(pattern, v, bound, whole):
             self.reached += part
             yield inner
             self.reached -= part

@@ -48,8 +48,8 @@ UNKNOWN, IMPOSSIBLE = object(), object()
 
 def rule_goal(rule: Any) -> Callable[[Any, Any], Goal]:
     """The relation of a `DataRule`."""
-    parts = [p for p, _ in subpatterns(rule.left) if isinstance(p, OpNode)]
-    if not any(p.rests or p.default is not None or is_associative(p) for p in parts):
+    parts = [p for p, _ in subpatterns(rule.left) if not isinstance(p, Hole)]
+    if not any(map(_needs_matcher, parts)):
         return lambda term, result: _both_ways(rule, [(rule.left, rule.right)], term, result)
 
     def goal(term: Any, result: Any) -> Goal:
@@ -66,6 +66,15 @@ def rule_goal(rule: Any) -> Callable[[Any, Any], Goal]:
         return search
 
     return goal
+
+
+def _needs_matcher(part: Any) -> bool:
+    """Whether unification alone does not say what a part matches: operands in any number, or a
+    number, which arrays may be filled with.
+    """
+    if not isinstance(part, OpNode):
+        return True
+    return bool(part.rests) or part.default is not None or is_associative(part)
 
 
 def known(x: Any, state: Any) -> Any:

@@ -125,19 +125,23 @@ class Matcher:
         """The orders in which the operands of an op that is not AC are tried."""
         return (inputs, inputs[::-1]) if pattern.swaps else (inputs,)
 
-    def matches(self, pattern: Any, v: Any, bound: Bindings) -> Iterator[Bindings]:
-        """Yield every way in which a part of the left side matches a variable."""
+    def matches(
+        self, pattern: Any, v: Any, bound: Bindings, whole: Any = None
+    ) -> Iterator[Bindings]:
+        """Yield every way in which a part of the left side matches a variable. whole: what that is
+        an operand of.
+        """
         if isinstance(pattern, Hole):
             yield from self.bind(pattern, v, bound)
         elif isinstance(pattern, Literal):
-            if pattern.holds(v):
+            if pattern.holds(v, whole):
                 yield bound
             else:
                 self.failed(pattern, v, bound)
         else:
             yield from self.match_op(pattern, v, bound)
             if pattern.default is not None:
-                yield from self.match_default(pattern, v, bound)
+                yield from self.match_default(pattern, v, bound, whole)
 
     def match_op(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
         if not self.is_there(pattern, v, bound):
@@ -187,7 +191,9 @@ class Matcher:
                 return None
         return bound
 
-    def match_default(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
+    def match_default(
+        self, pattern: OpNode, v: Any, bound: Bindings, whole: Any
+    ) -> Iterator[Bindings]:
         """Match what is left of an op when its operand with a default is missing."""
         missing = pattern.default
         assert missing is not None
@@ -195,7 +201,7 @@ class Matcher:
             return
         (other,) = [a for a in pattern.args if a is not missing]
         for inner in self.ready(bound | {missing.name: missing.default}):
-            yield from self.matches(other, v, inner)
+            yield from self.matches(other, v, inner, whole)
 
     def match_ac(self, pattern: OpNode, node: Any, bound: Bindings) -> Iterator[Bindings]:
         """Match operands in any order (see `match/ac.py`)."""
@@ -208,7 +214,7 @@ class Matcher:
         if not taking.rests and not may_regroup(n, taking.wanted, self.exact, out):
             self.failed(pattern, node, bound, REGROUPED)
             return
-        for inner, places in self.assign(taking.fixed, node.inputs, bound, ()):
+        for inner, places in self.assign(taking.fixed, out, bound, ()):
             left = without(node.inputs, places)
             taken = [node.inputs[i] for i in places]
             if taking.rests:
@@ -241,17 +247,19 @@ class Matcher:
             self.failed(pattern, node, bound, COUNT)
 
     def assign(
-        self, fixed: Sequence[Any], inputs: Sequence[Any], bound: Bindings, taken: tuple[int, ...]
+        self, fixed: Sequence[Any], out: Any, bound: Bindings, taken: tuple[int, ...]
     ) -> Iterator[tuple[Bindings, tuple[int, ...]]]:
-        """Yield the ways in which patterns take one operand each, and which ones they took."""
+        """Yield the ways in which patterns take one operand of `out` each, and which ones they
+        took.
+        """
         if not fixed:
             yield bound, taken
             return
-        for i, v in enumerate(inputs):
+        for i, v in enumerate(out.owner.inputs):
             if i in taken:
                 continue
-            for inner in self.in_turn([(fixed[0], v)], bound):
-                yield from self.assign(fixed[1:], inputs, inner, (*taken, i))
+            for inner in self.in_turn([(fixed[0], v)], bound, out):
+                yield from self.assign(fixed[1:], out, inner, (*taken, i))
 
     def bind(self, hole: Hole, v: Any, bound: Bindings) -> Iterator[Bindings]:
         if hole.name in bound:
@@ -271,13 +279,13 @@ class Matcher:
         at = next((i for i, p in enumerate(patterns) if is_wide(p)), None)
         if at is None:
             if len(patterns) == len(values):
-                yield from self.all_of(list(zip(patterns, values, strict=True)), bound)
+                yield from self.all_of(list(zip(patterns, values, strict=True)), bound, out)
             return
         hole, others = patterns[at], patterns[at + 1 :]
         needed = sum(not (isinstance(p, Hole) and p.rest) for p in others)
         last, least = len(values) - needed, at + hole.several
         start = least if any(map(is_wide, others)) else max(last, least)
-        for before in self.all_of(list(zip(patterns[:at], values, strict=False)), bound):
+        for before in self.all_of(list(zip(patterns[:at], values, strict=False)), bound, out):
             for end in range(start, last + 1):
                 for taken in self.bind_several(hole, values, at, end, before, out):
                     for inner in self.ready(taken):
@@ -300,27 +308,29 @@ class Matcher:
         else:
             self.failed(hole, taken, bound)
 
-    def all_of(self, pairs: Pairs, bound: Bindings) -> Iterator[Bindings]:
-        """Match operands: first what is cheap to test, then which ops there are, and then what is
-        in each of these.
+    def all_of(self, pairs: Pairs, bound: Bindings, out: Any) -> Iterator[Bindings]:
+        """Match operands of `out`: first what is cheap to test, then which ops there are, and then
+        what is in each of these.
         """
         plain = [pair for pair in pairs if not isinstance(pair[0], OpNode)]
         sure = [(p, v) for p, v in pairs if isinstance(p, OpNode) and p.default is None]
         maybe = [(p, v) for p, v in pairs if isinstance(p, OpNode) and p.default is not None]
         plain.sort(key=lambda pair: test_cost(pair[0]))
-        for cheap in self.in_turn(plain, bound, most=-inf):
+        for cheap in self.in_turn(plain, bound, out, most=-inf):
             for inner in self.ready(cheap, most=1):
                 if all(self.is_there(p, v, inner) for p, v in sure):
                     for known in self.ready(inner):
-                        yield from self.in_turn([*sure, *reversed(maybe)], known)
+                        yield from self.in_turn([*sure, *reversed(maybe)], known, out)
 
-    def in_turn(self, pairs: Pairs, bound: Bindings, most: float = inf) -> Iterator[Bindings]:
+    def in_turn(
+        self, pairs: Pairs, bound: Bindings, out: Any, most: float = inf
+    ) -> Iterator[Bindings]:
         """Match one after the other, in depth. most: what guards may cost that are asked between
         them.
         """
         if not pairs:
             yield bound
             return
-        for inner in self.matches(*pairs[0], bound):
+        for inner in self.matches(*pairs[0], bound, out):
             for known in self.ready(inner, most):
-                yield from self.in_turn(pairs[1:], known, most)
+                yield from self.in_turn(pairs[1:], known, out, most)

@@ -8,20 +8,13 @@ that nothing uses, a left side that is not an op, an op with a number of operand
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from types import ModuleType
 from typing import Any, NamedTuple, NoReturn
 
 from etuples.core import ExpressionTuple, KwdPair
 
-from rewrite_engine.errors import (
-    PatternError,
-    RuleError,
-    UnboundVariableError,
-    did_you_mean,
-    expression_of,
-)
+from rewrite_engine.errors import PatternError, UnboundVariableError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.ac import AFTER, BEFORE, is_ac, is_associative, joined
@@ -32,17 +25,15 @@ from rewrite_engine.match.pattern import (
     OpClass,
     OpNode,
     Rest,
-    as_sort,
+    called,
     holes,
+    parameters_of,
     subpatterns,
+    variable_for,
 )
 from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable, PatternTerm, Term
 
 PARENTHESES = "a rule cannot be an operand: put parentheses around what stands to the left of `>>`"
-TYPELESS = """\
-A rule's variables have no types yet, and what a function makes of an operand may depend on its
-    type. Write the ops with their parameters, such as Sum(axis=0)(a) or DimShuffle(2, (1, 0))(a);
-    what no such terms say is for `compute`, or a @node_rewriter."""
 EQUALITY = "`==` compares patterns: write eq(a, b) for the op (pt.eq), left >> right for a rule"
 LOGIC = "a guard has no truth value when the rule is made: write given(a, b) for both of two"
 FUNCTION = "; a function of variables may say anything else: given(lambda x: ...)"
@@ -140,9 +131,9 @@ def lower(
 
     backward: the author wrote the right side first. extends: see `extended`. Raises `RuleError`s.
     """
-    parameters = _parameters(fn)
-    lvars = {name: _lvar(variable, p) for name, p in parameters.items()}
-    body = _called(fn, lvars)
+    parameters = parameters_of(fn)
+    lvars = {name: variable_for(variable, p) for name, p in parameters.items()}
+    body = called(fn, lvars)
     conditions: tuple[Any, ...] = ()
     if isinstance(body, tuple) and len(body) == 2 and isinstance(body[1], Given):
         body, conditions = body[0], body[1].conditions
@@ -163,47 +154,6 @@ def lower(
     lowered = Lowered(left, right, tuple([lower_condition(c) for c in conditions]), exact)
     _check_bound(lowered, set(lvars))
     return extended(lowered) if extends else lowered
-
-
-def _parameters(fn: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """The parameters of a rule function, also where annotations are text."""
-    try:
-        return inspect.signature(fn, eval_str=True).parameters
-    except Exception as error:
-        what = f"the annotations cannot be read: {type(error).__name__}: {error}"
-        raise PatternError(what) from error
-
-
-def _called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Any:
-    """What a rule function returns. Whatever it raises becomes a `RuleError` that shows the
-    expression.
-    """
-    try:
-        return fn(**lvars)
-    except RuleError:
-        raise
-    except Exception as error:
-        what = f"`{expression_of(fn, error)}` cannot be part of a pattern"
-        hint = _suggested(fn, error)
-        text = f"{what}: {type(error).__name__}: {error}"
-        raise PatternError(text.replace("\n", "\n    ") + hint) from error
-
-
-def _suggested(fn: Callable[..., Any], error: Exception) -> str:
-    """What may have been meant where a rule function raised an error."""
-    if isinstance(error, NameError):
-        return did_you_mean(error.name, [*inspect.signature(fn).parameters, *fn.__globals__])
-    if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
-        return did_you_mean(error.name, dir(error.obj))
-    return f"\n    {TYPELESS}"
-
-
-def _lvar(variable: type[LogicVariable], p: inspect.Parameter) -> LogicVariable:
-    sort = Anything if p.annotation is p.empty else as_sort(p.annotation)
-    default = NO_DEFAULT if p.default is p.empty or sort is Rest else p.default
-    if default is not NO_DEFAULT and not isinstance(default, int | float | complex):
-        raise PatternError(f"parameter {p.name}: a default for a missing operand must be a number")
-    return variable(p.name, sort=sort, rest=sort is Rest, default=default)
 
 
 def asked_by_sorts(lvars: Iterable[LogicVariable]) -> Iterator[Any]:
@@ -234,6 +184,8 @@ def lower_pattern(x: Any) -> Any:
                 f"{x!r} is a variable of a graph: patterns are made of parameters and numbers"
             )
         return Literal(number)
+    if getattr(x, "ndim", None) == 0 and hasattr(x, "item"):  # a number of NumPy
+        x = x.item()
     if isinstance(x, int | float | complex):
         return Literal(x)
     raise PatternError(f"{x!r} cannot be part of a pattern")

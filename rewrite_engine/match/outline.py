@@ -32,7 +32,7 @@ def outline(v: Any, depth: int) -> Outline:
     """The outline of a variable, so many levels of operands deep."""
     head = v.head
     if head is CONSTANT:
-        number = v.number
+        number = v.element
         return (CONSTANT, number if number == number else math.nan)
     if depth == 0 or head is None:
         return head
@@ -51,7 +51,7 @@ def may_match(pattern: Any, seen: Outline) -> bool:
     """Whether a pattern may match a variable with this outline. True may be a false alarm."""
     head = head_of(seen)
     if isinstance(pattern, Literal):
-        return head is CONSTANT and _may_be_number(pattern.value, seen)
+        return head is CONSTANT and _may_be_number(pattern, seen)
     if not isinstance(pattern, OpNode):
         return not (isinstance(pattern, Hole) and pattern.sort.constant) or head is CONSTANT
     if pattern.default is not None:  # it may stand for its other operand alone
@@ -92,10 +92,10 @@ def may_match_operands(pattern: OpNode, seen: Sequence[Outline]) -> bool:
     return pattern.swaps and all(map(may_match, args[::-1], seen))
 
 
-def _may_be_number(wanted: Any, seen: Outline) -> bool:
-    if seen is CONSTANT or wanted != wanted:
+def _may_be_number(wanted: Literal, seen: Outline) -> bool:
+    if seen is CONSTANT or wanted.value != wanted.value:
         return True
-    return bool(seen[1] == wanted)  # (0.0 and -0.0, 1 and True are told apart later)
+    return seen[1] in wanted.marks  # (0.0 and -0.0, 1 and True are told apart later)
 
 
 def numbers_among(args: Iterable[Any]) -> Iterator[Any]:
@@ -104,7 +104,7 @@ def numbers_among(args: Iterable[Any]) -> Iterator[Any]:
     while stack:
         p = stack.pop()
         if isinstance(p, Literal) and p.value == p.value:
-            yield p.value
+            yield from p.marks
         elif isinstance(p, OpNode) and p.default is not None:
             stack += p.args
 
@@ -167,8 +167,9 @@ def demands(left: OpNode) -> dict[int, tuple[Any, ...]]:
     stack: list[tuple[Any, int]] = [(a, 1) for a in left.args]
     while stack:
         p, level = stack.pop()
-        if isinstance(p, Literal) and p.value == p.value:
-            found.setdefault(level, []).append((CONSTANT, p.value))
+        if isinstance(p, Literal):
+            if p.value == p.value and len(p.marks) == 1:
+                found.setdefault(level, []).append((CONSTANT, p.value))
         elif isinstance(p, OpNode) and p.default is None:
             if not isinstance(p.op, OpClass):
                 found.setdefault(level, []).append(p.op)

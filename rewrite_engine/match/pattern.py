@@ -1,4 +1,5 @@
-"""What a rule's sides are made of once they are lowered: holes, literals, and ops on patterns.
+"""What a rule's sides are made of once they are lowered: holes, literals, and ops on patterns; and
+the function that an author wrote, called on fresh logic variables.
 
 These are plain data. `match/lower.py` makes them from what a rule's author wrote; `interpret.py`
 and `emit.py` give them meaning, forwards; `rule.goal` gives it in miniKanren.
@@ -6,13 +7,21 @@ and `emit.py` give them meaning, forwards; `rule.goal` gives it in miniKanren.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
-from rewrite_engine.errors import PatternError
+from rewrite_engine.errors import PatternError, RuleError, did_you_mean, expression_of
 from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.graph.number import counts_as, roundings, same_number
+from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable
+
+TYPELESS = """\
+A rule's variables have no types yet, and what a function makes of an operand may depend on its
+    type. Write the ops with their parameters, such as Sum(axis=0)(a) or DimShuffle(2, (1, 0))(a);
+    what no such terms say is for `compute`, or a @node_rewriter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +100,9 @@ def is_wide(pattern: Any) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Literal:
-    """A number. It matches a constant with that value, of any dtype, if that is 0-dimensional."""
+    """A number. It matches a constant that is this number, rounded to the constant's dtype; also
+    an array filled with it where the op takes it as a number (`Op.takes_as_number`).
+    """
 
     value: Any
 
@@ -101,11 +112,14 @@ class Literal:
     def __hash__(self) -> int:
         return hash((Literal, self.value if self.value == self.value else None))
 
-    def holds(self, v: Any) -> bool:
-        """Whether a variable is this number (0.0 and -0.0 differ)."""
-        if v.head is not CONSTANT:
-            return False
-        return same_number(v.number, self.value)
+    @property
+    def marks(self) -> tuple[Any, ...]:
+        """The numbers that constants may have which it matches: it, as dtypes round it."""
+        return roundings(self.value)
+
+    def holds(self, v: Any, whole: Any = None) -> bool:
+        """Whether a variable is this number, as an operand of `whole` (None: of no op)."""
+        return v.head is CONSTANT and is_literal(v, self.value, whole)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,23 +170,14 @@ class OpNode:
 Pattern = Hole | Literal | OpNode
 
 
-def same_number(found: Any, wanted: Any) -> bool:
-    """Equality of numbers that tells 0.0 from -0.0 and 1 from True (and takes a NaN for equal to
-    a NaN).
-    """
-    if found is None or isinstance(found, bool) != isinstance(wanted, bool):
+def is_literal(v: Any, value: Any, whole: Any) -> bool:
+    """Whether a constant is a number in a pattern, as an operand of `whole` (see `Literal`)."""
+    if not counts_as(v, value):
         return False
-    if wanted != wanted:
-        return bool(found != found)
-    if found != wanted:
-        return False
-    return bool(wanted != 0) or _sign(found) == _sign(wanted)
-
-
-def _sign(x: Any) -> Any:
-    if isinstance(x, complex):
-        return math.copysign(1.0, x.real), math.copysign(1.0, x.imag)
-    return math.copysign(1.0, x)
+    node = getattr(whole, "owner", None)
+    return v.number is not None or (
+        node is not None and bool(node.op.takes_as_number(node.inputs, v))
+    )
 
 
 def subpatterns(pattern: Any) -> Iterator[tuple[Any, int]]:
@@ -196,3 +201,48 @@ def holes(pattern: Any) -> dict[str, Hole]:
                 if isinstance(value, Hole):
                     found.setdefault(value.name, value)
     return found
+
+
+# --- what an author writes -----------------------------------------------------------------------
+
+
+def parameters_of(fn: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a rule function, also where annotations are text."""
+    try:
+        return inspect.signature(fn, eval_str=True).parameters
+    except Exception as error:
+        what = f"the annotations cannot be read: {type(error).__name__}: {error}"
+        raise PatternError(what) from error
+
+
+def called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Any:
+    """What a rule function returns. Whatever it raises becomes a `RuleError` that shows the
+    expression.
+    """
+    try:
+        return fn(**lvars)
+    except RuleError:
+        raise
+    except Exception as error:
+        what = f"`{expression_of(fn, error)}` cannot be part of a pattern"
+        hint = _suggested(fn, error)
+        text = f"{what}: {type(error).__name__}: {error}"
+        raise PatternError(text.replace("\n", "\n    ") + hint) from error
+
+
+def _suggested(fn: Callable[..., Any], error: Exception) -> str:
+    """What may have been meant where a rule function raised an error."""
+    if isinstance(error, NameError):
+        return did_you_mean(error.name, [*inspect.signature(fn).parameters, *fn.__globals__])
+    if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
+        return did_you_mean(error.name, dir(error.obj))
+    return f"\n    {TYPELESS}"
+
+
+def variable_for(variable: type[LogicVariable], p: inspect.Parameter) -> LogicVariable:
+    """The logic variable for a parameter of a rule function."""
+    sort = Anything if p.annotation is p.empty else as_sort(p.annotation)
+    default = NO_DEFAULT if p.default is p.empty or sort is Rest else p.default
+    if default is not NO_DEFAULT and not isinstance(default, int | float | complex):
+        raise PatternError(f"parameter {p.name}: a default for a missing operand must be a number")
+    return variable(p.name, sort=sort, rest=sort is Rest, default=default)

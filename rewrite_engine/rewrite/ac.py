@@ -78,12 +78,12 @@ def has_constant(seen: Sequence[Outline]) -> bool:
 
 
 def is_number(v: Variable, declaration: Any, out: Variable) -> bool:
-    """Whether a variable is the number that an op declares (-1 as bits: all of them are set, those
-    of True where `out` is a boolean).
+    """Whether a variable is the number that an op declares, or an array filled with it (-1 as bits:
+    all of them are set, those of True where `out` is a boolean).
     """
     if v.head is not CONSTANT:
         return False
-    number = v.number  # type: ignore[attr-defined]
+    number = v.element  # type: ignore[attr-defined]
     if number is True and declaration == -1:
         return bool(out.type.computes_like(v.type))
     return bool(number == declaration)

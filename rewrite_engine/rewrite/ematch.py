@@ -159,12 +159,12 @@ class LeftSide:
         if id(pattern) in self.plans:
             yield from self.in_any_order(pattern, t, inner)
         elif pattern.rests:
-            for found, trees in self.in_sequence(pattern.args, kids, inner):
+            for found, trees in self.in_sequence(pattern.args, kids, inner, t):
                 if pattern is not self.left or self.may_leave(t, found):
                     yield found, t if trees == kids else (op, trees)
         elif len(kids) == len(pattern.args):
             for args in (pattern.args, pattern.args[::-1]) if pattern.swaps else (pattern.args,):
-                for found, trees in self.operands(args, kids, inner):
+                for found, trees in self.operands(args, kids, inner, t):
                     yield found, t if trees == kids else (op, trees)
 
     def may_leave(self, t: int, bound: Bound) -> bool:
@@ -174,20 +174,20 @@ class LeftSide:
         return stands_alone(self.egraph.var[t], self.rule.lowered.exact, start, end)
 
     def operands(
-        self, patterns: Sequence[Any], kids: Sequence[int], bound: Bound
+        self, patterns: Sequence[Any], kids: Sequence[int], bound: Bound, t: int
     ) -> Iterator[tuple[Bound, tuple[Tree, ...]]]:
-        """How patterns match operands, one each."""
+        """How patterns match operands of a term, one each."""
         if not patterns:
             yield bound, ()
             return
-        for found, tree in self.operand(patterns[0], kids[0], bound):
-            for all_bound, trees in self.operands(patterns[1:], kids[1:], found):
+        for found, tree in self.operand(patterns[0], kids[0], bound, t):
+            for all_bound, trees in self.operands(patterns[1:], kids[1:], found, t):
                 yield all_bound, (tree, *trees)
 
     def in_sequence(
-        self, patterns: Sequence[Any], kids: Kids, bound: Bound
+        self, patterns: Sequence[Any], kids: Kids, bound: Bound, t: int
     ) -> Iterator[tuple[Bound, tuple[Tree, ...]]]:
-        """How patterns match operands in their order; a rest takes any number of them."""
+        """How patterns match operands of a term in their order; a rest takes any number of them."""
         if not patterns:
             if not kids:
                 yield bound, ()
@@ -195,52 +195,52 @@ class LeftSide:
         first, others = patterns[0], patterns[1:]
         needed = sum(not (isinstance(p, Hole) and p.rest) for p in patterns)
         if not (isinstance(first, Hole) and first.rest):
-            ways = self.operand(first, kids[0], bound) if kids else ()
+            ways = self.operand(first, kids[0], bound, t) if kids else ()
             for found, tree in ways:
-                for all_bound, trees in self.in_sequence(others, kids[1:], found):
+                for all_bound, trees in self.in_sequence(others, kids[1:], found, t):
                     yield all_bound, (tree, *trees)
             return
         most = len(kids) - needed
         for n in range(most if needed == len(others) else 0, most + 1):
             inner = self.bind(first, kids[:n], bound) if n >= 0 else None
             if inner is not None:
-                for all_bound, trees in self.in_sequence(others, kids[n:], inner):
+                for all_bound, trees in self.in_sequence(others, kids[n:], inner, t):
                     yield all_bound, (*kids[:n], *trees)
 
-    def operand(self, pattern: Any, k: int, bound: Bound) -> Iterator[Way]:
-        """How a pattern matches the class of an operand."""
+    def operand(self, pattern: Any, k: int, bound: Bound, whole: int) -> Iterator[Way]:
+        """How a pattern matches the class of an operand of a term."""
         egraph = self.egraph
         if isinstance(pattern, Hole):
             inner = self.bind(pattern, k, bound)
             if inner is not None:
                 yield inner, k
         elif isinstance(pattern, Literal):
-            if pattern.holds(egraph.speaker(k)):
+            if pattern.holds(egraph.speaker(k), egraph.var[whole]):
                 yield bound, k
         else:
             for t in egraph.members(egraph.find(k)):
                 if egraph.op[t] is not None and pattern.fits(egraph.op[t]):
                     yield from self.at(pattern, t, bound)
-            yield from self.missing(pattern, k, bound)
+            yield from self.missing(pattern, k, bound, whole)
             if id(pattern) in self.open:
-                yield from self.one_operand(pattern, k, bound)
+                yield from self.one_operand(pattern, k, bound, whole)
 
-    def missing(self, pattern: OpNode, k: int, bound: Bound) -> Iterator[Way]:
+    def missing(self, pattern: OpNode, k: int, bound: Bound, whole: int) -> Iterator[Way]:
         """How what is left of an op matches where its operand with a default is missing."""
         hole = pattern.default
         if hole is None or hole.name in bound:
             return
         (other,) = [a for a in pattern.args if a is not hole]
-        yield from self.operand(other, k, bound | {hole.name: Weak(hole.default)})
+        yield from self.operand(other, k, bound | {hole.name: Weak(hole.default)}, whole)
 
-    def one_operand(self, pattern: OpNode, k: int, bound: Bound) -> Iterator[Way]:
+    def one_operand(self, pattern: OpNode, k: int, bound: Bound, whole: int) -> Iterator[Way]:
         """How an AC pattern with a rest matches a term of another op, as the sum of it alone."""
         (rests, alone), egraph = self.open[id(pattern)], self.egraph
         if alone is None and any(a not in rests for a in pattern.args):
             return
         if alone is not None:
             inner = self.bind_all(rests, [()] * len(rests), bound)
-            yield from () if inner is None else self.operand(alone, k, inner)
+            yield from () if inner is None else self.operand(alone, k, inner, whole)
         elif not any(pattern.fits(egraph.op[t]) for t in egraph.members(egraph.find(k))):
             places = range(len(rests))
             for i in places:
@@ -274,7 +274,7 @@ class LeftSide:
         exact = self.rule.lowered.exact and not taking.rests
         if not may_regroup(len(kids), wanted, exact, whole):
             return
-        for found, trees in self.assigned(taking.fixed, kids, bound, {}):
+        for found, trees in self.assigned(taking.fixed, t, bound, {}):
             left = without(kids, tuple(trees))
             taken = [self.egraph.speaker(kids[i]) for i in trees]
             others = [self.egraph.speaker(k) for k in (left if taking.collector else left[:1])]
@@ -325,17 +325,17 @@ class LeftSide:
         return keeps_dtype(whole, taken, *rests)
 
     def assigned(
-        self, fixed: Sequence[Any], kids: Kids, bound: Bound, trees: dict[int, Tree]
+        self, fixed: Sequence[Any], t: int, bound: Bound, trees: dict[int, Tree]
     ) -> Iterator[tuple[Bound, dict[int, Tree]]]:
-        """The ways in which patterns take one operand each; the trees by the operand's place."""
+        """The ways in which patterns take one operand of a term each; the trees by its place."""
         if not fixed:
             yield bound, trees
             return
-        for i, k in enumerate(kids):
+        for i, k in enumerate(self.egraph.kids[t]):
             if i in trees:
                 continue
-            for found, tree in self.operand(fixed[0], k, bound):
-                yield from self.assigned(fixed[1:], kids, found, trees | {i: tree})
+            for found, tree in self.operand(fixed[0], k, bound, t):
+                yield from self.assigned(fixed[1:], t, found, trees | {i: tree})
 
 
 def rests_of(pattern: OpNode) -> list[Hole]:

@@ -13,10 +13,11 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.number import same_number
 from rewrite_engine.match.ac import EXTRA, is_associative
 from rewrite_engine.match.emit import literal_like
 from rewrite_engine.match.lower import sound_side
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, same_number
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.ac import flatten, regroup
 from rewrite_engine.rewrite.egraph import EGraph, Link

@@ -15,7 +15,7 @@ import numpy as np
 
 from rewrite_engine.config import config
 from rewrite_engine.errors import DTypeError, ForeignObjectError, ShapeError, describe, message
-from rewrite_engine.graph.node import Apply, Variable, build_variable
+from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.scalar.dtype import is_number
@@ -252,6 +252,14 @@ class Elemwise(Op):
             if v.type.ndim and v is not constant:
                 result = _second(v, result)
         return result
+
+    def takes_as_number(self, inputs: Sequence[Variable], constant: Any) -> bool:
+        """Where other operands are known to have its shape, or to be stretched to more."""
+        others = [v.type.shape[::-1] for v in inputs if v.head is not CONSTANT]
+        shape = constant.type.shape[::-1]
+        return all(
+            any(i < len(s) and (d == 1 or s[i] == d) for s in others) for i, d in enumerate(shape)
+        )
 
     # --- analysis ---------------------------------------------------------------------------
 

@@ -25,6 +25,7 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.number import NO_NUMBER, rounded
 from rewrite_engine.graph.type import Type
 from rewrite_engine.scalar.dtype import dtype_name
 from rewrite_engine.tensor.variable import TensorConstant, TensorVariable
@@ -264,6 +265,23 @@ class TensorType(Type):
     def computes_like(self, otype: Type) -> bool:
         """The same dtype."""
         return isinstance(otype, TensorType) and otype.dtype == self.dtype
+
+    def element_of(self, value: Any) -> Any:
+        """The number that all elements are, bit by bit; `NO_NUMBER` if there is none."""
+        if not value.size:
+            return NO_NUMBER
+        first = value.flat[0].tobytes()
+        same = value.flat[-1].tobytes() == first and value.tobytes() == first * value.size
+        return value.flat[0].item() if same else NO_NUMBER
+
+    def rounded(self, number: Any) -> Any:
+        """The number in the precision of floats; integers have to be equal."""
+        if self.kind not in "fc" or isinstance(number, bool):
+            return None
+        try:
+            return rounded(number, self.numpy_dtype.itemsize // (1 + (self.kind == "c")))
+        except OverflowError:
+            return None
 
     def convert_variable(self, var: Variable) -> Variable | None:
         """Return `var` itself if its type is as specific, `specify_shape(var, …)` if its shape

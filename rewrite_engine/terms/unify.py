@@ -9,7 +9,6 @@ miniKanren's business.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from numbers import Number
 from typing import Any
@@ -25,6 +24,7 @@ from unification.variable import _global_logic_variables as _declared
 from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.number import counts_as
 from rewrite_engine.terms.convert import from_term, record_term
 from rewrite_engine.terms.expression import Merged, make, null, parts
 from rewrite_engine.terms.logic import LogicVariable, PatternTerm
@@ -174,35 +174,20 @@ def _unify_values(a: Any, b: Any, s: Any) -> Any:
 def literal_matches(literal: Any, constant: Constant) -> bool:
     """Whether a value in a pattern, or another constant, is equal to a constant in content.
 
-    A Python number is equal to a constant that is that one number, whatever its dtype (but True is
-    not 1, and 0 not -0.0; nan is equal to nan). Another value is equal if the constant's type
+    A Python number is equal to a constant that is that one number, as its dtype rounds it (but True
+    is not 1, and 0 not -0.0; nan is equal to nan). Another value is equal if the constant's type
     makes an equal constant of it.
     """
     if isinstance(literal, Constant):
         return constant.equals(literal)
     if isinstance(literal, Variable):
         return False
-    number = getattr(constant, "number", None)
-    if number is None and isinstance(constant.data, Number):
-        number = constant.data
-    if isinstance(literal, Number) and isinstance(number, Number):
-        return _same_number(literal, number)
     if isinstance(literal, Number):
-        return False
+        return constant.number is not None and counts_as(constant, literal)
     try:
         return bool(constant.type.make_constant(literal).equals(constant))
     except (TypeError, ValueError):
         return False
-
-
-def _same_number(a: Any, b: Any) -> bool:
-    if isinstance(a, bool) != isinstance(b, bool):
-        return False
-    if a != b:
-        return bool(a != a and b != b)
-    if a == 0 and not isinstance(a, complex) and not isinstance(b, complex):
-        return math.copysign(1, a) == math.copysign(1, b)
-    return True
 
 
 # --- what is in a term ---------------------------------------------------------------------------
