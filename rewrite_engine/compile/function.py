@@ -52,7 +52,8 @@ def function(
     value} or pairs; stored together after a call succeeded. givens: {variable: what to use in its
     place}. no_default_updates: leave out the default updates of all shared variables (True), or
     of those listed. mode: a `Mode` or its name. accept_inplace: the graph may have ops that
-    overwrite their inputs. allow_input_downcast: arguments may lose precision (True), or not even
+    overwrite their inputs, and what rules want to overwrite in vain is no error.
+    allow_input_downcast: arguments may lose precision (True), or not even
     become floatX (False). on_unused_input: "raise", "warn" or "ignore". trace: records what the
     rules do. check: each call first looks whether what was declared with `assume` is true of the
     values, and raises `AssumptionError` if it is not (default: `config.check`).
@@ -188,5 +189,5 @@ def _guard(fgraph: FunctionGraph, mutable: set[Variable], accept_inplace: bool) 
             )
         )
     if destroyers or mutable:
-        fgraph.attach_feature(DestroyHandler(mutable))
+        fgraph.attach_feature(DestroyHandler(mutable, strict=not accept_inplace))
         fgraph.validate()

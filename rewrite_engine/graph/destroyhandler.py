@@ -39,11 +39,14 @@ class DestroyHandler(Feature):
     conflict.
 
     mutable: inputs of the graph that may be overwritten (by default none), or those they are copies
-    of.
+    of. strict: a rule that brings in an op which overwrites what it must not has failed; else what
+    it proposes is refused, and that is no error. A graph that overwrites something has a strict one
+    of its own, until another is attached.
     """
 
-    def __init__(self, mutable: Collection[Variable] = ()) -> None:
+    def __init__(self, mutable: Collection[Variable] = (), strict: bool = False) -> None:
         self.mutable = set(mutable)
+        self.strict = strict
         self.destroyer: dict[Variable, Apply] = {}  # root → the node that overwrites it
         self.claims: dict[Apply, Roots] = {}  # the inverse
         #: → who has to run before it, if any; the inverse is `Order.extra`
@@ -54,13 +57,16 @@ class DestroyHandler(Feature):
         self.memo: dict[Variable, Roots] = {}  # what views show
 
     def clone(self) -> DestroyHandler:
-        return DestroyHandler(self.mutable)
+        return DestroyHandler(self.mutable, self.strict)
 
     # --- callbacks -------------------------------------------------------------------------------
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
-        if fgraph.guard is not None:
-            raise AlreadyThere
+        before = fgraph.guard
+        if before is not None:
+            if not before.is_own() or self.is_own():
+                raise AlreadyThere
+            fgraph.remove_feature(before)
         self.mutable = {fgraph.memo.get(v, v) for v in self.mutable}
         self.on_restore(fgraph)
         fgraph.guard = self
@@ -136,6 +142,10 @@ class DestroyHandler(Feature):
         return {node: list(readers) for node, readers in self.readers.items() if readers}
 
     # --- questions -------------------------------------------------------------------------------
+
+    def is_own(self) -> bool:
+        """Whether it is the one that a graph gives itself."""
+        return self.strict and not self.mutable
 
     def is_idle(self) -> bool:
         """Whether nothing in the graph overwrites anything."""

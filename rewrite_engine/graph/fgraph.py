@@ -14,18 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rewrite_engine.errors import (
-    ConstantInputError,
-    DuplicateInputError,
-    ForeignObjectError,
-    InputError,
-    describe,
-)
+from rewrite_engine.errors import ConstantInputError, DuplicateInputError, InputError
+from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.feature import CALLBACKS, AlreadyThere, Feature, overridden
 from rewrite_engine.graph.history import replace_validate
-from rewrite_engine.graph.intake import copy_in
+from rewrite_engine.graph.intake import check_io, take_in
 from rewrite_engine.graph.intern import key_in_any_order, key_of
-from rewrite_engine.graph.memory import makers_of_destroyed
+from rewrite_engine.graph.memory import Unguarded
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.order import GAP
@@ -58,7 +53,7 @@ class FunctionGraph(NodeStore):
     ) -> None:
         if inputs is None:
             inputs = [v for v in graph_inputs(outputs) if not isinstance(v, Constant)]
-        _check_io(inputs, outputs)
+        check_io(inputs, outputs)
         super().__init__()
         self.merging = merging
         #: whether the nodes are this graph's own (copies), so that nobody misses those that leave
@@ -69,19 +64,16 @@ class FunctionGraph(NodeStore):
         self.memo: dict[Variable, Variable] = {} if memo is None else memo
         for v in inputs:
             self.add_input(self.memo.setdefault(v, v.clone() if clone and copy_inputs else v))
-        nodes = toposort(outputs, self.memo)
-        if clone:
-            copy_in(self, nodes, self.memo)
-        else:
-            apart = makers_of_destroyed(nodes)
-            for node in nodes:
-                self.merging = merging and node not in apart
-                self._enter(node, self.memo, GAP, None, None, node)
+        self.guarding = False
+        destroyers = take_in(self, outputs, merging)
         for v in outputs:
             self.add_output(v)
         self.merging = True
         for feature in features:
             self.attach_feature(feature)
+        self.guarding = True
+        if destroyers:
+            self.watch()
 
     @property
     def reorders(self) -> bool:
@@ -178,6 +170,10 @@ class FunctionGraph(NodeStore):
                 getattr(self, name).remove(getattr(feature, name))
         feature.on_detach(self)
 
+    def watch(self) -> None:
+        """See to it that a `DestroyHandler` is there."""
+        self.attach_feature(DestroyHandler(strict=True))
+
     def validate(self) -> None:
         """Ask every feature; raises `InconsistencyError`."""
         self.flush()
@@ -211,7 +207,13 @@ class FunctionGraph(NodeStore):
             was = None if maker is None else maker.origin
             origin = getattr(reason, "consumed", plainly)(source, was, reason)
         if maker is None:
-            own = self._import(new, reason, origin, import_missing)
+            try:
+                own = self._import(new, reason, origin, import_missing)
+            except Unguarded:
+                if self.fresh is not None:  # the run of rules takes care
+                    raise
+                self.watch()
+                own = self._import(new, reason, origin, import_missing)
             if own is not new and origin is not None and own.owner is not None:
                 was = own.owner.origin
                 if was is not origin:  # an equal one was there: it comes from elsewhere now, too
@@ -309,13 +311,13 @@ class FunctionGraph(NodeStore):
 
     def _enter_all(self) -> None:
         """Take in everything below the outputs as it is, without telling anybody."""
-        kept = self.on_import, self.agenda, self.merging
-        self.on_import, self.agenda, self.merging = [], None, False
+        kept = self.on_import, self.agenda, self.merging, self.guarding
+        self.on_import, self.agenda, self.merging, self.guarding = [], None, False, False
         for node in toposort(self.outputs, self.clients):
             self._enter(node, {}, GAP, None, None, node)
         for i, v in enumerate(self.outputs):
             self.out_uses.setdefault(self._root(v) if v.owner is None else v, []).append(i)
-        self.on_import, self.agenda, self.merging = kept
+        self.on_import, self.agenda, self.merging, self.guarding = kept
 
     def _refill_agenda(self, new: Iterable[Apply]) -> None:
         """Let the driver, if any, visit what was waiting before and what is there again."""
@@ -343,7 +345,12 @@ class FunctionGraph(NodeStore):
 
     def add_output(self, var: Variable, reason: Any = None) -> None:
         """Add an output; what is missing of its graph is imported."""
-        own = self._import(self.memo.get(var, var), reason, None, False)
+        var = self.memo.get(var, var)
+        try:
+            own = self._import(var, reason, None, False)
+        except Unguarded:
+            self.watch()
+            own = self._import(var, reason, None, False)
         self.out_uses.setdefault(own, []).append(len(self.outputs))
         self.outputs.append(own)
         if self.guard is not None:
@@ -384,17 +391,3 @@ class FunctionGraph(NodeStore):
         from rewrite_engine.graph.integrity import check
 
         check(self)
-
-
-def _check_io(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
-    for what, variables in (("input", inputs), ("output", outputs)):
-        for i, v in enumerate(variables):
-            if not isinstance(v, Variable):
-                raise ForeignObjectError(
-                    f"{what} {i} of the graph is not a variable: {describe(v)}"
-                )
-    seen: set[Variable] = set()
-    for v in inputs:
-        if v in seen:
-            raise DuplicateInputError(f"{v!r} is given twice as an input of the graph")
-        seen.add(v)

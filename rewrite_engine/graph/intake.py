@@ -6,19 +6,40 @@ later (nodes that rules build) enters through `NodeStore._import`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from rewrite_engine.errors import DuplicateInputError, ForeignObjectError, describe
 from rewrite_engine.graph.memory import makers_of_destroyed
 from rewrite_engine.graph.node import Apply, Variable, build_node, build_variable, copy_tag
 from rewrite_engine.graph.order import GAP
+from rewrite_engine.graph.traverse import toposort
 
 
-def copy_in(fgraph: Any, nodes: Sequence[Apply], names: dict[Variable, Variable]) -> None:
-    """Let copies of nodes in, each after those it needs, before any feature watches; `names` gets
-    the graph's own variables. Equal nodes become one where the graph merges.
+def take_in(fgraph: Any, outputs: Sequence[Variable], merging: bool) -> list[Apply]:
+    """Let in what computes these outputs, before any feature watches: copies where the graph is to
+    have nodes of its own; `fgraph.memo` gets its variables. Return the nodes that overwrite an
+    input.
     """
-    apart = makers_of_destroyed(nodes)
+    names = fgraph.memo
+    nodes = toposort(outputs, names)
+    destroyers = [node for node in nodes if node.op.destroy_map]
+    apart = makers_of_destroyed(destroyers)
+    if fgraph.owns_nodes:
+        copy_in(fgraph, nodes, names, apart)
+        return destroyers
+    for node in nodes:
+        fgraph.merging = merging and node not in apart
+        fgraph._enter(node, names, GAP, None, None, node)
+    return destroyers
+
+
+def copy_in(
+    fgraph: Any, nodes: Sequence[Apply], names: dict[Variable, Variable], apart: Collection[Apply]
+) -> None:
+    """Let copies of nodes in, each after those it needs; `names` gets the graph's own variables.
+    Equal nodes become one where the graph merges, but for those `apart`.
+    """
     clients, table, key_of = fgraph.clients, fgraph.table, fgraph.key_of
     insert, merging = fgraph.order.insert, fgraph.merging
     for node in nodes:
@@ -58,3 +79,18 @@ def copied(node: Apply, inputs: tuple[Variable, ...]) -> Apply:
     if node._tag is not None:
         copy._tag = copy_tag(node)
     return copy
+
+
+def check_io(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
+    """Raise unless these can be the inputs and outputs of a graph."""
+    for what, variables in (("input", inputs), ("output", outputs)):
+        for i, v in enumerate(variables):
+            if not isinstance(v, Variable):
+                raise ForeignObjectError(
+                    f"{what} {i} of the graph is not a variable: {describe(v)}"
+                )
+    seen: set[Variable] = set()
+    for v in inputs:
+        if v in seen:
+            raise DuplicateInputError(f"{v!r} is given twice as an input of the graph")
+        seen.add(v)

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from rewrite_engine.graph.op import Op
 
 
+class Unguarded(Exception):
+    """The first node that overwrites something is about to enter a graph: a `DestroyHandler` has to
+    watch it first.
+    """
+
+
 class Memory(NamedTuple):
     """The memory facts of an op.
 
@@ -132,15 +138,13 @@ def view_roots(var: Variable, memo: dict[Variable, Roots] | None = None) -> Root
     return found or memo[var]
 
 
-def makers_of_destroyed(nodes: Iterable[Apply]) -> set[Apply]:
-    """The nodes that make a value which one of the nodes overwrites, or a view of it on the way.
+def makers_of_destroyed(destroyers: Iterable[Apply]) -> set[Apply]:
+    """The nodes that make a value which one of these nodes overwrites, or a view of it on the way.
 
     Equal ones must not be merged: two nodes cannot overwrite one value.
     """
     makers: set[Apply] = set()
-    for node in nodes:
-        if not node.op.destroy_map:
-            continue
+    for node in destroyers:
         check_places(node)
         stack = [node.inputs[i] for i in memory_of(node.op).destroyed]
         while stack:

@@ -14,6 +14,7 @@ from typing import Any
 
 from rewrite_engine.errors import CycleError, MissingInputError, message
 from rewrite_engine.graph.intern import key_of
+from rewrite_engine.graph.memory import Unguarded
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.order import Order
 from rewrite_engine.graph.origin import Origin
@@ -38,7 +39,8 @@ class NodeStore:
         self.merging = True
         self.key_of = key_of  # when nodes are equal (see `FunctionGraph.reorders`)
         self.lets_go = False  # whether nodes that leave are nobody else's, and may be taken apart
-        self.guard: Any = None  # the DestroyHandler, if there is one
+        self.guard: Any = None  # the DestroyHandler: there is one where something is overwritten
+        self.guarding = True  # whether it must be there before a node that overwrites comes in
         self.account: Any = None  # for drivers: the budget of a repetition that is going on
         self.tally: Any = None  # for drivers: what each rule has done in this run
         self.tries: Any = None  # for drivers: the trace that wants to hear of every try
@@ -105,8 +107,9 @@ class NodeStore:
                 break
         try:
             for node in nodes:
-                if missing:
-                    self._adopt_roots(node)
+                for v in node.inputs if missing else ():
+                    if v.owner is None:
+                        self._root(v, True)
                 self._enter(node, names, 1, reason, origin, node)
         except BaseException:
             self._drop_unused(nodes)
@@ -115,16 +118,13 @@ class NodeStore:
 
     def _drop_unused(self, nodes: Sequence[Apply]) -> None:
         """Remove what a failed import has left: nodes and constants without clients."""
+        lets_go, self.lets_go = self.lets_go, False  # the terms stay those of whoever made them
         for node in reversed(nodes):
             for v in (*node.outputs, *node.inputs):
                 if isinstance(v, Constant):
                     v = self.constants.get(v.signature(), v)
                 self._prune(v, "failed import")
-
-    def _adopt_roots(self, node: Apply) -> None:
-        for v in node.inputs:
-            if v.owner is None:
-                self._root(v, True)
+        self.lets_go = lets_go
 
     def _root(self, v: Variable, missing: bool = False) -> Variable:
         """Return the graph's own root for `v`: an input, or the one constant with that content."""
@@ -132,8 +132,7 @@ class NodeStore:
             return v
         if isinstance(v, Constant):
             own = self.constants.setdefault(v.signature(), v)
-            if own is v:
-                self.clients[v] = {}
+            self.clients.setdefault(own, {})
             return own
         if missing:
             self.inputs.append(v)
@@ -167,6 +166,8 @@ class NodeStore:
         node.inputs = inputs
         if not node.op.destroy_map:
             self.table.setdefault(key, node)
+        elif self.guard is None and self.guarding:
+            raise Unguarded
         level = self.order.insert(node, gap)
         for v in inputs:
             clients[v][node] = None
@@ -259,12 +260,11 @@ class NodeStore:
 
     def mark(self, client: Apply, old: Variable | None, new: Variable | None) -> None:
         """Note that `client` must use `new` for `old`, and let the driver, if any, visit it."""
-        pending = self.dirty.get(client)
-        if pending is None:
-            self.dirty[client] = [(old, new)]
-            self.schedule(client)
-        else:
-            pending.append((old, new))
+        if client in self.dirty:
+            self.dirty[client].append((old, new))
+            return
+        self.dirty[client] = [(old, new)]
+        self.schedule(client)
 
     def schedule(self, node: Apply) -> None:
         """Let the driver visit a node (again)."""
@@ -352,10 +352,10 @@ class NodeStore:
     def _if_still(self, twin: Apply, inputs: tuple[Variable, ...]) -> Apply | None:
         """`twin`, unless its inputs are replaced already and only its key in the table is not."""
         key = self.key_of(twin, inputs)
-        if self.key_of(twin, self.present_inputs(twin)) == key:
-            return twin
-        del self.table[key]
-        return None
+        if self.key_of(twin, self.present_inputs(twin)) != key:
+            del self.table[key]
+            return None
+        return twin
 
     # --- removing --------------------------------------------------------------------------------
 

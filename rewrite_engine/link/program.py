@@ -116,8 +116,11 @@ def schedule(fgraph: FunctionGraph) -> list[Apply]:
     """Return the nodes in the order to run them: depth first, so that few values are alive at a
     time.
 
-    Extra constraints (in-place operations run after the other readers) are honoured. Linear.
+    Extra constraints (in-place operations run after the other readers) are honoured. Linear. Raises
+    `InconsistencyError` if something would be overwritten that must not.
     """
+    if fgraph.guard is not None:
+        fgraph.guard.on_validate(fgraph)
     before = fgraph.orderings()
     opened: set[Apply] = set()
     done: set[Apply] = set()

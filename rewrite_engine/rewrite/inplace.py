@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable
 from operator import itemgetter
 from typing import Any
 
-from rewrite_engine.graph.destroyhandler import DestroyHandler, named
+from rewrite_engine.graph.destroyhandler import named
 from rewrite_engine.graph.memory import Roots, memory_of
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.op import Op
@@ -49,7 +49,7 @@ class InplaceOptimizer(GraphRewriter):
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         if fgraph.guard is None:
-            fgraph.attach_feature(DestroyHandler())
+            fgraph.watch()
         choice = Choice(fgraph)
         result.visits += len(fgraph)
         alone = fgraph.owns_nodes and all(f is fgraph.guard for f in fgraph.features)

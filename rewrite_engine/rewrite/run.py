@@ -15,6 +15,7 @@ from time import perf_counter
 from typing import Any
 
 from rewrite_engine.errors import CycleError, RuleLoopError
+from rewrite_engine.graph.memory import Unguarded
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.dispatch import Candidates
 from rewrite_engine.match.fact import Unknown
@@ -179,20 +180,17 @@ class Run:
         fresh.clear()
         if not self.before.taken:
             self.before.take()
-        size, old, line = len(level), node.outputs[0], lines.get(node)
+        size, line = len(level), lines.get(node)
         n = 1 if line is None else line[0] + 1
         stats.matches += 1
         looked = n % self.every >= self.deep or self.wary
         key = self.look(node, rule, new, n, stats) if looked else None
-        if self.careful or len(node.outputs) > 1 or getattr(new, "type", None) is not old.type:
-            stats = self.inner(new) if new.__class__ is Derived else stats
-            fired = self.put(node, rule, new, stats)
-        elif self.trace is None:
-            fired = self.fgraph.replace(old, new, rule) is not old
-        else:
-            fired = fire(self.fgraph, node, old, rule, new, self.trace)
-        if not fired:
-            return self.unmoved()
+        if new.__class__ is Derived:
+            stats = self.result.tally.setdefault(new.steps[-1][0].name, RuleStats())
+        if not self.swap(node, rule, new, stats):
+            if self.story is not None:  # the graph did not change: not part of any story
+                self.story.drop()
+            return False
         self.hit = True
         if stats.firings:
             stats.firings += 1
@@ -215,15 +213,18 @@ class Run:
             self.check(node, rule, line, key)
         return True
 
-    def unmoved(self) -> bool:
-        """The graph did not change: not part of any story."""
-        if self.story is not None:
-            self.story.drop()
-        return False
-
-    def inner(self, new: Derived) -> RuleStats:
-        """The statistics of the rule that made what a strategy wants to put in."""
-        return self.result.tally.setdefault(new.steps[-1][0].name, RuleStats())
+    def swap(self, node: Apply, rule: Rule, new: Any, stats: RuleStats) -> bool:
+        """Make a replacement; False if the graph does not change."""
+        old = node.outputs[0]
+        try:
+            if self.careful or len(node.outputs) > 1 or getattr(new, "type", None) is not old.type:
+                return self.put(node, rule, new, stats)
+            if self.trace is None:
+                return self.fgraph.replace(old, new, rule) is not old
+            return fire(self.fgraph, node, old, rule, new, self.trace)
+        except Unguarded:
+            self.referee, self.careful = Referee.called_in(self.fgraph, self.referee), True
+            return self.put(node, rule, new, stats)
 
     def put(self, node: Apply, rule: Rule, new: Any, stats: RuleStats) -> bool:
         """Make a replacement that needs care: under a trace, with features that may refuse, of

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
 from typing import Any
 
-from rewrite_engine.errors import CycleError, TypeMismatchError
+from rewrite_engine.errors import CycleError, RuleError, TypeMismatchError
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
@@ -142,6 +142,11 @@ def directions(rules: Iterable[Rule]) -> tuple[DataRule, ...]:
             found.append(rule)
         else:
             raise TypeError(f"{rule!r} is neither an equation nor a data rule")
+    for rule in found:
+        for p in [p for side in (rule.left, rule.right) for p, _ in subpatterns(side)]:
+            if isinstance(p, OpNode) and getattr(p.op, "destroy_map", None):
+                what = f"equations speak of values; {p.op} overwrites an input, it is no value"
+                raise rule.error(RuleError, what)
     return tuple(found)
 
 

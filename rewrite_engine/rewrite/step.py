@@ -5,7 +5,7 @@ the graph alone. `Referee` takes back what a feature of the graph does not want.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from operator import is_
 from typing import Any
 
@@ -23,8 +23,10 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.graph.history import History
+from rewrite_engine.graph.memory import Unguarded
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import UNDONE
+from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.rewrite.trace import Trace, brief
 
@@ -83,6 +85,7 @@ def fire(
         check_type(rule, old, new)
     if trace is None:
         return fgraph.replace(old, new, rule) is not old
+    look_out(fgraph, [new])
     trace.about(node, new, old)
     own = fgraph.replace(old, new, rule)
     if own is old:
@@ -102,6 +105,8 @@ def put_derived(fgraph: Any, node: Apply, rule: Any, result: Derived, trace: Tra
         )
     if trace is None:
         return put(fgraph, node, inner, new, None)
+    if isinstance(new, Variable):
+        look_out(fgraph, [new])
     trace.go(rule.name)
     try:
         if len(result.steps) == 1:
@@ -121,6 +126,13 @@ def put_derived(fgraph: Any, node: Apply, rule: Any, result: Derived, trace: Tra
         return True
     finally:
         trace.gone()
+
+
+def look_out(fgraph: Any, terms: Iterable[Variable]) -> None:
+    """Raise `Unguarded`, before anything is put in or told, if new terms overwrite something."""
+    if fgraph.guard is None:
+        if any(node.op.destroy_map for node in toposort(terms, fgraph.clients)):
+            raise Unguarded
 
 
 def check_type(rule: Any, old: Variable, new: Variable) -> None:
@@ -155,6 +167,7 @@ def fire_all(fgraph: Any, node: Apply, rule: Any, result: Any, trace: Trace | No
         if not isinstance(new, Variable):
             raise rule.error(PatternError, f"proposes {new!r} for {old!r}, which is not a variable")
         check_type(rule, old, new)
+    look_out(fgraph, [new for _, new in todo])
     if trace is None:
         return any([fire(fgraph, node, old, rule, new, None) for old, new in todo])
     alone = not trace.together
@@ -172,19 +185,29 @@ class Referee:
     (`Feature.on_validate` raises `InconsistencyError`).
 
     A proposal is not tried twice on the same inputs. A `DestroyHandler` is asked only while
-    something is overwritten.
+    something is overwritten; where it is strict, a rule that wants to overwrite what it must not
+    has failed.
     """
 
     def __init__(self, fgraph: Any) -> None:
         self.fgraph = fgraph
         self.history = History()
-        self.refused: dict[tuple[Apply, Any], tuple[tuple[Any, ...], Refusal]] = {}
+        self.refused: dict[tuple[Apply, Any], tuple[tuple[Any, ...], Exception]] = {}
         fgraph.attach_feature(self.history)
 
     @classmethod
     def of(cls, fgraph: Any) -> Referee | None:
         """A referee, if the graph has features that may refuse something."""
         return cls(fgraph) if fgraph.on_validate else None
+
+    @classmethod
+    def called_in(cls, fgraph: Any, referee: Referee | None) -> Referee:
+        """A referee for a graph in which something will be overwritten from here on."""
+        fresh, fgraph.fresh = fgraph.fresh, None
+        fgraph.lets_go = False  # what leaves may have to come back
+        fgraph.watch()
+        fgraph.fresh = fresh
+        return referee or cls(fgraph)
 
     def leave(self) -> None:
         """The run is over."""
@@ -201,9 +224,9 @@ class Referee:
         inputs = node.inputs
         try:
             changed = self._try(node, rule, result, keep=trace is None)
-        except Refusal as refusal:
-            if refusal.feature is not None:
-                self.refused[node, rule] = inputs, refusal
+        except (Refusal, InconsistencyError) as no:
+            if getattr(no, "feature", self) is not None:
+                self.refused[node, rule] = inputs, no
             raise
         return put(fgraph, node, rule, result, trace) if changed and trace is not None else changed
 
@@ -215,15 +238,15 @@ class Referee:
         changed, valid = False, False
         try:
             changed = put(fgraph, node, rule, result, None)
-            self._ask()
+            self._ask([made for made in fgraph.fresh if made not in before])
             valid = True
         finally:
             if changed and not (valid and keep):
                 self._take_back(old, made_by(result), before)
         return changed
 
-    def _ask(self) -> None:
-        """Ask the features."""
+    def _ask(self, new: Iterable[Apply]) -> None:
+        """Ask the features. new: the nodes that came in."""
         fgraph = self.fgraph
         guard = fgraph.guard
         for check in fgraph.on_validate:
@@ -234,6 +257,8 @@ class Referee:
             try:
                 check(fgraph)
             except InconsistencyError as error:
+                if feature is guard and guard.strict and not guard.broken.keys().isdisjoint(new):
+                    raise  # what the rule itself wants to overwrite
                 raise Refusal(str(error), type(feature).__name__) from error
 
     def _take_back(self, old: Variable, result: Any, before: set[Apply]) -> None:
@@ -277,7 +302,7 @@ def explain_failure(rule: Any, node: Apply, error: Exception) -> RewriteEngineEr
             return kind(f"{what}\n{_at(node)}")
     elif isinstance(error, TypeMismatchError):
         kind, what = RuleTypeError, f"changes the type: {error}"
-    elif isinstance(error, CycleError | InputError):
+    elif isinstance(error, CycleError | InputError | InconsistencyError):
         kind, what = RuleError, f"proposes a term that cannot be put in: {error}"
     else:
         kind, what = RuleRaisedError, f"raised {type(error).__name__}: {error}"

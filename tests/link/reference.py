@@ -11,6 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.traverse import toposort
@@ -21,9 +22,11 @@ ROWS, COLUMNS = 3, 4
 
 
 def link(inputs: Sequence[Variable], outputs: Any, rewrite: Any = None, **options: Any) -> Linked:
-    """Link a graph alone, without anything of `compile/`."""
+    """Link a graph alone, without anything of `compile/`. All inputs may be overwritten."""
     single = isinstance(outputs, Variable)
     fgraph = FunctionGraph(inputs, [outputs] if single else outputs)
+    if fgraph.guard is not None:
+        fgraph.attach_feature(DestroyHandler(inputs))
     if rewrite is not None:
         rewrite(fgraph)
     arguments = tuple([Argument(x.type, x.name) for x in inputs])
