@@ -1,8 +1,8 @@
 """Indexing that takes everything, or takes from what is known."""
 
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import MakeVector, Shape, Shape_i, Subtensor, cast
-from rewrite_engine.tensor.index_template import Slice
+from rewrite_engine.tensor import DimShuffle, MakeVector, Shape, Shape_i, Subtensor, cast
+from rewrite_engine.tensor.index_template import WHOLE, Slice
 
 
 @node_rewriter([Subtensor], phase="canonicalize", claim=exact)
@@ -14,6 +14,22 @@ def index_of_everything(fgraph, node):
     """
     everything = all(i == slice(None) or i is Ellipsis for i in map(as_slice, node.op.idx_list))
     return node.inputs[0] if everything and len(node.inputs) == 1 else None
+
+
+@node_rewriter([Subtensor], phase="canonicalize", claim=exact)
+def index_of_new_axes(fgraph, node):
+    """x[:, None] is a `DimShuffle`, which other rules know. Not data: the index is a parameter.
+
+    >>> rewritten(vector("x")[:, None])
+    ExpandDims{axes=[1]}(x)
+    """
+    entries = node.op.idx_list
+    if len(node.inputs) != 1 or "x" not in entries or not set(entries) <= {"x", WHOLE}:
+        return None
+    x = node.inputs[0]
+    kept = iter(range(x.type.ndim))
+    order = ["x" if entry == "x" else next(kept) for entry in entries]
+    return DimShuffle(x.type.ndim, (*order, *kept))(x)
 
 
 def as_slice(entry):

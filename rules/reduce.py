@@ -5,7 +5,8 @@ import numpy as np
 from rewrite_engine.rules.facts import bounded, finite, nonzero
 from rewrite_engine.rules.language import *
 from rewrite_engine.scalar.dtype import promote
-from rewrite_engine.tensor import Max, Min, Sum
+from rewrite_engine.tensor import DimShuffle, LogSumExp, Max, Min, Sum
+from rewrite_engine.tensor.reduction import Reduction
 
 
 def merged_axes(inner, outer):
@@ -164,3 +165,30 @@ def reduction_over_ones(fgraph, node):
     if not axes or not all(x.type.broadcastable[a] for a in axes):
         return None
     return x if op.keepdims else x.squeeze(axis=tuple(axes))
+
+
+def putting_back(axis, ndim):
+    """The reordering that gives what was reduced over `axis` its dimensions back, of length 1."""
+    gone = range(ndim) if axis is None else [a % ndim for a in axis]
+    kept = iter(range(ndim))
+    return tuple(["x" if a in gone else next(kept) for a in range(ndim)])
+
+
+@node_rewriter([DimShuffle], phase="canonicalize", claim=exact, depth=2)
+def reduction_put_back(fgraph, node):
+    """Dimensions that a reduction drops, and that are put back at once, are kept.
+
+    Not data: it holds for every reduction.
+
+    >>> rewritten(matrix("x").max(axis=1)[:, None])
+    Max{axis=1, keepdims}(x)
+    """
+    inner = node.inputs[0].owner
+    if inner is None or not isinstance(inner.op, Reduction | LogSumExp) or inner.op.keepdims:
+        return None
+    if fgraph is None or len(fgraph.get_clients(node.inputs[0])) != 1:
+        return None
+    x = inner.inputs[0]
+    if node.op.new_order != putting_back(inner.op.axis, x.type.ndim):
+        return None
+    return inner.op.clone(keepdims=True)(x)

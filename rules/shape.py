@@ -123,12 +123,16 @@ def dimshuffle_of_dimshuffle(x, n: Prop, m: Prop, inner: Prop, outer: Prop):
 
 @node_rewriter([DimShuffle], phase="canonicalize", claim=exact)
 def dimshuffle_of_nothing(fgraph, node):
-    """A reordering that keeps the order. Not data: it looks at the op's parameter only.
+    """A reordering that keeps the order, or puts a dimension of length 1 where it took it away.
 
-    >>> rewritten(DimShuffle(2, (0, 1))(matrix("x")))
-    x
+    Not data: it looks at the op's parameter only.
+
+    >>> rewritten(DimShuffle(2, (0, 1))(matrix("x"))), rewritten(col("y").squeeze(1)[:, None])
+    (x, y)
     """
-    return node.inputs[0] if node.op.new_order == tuple(range(node.op.input_ndim)) else None
+    order = enumerate(node.op.new_order)
+    same = len(node.op.new_order) == node.op.input_ndim
+    return node.inputs[0] if same and all(o in (i, "x") for i, o in order) else None
 
 
 @node_rewriter([SpecifyShape], phase="canonicalize", claim=exact)

@@ -1,76 +1,16 @@
 """Softmax written with exponentials, and its gradient: what overflows becomes the ops of
 `tensor/special.py`.
+
+A factor that is the same along the axes of the sum cancels in `y / sum(exp(x)) * exp(x)`, so
+`ScaledExp(x)` may stand for `exp(x)` in such products: they stay as they were written, and have
+the values they had wherever nothing overflows.
 """
 
+from rewrite_engine.rules.facts import same_dtype
 from rewrite_engine.rules.language import *
-from rewrite_engine.scalar.dtype import promote
-from rewrite_engine.tensor import DimShuffle, Sum, exp, log, second
-from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, Softmax
-
-#: exp(x - max(x)) is off by up to |x - max(x)| / 2 units, exp(x) by one; it is 0 beyond 745
-SHIFTED = approx(ulps=1 << 10)
-
-
-@rule(phase="stabilize", claim=SHIFTED)
-def softmax_from_exp(x: Real, axis: Prop):
-    """exp(x) / sum(exp(x)) is inf / inf for large x.
-
-    >>> x = matrix("x")
-    >>> rewritten(exp(x) / exp(x).sum(axis=1, keepdims=True))
-    Softmax{axis=(1,)}(x)
-    """
-    return exp(x) / Sum(axis=axis, keepdims=True)(exp(x)) >> Softmax(axis=axis)(x)
-
-
-@rule(phase="stabilize", claim=SHIFTED)
-def softmax_in_product(y, x: Real, axis: Prop):
-    """y / sum(exp(x)) * exp(x), as gradients write it: the same quotient in another order.
-
-    >>> x, y = matrix("x"), matrix("y")
-    >>> rewritten(y / exp(x).sum(axis=1, keepdims=True) * exp(x))
-    y * Softmax{axis=(1,)}(x)
-    """
-    return (y / Sum(axis=axis, keepdims=True)(exp(x))) * exp(x) >> y * Softmax(axis=axis)(x)
-
-
-def adds_as_well(v, x):
-    """Whether a sum of v has all digits that one has of quotients with x."""
-    return promote(v.type.dtype, x.type.dtype) == v.type.dtype
-
-
-def same_rank(v, x):
-    """Whether the axes of `x` are axes of `v` too, and sums along them as good."""
-    return v.type.ndim == x.type.ndim and adds_as_well(v, x)
-
-
-@rule(phase="stabilize", claim=SHIFTED)
-def softmax_gradient(a, v, x: Real, axis: Prop):
-    """The gradient of exp(x) / sum(exp(x)), as the chain rule writes it, overflows for large x.
-
-    a / s is what comes through the numerator, sum(v / s) through the denominator s = sum(exp(x)).
-
-    >>> x, a, v = matrices("x a v")
-    >>> e = exp(x)
-    >>> s = e.sum(axis=1, keepdims=True)
-    >>> rewritten((a / s + second(e, (v / s).sum(axis=1, keepdims=True))) * e)
-    a * Softmax{axis=(1,)}(x) + Softmax{axis=(1,)}(x) * Sum{axis=1, keepdims}(v)
-    """
-    total = Sum(axis=axis, keepdims=True)
-    s, p = total(exp(x)), Softmax(axis=axis)(x)
-    return (a / s + second(exp(x), total(v / s))) * exp(x) >> a * p + p * total(v), given(same_rank)
-
-
-@rule(phase="stabilize", claim=SHIFTED)
-def softmax_denominator_gradient(v, x: Real, axis: Prop):
-    """What comes through the denominator alone, sum(v / s) * exp(x), is 0 * inf for large x.
-
-    >>> x, v = matrices("x v")
-    >>> rewritten((v / exp(x).sum(axis=1, keepdims=True)).sum(axis=1, keepdims=True) * exp(x))
-    Softmax{axis=(1,)}(x) * Sum{axis=1, keepdims}(v)
-    """
-    total = Sum(axis=axis, keepdims=True)
-    right = Softmax(axis=axis)(x) * total(v)
-    return total(v / total(exp(x))) * exp(x) >> right, given(same_rank)
+from rewrite_engine.rules.reduce import putting_back
+from rewrite_engine.tensor import DimShuffle, Sum, exp, isnan, log, second, switch
+from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, ScaledExp, Softmax
 
 
 def of_all(x, axis):
@@ -78,62 +18,126 @@ def of_all(x, axis):
     return axis is None or len(axis) == x.type.ndim
 
 
+def stands_beside(x, axis, keepdims):
+    """Whether a sum over `axis` has its place beside x: as ones, or as a single number."""
+    return keepdims or of_all(x, axis)
+
+
+def unless_nan(p, y):
+    """y, but NaN where p is."""
+    return switch(isnan(p), p, y)
+
+
+def sum_is_put_back(x, axis, order):
+    """Whether a reordering of dimensions gives a sum over `axis` the rank of x again."""
+    return order == putting_back(axis, x.type.ndim)
+
+
 def puts_back(x, y, axis, n, order):
-    """Whether a reordering of dimensions gives a sum over `axis`, and y, the rank of x again."""
-    ndim = x.type.ndim
-    gone = set(range(ndim) if axis is None else [a % ndim for a in axis])
-    kept = iter(range(ndim))
-    return y.type.ndim == n and order == tuple(
-        "x" if a in gone else next(kept) for a in range(ndim)
-    )
+    """The same, and y, of the rank of the sum, stays beside it."""
+    return y.type.ndim == n and sum_is_put_back(x, axis, order)
 
 
-@rule(phase="stabilize", claim=SHIFTED)
-def softmax_of_all(x: Real, axis: Prop):
-    """exp(x) / sum(exp(x)) over everything.
+@rule(phase="stabilize", claim=exact)
+def sum_put_back(x: Real, axis: Prop, n: Prop, order: Prop):
+    """The sum of exponentials as the rules below know it (elsewhere only a sum with one use is
+    written so: `rules/reduce.py`).
 
-    >>> x = vector("x")
-    >>> rewritten(exp(x) / exp(x).sum())
-    Softmax{axis=None}(x)
+    >>> x = matrix("x")
+    >>> s = exp(x).sum(axis=1)
+    >>> rewritten(exp(x) / s[:, None], log(s))
+    [Softmax{axis=(1,)}(x), LogSumExp{axis=(1,)}(x)]
     """
-    return exp(x) / Sum(axis=axis)(exp(x)) >> Softmax(axis=axis)(x), given(of_all)
+    e = exp(x)
+    left = DimShuffle(n, order)(Sum(axis=axis)(e))
+    return left >> Sum(axis=axis, keepdims=True)(e), given(sum_is_put_back)
 
 
-@rule(phase="stabilize", claim=SHIFTED)
-def softmax_of_all_in_product(y, x: Real, axis: Prop):
-    """The same quotient in another order.
+@rule(phase="stabilize")
+def softmax_from_exp(x: Real, axis: Prop, keepdims: Prop):
+    """exp(x) / sum(exp(x)) is inf / inf for large x.
 
-    >>> x, y = vectors("x y")
-    >>> rewritten(y / exp(x).sum() * exp(x))
-    y * Softmax{axis=None}(x)
+    >>> x = matrix("x")
+    >>> rewritten(exp(x) / exp(x).sum(axis=1, keepdims=True))
+    Softmax{axis=(1,)}(x)
     """
-    return (y / Sum(axis=axis)(exp(x))) * exp(x) >> y * Softmax(axis=axis)(x), given(of_all)
+    total = Sum(axis=axis, keepdims=keepdims)
+    return exp(x) / total(exp(x)) >> Softmax(axis=axis)(x), given(stands_beside)
 
 
-@rule(phase="stabilize", claim=SHIFTED)
-def softmax_of_all_denominator_gradient(v, x: Real, axis: Prop, outer: Prop, n: Prop, order: Prop):
+@rule(phase="stabilize")
+def softmax_cancels_in_product(y, x: Real, axis: Prop, keepdims: Prop):
+    """(y / p) / sum(exp(x)) * exp(x), the gradient of log(p), also where p underflows to 0.
+
+    >>> x, y = matrices("x y")
+    >>> s = exp(x).sum(axis=1, keepdims=True)
+    >>> rewritten(y / (exp(x) / s) / s * exp(x))
+    switch(isnan(ScaledExp{axis=(1,)}(x)), ScaledExp{axis=(1,)}(x), y)
+    """
+    total = Sum(axis=axis, keepdims=keepdims)
+    left = (y / Softmax(axis=axis)(x) / total(exp(x))) * exp(x)
+    return left >> unless_nan(ScaledExp(axis=axis)(x), y), given(stands_beside)
+
+
+@rule(phase="stabilize")
+def softmax_in_product(y, x: Real, axis: Prop, keepdims: Prop):
+    """y / sum(exp(x)) * exp(x), as gradients write it: the same quotient in another order.
+
+    >>> x, y = matrix("x"), matrix("y")
+    >>> rewritten(y / exp(x).sum(axis=1, keepdims=True) * exp(x))
+    y / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)) * ScaledExp{axis=(1,)}(x)
+    """
+    total, e = Sum(axis=axis, keepdims=keepdims), ScaledExp(axis=axis)(x)
+    return (y / total(exp(x))) * exp(x) >> (y / total(e)) * e, given(stands_beside)
+
+
+def same_slices(v, x, axis):
+    """Whether a sum of v over `axis` adds up what one of x does: nothing that has another scale."""
+    return v.type.ndim <= x.type.ndim or of_all(x, axis)
+
+
+@rule(phase="stabilize")
+def softmax_denominator_gradient(v, x: Real, axis: Prop, keepdims: Prop):
     """What comes through the denominator alone, sum(v / s) * exp(x), is 0 * inf for large x.
 
-    >>> x, v = vectors("x v")
-    >>> rewritten((v / exp(x).sum()).sum().dimshuffle("x") * exp(x))
-    ExpandDims{axes=[0]}(Sum(v)) * Softmax{axis=None}(x)
+    >>> x, v = matrices("x v")
+    >>> rewritten((v / exp(x).sum(axis=1, keepdims=True)).sum(axis=1, keepdims=True) * exp(x))
+    Sum{axis=1, keepdims}(v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)))
+        * ScaledExp{axis=(1,)}(x)
     """
-    total, turn = Sum(axis=outer), DimShuffle(n, order)
-    left = turn(total(v / Sum(axis=axis)(exp(x)))) * exp(x)
-    return left >> turn(total(v)) * Softmax(axis=axis)(x), given(of_all, adds_as_well)
+    outer, total, e = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims), exp(x)
+    scaled = ScaledExp(axis=axis)(x)
+    right = outer(v / total(scaled)) * scaled
+    return outer(v / total(e)) * e >> right, given(stands_beside, same_slices)
 
 
-@rule(phase="stabilize", claim=SHIFTED)
+@rule(phase="stabilize")
+def softmax_gradient(a, v, x: Real, axis: Prop):
+    """What comes through the numerator and the denominator, as one product.
+
+    >>> x, a, v = matrices("x a v")
+    >>> e = exp(x)
+    >>> s = e.sum(axis=1, keepdims=True)
+    >>> rewritten((a / s + second(e, (v / s).sum(axis=1, keepdims=True))) * e)
+    (a / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x))
+        + Sum{axis=1, keepdims}(v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x))))
+        * ScaledExp{axis=(1,)}(x)
+    """
+    total, e, scaled = Sum(axis=axis, keepdims=True), exp(x), ScaledExp(axis=axis)(x)
+    left = (a / total(e) + second(e, total(v / total(e)))) * e
+    return left >> (a / total(scaled) + total(v / total(scaled))) * scaled, given(same_slices)
+
+
+@rule(phase="stabilize")
 def logsumexp_gradient(y, x: Real, axis: Prop, n: Prop, order: Prop):
     """The gradient of log(sum(exp(x))), exp(x) / sum(exp(x)), is inf / inf for large x.
 
     >>> x, y = matrix("x"), vector("y")
     >>> rewritten((y / exp(x).sum(axis=1)).dimshuffle(0, "x") * exp(x))
-    ExpandDims{axes=[1]}(y) * Softmax{axis=(1,)}(x)
+    ExpandDims{axes=[1]}(y / Sum{axis=1}(ScaledExp{axis=(1,)}(x))) * ScaledExp{axis=(1,)}(x)
     """
-    turn = DimShuffle(n, order)
-    left = turn(y / Sum(axis=axis)(exp(x))) * exp(x)
-    return left >> turn(y) * Softmax(axis=axis)(x), given(puts_back)
+    turn, total, e = DimShuffle(n, order), Sum(axis=axis), ScaledExp(axis=axis)(x)
+    return turn(y / total(exp(x))) * exp(x) >> turn(y / total(e)) * e, given(puts_back)
 
 
 @rule(phase="stabilize")
@@ -142,9 +146,10 @@ def softmax_cancels(y, x: Real, axis: Prop):
 
     >>> x, y = matrices("x y")
     >>> rewritten(y / (exp(x) / exp(x).sum(axis=1, keepdims=True)) * softmax(x, axis=1))
-    y
+    switch(isnan(Softmax{axis=(1,)}(x)), Softmax{axis=(1,)}(x), y)
     """
-    return (y / Softmax(axis=axis)(x)) * Softmax(axis=axis)(x) >> y
+    p = Softmax(axis=axis)(x)
+    return (y / p) * p >> unless_nan(p, y)
 
 
 @rule(phase="stabilize")
@@ -160,6 +165,65 @@ def softmax_cancels_in_difference(y, z, x: Real, axis: Prop):
     return p * (y / p - z) >> y - p * z
 
 
+# --- tests for NaN that something else shows anyway ---------------------------------------------
+
+
+@rule(phase="stabilize", claim=exact)
+def neg_of_nan_kept(p: Real, y: Real):
+    """A sign goes to where rules see it.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(-switch(isnan(x), x, y))
+    switch(isnan(x), x, -y)
+    """
+    return -unless_nan(p, y) >> unless_nan(p, -y)
+
+
+@rule(phase="stabilize", claim=approx(ulps=8), tags=["reorder"])
+def nan_in_sum(y, z, x: Real, axis: Prop):
+    """The other term is NaN there, too. (Of terms among others the order changes.)
+
+    >>> x, y, z = matrices("x y z")
+    >>> e = ScaledExp(1)(x)
+    >>> rewritten(switch(isnan(e), e, y) + z * e)
+    y + z * ScaledExp{axis=(1,)}(x)
+    """
+    e = ScaledExp(axis=axis)(x)
+    return unless_nan(e, y) + z * e >> y + z * e
+
+
+@rule(phase="stabilize")
+def nan_in_denominator_gradient(v, x: Real, axis: Prop, keepdims: Prop):
+    """What the sum is multiplied with is NaN there, too.
+
+    >>> x, v = matrices("x v")
+    >>> e, p = ScaledExp(1)(x), softmax(x, axis=1)
+    >>> s = e.sum(axis=1, keepdims=True)
+    >>> rewritten((switch(isnan(p), p, v) / s).sum(axis=1, keepdims=True) * e)
+    Sum{axis=1, keepdims}(second(x, v) / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)))
+        * ScaledExp{axis=(1,)}(x)
+    """
+    total, e, p = Sum(axis=axis, keepdims=True), ScaledExp(axis=axis)(x), Softmax(axis=axis)(x)
+    s = Sum(axis=axis, keepdims=keepdims)(e)
+    return total(unless_nan(p, v) / s) * e >> total(second(x, v) / s) * e, given(same_dtype(x, v))
+
+
+@rule(phase="stabilize")
+def nan_in_gradient(v, x: Real, axis: Prop):
+    """The same for a softmax.
+
+    >>> x, v = matrices("x v")
+    >>> p = softmax(x, axis=1)
+    >>> rewritten(p * switch(isnan(p), p, v).sum(axis=1, keepdims=True))
+    Softmax{axis=(1,)}(x) * Sum{axis=1, keepdims}(second(x, v))
+    """
+    total, p = Sum(axis=axis, keepdims=True), Softmax(axis=axis)(x)
+    return p * total(unless_nan(p, v)) >> p * total(second(x, v)), given(same_dtype(x, v))
+
+
+# --- logarithms ---------------------------------------------------------------------------------
+
+
 @rule(phase="stabilize")
 def log_of_softmax(x: Real, axis: Prop):
     """A probability underflows to 0; its logarithm need not.
@@ -171,7 +235,7 @@ def log_of_softmax(x: Real, axis: Prop):
     return log(Softmax(axis=axis)(x)) >> LogSoftmax(axis=axis)(x)
 
 
-@rule(phase="stabilize", claim=SHIFTED)
+@rule(phase="stabilize", claim=approx(ulps=1 << 10))
 def exp_of_log_softmax(x: Real, axis: Prop):
     """Back to probabilities, directly.
 
@@ -193,11 +257,12 @@ def log_of_sum_of_exp(x: Real, axis: Prop, keepdims: Prop):
 
 
 @rule(phase="stabilize")
-def log_softmax_from_difference(x: Real, axis: Prop):
+def log_softmax_from_difference(x: Real, axis: Prop, keepdims: Prop):
     """x - log(sum(exp(x))), once the sum is stabilised.
 
     >>> x = matrix("x")
     >>> rewritten(x - log(exp(x).sum(axis=1, keepdims=True)))
     LogSoftmax{axis=(1,)}(x)
     """
-    return x - LogSumExp(axis=axis, keepdims=True)(x) >> LogSoftmax(axis=axis)(x)
+    right = LogSoftmax(axis=axis)(x)
+    return x - LogSumExp(axis=axis, keepdims=keepdims)(x) >> right, given(stands_beside)

@@ -28,6 +28,7 @@ from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, constant
 from rewrite_engine.tensor.index_template import (
     NEWAXIS,
+    WHOLE,
     Slice,
     Template,
     fill,
@@ -133,6 +134,14 @@ class Subtensor(Take):
         if result is None:
             raise MethodNotDefined(f"{self}: the shape depends on a step that is not known")
         return [result]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        """Where all of the array is taken, its gradient only loses the new dimensions."""
+        (g, *_), x = output_gradients, inputs[0]
+        if not set(self.idx_list) <= {WHOLE, NEWAXIS} or x.type.kind not in "fc":
+            return super().grad(inputs, output_gradients)
+        new = [i for i, entry in enumerate(self.idx_list) if entry == NEWAXIS]
+        return [g.dimshuffle(*[i for i in range(g.type.ndim) if i not in new])]
 
     def increment(self) -> Op:
         return IncSubtensor(self.idx_list)

@@ -21,10 +21,12 @@ from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.reduce import Sum
-from rewrite_engine.tensor.reduction import normalize_axes, sorted_axes
+from rewrite_engine.tensor.reduction import Reduction, normalize_axes, sorted_axes
 from rewrite_engine.tensor.type import TensorType
 
-__all__ = ["LogSoftmax", "LogSumExp", "Softmax", "log_softmax", "logsumexp", "softmax"]
+__all__ = [
+    "LogSoftmax", "LogSumExp", "ScaledExp", "Softmax", "log_softmax", "logsumexp", "softmax",
+]  # fmt: skip
 
 
 def shifted(x: Any, axis: Any) -> Any:
@@ -42,23 +44,67 @@ def shifted(x: Any, axis: Any) -> Any:
     return x - top, top
 
 
+def total(e: Any, axis: Any) -> Any:
+    """The sum along axes, kept, added up in double precision."""
+    return np.add.reduce(e, axis=axis, keepdims=True, dtype=np.float64).astype(e.dtype, copy=False)
+
+
+def scaled_exp_array(x: Any, axis: Any) -> Any:
+    """(exp(x), its sum along axes), where that keeps all digits; elsewhere of x minus its maximum.
+
+    Nothing is shifted where the sum does not overflow and no exponential underflows, or those that
+    do are nothing beside the sum. Where there is a NaN, all exponentials are NaN, as the quotients
+    by the sum are.
+
+    >>> scaled_exp_array(np.array([[0.0, 0.0], [1000.0, 1000.0]]), (1,))[0]
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    with np.errstate(all="ignore"):
+        return _scaled(x, axis)
+
+
+def _scaled(x: Any, axis: Any) -> Any:
+    e = np.exp(x)
+    s = total(e, axis)
+    good = (s >= 1) & (s <= np.finfo(x.dtype).max)
+    if not good.all() and x.size:
+        low = np.minimum.reduce(e, axis=axis, keepdims=True)
+        good |= (s < 1) & (low >= np.finfo(x.dtype).tiny)
+        if not good.all():
+            e = np.where(good, e, np.exp(shifted(x, axis)[0]) * _room(x, s))
+            e = np.where(np.isnan(s), s, e)
+            s = total(e, axis)
+    return e, s
+
+
+def _room(x: Any, s: Any) -> Any:
+    """A power of 2 not below the number n of terms: with it, sums of y / s are not larger than y.
+
+    (Where n times it would overflow, which takes float16, a smaller one.)
+    """
+    n = x.size // s.size
+    largest = math.floor(math.log2(np.finfo(x.dtype).max / n))
+    return x.dtype.type(2.0 ** min(math.ceil(math.log2(n)), max(largest, 0)))
+
+
 def softmax_array(x: Any, axis: Any) -> Any:
     """exp(x) / sum(exp(x)) of an array."""
-    e = np.exp(shifted(x, axis)[0])
-    return e / np.add.reduce(e, axis=axis, keepdims=True)
+    e, s = scaled_exp_array(x, axis)
+    return e / s
 
 
 def log_softmax_array(x: Any, axis: Any) -> Any:
     """x - log(sum(exp(x))) of an array."""
     d = shifted(x, axis)[0]
-    return d - np.log(np.add.reduce(np.exp(d), axis=axis, keepdims=True))
+    return d - np.log(total(np.exp(d), axis))
 
 
 def logsumexp_array(x: Any, axis: Any, keepdims: bool) -> Any:
     """log(sum(exp(x))) of an array."""
     d, top = shifted(x, axis)
-    total = np.log(np.add.reduce(np.exp(d), axis=axis, keepdims=True)) + top
-    return total if keepdims else np.squeeze(total, axis=axis)
+    result = np.log(total(np.exp(d), axis)) + top
+    return result if keepdims else np.squeeze(result, axis=axis)
 
 
 class _Exponential(Op):
@@ -138,6 +184,28 @@ class Softmax(_Exponential):
         ]
 
 
+class ScaledExp(_Exponential):
+    """exp(x) in products and quotients where a factor that is the same along the axes cancels:
+    `y / sum(e) * e`. It is exp(x) itself where the sums along the axes are normal numbers, else
+    exp(x - max(x)); same shape and dtype as x. All of it is NaN along axes where there is a NaN.
+    """
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute."""
+        output_storage[0][0] = np.asarray(scaled_exp_array(inputs[0], self.axis)[0])
+
+    def pullback(self, x: Any, y: Any, g: Any) -> Any:
+        """g y: as the factor cancels, so do its derivatives."""
+        return m.mul(g, y)
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """The Jacobian is diagonal."""
+        v = eval_points[0]
+        return [None if v is None else m.mul(self(inputs[0]), v)]
+
+
 class LogSoftmax(_Exponential):
     """x - log(sum(exp(x))) along axes; same shape and dtype as x."""
 
@@ -161,6 +229,8 @@ class LogSumExp(_Exponential):
     """log(sum(exp(x))) along axes (removed, or kept as 1); dtype of x."""
 
     __props__ = ("axis", "keepdims")
+
+    clone = Reduction.clone
 
     def __init__(self, axis: Any = None, keepdims: bool = False) -> None:
         super().__init__(axis)

@@ -285,7 +285,7 @@ def text_of(target, width=100, **options):
 
 def test_a_plain_guard_is_a_condition_and_assumes_nothing():
     text = text_of(pt.exp(x) / pt.exp(x).sum())
-    assert "if of_all(x, axis)" in " ".join(text.split())
+    assert "if stands_beside(x, axis, keepdims)" in " ".join(text.split())
     assert "given" not in text
     assert "assumes   nothing\n" in text
 
@@ -367,10 +367,11 @@ def test_a_narrow_table_drops_columns_and_keeps_names_whole():
 
 def test_rules_are_printed_without_what_may_be_left_out():
     rules = all_rules()
-    assert rules["softmax_of_all"].text == (
-        "exp(x) / Sum(axis=axis)(exp(x)) -> Softmax(axis=axis)(x), given of_all(x, axis)"
+    assert rules["softmax_from_exp"].text == (
+        "exp(x) / Sum(axis=axis, keepdims=keepdims)(exp(x)) -> Softmax(axis=axis)(x), "
+        "given stands_beside(x, axis, keepdims)"
     )
-    assert "Sum(axis=axis, keepdims=True)(exp(x))" in rules["softmax_from_exp"].text
+    assert "Sum(axis=axis)(exp(x))" in rules["sum_put_back"].text
 
 
 def test_attempts_of_equations_are_those_that_saturation_used():

@@ -82,6 +82,11 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         dict(axis=(0,), n=1, order=("x", 0)),
         dict(axis=None, n=0, order=("x",)),
     ],
+    "sum_put_back": [
+        dict(axis=(1,), n=1, order=(0, "x")),
+        dict(axis=(0,), n=1, order=("x", 0)),
+        dict(axis=None, n=0, order=("x", "x")),
+    ],
     "sum_of_quotient": [dict(axis=(1,)), dict(axis=(0,))],
 }
 FLAGS = [dict(axis=a, keepdims=k) for a in AXES for k in (False, True)]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product as product_of
 from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 from scipy.special import log_softmax, softmax
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from tests.rules.reference import errors
 
 LOGITS = np.array([[1000.0, -1000.0, 1000.0], [0.5, -0.25, 1.0]])
 ONE_HOT = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
@@ -57,10 +60,114 @@ def test_squared_error_of_probabilities() -> None:
     )
 
 
-def test_a_numerator_of_smaller_rank_is_left_alone() -> None:
+def test_a_numerator_of_smaller_rank() -> None:
     z, v = pt.matrix("z"), pt.vector("v")
     s = pt.exp(z).sum(axis=1, keepdims=True)
     term = (v / s).sum(axis=1, keepdims=True) * pt.exp(z)
-    small, row = LOGITS[1:], np.array([0.5, 2.0, -1.0])
-    expected = row.sum() * softmax(small, axis=1)
-    np.testing.assert_allclose(rw.function([z, v], term)(small, row), expected, rtol=1e-14)
+    row = np.array([0.5, 2.0, -1.0])
+    expected = row.sum() * softmax(LOGITS, axis=1)
+    np.testing.assert_allclose(rw.function([z, v], term)(LOGITS, row), expected, rtol=1e-14)
+
+
+# --- the same values where nothing overflows, the true ones where it does -------------------------
+
+SUMS: dict[str, Callable[[Any], Any]] = {
+    "keepdims": lambda e: e.sum(axis=1, keepdims=True),
+    "new axis": lambda e: e.sum(axis=1)[:, None],
+    "dimshuffle": lambda e: e.sum(axis=-1).dimshuffle(0, "x"),
+}
+
+#: of e = exp(z), its sum, and y
+PRODUCTS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "softmax": lambda e, s, y: e / s,
+    "product": lambda e, s, y: y / s * e,
+    "denominator": lambda e, s, y: (y / s).sum(axis=1, keepdims=True) * e,
+    "both": lambda e, s, y: (y / s + pt.second(e, (y / s).sum(axis=1, keepdims=True))) * e,
+    "cancels": lambda e, s, y: y / (e / s) * (e / s),
+    "cancels in a product": lambda e, s, y: y / (e / s) / s * e,
+    "sum of columns": lambda e, s, y: y.sum(axis=1, keepdims=True) / s * e,
+}
+
+
+def true_values(product: str, z: Any, y: Any) -> Any:
+    """With 50 digits."""
+    result = np.empty(z.shape, object)
+    for i, (row, ys) in enumerate(zip(z.tolist(), y.tolist(), strict=True)):
+        e, ys = [mp.exp(v) for v in row], [mpf(v) for v in ys]
+        p = [v / sum(e) for v in e]
+        weights = {
+            "softmax": [1] * len(p),
+            "product": ys,
+            "both": [v + sum(ys) for v in ys],
+            "cancels": [v / q for v, q in zip(ys, p, strict=True)],
+        }
+        weights["cancels in a product"] = weights["cancels"]
+        ws = weights.get(product, [sum(ys)] * len(p))
+        result[i] = [w * q for w, q in zip(ws, p, strict=True)]
+    return result
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
+@pytest.mark.parametrize("total", SUMS)
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_no_value_is_lost(product: str, total: str, dtype: str) -> None:
+    z, y = pt.matrix("z", dtype=dtype), pt.matrix("y", dtype=dtype)
+    e = pt.exp(z)
+    term = PRODUCTS[product](e, SUMS[total](e), y)
+    new = rw.function([z, y], term, on_unused_input="ignore")
+    plain = rw.Mode(optimizer=None)
+    old = rw.function([z, y], term, on_unused_input="ignore", mode=plain)
+    rng = np.random.default_rng(len(product))
+    info = np.finfo(dtype)
+    large = np.log(float(info.max))
+    for logits, numbers in product_of(
+        [
+            [-0.8 * large, 0.45 * large, 1.0],
+            [5.0, 5.0, 4.0],
+            [2 * large, -300.0, 0.5],
+            [-2e3, -2e3],
+        ],
+        [[1.0, -2.0, 0.5], [0.4 * info.max, 0.3 * info.max], [info.tiny**0.8, info.max**0.8]],
+    ):
+        zs = rng.choice(np.array(logits).astype(dtype), (5, 3))
+        ys = rng.choice(np.array(numbers, "float64").astype(dtype), (5, 3))
+        true = true_values(product, zs, ys)
+        found, was = new(zs, ys), old(zs, ys)
+        assert found.dtype == dtype
+        within = np.abs(true) < 0.99 * float(info.max)
+        wrong, before = errors(found, true), errors(was, true)
+        wrong[np.abs(true.ravel()) < float(info.tiny)] = 0  # it may underflow
+        bad = (wrong > np.maximum(32, 4 * before)) & within.ravel()
+        assert not bad.any(), (zs, ys, found, was, true)
+        seen = np.isfinite(was) & within
+        assert np.isfinite(found[seen]).all(), (zs, ys, found, was)
+
+
+def test_small_probabilities_of_large_numbers() -> None:
+    z, y = pt.fmatrix("z"), pt.fmatrix("y")
+    s = pt.exp(z).sum(axis=1, keepdims=True)
+    found = rw.function([z, y], y / s * pt.exp(z))(*np.float32([[[-70, 40]], [[1e30, 1]]]))
+    np.testing.assert_allclose(found, [[1.6889119e-18, 1.0]], rtol=1e-5)
+
+
+def test_what_is_nan_stays_nan() -> None:
+    z, y = pt.matrix("z"), pt.matrix("y")
+    for product in PRODUCTS.values():
+        e = pt.exp(z)
+        term = product(e, e.sum(axis=1, keepdims=True), y)
+        found = rw.function([z, y], term, on_unused_input="ignore")(
+            [[np.nan, 1.0], [0.5, 1.0]], [[1.0, 2.0], [3.0, 4.0]]
+        )
+        assert np.isnan(found[0]).all()
+        assert np.isfinite(found[1]).all()
+    p = pt.softmax(z, axis=1)
+    for term in (y / p * p, p * (y / p - 1), rw.grad((y * pt.log(p)).sum(), z)):
+        found = rw.function([z, y], term)([[np.nan, 1.0]], [[1.0, 2.0]])
+        assert np.isnan(found).all()
+
+
+def test_no_test_for_nan_is_left_where_another_term_shows_it() -> None:
+    z, y = pt.matrix("z"), pt.matrix("y")
+    for probabilities in (naive(z), pt.softmax(z, axis=1)):
+        f = rw.function([z, y], rw.grad(-(y * pt.log(probabilities)).sum(), z))
+        assert not [node for node in f.fgraph.toposort() if node.op in (pt.isnan, pt.switch)]

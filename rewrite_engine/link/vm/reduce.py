@@ -16,7 +16,13 @@ from rewrite_engine.link.vm.failure import error_class
 from rewrite_engine.link.vm.lower import FRESH, Context, Traits, call_op, lower, traits
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.reduction import Reduction
-from rewrite_engine.tensor.special import LogSoftmax, Softmax, log_softmax_array, softmax_array
+from rewrite_engine.tensor.special import (
+    LogSoftmax,
+    ScaledExp,
+    Softmax,
+    log_softmax_array,
+    softmax_array,
+)
 from rewrite_engine.tensor.statistics import Argmax, CumOp
 
 
@@ -77,6 +83,7 @@ def _(op: Argmax, node: Apply, ctx: Context) -> str:
 
 @axes.register(Softmax)
 @axes.register(LogSoftmax)
+@axes.register(ScaledExp)
 @axes.register(CumOp)
 def _(op: Any, node: Apply, dims: Dims) -> list[Check]:
     dims.set(node.outputs[0], dims.of(node.inputs[0]))
@@ -85,6 +92,7 @@ def _(op: Any, node: Apply, dims: Dims) -> list[Check]:
 
 @traits.register(Softmax)
 @traits.register(LogSoftmax)
+@traits.register(ScaledExp)
 @traits.register(CumOp)
 def _(op: Any, node: Apply) -> Traits:
     return FRESH
