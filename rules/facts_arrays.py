@@ -19,6 +19,7 @@ from rewrite_engine.tensor import (
     LogSoftmax,
     MatMul,
     Reshape,
+    ScaledExp,
     Shape_i,
     Softmax,
     SpecifyShape,
@@ -37,7 +38,7 @@ __all__ = [
     "unique_indices", "used_once",
 ]  # fmt: skip
 
-LIKE_FIRST = Softmax | LogSoftmax | IncSubtensor | SpecifyShape
+LIKE_FIRST = Softmax | LogSoftmax | ScaledExp | IncSubtensor | SpecifyShape
 
 
 # --- types and uses -----------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from rewrite_engine.tensor import (
     Elemwise,
     MatMul,
     Prod,
+    ScaledExp,
     Softmax,
     Sum,
     abs,
@@ -190,7 +191,7 @@ def positive(x):
     if value is not None:
         good = bool(((value > 0) & np.isfinite(value)).all())
         return because("a constant") if good else unknown("a constant that is not", blame=x)
-    if kind_of(x) == "f" and (x.head in ABOVE_ZERO or isinstance(x.head, Softmax)):
+    if kind_of(x) == "f" and (x.head in ABOVE_ZERO or isinstance(x.head, Softmax | ScaledExp)):
         return because(f"a result of {x.head}")
     bounds = bounded(x)
     if bounds and bounds.value[0] > 0:

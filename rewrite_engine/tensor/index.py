@@ -137,7 +137,8 @@ class Subtensor(Take):
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         """Where all of the array is taken, its gradient only loses the new dimensions."""
-        (g, *_), x = output_gradients, inputs[0]
+        g: Any = output_gradients[0]
+        x = inputs[0]
         if not set(self.idx_list) <= {WHOLE, NEWAXIS} or x.type.kind not in "fc":
             return super().grad(inputs, output_gradients)
         new = [i for i, entry in enumerate(self.idx_list) if entry == NEWAXIS]
