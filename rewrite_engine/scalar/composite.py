@@ -7,7 +7,7 @@ do the same steps are one object.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,10 @@ class Composite(ScalarOp):
         for op, refs in self.steps:
             known.append(op.result_dtypes(tuple([known[r] for r in refs]))[0])
         return tuple([known[r] for r in self.out_refs])
+
+    def follows_floatX(self, dtypes: Iterable[Any]) -> bool:
+        """Whether floatX may have a say: a step is a quotient."""
+        return any([op.follows_floatX(()) for op, _ in self.steps])
 
     def to_graph(self, dtypes: Sequence[str]) -> tuple[list[Variable], list[Variable]]:
         """Return fresh scalar inputs of these dtypes and the outputs computed from them."""

@@ -16,6 +16,8 @@ DTYPES = (
 )
 KIND = {name: np.dtype(name).kind for name in DTYPES}
 DISCRETE = frozenset(name for name in DTYPES if KIND[name] in "biu")
+_FLOAT = {d: "float32" if np.dtype(d).itemsize < 4 else "float64" for d in DISCRETE}
+_WIDE = {"float16": "float64", "float32": "float64", "complex64": "complex128"}
 _PLAIN_NUMBERS = (bool, int, float, complex)
 
 
@@ -40,6 +42,25 @@ def dtype_name(dtype: Any) -> str:
 def promote(*dtypes: str) -> str:
     """Return the dtype that NumPy promotes these to."""
     return np.result_type(*dtypes).name
+
+
+def float_dtype(*dtypes: str) -> str:
+    """The dtype of a float made of these (an exponential, a mean): booleans and integers of up to
+    16 bits count as float32, wider ones as float64.
+    """
+    return promote(*[_FLOAT.get(d, d) for d in dtypes])
+
+
+def quotient_dtype(*dtypes: str) -> str:
+    """The dtype of a quotient: floatX of integers and booleans alone, else NumPy's promotion."""
+    return config.floatX if DISCRETE.issuperset(dtypes) else promote(*dtypes)
+
+
+def accumulator(dtype: str) -> str:
+    """The dtype in which sums and products of this dtype are added up: twice the precision of
+    floats that have less than float64.
+    """
+    return _WIDE.get(dtype, dtype)
 
 
 def is_number(x: Any) -> bool:

@@ -9,16 +9,17 @@ its gradient. It knows nothing of shapes; `tensor/elemwise.py` applies it to arr
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from rewrite_engine.config import config
 from rewrite_engine.errors import DTypeError, ForeignObjectError, describe, message
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
-from rewrite_engine.scalar.dtype import is_number, promote, weak_dtype
+from rewrite_engine.scalar.dtype import DISCRETE, is_number, promote, quotient_dtype, weak_dtype
 from rewrite_engine.scalar.type import ScalarType
 
 #: one input's gradient, or all inputs' at once (see `ScalarOp.pullback`)
@@ -41,10 +42,11 @@ class ScalarOp(Op):
     >= 1 (the ufunc is then folded over them). function: name of a NumPy ufunc, or
     "scipy.special.erf"; imported when first needed. grad: see `pullback`; None where nobody has
     written it. dtypes: result dtype from the inputs' dtypes, where it is not the ufunc's own.
-    compute: `compute(*arrays, out=None)`, where it is no ufunc. free: inputs whose dtype does
-    not influence the result's. shape_only: inputs whose values do not matter. associative,
-    commutative, idempotent, identity, absorbing: its algebra over exact numbers (0 absorbs in a
-    product only if the other factors are finite: what uses that has to know).
+    inner: see `inner_dtype`. compute: `compute(*arrays, out=None)`, where it is no ufunc. free:
+    inputs whose dtype does not influence the result's. shape_only: inputs whose values do not
+    matter. associative, commutative, idempotent, identity, absorbing: its algebra over exact
+    numbers (0 absorbs in a product only if the other factors are finite: what uses that has to
+    know).
     """
 
     __props__: tuple[str, ...] = ("name",)
@@ -58,6 +60,7 @@ class ScalarOp(Op):
         grad: Gradient | None = None,
         *,
         dtypes: Callable[..., str] | None = None,
+        inner: Callable[..., str] | None = None,
         compute: Callable[..., Any] | None = None,
         free: tuple[int, ...] = (),
         shape_only: tuple[int, ...] = (),
@@ -69,6 +72,9 @@ class ScalarOp(Op):
         self.function = function
         self.gradient = grad
         self.dtypes = dtypes
+        folds = nin is None and function is not None and dtypes is None
+        self.inner = promote if folds and inner is None else inner
+        self._inners: dict[Any, Any] = {}
         self.compute = compute
         self.free = free
         self.shape_only = shape_only
@@ -130,16 +136,46 @@ class ScalarOp(Op):
     def _resolve(self, dtypes: tuple[str, ...]) -> str:
         if self.dtypes is not None:
             return self.dtypes(*dtypes)
-        ufunc = self.ufunc
+        ufunc, inner = self.ufunc, self.inner_dtype(dtypes)
         if ufunc is None:
-            raise TypeError("no dtypes")
-        if len(dtypes) != ufunc.nin:
-            common = promote(*dtypes)
-            if len(dtypes) == 1:
-                return common
-            dtypes = (common,) * ufunc.nin
+            if self.inner is None:
+                raise TypeError("no dtypes")
+            return inner or dtypes[0]
+        if self.nin is None and len(dtypes) == 1:
+            return inner or dtypes[0]
+        if inner is not None or len(dtypes) != ufunc.nin:
+            dtypes = (inner or dtypes[0],) * ufunc.nin
         wanted = tuple([np.dtype(d) for d in dtypes])
         return ufunc.resolve_dtypes((*wanted, None))[-1].name
+
+    def inner_dtype(self, dtypes: Iterable[str]) -> str | None:
+        """The dtype in which all of it is computed, inputs converted first; None: that of the
+        inputs, or the loop that the ufunc chooses for them.
+
+        It is stated by `inner(*dtypes)`, for sums and products of any number (`promote`) and for
+        functions whose values are floats (`float_dtype`), and is the dtype of the result.
+        """
+        if self.inner is None:
+            return None
+        kinds = set(dtypes)
+        if len(kinds) == 1 and (self.inner is promote or not kinds <= DISCRETE):
+            return None
+        found = self.inner(*kinds)
+        return None if kinds == {found} else found
+
+    def follows_floatX(self, dtypes: Iterable[Any]) -> bool:
+        """Whether floatX has a say in the result's dtype: a quotient of integers."""
+        return self.inner is quotient_dtype and DISCRETE.issuperset(dtypes)
+
+    def _inner(self, arrays: Sequence[Any]) -> Any:
+        """`inner_dtype` of values, remembered."""
+        if self.inner is None:
+            return None
+        key = config.floatX, frozenset([x.dtype for x in arrays])
+        if key not in self._inners:
+            name = self.inner_dtype([d.name for d in key[1]])
+            self._inners[key] = None if name is None else np.dtype(name)
+        return self._inners[key]
 
     def weak_dtypes(self, dtypes: Sequence[str | None], values: Sequence[Any]) -> list[str]:
         """Complete a list of dtypes: where it has None, the value is a Python number and takes
@@ -201,18 +237,21 @@ class ScalarOp(Op):
 
     def impl(self, *arrays: Any, out: Any = None) -> Any:
         """Compute on arrays that broadcast, into `out` (which may be one of them) if given."""
+        dtype = self._inner(arrays)
         if self.compute is not None:
+            if dtype is not None:
+                arrays = tuple([x.astype(dtype, copy=False) for x in arrays])
             return self.compute(*arrays, out=out)
         ufunc = self.ufunc
         if ufunc is None:
             raise NotImplementedError(f"{self} has neither a ufunc nor a compute function")
-        if len(arrays) == ufunc.nin:
-            if out is not None and ufunc is np.negative:
-                factor = minus_one(arrays[0].dtype)
-                if factor is not None:
-                    return np.multiply(arrays[0], factor, out=out)
-            return ufunc(*arrays, out=out)
-        return _fold(ufunc, arrays, out)
+        if self.nin is None:
+            return _fold(ufunc, arrays, dtype, out)
+        if out is not None and ufunc is np.negative:
+            factor = minus_one(arrays[0].dtype)
+            if factor is not None:
+                return np.multiply(arrays[0], factor, out=out)
+        return ufunc(*arrays, out=out) if dtype is None else ufunc(*arrays, out=out, dtype=dtype)
 
     def impl_all(self, *arrays: Any, outs: Sequence[Any] = (None,)) -> tuple[Any, ...]:
         """Like `impl`, for ops with any number of outputs."""
@@ -259,20 +298,18 @@ def minus_one(dtype: np.dtype[Any]) -> Any:
     return None
 
 
-def _fold(ufunc: np.ufunc, arrays: Sequence[Any], out: Any) -> Any:
-    """a ∘ b ∘ c ∘ …, all of it in the dtype of the result."""
+def _fold(ufunc: np.ufunc, arrays: Sequence[Any], dtype: Any, out: Any) -> Any:
+    """a ∘ b ∘ c ∘ …, all of it in this dtype (None: that of the operands)."""
     if len(arrays) == 1:
-        return _copy(arrays[0], out)
+        return _copy(arrays[0] if dtype is None else arrays[0].astype(dtype), out)
     first, second, *rest = arrays
-    kinds = {x.dtype for x in arrays}
-    dtype = None if len(kinds) == 1 else np.result_type(*kinds)
     # writing into an operand that is still to be read would destroy it
     late = out is not None and any(np.may_share_memory(out, x) for x in rest)
     into = None if late else out
     result = ufunc(first, second, out=into, dtype=dtype)
     for x in rest[:-1]:
-        result = ufunc(result, x, out=into)
-    return ufunc(result, rest[-1], out=out) if rest else result
+        result = ufunc(result, x, out=into, dtype=dtype)
+    return ufunc(result, rest[-1], out=out, dtype=dtype) if rest else result
 
 
 def _copy(x: Any, out: Any) -> Any:

@@ -14,7 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, promote
+from rewrite_engine.scalar.dtype import (
+    dtype_name,
+    float_dtype,
+    promote,
+    quotient_dtype,
+)
 from rewrite_engine.scalar.op import Cast, ScalarOp, _copy
 
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
@@ -27,6 +32,10 @@ def _step(m: Any, g: Any, z: Any, *xs: Any) -> None:
 
 def _unary(name: str, function: str, grad: Any, **options: Any) -> ScalarOp:
     return _op(name, 1, function, grad if grad is _step else (grad,), **options)
+
+
+#: of functions whose values are floats, whatever they are given
+_float = partial(_unary, inner=float_dtype)
 
 
 # --- sums and products ----------------------------------------------------------------------
@@ -56,6 +65,7 @@ true_div = _op(
     2,
     "true_divide",
     (lambda m, g, z, x, y: g / y, lambda m, g, z, x, y: -(g * z) / y),
+    inner=quotient_dtype,
     cost=4,
 )
 floor_div = _op("floor_div", 2, "floor_divide", _step, cost=4)
@@ -70,8 +80,8 @@ neg = _unary("neg", "negative", lambda m, g, z, x: -g)
 abs = _unary("abs", "absolute", lambda m, g, z, x: g * m.sign(x), idempotent=True)
 sign = _unary("sign", "sign", _step)
 sqr = _unary("sqr", "square", lambda m, g, z, x: g * x * 2)
-sqrt = _unary("sqrt", "sqrt", lambda m, g, z, x: g * 0.5 / z, cost=4)
-reciprocal = _unary("reciprocal", "reciprocal", lambda m, g, z, x: -(g * m.sqr(z)), cost=4)
+sqrt = _float("sqrt", "sqrt", lambda m, g, z, x: g * 0.5 / z, cost=4)
+reciprocal = _float("reciprocal", "reciprocal", lambda m, g, z, x: -(g * m.sqr(z)), cost=4)
 
 
 def _pow_base(m: Any, g: Any, z: Any, x: Any, y: Any) -> Any:
@@ -90,16 +100,16 @@ pow = _op("pow", 2, "power", (_pow_base, _pow_exponent), cost=10)
 
 # --- exponentials and logarithms ------------------------------------------------------------
 
-exp = _unary("exp", "exp", lambda m, g, z, x: g * z, cost=10)
-exp2 = _unary("exp2", "exp2", lambda m, g, z, x: g * z * _LN2, cost=10)
-expm1 = _unary("expm1", "expm1", lambda m, g, z, x: g * m.exp(x), cost=10)
-log = _unary("log", "log", lambda m, g, z, x: g / x, cost=10)
-log2 = _unary("log2", "log2", lambda m, g, z, x: g / (x * _LN2), cost=10)
-log10 = _unary("log10", "log10", lambda m, g, z, x: g / (x * _LN10), cost=10)
-log1p = _unary("log1p", "log1p", lambda m, g, z, x: g / (x + 1), cost=10)
+exp = _float("exp", "exp", lambda m, g, z, x: g * z, cost=10)
+exp2 = _float("exp2", "exp2", lambda m, g, z, x: g * z * _LN2, cost=10)
+expm1 = _float("expm1", "expm1", lambda m, g, z, x: g * m.exp(x), cost=10)
+log = _float("log", "log", lambda m, g, z, x: g / x, cost=10)
+log2 = _float("log2", "log2", lambda m, g, z, x: g / (x * _LN2), cost=10)
+log10 = _float("log10", "log10", lambda m, g, z, x: g / (x * _LN10), cost=10)
+log1p = _float("log1p", "log1p", lambda m, g, z, x: g / (x + 1), cost=10)
 logaddexp = _op(
     "logaddexp", None, "logaddexp", lambda m, g, z, *xs: [g * m.exp(x - z) for x in xs], cost=20,
-    **_ac(identity=-math.inf),
+    inner=float_dtype, **_ac(identity=-math.inf),
 )  # fmt: skip
 
 
@@ -116,46 +126,46 @@ def _softplus(x: Any, out: Any = None) -> Any:
 
 log1mexp = _op(
     "log1mexp", 1, grad=(lambda m, g, z, x: -g / m.expm1(-x),), compute=_log1mexp, cost=20,
-    dtypes=lambda x: log.result_dtypes((x,))[0],
+    dtypes=lambda x: log.result_dtypes((x,))[0], inner=float_dtype,
 )  # fmt: skip
 softplus = _op(
     "softplus", 1, grad=(lambda m, g, z, x: g * m.sigmoid(x),), compute=_softplus, cost=20,
-    dtypes=lambda x: logaddexp.result_dtypes((x, x))[0],
+    dtypes=lambda x: logaddexp.result_dtypes((x, x))[0], inner=float_dtype,
 )  # fmt: skip
-sigmoid = _unary("sigmoid", "scipy.special.expit", lambda m, g, z, x: g * z * (1 - z), cost=10)
+sigmoid = _float("sigmoid", "scipy.special.expit", lambda m, g, z, x: g * z * (1 - z), cost=10)
 _TWO_BY_SQRT_PI = 2 / math.sqrt(math.pi)
-erf = _unary(
+erf = _float(
     "erf", "scipy.special.erf", lambda m, g, z, x: g * _TWO_BY_SQRT_PI * m.exp(-m.sqr(x)), cost=20
 )
-erfc = _unary(
+erfc = _float(
     "erfc",
     "scipy.special.erfc",
     lambda m, g, z, x: g * -_TWO_BY_SQRT_PI * m.exp(-m.sqr(x)),
     cost=20,
 )
-gammaln = _unary("gammaln", "scipy.special.gammaln", lambda m, g, z, x: g * m.psi(x), cost=40)
-psi = _op("psi", 1, "scipy.special.psi", cost=40)
+gammaln = _float("gammaln", "scipy.special.gammaln", lambda m, g, z, x: g * m.psi(x), cost=40)
+psi = _op("psi", 1, "scipy.special.psi", inner=float_dtype, cost=40)
 
 # --- trigonometry ---------------------------------------------------------------------------
 
-sin = _unary("sin", "sin", lambda m, g, z, x: g * m.cos(x), cost=10)
-cos = _unary("cos", "cos", lambda m, g, z, x: -(g * m.sin(x)), cost=10)
-tan = _unary("tan", "tan", lambda m, g, z, x: g * (m.sqr(z) + 1), cost=10)
-arcsin = _unary("arcsin", "arcsin", lambda m, g, z, x: g / m.sqrt(1 - m.sqr(x)), cost=10)
-arccos = _unary("arccos", "arccos", lambda m, g, z, x: -g / m.sqrt(1 - m.sqr(x)), cost=10)
-arctan = _unary("arctan", "arctan", lambda m, g, z, x: g / (m.sqr(x) + 1), cost=10)
+sin = _float("sin", "sin", lambda m, g, z, x: g * m.cos(x), cost=10)
+cos = _float("cos", "cos", lambda m, g, z, x: -(g * m.sin(x)), cost=10)
+tan = _float("tan", "tan", lambda m, g, z, x: g * (m.sqr(z) + 1), cost=10)
+arcsin = _float("arcsin", "arcsin", lambda m, g, z, x: g / m.sqrt(1 - m.sqr(x)), cost=10)
+arccos = _float("arccos", "arccos", lambda m, g, z, x: -g / m.sqrt(1 - m.sqr(x)), cost=10)
+arctan = _float("arctan", "arctan", lambda m, g, z, x: g / (m.sqr(x) + 1), cost=10)
 arctan2 = _op(
     "arctan2", 2, "arctan2", (
         lambda m, g, z, y, x: g * x / (m.sqr(x) + m.sqr(y)),
         lambda m, g, z, y, x: -(g * y) / (m.sqr(x) + m.sqr(y)),
-    ), cost=10,
+    ), inner=float_dtype, cost=10,
 )  # fmt: skip
-sinh = _unary("sinh", "sinh", lambda m, g, z, x: g * m.cosh(x), cost=10)
-cosh = _unary("cosh", "cosh", lambda m, g, z, x: g * m.sinh(x), cost=10)
-tanh = _unary("tanh", "tanh", lambda m, g, z, x: g * (1 - m.sqr(z)), cost=10)
-arcsinh = _unary("arcsinh", "arcsinh", lambda m, g, z, x: g / m.sqrt(m.sqr(x) + 1), cost=10)
-arccosh = _unary("arccosh", "arccosh", lambda m, g, z, x: g / m.sqrt(m.sqr(x) - 1), cost=10)
-arctanh = _unary("arctanh", "arctanh", lambda m, g, z, x: g / (1 - m.sqr(x)), cost=10)
+sinh = _float("sinh", "sinh", lambda m, g, z, x: g * m.cosh(x), cost=10)
+cosh = _float("cosh", "cosh", lambda m, g, z, x: g * m.sinh(x), cost=10)
+tanh = _float("tanh", "tanh", lambda m, g, z, x: g * (1 - m.sqr(z)), cost=10)
+arcsinh = _float("arcsinh", "arcsinh", lambda m, g, z, x: g / m.sqrt(m.sqr(x) + 1), cost=10)
+arccosh = _float("arccosh", "arccosh", lambda m, g, z, x: g / m.sqrt(m.sqr(x) - 1), cost=10)
+arctanh = _float("arctanh", "arctanh", lambda m, g, z, x: g / (1 - m.sqr(x)), cost=10)
 
 # --- order and choice -----------------------------------------------------------------------
 
@@ -164,7 +174,7 @@ def _extremum_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
     return [m.switch(m.eq(x, z), g, 0.0) for x in xs]
 
 
-# The gradients suppose low <= high.
+# Where low > high the result is high, as NumPy has it.
 def _clip(x: Any, low: Any, high: Any, out: Any = None) -> Any:
     return np.minimum(np.maximum(x, low), high, out=out)
 
@@ -192,9 +202,9 @@ minimum = _op(
 clip = _op(
     "clip", 3, grad=(
         lambda m, g, z, x, low, high: m.switch(m.and_(m.ge(x, low), m.le(x, high)), g, 0.0),
-        lambda m, g, z, x, low, high: m.switch(m.lt(x, low), g, 0.0),
-        lambda m, g, z, x, low, high: m.switch(m.gt(x, high), g, 0.0),
-    ), compute=_clip, dtypes=lambda *d: maximum.result_dtypes(d)[0],
+        lambda m, g, z, x, low, high: m.switch(m.and_(m.lt(x, low), m.le(low, high)), g, 0.0),
+        lambda m, g, z, x, low, high: m.switch(m.gt(m.maximum(x, low), high), g, 0.0),
+    ), compute=_clip, inner=promote,
 )  # fmt: skip
 switch = _op(
     "switch", 3, grad=(
@@ -230,9 +240,7 @@ invert = _unary("invert", "invert", _step)
 
 
 def _round_dtype(x: str) -> str:
-    if x in DISCRETE and x != "bool":
-        return x
-    return np.rint.resolve_dtypes((np.dtype(x), None))[-1].name
+    return float_dtype(x) if x == "bool" else x
 
 
 def _round(x: Any, out: Any = None) -> Any:
@@ -243,7 +251,7 @@ floor = _unary("floor", "floor", _step)
 ceil = _unary("ceil", "ceil", _step)
 trunc = _unary("trunc", "trunc", _step)
 #: to the nearest integer, ties to even
-round = _op("round", 1, grad=_step, compute=_round, dtypes=_round_dtype)
+round = _op("round", 1, grad=_step, compute=_round, inner=_round_dtype)
 
 
 def cast(x: Any, dtype: Any) -> Any:

@@ -180,6 +180,12 @@ class Elemwise(Op):
                 )
         return outputs
 
+    def output_types(self, types: tuple[Any, ...]) -> tuple[Any, ...]:
+        """`infer_types`, remembered unless floatX has a say (quotients of integers)."""
+        if self.scalar_op.follows_floatX([getattr(t, "dtype", None) for t in types]):
+            return tuple(self.infer_types(types))
+        return super().output_types(types)
+
     # --- running ----------------------------------------------------------------------------
 
     def perform(

@@ -263,7 +263,7 @@ class TensorOperators:
         return pt.cast(self, dtype)
 
     def clip(self, low: Any, high: Any) -> Any:
-        """Bring all elements into an interval."""
+        """Bring all elements into an interval; where low > high, to high."""
         return pt.clip(self, low, high)
 
     def round(self) -> Any:

@@ -16,7 +16,7 @@ from rewrite_engine.errors import DTypeError, ShapeError, message
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.scalar import ops as scalar
-from rewrite_engine.scalar.dtype import DISCRETE, dtype_name
+from rewrite_engine.scalar.dtype import DISCRETE, accumulator, dtype_name
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site
@@ -29,9 +29,10 @@ class CAReduce(Reduction):
     """Reduce along axes with a commutative, associative scalar op.
 
     axis: None, an integer or several. dtype: of the result; by default NumPy's (sums of small
-    integers and booleans become int64 or uint64). acc_dtype: of the intermediate results.
-    keepdims: keep reduced dimensions as 1. Raises `AxisError`; `ShapeError` for an empty
-    maximum or minimum; `DTypeError`.
+    integers and booleans become int64 or uint64). acc_dtype: of the intermediate results; by
+    default that of the result, but sums and products of float16 and float32 accumulate in float64
+    (complex64: complex128). keepdims: keep reduced dimensions as 1. Raises `AxisError`;
+    `ShapeError` for an empty maximum or minimum; `DTypeError`.
     """
 
     __props__: tuple[str, ...] = ("scalar_op", "axis", "dtype", "acc_dtype", "keepdims")
@@ -58,6 +59,12 @@ class CAReduce(Reduction):
             )
         return ufunc
 
+    def accumulator(self, dtype: str) -> str:
+        """The dtype of the intermediate results where the result has this one."""
+        if self.acc_dtype is not None:
+            return self.acc_dtype
+        return accumulator(dtype) if self.scalar_op in (scalar.add, scalar.mul) else dtype
+
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
         """The reduced static shape; the dtype asked for, or NumPy's."""
         (x,) = types
@@ -65,10 +72,7 @@ class CAReduce(Reduction):
             raise DTypeError(message(f"takes a tensor, not {x}", op=self, where=build_site()))
         ufunc = self.reducer()
         try:
-            found = (
-                self.dtype
-                or ufunc.reduce(np.ones(1, x.numpy_dtype), dtype=self.acc_dtype).dtype.name
-            )
+            found = self.dtype or ufunc.reduce(np.ones(1, x.numpy_dtype)).dtype.name
         except TypeError as error:
             what = f"is not defined for dtype {x.dtype}"
             raise DTypeError(message(what, op=self, inputs=types, where=build_site())) from error
@@ -85,19 +89,14 @@ class CAReduce(Reduction):
     ) -> None:
         """Compute. Raises `ShapeError` for the maximum or minimum of nothing."""
         x, wanted = inputs[0], node.outputs[0].type.numpy_dtype
-        dtype = self.acc_dtype or self.dtype
+        dtype = np.dtype(self.accumulator(wanted.name))
         try:
-            value = self.reducer().reduce(
-                x,
-                axis=self.axis,
-                dtype=None if dtype is None else np.dtype(dtype),
-                keepdims=self.keepdims,
-            )
+            value = self.reducer().reduce(x, self.axis, dtype, keepdims=self.keepdims)
         except ValueError as error:
             raise ShapeError(
                 message(str(error), op=self, inputs=[x], where=node.where())
             ) from error
-        output_storage[0][0] = np.asarray(value, wanted)
+        output_storage[0][0] = np.asarray(value).astype(wanted, copy=False)
 
     def L_op(
         self,
@@ -237,14 +236,18 @@ def sum_to(x: Any, type_: Any) -> Any:
 def sum(
     x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
 ) -> Any:
-    """Sum along axes; small integers and booleans are summed as int64 (unsigned: uint64)."""
+    """Sum along axes; small integers and booleans are summed as int64 (unsigned: uint64).
+
+    float16 and float32 are added up in float64, complex64 in complex128, unless `acc_dtype` says
+    otherwise; the result has the dtype of `x`.
+    """
     return Sum(axis, dtype, acc_dtype, keepdims)(as_tensor_variable(x))
 
 
 def prod(
     x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
 ) -> Any:
-    """Product along axes."""
+    """Product along axes; dtypes as those of `sum`."""
     return Prod(axis, dtype, acc_dtype, keepdims)(as_tensor_variable(x))
 
 

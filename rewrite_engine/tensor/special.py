@@ -17,6 +17,7 @@ from rewrite_engine.errors import DTypeError, message
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.op import Op
+from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable
@@ -118,7 +119,7 @@ class _Exponential(Op):
     def convert_input(self, x: Any) -> Variable:
         """Turn the argument into a float tensor."""
         x = as_tensor_variable(x)
-        return x if x.type.kind in "fc" else m.cast(x, "float64")  # type: ignore[no-any-return]
+        return m.cast(x, float_dtype(x.type.dtype))  # type: ignore[no-any-return]
 
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
         """The type of the input. Raises `DTypeError` if that is no real float."""
@@ -267,7 +268,7 @@ class LogSumExp(_Exponential):
 
 
 def softmax(x: Any, axis: Any = None) -> Any:
-    """exp(x) / sum(exp(x)) along axes (None: all), without overflow. Integers become float64."""
+    """exp(x) / sum(exp(x)) along axes (None: all), without overflow; integers as in `exp`."""
     return Softmax(axis)(x)
 
 

@@ -13,12 +13,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rewrite_engine.config import config
 from rewrite_engine.errors import AxisError, ShapeError, message
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.op import Op
-from rewrite_engine.scalar.dtype import DISCRETE, dtype_name
+from rewrite_engine.scalar.dtype import DISCRETE, accumulator, dtype_name
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
@@ -55,15 +54,25 @@ def size(x: Any) -> Any:
 
 
 def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """Mean along axes; floatX for integers. float16 is added up in float32."""
+    """Mean along axes; float64 for integers and booleans.
+
+    dtype: of the sum and of the result, as NumPy has it: with "int8" the sum wraps around, and its
+    quotient is cut off. float16 is the mean of a float32 sum, as the sum may be too large for it.
+    """
     x = as_tensor_variable(x)
-    own = config.floatX if x.type.dtype in DISCRETE else x.type.dtype
+    own = "float64" if x.type.dtype in DISCRETE else x.type.dtype
     result = own if dtype is None else dtype_name(dtype)
-    inner = "float32" if result == "float16" else result
+    return _mean(x, axis, result, keepdims, count(x, axis))
+
+
+def _mean(x: Any, axis: Any, dtype: str, keepdims: bool, n: Any) -> Any:
+    """The sum along axes divided by n, an int or a variable."""
+    inner = "float32" if dtype == "float16" else dtype
     total = Sum(axis, dtype=None if inner == x.type.dtype else inner, keepdims=keepdims)(x)
-    n = count(x, axis)
     real = {"complex64": "float32", "complex128": "float64"}.get(inner, inner)
-    return m.cast(m.true_div(total, n if isinstance(n, int) else m.cast(n, real)), result)
+    real = "float64" if inner in DISCRETE else real
+    n = weak_constant(n, real) if isinstance(n, int) else m.cast(n, real)
+    return m.cast(m.true_div(total, n), dtype)
 
 
 def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
@@ -71,10 +80,8 @@ def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
     x = as_tensor_variable(x)
     centred = m.sub(x, mean(x, axis, keepdims=True))
     squares = m.sqr(m.abs(centred) if x.type.kind == "c" else centred)
-    if not ddof:
-        return mean(squares, axis, keepdims=keepdims)
-    n = m.sub(count(x, axis), ddof)
-    return m.true_div(Sum(axis, keepdims=keepdims)(squares), m.cast(n, squares.type.dtype))
+    n = m.sub(count(x, axis), ddof) if ddof else count(x, axis)
+    return _mean(squares, axis, squares.type.dtype, keepdims, n)
 
 
 def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
@@ -88,7 +95,8 @@ _UFUNC = {"add": np.add, "mul": np.multiply}
 
 
 class CumOp(Op):
-    """Running sums (mode "add") or products ("mul") along an axis >= 0. dtypes as those of `Sum`.
+    """Running sums (mode "add") or products ("mul") along an axis >= 0. dtypes, also those in which
+    it accumulates, as of `Sum`.
 
     The gradient of a running product divides by the elements: it is not defined where one is zero.
     """
@@ -116,8 +124,10 @@ class CumOp(Op):
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         """Compute."""
-        dtype = node.outputs[0].type.numpy_dtype
-        output_storage[0][0] = _UFUNC[self.mode].accumulate(inputs[0], axis=self.axis, dtype=dtype)
+        wanted = node.outputs[0].type.numpy_dtype
+        inner = np.dtype(accumulator(wanted.name))
+        value = _UFUNC[self.mode].accumulate(inputs[0], axis=self.axis, dtype=inner)
+        output_storage[0][0] = value.astype(wanted, copy=False)
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         """The same shape."""

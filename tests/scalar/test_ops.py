@@ -11,9 +11,11 @@ import sys
 import numpy as np
 import pytest
 
+import rewrite_engine.tensor as pt
+from rewrite_engine.config import config
 from rewrite_engine.errors import DTypeError, ForeignObjectError, NDimError
 from rewrite_engine.scalar import DTYPES, Cast, ScalarOp, ScalarType, ops
-from rewrite_engine.scalar.dtype import weak_dtype
+from rewrite_engine.scalar.dtype import DISCRETE, float_dtype, weak_dtype
 
 UFUNCS = [op for op in vars(ops).values() if isinstance(op, ScalarOp) and op.function is not None]
 
@@ -25,7 +27,7 @@ def sample(dtype, n=5):
 @pytest.mark.parametrize("op", UFUNCS, ids=str)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_dtypes_are_those_of_the_ufunc(op, dtype):
-    args = [sample(dtype)] * op.ufunc.nin
+    args = [sample(float_dtype(dtype) if op.inner is float_dtype else dtype)] * op.ufunc.nin
     try:
         with np.errstate(all="ignore"):
             wanted = op.ufunc(*args).dtype.name
@@ -34,6 +36,32 @@ def test_dtypes_are_those_of_the_ufunc(op, dtype):
             op.result_dtypes((dtype,) * len(args))
         return
     assert op.result_dtypes((dtype,) * len(args)) == (wanted,)
+
+
+@pytest.mark.parametrize("op", [v for v in vars(ops).values() if isinstance(v, ScalarOp)], ids=str)
+@pytest.mark.parametrize("dtype", sorted(DISCRETE))
+def test_floats_made_of_integers_are_float32_or_float64(op, dtype):
+    wide = "float64" if op is ops.true_div or np.dtype(dtype).itemsize > 2 else "float32"
+    try:
+        (found,) = op.result_dtypes((dtype,) * (op.nin or 2))
+    except DTypeError:
+        return
+    assert found in DISCRETE or found == wide
+    values = sample(dtype, 4)
+    values = [values if dtype == "bool" else values + 1] * (op.nin or 2)
+    with np.errstate(all="ignore"):
+        got = op.impl(*values)
+        wanted = op.impl(*[v.astype(found) for v in values]) if found == wide else got
+    assert got.dtype == found
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_quotients_of_integers_follow_floatX():
+    i, j = pt.bvector("i"), pt.lvector("j")
+    for floatX in ("float64", "float32", "float64"):
+        with config.change_flags(floatX=floatX):
+            assert pt.true_div(i, j).dtype == pt.true_div(i, 3).dtype == floatX
+            assert pt.true_div(i, pt.fvector()).dtype == "float32"
 
 
 def test_importing_needs_no_scipy():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.gradient import grad
 from rewrite_engine.graph.null import disconnected, is_disconnected, is_null
 from rewrite_engine.graph.traverse import toposort
 from tests.tensor.evaluate import evaluate, numeric_gradient
@@ -134,3 +135,12 @@ def test_r_op():
     (jv,) = pt.add.R_op([x, y], [None, v])
     assert evaluate(jv, {x: a, y: b, v: d}).shape == (2, 2)
     assert pt.mul.R_op([x, y], [None, None]) == [None]
+
+
+def test_clip_with_bounds_in_the_wrong_order_is_the_upper_bound():
+    x, low, high = pt.vectors("x", "low", "high")
+    y = pt.clip(x, low, high)
+    given = {x: np.array([0.0, 2.0, 5.0]), low: np.full(3, 3.0), high: np.full(3, 1.0)}
+    np.testing.assert_array_equal(evaluate(y, given), np.clip(*given.values()))
+    slopes = [evaluate(g, given).tolist() for g in grad(y.sum(), [x, low, high])]
+    assert slopes == [[0, 0, 0], [0, 0, 0], [1, 1, 1]]

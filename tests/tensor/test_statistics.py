@@ -7,6 +7,7 @@ import pytest
 import scipy.special
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.config import config
 from rewrite_engine.errors import AxisError
 from tests.tensor.evaluate import evaluate
 
@@ -71,3 +72,20 @@ def test_softmax(axis):
     ]:
         np.testing.assert_allclose(evaluate(ours(x, axis=axis), {x: A}), theirs(A, axis=axis))
     assert pt.logsumexp(x, axis=1, keepdims=True).type.shape == (None, 1, None)
+
+
+@pytest.mark.parametrize("values", [[100, 100, 100], [-3, -4], list(range(130))])
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+def test_mean_in_a_dtype_is_that_of_numpy(values, dtype):
+    wanted = np.mean(np.array(values, "int16"), dtype=dtype)
+    for shape in ((None,), (len(values),)):
+        x = pt.tensor(dtype="int16", shape=shape)
+        got = evaluate(pt.mean(x, dtype=dtype), {x: np.array(values, "int16")})
+        assert got.dtype == wanted.dtype
+        assert got == wanted
+
+
+def test_means_of_integers_are_float64():
+    with config.change_flags(floatX="float32"):
+        for dtype in ("bool", "int8", "int64"):
+            assert pt.mean(pt.tensor(dtype=dtype, shape=(None,))).dtype == "float64"

@@ -48,17 +48,19 @@ def _(op: Reduction, node: Apply) -> Traits:
 def _(op: CAReduce, node: Apply, ctx: Context) -> str:
     """`add.reduce(x, axis, dtype, None, keepdims)`, with what is not needed left off."""
     ufunc, out = op.reducer(), node.outputs[0].type
-    given = op.acc_dtype or op.dtype
+    inner = op.accumulator(out.dtype)
     parts = [ctx.array(0), str(op.axis)]
-    if given is not None:
-        parts.append(f"dtype={ctx.name(np.dtype(given), given)}")
+    if inner != out.dtype or op.dtype is not None:
+        parts.append(f"dtype={ctx.name(np.dtype(inner), inner)}")
     if op.keepdims:
         parts.append("keepdims=True")
     ctx.form = "scalar"
     text = f"{ctx.name(reducing(ufunc), ufunc.__name__ + '_reduce')}({', '.join(parts)})"
-    if op.acc_dtype not in (None, out.dtype):
-        text += f".astype({ctx.name(out.numpy_dtype, out.dtype)})"
-    return text
+    if inner == out.dtype:
+        return text
+    if not out.ndim and np.can_cast(inner, out.dtype, "same_kind"):
+        return f"{ctx.name(out.numpy_dtype.type, 'to_' + out.dtype)}({text})"
+    return f"{text}.astype({ctx.name(out.numpy_dtype, out.dtype)})"
 
 
 @cache
