@@ -1,0 +1,11 @@
+"""A fuzzer: random graphs of all ops, dtypes, layouts and special values, rewritten and run,
+against what they mean; gradients against derivatives of many digits; facts against values.
+
+    scripts/fuzz --minutes 10                  all three, on every core
+    scripts/fuzz --graphs 1000 --seed 7        only graphs, from another seed
+    scripts/fuzz --replay graphs:123           one case again
+
+`pool.py` is what graphs are grown in, by `steps.py` and `motifs.py`. `judge.py` says what is wrong
+(`reference.py`: node by node, and with noise; `exact.py`: with many digits). A finding is shrunk
+(`shrink.py`), the guilty step is found (`blame.py`), and told once (`report.py`).
+"""

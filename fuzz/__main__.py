@@ -1,0 +1,214 @@
+"""`python -m fuzz`: see `--help`, and the docstring of the package."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, field
+from random import Random
+from time import monotonic
+from types import FrameType
+from typing import Any
+
+from fuzz import facts, gradients, graphs
+from fuzz.case import snippet
+from fuzz.generate import random_case
+from fuzz.pool import Crash
+from fuzz.report import Report, report
+
+KINDS = ("graphs", "gradients", "facts")
+CHUNK = {"graphs": 100, "gradients": 25, "facts": 100}
+TURNS = ("graphs",) * 5 + ("gradients",) * 4 + ("facts",)  # five graphs for a gradient
+SECONDS = 60  # a case that takes longer is a finding
+MOST = 30  # findings of a kind that one process shrinks
+
+Cases = Iterator[tuple[Any, str, Any, Any]]  # case, name of the mode, mode, checker
+
+
+@dataclass
+class Outcome:
+    """What came of some cases."""
+
+    kind: str
+    count: int
+    reports: list[Report] = field(default_factory=list)
+    skipped: int = 0
+
+
+class TooLong(Exception):
+    """A case takes too long."""
+
+
+def cases(kind: str, rng: Random) -> Cases:
+    """What is tried for one number. Raises `Crash`."""
+    if kind == "graphs":
+        case = random_case(rng)
+        for name, mode in graphs.modes(rng):
+            yield case, name, mode, graphs.Checker()
+        if rng.random() < 0.05:
+            yield case, "a careless rule", graphs.CARELESS, graphs.Careless()
+    elif kind == "gradients":
+        case = gradients.random_case(rng)
+        which = rng.choices(("gradient", "second", "rop"), (0.7, 0.15, 0.15))[0]
+        yield case, which, graphs.DEFAULT, gradients.Checker(which)
+    else:
+        yield facts.random_case(rng), "facts", graphs.DEFAULT, facts.Checker()
+
+
+def seeded(kind: str, seed: int, number: int) -> Random:
+    """The source of a case."""
+    return Random(f"{kind}:{seed}:{number}")
+
+
+def try_one(kind: str, seed: int, number: int, shrunk: Counter[str]) -> tuple[list[Report], int]:
+    """The findings of one case, and how many more there are than were shrunk."""
+    told: list[Report] = []
+    name = f"{kind}:{seed}:{number}"
+    try:
+        for case, mode_name, mode, checker in cases(kind, seeded(kind, seed, number)):
+            finding = checker(case, mode)
+            if finding is None:
+                continue
+            shrunk[finding.kind] += 1
+            if shrunk[finding.kind] > MOST:
+                return told, 1
+            found = report(name, case, mode_name, mode, checker, finding)
+            told += [found] if found is not None else []
+    except Crash as error:
+        first = str(error).splitlines()[-1]
+        told.append(
+            Report(name, ("building raises", first), f"# building raises ({name})\n{error}")
+        )
+    except TooLong:
+        told.append(Report(name, ("too long",), f"# takes more than {SECONDS} s ({name})"))
+    return told, 0
+
+
+_shrunk: Counter[str] = Counter()
+
+
+def chunk(kind: str, seed: int, start: int, count: int) -> Outcome:
+    """Some cases, one after the other."""
+    warnings.simplefilter("ignore")
+    signal.signal(signal.SIGALRM, _too_long)
+    outcome = Outcome(kind, count)
+    for number in range(start, start + count):
+        signal.alarm(SECONDS)
+        told, more = try_one(kind, seed, number, _shrunk)
+        signal.alarm(0)
+        outcome.reports += told
+        outcome.skipped += more
+    return outcome
+
+
+def _too_long(signum: int, frame: FrameType | None) -> None:
+    raise TooLong
+
+
+# --- many processes -------------------------------------------------------------------------------
+
+
+class Run:
+    """Hands out chunks and tells findings, each kind once."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.done: Counter[str] = Counter()
+        self.seen: Counter[tuple[str, ...]] = Counter()
+        self.skipped = 0
+
+    def work(self, wanted: Iterator[tuple[str, int, int]], processes: int) -> None:
+        """Do all chunks (kind, start, count)."""
+        with ProcessPoolExecutor(processes) as pool:
+            running: set[Future[Outcome]] = set()
+            for kind, start, count in wanted:
+                running.add(pool.submit(chunk, kind, self.seed, start, count))
+                while len(running) >= 2 * processes:
+                    running = self._collect(running)
+            while running:
+                running = self._collect(running)
+
+    def _collect(self, running: set[Future[Outcome]]) -> set[Future[Outcome]]:
+        done, rest = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            outcome = future.result()
+            self.done[outcome.kind] += outcome.count
+            self.skipped += outcome.skipped
+            for one in outcome.reports:
+                if not self.seen[one.key]:
+                    print("=" * 100, one.text, sep="\n", flush=True)
+                self.seen[one.key] += 1
+        return rest
+
+    def summary(self, seconds: float) -> str:
+        """What was done, and what was found."""
+        lines = [f"{n} times: {' · '.join(key)}" for key, n in self.seen.most_common()]
+        if self.skipped:
+            lines.append(f"{self.skipped} more were not looked into")
+        told = ", ".join([f"{n:,} {kind}" for kind, n in sorted(self.done.items())])
+        many = f"{len(self.seen)} kinds of findings" if self.seen else "no finding"
+        return "\n".join([*lines, f"{told} in {seconds:.0f} s: {many}"])
+
+
+def wanted_chunks(counts: dict[str, int], minutes: float | None) -> Iterator[tuple[str, int, int]]:
+    """The chunks to do, of all kinds in turns, until the counts are reached or time is up."""
+    until = None if minutes is None else monotonic() + 60 * minutes
+    start = dict.fromkeys(counts, 0)
+    while any(start[kind] < counts[kind] for kind in counts):
+        for kind in TURNS:
+            if start.get(kind, 0) >= counts.get(kind, 0):
+                continue
+            if until is not None and monotonic() > until:
+                return
+            count = min(CHUNK[kind], counts[kind] - start[kind])
+            yield kind, start[kind], count
+            start[kind] += count
+
+
+def arguments(given: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="fuzz", description=__doc__)
+    parser.add_argument("--minutes", type=float, help="stop after that time")
+    for kind in KINDS:
+        parser.add_argument(f"--{kind}", type=int, help=f"how many {kind}")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--replay", metavar="KIND:SEED:NUMBER", help="one case again")
+    return parser.parse_args(given)
+
+
+def replay(name: str) -> int:
+    """Show a case, and what is wrong with it."""
+    kind, seed, number = name.split(":")
+    for case, mode, *_ in cases(kind, seeded(kind, int(seed), int(number))):
+        print(snippet(case, f"{name}, mode {mode}"))
+    told, _ = try_one(kind, int(seed), int(number), Counter())
+    for one in told:
+        print("=" * 100, one.text, sep="\n")
+    print("no finding" if not told else "")
+    return 1 if told else 0
+
+
+def main(given: list[str] | None = None) -> int:
+    options = arguments(given)
+    warnings.simplefilter("ignore")
+    if options.replay:
+        return replay(options.replay)
+    counts = {kind: getattr(options, kind) for kind in KINDS if getattr(options, kind) is not None}
+    if not counts:
+        endless = sys.maxsize if options.minutes is not None else None
+        counts = {"graphs": endless or 5000, "gradients": endless or 1000, "facts": endless or 1000}
+    started = monotonic()
+    run = Run(options.seed)
+    run.work(wanted_chunks(counts, options.minutes), options.processes)
+    print(run.summary(monotonic() - started))
+    return 1 if run.seen or run.skipped else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

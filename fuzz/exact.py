@@ -1,0 +1,368 @@
+"""What a graph would give without rounding: with many digits, and exponents without end.
+
+Integers and booleans are computed as the ops do it (they wrap around); a conversion between floats
+changes nothing here. `frozen`: values that some variables keep, whatever they are computed from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import mpmath
+import numpy as np
+from mpmath import mp, mpf
+
+import rewrite_engine.tensor as pt
+from fuzz.reference import run
+from rewrite_engine.graph.assume import Assume
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.scalar.op import Cast
+from rewrite_engine.tensor.diagonal import Diagonal
+from rewrite_engine.tensor.join import Split
+
+NAN, INF = mpf("nan"), mpf("inf")
+TOO_LARGE = mpf(10) ** 5000  # exponentials of more are infinite
+
+
+class NotKnown(Exception):
+    """An op has no exact meaning here."""
+
+
+def real(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """`fn` on each element, NaN where it is not real or not defined."""
+
+    def safe(*xs: Any) -> Any:
+        if any(x != x for x in xs):
+            return NAN
+        try:
+            value = fn(*xs)
+        except (ZeroDivisionError, ValueError, OverflowError, mp.NoConvergence):
+            return NAN
+        return NAN if isinstance(value, mpmath.mpc) else value
+
+    return np.frompyfunc(safe, fn.__code__.co_argcount, 1)
+
+
+def divide(x: Any, y: Any) -> Any:
+    if y == 0:
+        return NAN if x == 0 else INF * mp.sign(x)
+    return x / y
+
+
+def exponential(x: Any) -> Any:
+    if abs(x) > TOO_LARGE:
+        return INF if x > 0 else mpf(0)
+    return mp.exp(x)
+
+
+def expm1(x: Any) -> Any:
+    return mp.expm1(x) if abs(x) < 1 else exponential(x) - 1
+
+
+def logarithm(x: Any) -> Any:
+    return mp.log(x) if x else -INF
+
+
+def log1p(x: Any) -> Any:
+    return mp.log1p(x) if abs(x) < 0.5 else logarithm(1 + x)
+
+
+def power(x: Any, y: Any) -> Any:
+    if y == 0 or x == 1:
+        return mpf(1)
+    if x == 0:
+        return mpf(0) if y > 0 else INF
+    if mp.isinf(x) or mp.isinf(y) or abs(y) > 1e300:
+        return mpf(float(np.power(float(x), float(y))))
+    if x < 0 and y != mp.floor(y):
+        return NAN
+    return x**y
+
+
+def sigmoid(x: Any) -> Any:
+    return 1 / (1 + exponential(-x)) if x > 0 else exponential(x) / (1 + exponential(x))
+
+
+def softplus(x: Any) -> Any:
+    return max(x, mpf(0)) + log1p(exponential(-abs(x)))
+
+
+def logaddexp(x: Any, y: Any) -> Any:
+    return (
+        x
+        if x == y == -INF
+        else max(x, y) + (log1p(exponential(-abs(x - y))) if x != y else mp.log(2))
+    )
+
+
+def remainder(x: Any, y: Any) -> Any:
+    return x - mp.floor(divide(x, y)) * y if y else NAN
+
+
+extreme = {
+    "maximum": lambda x, y: NAN if x != x or y != y else max(x, y),
+    "minimum": lambda x, y: NAN if x != x or y != y else min(x, y),
+}
+
+
+def fold(fn: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    both = np.frompyfunc(fn, 2, 1)
+    return lambda *xs: reduce(both, xs)
+
+
+SCALAR: dict[str, Any] = {
+    "add": lambda *xs: reduce(real(lambda a, b: a + b), xs),
+    "mul": lambda *xs: reduce(real(lambda a, b: a * b), xs),
+    "logaddexp": lambda *xs: reduce(real(logaddexp), xs),
+    "maximum": fold(extreme["maximum"]),
+    "minimum": fold(extreme["minimum"]),
+    "sub": real(lambda a, b: a - b),
+    "true_div": real(divide),
+    "floor_div": real(lambda a, b: mp.floor(divide(a, b)) if b else NAN),
+    "mod": real(remainder),
+    "neg": real(lambda a: -a),
+    "abs": real(lambda a: abs(a)),
+    "sign": real(lambda a: mp.sign(a)),
+    "sqr": real(lambda a: a * a),
+    "sqrt": real(lambda a: mp.sqrt(a)),
+    "pow": real(power),
+    "reciprocal": real(lambda a: divide(mpf(1), a)),
+    "exp": real(lambda a: exponential(a)),
+    "exp2": real(lambda a: exponential(a * mp.ln2)),
+    "expm1": real(expm1),
+    "log": real(logarithm),
+    "log2": real(lambda a: logarithm(a) / mp.ln2),
+    "log10": real(lambda a: logarithm(a) / mp.ln10),
+    "log1p": real(log1p),
+    "log1mexp": real(lambda a: logarithm(-expm1(a))),
+    "sigmoid": real(sigmoid),
+    "softplus": real(softplus),
+    "erf": real(lambda a: mp.erf(a)),
+    "erfc": real(lambda a: mp.erfc(a)),
+    "gammaln": real(lambda a: mp.log(abs(mp.gamma(a))) if a < 1e6 else mp.loggamma(a)),
+    "psi": real(lambda a: mp.digamma(a)),
+    "sin": real(lambda a: NAN if mp.isinf(a) else mp.sin(a)),
+    "cos": real(lambda a: NAN if mp.isinf(a) else mp.cos(a)),
+    "tan": real(lambda a: NAN if mp.isinf(a) else mp.tan(a)),
+    "arcsin": real(lambda a: mp.asin(a)),
+    "arccos": real(lambda a: mp.acos(a)),
+    "arctan": real(lambda a: mp.atan(a)),
+    "arctan2": real(lambda a, b: mp.atan2(a, b)),
+    "sinh": real(lambda a: (exponential(a) - exponential(-a)) / 2),
+    "cosh": real(lambda a: (exponential(a) + exponential(-a)) / 2),
+    "tanh": real(lambda a: mp.tanh(a) if abs(a) < 1e6 else mp.sign(a)),
+    "arcsinh": real(lambda a: mp.asinh(a)),
+    "arccosh": real(lambda a: mp.acosh(a) if a >= 1 else NAN),
+    "arctanh": real(lambda a: mp.atanh(a) if abs(a) < 1 else INF * a if abs(a) == 1 else NAN),
+    "floor": real(lambda a: mp.floor(a)),
+    "ceil": real(lambda a: mp.ceil(a)),
+    "trunc": real(lambda a: mp.sign(a) * mp.floor(abs(a))),
+    "round": real(lambda a: mp.nint(a)),
+    "identity": lambda a: a,
+    "second": lambda a, b: np.broadcast_arrays(a, b)[1],
+    "switch": lambda c, a, b: np.where(truth_of(c), a, b),
+    "clip": lambda x, a, b: SCALAR["minimum"](SCALAR["maximum"](x, a), b),
+}
+#: results that are no floats
+TESTS: dict[str, Any] = {
+    "eq": lambda a, b: a == b,
+    "neq": lambda a, b: a != b,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b,
+    "isnan": lambda a: a != a,
+    "isinf": lambda a: abs(a) == INF,
+}
+
+
+def truth_of(a: Any) -> Any:
+    """An array as booleans."""
+    return np.asarray(a != 0, bool)
+
+
+# --- ops on arrays --------------------------------------------------------------------------------
+
+
+def _reduce(fn: Any, start: Any) -> Callable[[Any, Any, Any], Any]:
+    def reduced(op: Any, x: Any, out: Any) -> Any:
+        axis = None if op.axis is None else tuple(op.axis)
+        flat = _flat(x, axis)
+        options = {} if start is None else {"initial": start}
+        found = np.frompyfunc(fn, 2, 1).reduce(flat, axis=-1, **options)
+        return np.asarray(found, object).reshape(_kept(op, x))
+
+    return reduced
+
+
+def _flat(x: Any, axis: Any) -> Any:
+    axes = tuple(range(x.ndim)) if axis is None else tuple([a % x.ndim for a in axis])
+    kept = [i for i in range(x.ndim) if i not in axes]
+    shape = [x.shape[i] for i in kept]
+    return x.transpose([*kept, *axes]).reshape([*shape, int(np.prod([x.shape[i] for i in axes]))])
+
+
+def _kept(op: Any, x: Any) -> Any:
+    return np.empty(x.shape).sum(axis=op.axis, keepdims=op.keepdims).shape
+
+
+def _softmax(op: Any, x: Any, out: Any) -> Any:
+    e = SCALAR["exp"](x)
+    return SCALAR["true_div"](e, np.add.reduce(e, axis=op.axis, keepdims=True, initial=mpf(0)))
+
+
+def _logsumexp(op: Any, x: Any, out: Any, keepdims: bool | None = None) -> Any:
+    keepdims = op.keepdims if keepdims is None else keepdims
+    e = SCALAR["exp"](x)
+    add: Any = np.add
+    return SCALAR["log"](add.reduce(e, axis=op.axis, keepdims=keepdims, initial=mpf(0)))
+
+
+def _cumulated(op: Any, x: Any, out: Any) -> Any:
+    return (np.add if op.mode == "add" else np.multiply).accumulate(x, axis=op.axis)
+
+
+ARRAY: dict[type, Any] = {
+    pt.Sum: _reduce(lambda a, b: a + b, mpf(0)),
+    pt.Prod: _reduce(lambda a, b: a * b, mpf(1)),
+    pt.Max: _reduce(extreme["maximum"], None),
+    pt.Min: _reduce(extreme["minimum"], None),
+    pt.Softmax: _softmax,
+    pt.LogSumExp: _logsumexp,
+    pt.LogSoftmax: lambda op, x, out: x - _logsumexp(op, x, out, True),
+    pt.CumOp: _cumulated,
+}
+#: ops whose `perform` works on arrays of any objects
+MOVING = (
+    pt.DimShuffle, pt.Reshape, pt.Subtensor, pt.AdvancedSubtensor, pt.IncSubtensor,
+    pt.AdvancedIncSubtensor, pt.Alloc, pt.SpecifyShape, Assume, Diagonal, Split,
+)  # fmt: skip
+
+
+def exact(array: Any) -> Any:
+    """An array of numbers with many digits."""
+    array = np.asarray(array)
+    if array.dtype == object:
+        return array
+    if array.dtype.kind == "c":
+        raise NotKnown
+    convert = (lambda v: mpf(int(v))) if array.dtype.kind in "biu" else (lambda v: mpf(float(v)))
+    return np.asarray(np.frompyfunc(convert, 1, 1)(array), object)
+
+
+def evaluate(
+    outputs: Sequence[Variable],
+    given: Mapping[Variable, Any],
+    frozen: Mapping[Variable, Any] | None = None,
+    doubts: list[Apply] | None = None,
+) -> dict[Variable, Any]:
+    """The values of variables: arrays of `mpf`, or of integers and booleans. Those without an exact
+    meaning are left out. doubts: gets the comparisons that hang by the last digit.
+    """
+    values: dict[Variable, Any] = {}
+    for v, a in given.items():
+        if v.type.kind != "c":
+            values[v] = exact(a) if v.type.kind == "f" else np.asarray(a)
+    frozen = frozen or {}
+    for node in toposort(list(outputs), list(given)):
+        try:
+            if all(v in frozen for v in node.outputs):
+                results = [frozen[v] for v in node.outputs]
+            else:
+                results = compute(
+                    node, [values[v] if v in values else constant(v) for v in node.inputs]
+                )
+        except NotKnown:
+            continue
+        if doubts is not None and _hangs(node, values):
+            doubts.append(node)
+        values.update(zip(node.outputs, results, strict=True))
+    for v in outputs:
+        if isinstance(v, Constant) and v.type.kind != "c":
+            values[v] = constant(v)
+    return values
+
+
+def _hangs(node: Apply, values: Mapping[Variable, Any]) -> bool:
+    """Whether two sides of a comparison differ by less than what digits can tell."""
+    if str(getattr(node.op, "scalar_op", "")) not in TESTS or len(node.inputs) != 2:
+        return False
+    a, b = [values[v] if v in values else constant(v) for v in node.inputs]
+    if a.dtype != object and b.dtype != object:
+        return False
+    near = mpf(10) ** (20 - mp.dps)
+    apart = np.ravel(exact(a) - exact(b))
+    return any(0 < abs(d) < near for d in apart if d == d)
+
+
+def constant(v: Any) -> Any:
+    """The value of a constant. Raises `NotKnown` for other variables."""
+    if not isinstance(v, Constant):
+        raise NotKnown
+    return exact(v.data) if v.type.kind in "fc" else np.asarray(v.data)
+
+
+def compute(node: Apply, inputs: Sequence[Any]) -> list[Any]:
+    """The outputs of a node. Raises `NotKnown`."""
+    op, out = node.op, node.outputs[0]
+    if out.type.kind == "c":
+        raise NotKnown
+    try:
+        if all(a.dtype != object for a in inputs) and out.type.kind in "biu":
+            return run(node, inputs)
+        if isinstance(op, pt.Elemwise):
+            return [np.asarray(_elementwise(op.scalar_op, inputs, out))]
+        if isinstance(op, MOVING):
+            return _moved(node, inputs)
+        if isinstance(op, pt.Join):
+            parts = [exact(a) for a in inputs] if out.type.kind == "f" else inputs
+            return [np.concatenate(parts, axis=op.axis)]
+        if isinstance(op, pt.Dot | pt.MatMul):
+            return [np.asarray(np.dot(exact(inputs[0]), exact(inputs[1])), object)]
+        if type(op) in ARRAY and out.type.kind == "f":
+            return [np.asarray(ARRAY[type(op)](op, exact(inputs[0]), out), object)]
+        if out.type.kind in "biu":
+            return run(node, [_narrow(a, v) for a, v in zip(inputs, node.inputs, strict=True)])
+        if all(a.dtype != object for a in inputs):
+            return [exact(a) for a in run(node, inputs)]
+    except (ValueError, TypeError, OverflowError, mp.NoConvergence) as error:
+        raise NotKnown from error
+    raise NotKnown
+
+
+def _narrow(a: Any, v: Any) -> Any:
+    return a if a.dtype != object else a.astype(v.type.dtype)
+
+
+def _moved(node: Apply, inputs: Sequence[Any]) -> list[Any]:
+    cells: list[list[Any]] = [[None] for _ in node.outputs]
+    parts = [
+        exact(a) if v.type.kind == "f" else a for a, v in zip(inputs, node.inputs, strict=True)
+    ]
+    if isinstance(node.op, pt.IncSubtensor | pt.AdvancedIncSubtensor) and parts[0].dtype == object:
+        parts[1] = exact(parts[1])
+    node.op.perform(node, parts, cells)
+    return [np.asarray(c[0]) for c in cells]
+
+
+def _elementwise(op: Any, inputs: Sequence[Any], out: Any) -> Any:
+    name = str(op)
+    if isinstance(op, Cast):
+        (x,) = inputs
+        if out.type.kind == "f":
+            return exact(x)
+        if x.dtype != object:
+            return x.astype(out.type.dtype)
+        return x.astype("float64").astype(out.type.dtype)
+    if name in TESTS:
+        return np.asarray(TESTS[name](*inputs), bool)
+    if name == "switch":
+        return SCALAR[name](inputs[0], *map(exact, inputs[1:]))
+    if name == "second":
+        return SCALAR[name](np.zeros(np.shape(inputs[0])), exact(inputs[1]))
+    if name not in SCALAR or out.type.kind != "f":
+        raise NotKnown
+    return SCALAR[name](*map(exact, inputs))

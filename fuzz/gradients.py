@@ -1,0 +1,384 @@
+"""Gradients, second derivatives and Jacobian-vector products against quotients of differences that
+are taken with so many digits that they are exact.
+
+Comparisons, roundings and integers keep the values that they have at the point itself, so that a
+branch which is not taken contributes nothing. Where a cost has a kink, nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import numpy as np
+from mpmath import mp, mpf
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from fuzz import exact, motifs, steps
+from fuzz.case import Case
+from fuzz.generate import grow
+from fuzz.graphs import DEFAULT
+from fuzz.judge import MENDED, Finding
+from fuzz.pool import Crash, Pool
+from fuzz.reference import evaluate, spread
+from rewrite_engine.errors import (
+    DisconnectedInputError,
+    MethodNotDefined,
+    NullTypeGradError,
+    RewriteEngineError,
+)
+from rewrite_engine.gradient import Rop
+
+SAMPLES = 12
+MOST = 8  # elements of inputs
+STEPS: dict[Any, float] = {
+    steps.unary: 8, steps.binary: 8, steps.nary: 3, steps.nest: 4, steps.switch: 3, steps.clip: 1,
+    steps.reduction: 4, steps.cumulate: 1, steps.exponential: 3, steps.product: 2,
+    steps.dimshuffle: 2, steps.reshape: 1, steps.index: 2, steps.take: 1, steps.write: 4,
+    steps.join: 2, motifs.softmaxes: 4, motifs.sigmoids: 6, motifs.logs_of_sums: 4,
+    motifs.guarded: 6, motifs.cancelling: 2, motifs.reductions: 2, motifs.left_side: 3,
+}  # fmt: skip
+#: results that change in jumps
+JUMPING = frozenset("sign floor ceil trunc round floor_div".split())
+
+
+def random_case(rng: Random) -> Case:
+    """A term to be differentiated: floats, few elements."""
+    while True:
+        dtype = rng.choice(("float64", "float64", "float32"))
+        mood = rng.choices(("plain", "saturated", "wide"), (0.6, 0.3, 0.1))[0]
+        p = Pool(rng, [dtype], mood, (2, *rng.choice(((2, 2), (1, 3), (3, 2), (2, 3), (3, 1)))))
+        for _ in range(rng.choice((1, 1, 2))):
+            p.leaf()
+        grow(p, rng.choice((1, 2, 2, 3, 4, 5)), STEPS)
+        made = [v for v in p.terms if v.owner is not None and v.type.kind == "f"]
+        if not made:
+            continue
+        case = Case.of([made[-1]], p.given)
+        if 0 < sum(a.size for v, a in case.given.items() if v.type.kind == "f") <= MOST:
+            return case
+
+
+def weights(shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    """Numbers that tell elements apart."""
+    return (1 + np.arange(int(np.prod(shape))) % 3).reshape(shape).astype(dtype)
+
+
+@dataclass
+class Checker:
+    """Checks derivatives of one kind: "gradient", "second" or "rop"."""
+
+    kind: str = "gradient"
+
+    def __call__(self, case: Case, mode: Any = DEFAULT) -> Finding | None:
+        """What is wrong in a mode."""
+        try:
+            target, truth = self.target(case)
+        except Crash as error:
+            return Finding("building raises", str(error))
+        if target is None:
+            return None
+        try:
+            found = target.compile(mode)()
+        except Exception as error:
+            return Finding(f"raises {type(error).__name__}", str(error))
+        return Judge(self.kind, case, target, truth).compare(found)
+
+    def tester(self, case: Case) -> tuple[Case, Callable[[Any], bool]]:
+        """The graph to look at, and whether values of it are wrong."""
+        target, truth = self.target(case)
+        assert target is not None
+        judge = Judge(self.kind, case, target, truth)
+        return (
+            target,
+            lambda found: isinstance(found, Exception) or judge.compare(found) is not None,
+        )
+
+    def target(self, case: Case) -> tuple[Case | None, list[Any]]:
+        """A case with derivatives as outputs, and what is true of them. None where there are none.
+
+        Raises `Crash` where they cannot be built."""
+        (term,) = case.outputs
+        wrt = [v for v in case.inputs if v.type.kind == "f"]
+        values = evaluate([term], case.given)
+        if not wrt or not np.size(values[term]):
+            return None, []
+        try:
+            outputs = getattr(self, "_" + self.kind)(term, wrt, case)
+        except (NullTypeGradError, DisconnectedInputError, MethodNotDefined):
+            return None, []
+        except Exception as error:
+            raise Crash(f"{type(error).__name__}: {error}") from error
+        truth = Differences(case, term, wrt, values).of(self.kind)
+        return Case(case.inputs, outputs, case.given), truth
+
+    def _gradient(self, term: Any, wrt: Any, case: Case) -> list[Any]:
+        return list(rw.grad(self.cost(term, case), wrt, disconnected_inputs="ignore"))
+
+    def cost(self, term: Any, case: Case) -> Any:
+        """A weighted sum of the elements."""
+        shape = evaluate([term], case.given)[term].shape
+        return (term * weights(shape, term.type.dtype)).sum() if term.type.ndim else term
+
+    def _second(self, term: Any, wrt: Any, case: Case) -> list[Any]:
+        first = self._gradient(term, wrt, case)
+        parts = [
+            (g * weights(case.given[v].shape, v.type.dtype)).sum()
+            for g, v in zip(first, wrt, strict=True)
+        ]
+        return list(rw.grad(sum(parts[1:], parts[0]), wrt, disconnected_inputs="ignore"))
+
+    def _rop(self, term: Any, wrt: Any, case: Case) -> list[Any]:
+        points = [pt.constant(weights(case.given[v].shape, v.type.dtype)) for v in wrt]
+        return [Rop(term, wrt, points)]
+
+
+class Differences:
+    """Derivatives of the elements of a term, by differences with many digits."""
+
+    def __init__(
+        self, case: Case, term: Any, wrt: Sequence[Any], values: Mapping[Any, Any]
+    ) -> None:
+        self.case, self.term, self.wrt = case, term, wrt
+        shape = values[term].shape
+        self.weights = weights(shape, "float64") if term.type.ndim else np.ones(())
+        self.frozen: dict[Any, Any] = {}
+        self.last = False  # whether more digits would not help
+
+    def of(self, kind: str) -> list[Any]:
+        """The true results: arrays of numbers, None where there is none."""
+        found: list[Any] = []
+        for digits, step in ((200, 40), (1500, 400)):
+            with mp.workdps(digits):
+                self.last = digits > 1000
+                found = getattr(self, kind)(mpf(10) ** -step)
+            if all(t is not None for a in found for t in np.ravel(a)):
+                break
+        return found
+
+    def at(self, moves: Mapping[tuple[Any, Any], Any]) -> Any:
+        """The elements of the term at a point moved away; None if they are not known."""
+        given: dict[Any, Any] = {}
+        for v, a in self.case.given.items():
+            given[v] = exact.exact(a).copy() if v.type.kind == "f" else a
+        for (v, place), move in moves.items():
+            given[v][place] = given[v][place] + move
+        return exact.evaluate([self.term], given, self.frozen)
+
+    def base(self) -> Any:
+        """The elements at the point itself; what jumps is kept from there."""
+        self.frozen = {}
+        values = self.at({})
+        for node in self.case.nodes:
+            jumps = str(getattr(node.op, "scalar_op", "")) in JUMPING
+            for v in node.outputs:
+                if v in values and (jumps or v.type.kind in "biu"):
+                    self.frozen[v] = values[v]
+        return values.get(self.term)
+
+    def places(self) -> list[tuple[Any, Any]]:
+        return [(v, at) for v in self.wrt for at in np.ndindex(self.case.given[v].shape)]
+
+    def direction(self) -> dict[tuple[Any, Any], Any]:
+        """The direction of second derivatives and of Jacobian-vector products."""
+        moves: dict[tuple[Any, Any], Any] = {}
+        for v in self.wrt:
+            w = weights(self.case.given[v].shape, "float64")
+            moves |= {(v, at): mpf(float(w[at])) for at in np.ndindex(w.shape)}
+        return moves
+
+    # --- kinds -----------------------------------------------------------------------------------
+
+    def gradient(self, h: Any) -> list[Any]:
+        base = self.base()
+        return self._by_place(
+            lambda place: None if base is None else self.summed(self.slope(base, {place: h}, h))
+        )
+
+    def rop(self, h: Any) -> list[Any]:
+        base = self.base()
+        if base is None:
+            return [np.full(self.weights.shape, None)]
+        return [self.slope(base, {p: h * w for p, w in self.direction().items()}, h)]
+
+    def second(self, h: Any) -> list[Any]:
+        if any(t is None for a in self.gradient(h) for t in np.ravel(a)):
+            return self._by_place(lambda place: None)  # there are kinks
+        return self._by_place(lambda place: self.mixed(place, h))
+
+    def _by_place(self, fn: Callable[[Any], Any]) -> list[Any]:
+        found = {place: fn(place) for place in self.places()}
+        result = []
+        for v in self.wrt:
+            array = np.full(self.case.given[v].shape, None, object)
+            for at in np.ndindex(array.shape):
+                array[at] = found[v, at]
+            result.append(array)
+        return result
+
+    def slope(self, base: Any, moves: Mapping[Any, Any], h: Any) -> Any:
+        """The derivatives of all elements along a move; None at kinks."""
+        up = self.at(moves).get(self.term)
+        down = self.at({p: -m for p, m in moves.items()}).get(self.term)
+        if up is None or down is None:
+            return np.full(np.shape(base), None)
+        return self.quotients(down, base, up, h)
+
+    def quotients(self, down: Any, base: Any, up: Any, h: Any) -> Any:
+        """Derivatives by both sides; None where they differ, or nothing is defined."""
+
+        def quotient(down: Any, base: Any, up: Any) -> Any:
+            if down == base == up and (self.last or base - base == 0):
+                return mpf(0)
+            if any(v - v != 0 for v in (down, base, up)):
+                return None
+            right, left = (up - base) / h, (base - down) / h
+            if abs(right - left) > mpf(10) ** -15 * max(abs(right), abs(left)) + mpf(10) ** -25:
+                return None
+            return (right + left) / 2
+
+        return np.asarray(np.frompyfunc(quotient, 3, 1)(down, base, up))
+
+    def mixed(self, place: Any, h: Any) -> Any:
+        """The derivative along the direction, and along one coordinate."""
+        results = []
+        for step in (h, h / 3):
+            slopes = []
+            for sign in (1, -1):
+                move = {place: sign * step}
+                centre = self.at(move).get(self.term)
+                along = {p: step * w for p, w in self.direction().items()}
+                up = self.at(_both(move, along)).get(self.term)
+                down = self.at(_both(move, {p: -m for p, m in along.items()})).get(self.term)
+                if centre is None or up is None or down is None:
+                    return None
+                slopes.append(self.summed(self.quotients(down, centre, up, step)))
+            if None in slopes:
+                return None
+            results.append((slopes[0] - slopes[1]) / (2 * step))
+        a, b = results
+        return a if abs(a - b) <= mpf(10) ** -12 * max(abs(a), abs(b)) + mpf(10) ** -25 else None
+
+    def summed(self, slopes: Any) -> Any:
+        """The weighted sum of derivatives of elements."""
+        found = list(np.ravel(np.asarray(slopes, object)))
+        if any(s is None for s in found):
+            return None
+        return sum(
+            (s * float(w) for s, w in zip(found, np.ravel(self.weights), strict=True)), mpf(0)
+        )
+
+
+def _both(a: Mapping[Any, Any], b: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {p: a.get(p, 0) + b.get(p, 0) for p in {**a, **b}}
+
+
+class Judge:
+    """Compares derivatives with true ones."""
+
+    def __init__(self, kind: str, case: Case, target: Case, truth: list[Any]) -> None:
+        self.kind, self.case, self.target, self.truth = kind, case, target, truth
+        self.singular = False
+        self._noise: Any = None
+
+    def compare(self, found: Sequence[Any]) -> Finding | None:
+        """The worst of what is wrong."""
+        worst = None
+        for i, (v, f, t) in enumerate(zip(self.target.outputs, found, self.truth, strict=True)):
+            f = np.asarray(f)
+            if f.dtype != v.type.numpy_dtype or f.shape != t.shape:
+                return Finding("form", f"{f.dtype}{f.shape}, not {v.type.dtype}{t.shape}")
+            for at in np.ndindex(f.shape):
+                one = None if t[at] is None else self.element(i, at, f[at], t[at])
+                if one is not None and (worst is None or one.severity > worst.severity):
+                    worst = one
+        return worst
+
+    def element(self, i: int, at: Any, f: Any, t: Any) -> Finding | None:
+        """What is wrong with a number."""
+        info = np.finfo(f.dtype)
+        if abs(t) > 0.99 * float(info.max) or t - t != 0:
+            return None
+        text = f"derivative {i}{list(at)}: {f!r}, not {mp.nstr(t, 10)}"
+        if not np.isfinite(f):
+            kind = self.excuse()
+            return None if kind is None else Finding(kind, text)
+        apart = float(abs(mpf(float(f)) - t))
+        unit = float(np.spacing(np.asarray(abs(float(t)), f.dtype)))
+        if apart <= max(64 * unit, 1e-50):
+            return None
+        around = self.around(i, at)
+        slack = 50 * around if around is not None else MENDED[f.dtype.name] * unit
+        if apart <= max(slack, 64 * unit):
+            return None
+        return Finding("gradient wrong", text, apart / max(slack, unit))
+
+    def around(self, i: int, at: Any) -> float | None:
+        """How much a derivative moves under noise; None where it is not finite then."""
+        if self._noise is None:
+            self._noise = spread(self.target.outputs, self.target.given, SAMPLES) or []
+        values = np.array([s[i][at] for s in self._noise], np.longdouble)
+        if not len(values) or not np.isfinite(values).all():
+            return None
+        return float(values.max() - values.min())
+
+    def excuse(self) -> str | None:
+        """What to call a derivative that is not finite; None if it may be so: functions were used
+        where they over- or underflow, or where they have no slope, and the value is lost, too.
+        """
+        if not any(self.is_taken(v, bad) for v, bad in self.edges()):
+            return "gradient not finite"
+        try:
+            found = self.case.compile(DEFAULT)()[0]
+        except RewriteEngineError:
+            return None
+        lost = self.kind != "second" and np.isfinite(found).all() and not self.singular
+        return "gradient lost where the value is right" if lost else None
+
+    def edges(self) -> list[tuple[Any, np.ndarray]]:
+        """Variables with the places where they are not moderate, or have no slope."""
+        values = self.values = evaluate(self.case.outputs, self.case.given)
+        found = []
+        for node in self.case.nodes:
+            (out, *_), first = node.outputs, node.inputs[0]
+            if out.type.kind != "f":
+                continue
+            bad = ~_moderate(values[out])
+            name = str(getattr(node.op, "scalar_op", ""))
+            if name in SINGULAR and first in values:
+                with np.errstate(all="ignore"):
+                    edge = np.asarray(SINGULAR[name](values[first]))
+                self.singular |= bool(edge.any())
+                bad |= edge
+            if bad.any():
+                found.append((out, bad))
+        return found
+
+    def is_taken(self, v: Any, bad: np.ndarray) -> bool:
+        """Whether the values at some places change the result."""
+        changed = {**self.case.given, v: np.where(bad, 1.234, self.values[v]).astype(v.type.dtype)}
+        (out,) = self.case.outputs
+        if out is v:
+            return True
+        before, after = self.values[out], evaluate([out], changed)[out]
+        return not np.array_equal(before, after, equal_nan=True)
+
+
+#: where functions have no slope, or none that is finite
+SINGULAR: dict[str, Callable[[Any], Any]] = {
+    "sqrt": lambda a: a == 0,
+    "pow": lambda a: a == 0,
+    "arcsin": lambda a: abs(a) == 1,
+    "arccos": lambda a: abs(a) == 1,
+    "arccosh": lambda a: a == 1,
+}
+
+
+def _moderate(a: np.ndarray) -> np.ndarray:
+    """Where numbers are neither too large nor too small to be squared a few times."""
+    size = np.abs(a.astype("float64"))
+    small = {"float64": 1e-60, "float32": 1e-9, "float16": 1e-2}[a.dtype.name]
+    return (size == 0) | ((size > small) & (size < 1 / small))

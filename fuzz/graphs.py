@@ -1,0 +1,128 @@
+"""Whole graphs: compiled functions against `perform`, node by node, on the graph as built."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from fuzz.case import AS_BUILT, Case, Compiled
+from fuzz.judge import Finding, Judge
+from fuzz.reference import evaluate
+from rewrite_engine.compile.mode import Mode
+from rewrite_engine.errors import RewriteEngineError, ShapeError
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.match.claim import exact
+from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.tensor import Elemwise
+
+
+@node_rewriter([Elemwise], phase="specialize", claim=exact)
+def overwrites(fgraph: Any, node: Apply) -> Any:
+    """A careless rule of a user: every elementwise op works in place."""
+    new = node.op.inplace_on_inputs(range(len(node.inputs)), node)
+    return None if new is None else new(*node.inputs)
+
+
+DEFAULT = Mode("fast_run")
+#: other modes than the default one, with how often each is tried
+MODES: dict[str, tuple[Any, float]] = {
+    "AS_BUILT": (AS_BUILT, 0.12),
+    "no inplace": (DEFAULT.excluding("inplace"), 0.05),
+    "fast_compile": (Mode("fast_compile"), 0.05),
+    "no reorder": (DEFAULT.excluding("reorder"), 0.05),
+    "saturate": (DEFAULT.including("saturate"), 0.01),
+}
+
+
+def wanted_of(case: Case) -> Any:
+    """The results of the reference, or the error that it raises."""
+    try:
+        values = evaluate(case.results, case.given)
+    except RewriteEngineError as error:
+        return error
+    return [np.asarray(values[v]) for v in case.results]
+
+
+class Checker:
+    """Checks values, errors, memory."""
+
+    def __call__(self, case: Case, mode: Any = DEFAULT, wanted: Any = None) -> Finding | None:
+        """What is wrong with a case in a mode. wanted: what the reference gives, if it is there."""
+        wanted = wanted_of(case) if wanted is None else wanted
+        failed = isinstance(wanted, Exception)
+        try:
+            f = case.compile(mode)
+            before = [a.copy() for a in f.arguments()]
+            results = f()
+        except Exception as error:
+            return _error(error, wanted if failed else None)
+        if failed:
+            return Finding("error lost", f"the reference raises {type(wanted).__name__}: {wanted}")
+        kept = [np.array(r) for r in results]
+        found = Judge(case, wanted).compare(kept)
+        return found or memory(f, before, results, kept)
+
+    def tester(self, case: Case) -> tuple[Case, Callable[[Any], bool]]:
+        """The graph that is rewritten, and whether values of it, or an error, are wrong."""
+        wanted = wanted_of(case)
+        if isinstance(wanted, Exception):
+            return case, lambda found: not isinstance(found, RewriteEngineError)
+        judge = Judge(case, wanted)
+        return case, lambda found: isinstance(found, Exception) or judge.compare(found) is not None
+
+
+def _error(error: Exception, wanted: Exception | None) -> Finding | None:
+    text = f"{type(error).__name__}: {error}"
+    if wanted is None:
+        return Finding(f"raises {type(error).__name__}", text)
+    same = isinstance(error, ShapeError) if isinstance(wanted, ShapeError) else True
+    if isinstance(error, RewriteEngineError) and same:
+        return None
+    return Finding("another error", f"{text}\nnot {type(wanted).__name__}: {wanted}")
+
+
+def memory(f: Compiled, before: Any, results: Any, kept: Any) -> Finding | None:
+    """Whether arguments are as they were, and results own their memory."""
+    for v, a, b in zip(f.inputs, f.arguments(), before, strict=True):
+        if a.tobytes() != b.tobytes():
+            return Finding("argument changed", f"{v} of {v.type}")
+    count = len(f.case.outputs)
+    for i, r in enumerate(results[:count]):
+        others = [*f.arguments(), *[s.get_value(borrow=True) for s in f.shared.values()]]
+        others += [q for j, q in enumerate(results[:count]) if j != i]
+        if r.size and any(np.may_share_memory(r, a) and np.shares_memory(r, a) for a in others):
+            return Finding("memory shared", f"output {i}")
+        if not r.flags.writeable:
+            return Finding("read-only", f"output {i}")
+        r[...] = 1
+    f.reset()
+    again = f()
+    for i, (r, k) in enumerate(zip(again, kept, strict=True)):
+        if r.shape != k.shape or not _same(r, k):
+            return Finding("second call differs", f"output {i}: {r!r}, first {k!r}")
+    return None
+
+
+def _same(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.tobytes() == b.tobytes() or np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+
+
+def modes(rng: Random) -> list[tuple[str, Any]]:
+    """The modes that a case is tried in."""
+    some = [(name, mode) for name, (mode, often) in MODES.items() if rng.random() < often]
+    return [("default", DEFAULT), *some]
+
+
+CARELESS = DEFAULT + overwrites
+
+
+class Careless(Checker):
+    """A rule that returns an op which overwrites is refused, or does no harm."""
+
+    def __call__(self, case: Case, mode: Any = CARELESS, wanted: Any = None) -> Finding | None:
+        """What is wrong; an error is not."""
+        found = super().__call__(case, mode, wanted)
+        return None if found is None or found.kind.startswith("raises") else found

@@ -1,0 +1,251 @@
+"""Whether values are as good as those of the reference, by what claims of rules mean
+(`rewrite_engine/match/claim.py`).
+
+Cheap tests first: equal, or equal up to some units in the last place. Where that fails, noise tells
+how well the value is determined, and many digits tell what it should be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mpmath import mp, mpf
+
+from fuzz import exact
+from fuzz.case import Case
+from fuzz.reference import evaluate, spread
+
+SAMPLES = 24
+DIGITS = (60, 1200)  # more where few give no number
+#: how far a mended value may be from the truth, where noise cannot tell: units in the last place
+MENDED = {"float64": 1 << 20, "float32": 1 << 12, "float16": 1 << 5}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong. severity: in units of what noise alone does; 0 where it is right if the rule
+    that did it stabilises: a limit at infinity, or what exponentials of large numbers cancel to.
+    """
+
+    kind: str
+    text: str
+    severity: float = np.inf
+    output: int = 0
+
+
+def close(found: np.ndarray, wanted: np.ndarray, ulps: int = 4) -> np.ndarray:
+    """Where two arrays are equal, up to a few units."""
+    with np.errstate(all="ignore"):
+        same = (found == wanted) | ((found != found) & (wanted != wanted))
+        if wanted.dtype.kind not in "fc" or same.all():
+            return same
+        near = np.abs(found - wanted) <= ulps * np.finfo(wanted.dtype).eps * np.abs(wanted)
+        tiny = np.abs(found - wanted) <= ulps * np.finfo(wanted.dtype).smallest_subnormal
+        return same | ((near | tiny) & np.isfinite(wanted) & np.isfinite(found))
+
+
+def form(v: Any, wanted: np.ndarray, found: Any) -> tuple[str, str] | None:
+    """What is wrong with dtype and shape."""
+    if not isinstance(found, np.ndarray):
+        return "no array", f"{type(found)}"
+    if found.dtype != v.type.numpy_dtype or found.dtype != wanted.dtype:
+        return "dtype", f"{found.dtype}, not {wanted.dtype}; the type is {v.type}"
+    if found.shape != wanted.shape:
+        return "shape", f"{found.shape}, not {wanted.shape}"
+    if any(s is not None and s != n for s, n in zip(v.type.shape, found.shape, strict=True)):
+        return "static shape", f"{found.shape}, but the type is {v.type}"
+    return None
+
+
+class Judge:
+    """Compares results with those that the reference gives for a case."""
+
+    def __init__(self, case: Case, wanted: Sequence[np.ndarray]) -> None:
+        self.case, self.wanted = case, wanted
+        self._noise: list[list[np.ndarray]] | None = None
+        self._truth: dict[int, list[Any]] = {}
+        self._limit: list[Any] | None = None
+        self.doubts: list[Any] = []
+
+    def compare(self, found: Sequence[Any]) -> Finding | None:
+        """The worst of what is wrong."""
+        worst: Finding | None = None
+        for i, (v, w, f) in enumerate(zip(self.case.results, self.wanted, found, strict=True)):
+            wrong = form(v, w, f)
+            if wrong is not None:
+                return Finding(*wrong, output=i)
+            good = close(f, w)
+            for one in () if good.all() else self.output(i, good, f):
+                if worst is None or one.severity > worst.severity:
+                    worst = one
+        return worst
+
+    @property
+    def noise(self) -> list[list[np.ndarray]]:
+        """The results under noise; none, if some noise makes the graph fail."""
+        if self._noise is None:
+            self._noise = spread(self.case.results, self.case.given, SAMPLES) or []
+        return self._noise
+
+    def output(self, i: int, good: np.ndarray, f: np.ndarray) -> list[Finding]:
+        """Findings in one output."""
+        if not self.noise:
+            return []
+        w, samples = self.wanted[i], np.array([s[i] for s in self.noise])
+        findings = []
+        for at in np.argwhere(~good):
+            place = tuple(at)
+            one = self.element(i, place, w[place], f[place], samples[(slice(None), *place)])
+            if one is not None:
+                kind, severity = one
+                text = f"output {i}{list(map(int, place))}: {f[place]!r}, not {w[place]!r}"
+                findings.append(
+                    Finding(kind, f"{text} (true: {self.shown(i, place)})", severity, i)
+                )
+        return findings
+
+    def shown(self, i: int, place: Any) -> str:
+        truth = self.true(i, place)
+        return "?" if truth is None else mp.nstr(truth, 10)
+
+    # --- one element -----------------------------------------------------------------------------
+
+    def element(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
+        """What is wrong with a number, and how much."""
+        if w.dtype.kind in "biu":
+            settled = not (noise != w).any() and self.true(i, place) != int(f) and not self.doubts
+            return ("value", np.inf) if settled else None
+        if class_of(noise) - {*class_of(np.array([w]))} or (w.dtype.kind == "c" and f - f != 0):
+            return None  # it is not determined what it is
+        if np.isfinite(w) and np.isfinite(f):
+            return self.finite(i, place, w, f, noise)
+        truth = self.true(i, place)
+        if truth is not None and self.same_class(truth, f) and self.is_mended:
+            return None
+        if np.isfinite(w):
+            if truth is not None and abs(truth) > 0.99 * largest(w):
+                return None
+            return "lost (not finite)", np.inf
+        if self.near(truth, f) and (np.isfinite(f) or np.isnan(w)):
+            return None
+        if truth is None and np.isfinite(f) and np.isinf(w):
+            return None
+        if np.isnan(w):
+            kind = "NaN became a number"
+            return (kind, 0.0 if self.near(self.limit(i, place), f) else np.inf)
+        return ("infinity became another", 0.0 if np.isfinite(f) and self.is_saturated else np.inf)
+
+    def same_class(self, truth: Any, f: Any) -> bool:
+        """Whether a number that is not finite is the true one."""
+        return bool(f != f and truth != truth) or float(f) == float(truth)
+
+    @property
+    def is_mended(self) -> bool:
+        """Whether something on the way is not finite that has a true value: what depends on it in
+        jumps may be another thing.
+        """
+        values = evaluate(self.case.results, self.case.given)
+        with mp.workdps(DIGITS[0]):
+            true = exact.evaluate(self.case.results, self.case.given)
+        for v, a in values.items():
+            if a.dtype.kind != "f" or v not in true:
+                continue
+            known = np.array([t - t == 0 for t in np.ravel(true[v])], bool)
+            if (known & ~np.isfinite(np.ravel(a))).any():
+                return True
+        return False
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether inputs are so large that no digits tell what exponentials leave of a number."""
+        floats = [a for v, a in self.case.given.items() if v.type.kind == "f"]
+        return any(bool((np.abs(a[np.isfinite(a)]) > 2000).any()) for a in floats)
+
+    def finite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
+        """Two numbers."""
+        with np.errstate(all="ignore"):
+            unit = float(np.spacing(np.maximum(np.abs(w), np.abs(f)).astype(real_dtype(w))))
+            around = max(float(np.abs(noise.astype(wide(w)) - wide(w)(w)).max()), unit)
+            apart = float(np.abs(wide(w)(f) - wide(w)(w)))
+        if apart <= 20 * around:
+            return None
+        truth = self.true(i, place)
+        if truth is not None and truth - truth == 0:
+            better = abs(mpf(float(f)) - truth) <= 4 * abs(mpf(float(w)) - truth)
+            near = abs(mpf(float(f)) - truth) <= max(20 * around, float(np.finfo(w.dtype).tiny))
+            if better or near or self.doubts:
+                return None
+            apart = float(abs(mpf(float(f)) - truth))
+        return "less accurate", apart / around
+
+    def near(self, truth: Any, f: Any) -> bool:
+        """Whether a number is the true one, or infinite as the true one would be."""
+        if truth is None or truth - truth != 0 or f != f:
+            return False
+        if abs(truth) > 0.99 * largest(f):
+            return (
+                bool(np.isinf(f) and (f > 0) == (truth > 0)) or abs(mpf(float(f)) / truth - 1) < 0.1
+            )
+        if not np.isfinite(f):
+            return False
+        slack = MENDED[f.dtype.name] * np.spacing(np.asarray(abs(float(truth)), f.dtype))
+        return abs(mpf(float(f)) - truth) <= float(slack)
+
+    def true(self, i: int, place: Any) -> Any:
+        """The true value; None where it is not known."""
+        truth = None
+        for digits in DIGITS:
+            if digits not in self._truth:
+                self._truth[digits] = self._exactly(dict(self.case.given), digits)
+            found = self._truth[digits]
+            truth = None if found[i] is None else _number(found[i], place)
+            if truth is None or truth - truth == 0:
+                break
+        return truth
+
+    def limit(self, i: int, place: Any) -> Any:
+        """The true value for inputs that are large where they are infinite."""
+        if self._limit is None:
+            given = {}
+            for v, a in self.case.given.items():
+                big = exact.exact(a) if v.type.kind == "f" else a
+                for at in np.argwhere(np.isinf(a)) if v.type.kind == "f" else ():
+                    big[tuple(at)] = mp.sign(big[tuple(at)]) * mpf(10) ** 40
+                given[v] = big
+            self._limit = self._exactly(given, DIGITS[0])
+        found = self._limit[i]
+        return None if found is None else _number(found, place)
+
+    def _exactly(self, given: Any, digits: int) -> list[Any]:
+        results = self.case.results
+        with mp.workdps(digits):
+            values = exact.evaluate(results, given, doubts=self.doubts)
+        return [values.get(v) for v in results]
+
+
+def _number(array: Any, place: Any) -> Any:
+    found = np.asarray(array)[place] if np.shape(array) else np.asarray(array).item()
+    return mpf(float(found)) if not isinstance(found, mpf) else found
+
+
+def class_of(values: np.ndarray) -> set[str]:
+    """Which of NaN, +inf, -inf, finite occur."""
+    if values.dtype.kind == "c":
+        return {"finite" if np.isfinite(v) else "not" for v in values}
+    return {"nan" if v != v else str(v) if np.isinf(v) else "finite" for v in values}
+
+
+def largest(x: Any) -> float:
+    """The largest number of a dtype."""
+    return float(np.finfo(x.dtype).max)
+
+
+def real_dtype(x: Any) -> Any:
+    return np.finfo(x.dtype).dtype
+
+
+def wide(x: Any) -> Any:
+    return np.clongdouble if x.dtype.kind == "c" else np.longdouble

@@ -1,0 +1,120 @@
+"""What a graph means: each node run alone by `perform`, exactly or with a little noise.
+
+The noise tells how well a value is determined: every result of floating point is moved by a unit in
+the last place at random, and what the outputs vary by then is what a correct rule may change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.scalar.op import Cast
+from rewrite_engine.tensor import CumOp, Dot, Elemwise, MatMul, Prod, Softmax, Sum
+from rewrite_engine.tensor.special import LogSoftmax, LogSumExp
+
+Values = dict[Variable, np.ndarray]
+
+#: what rounds nothing
+COPIES = frozenset(
+    "neg abs sign maximum minimum clip switch second identity floor ceil trunc round".split()
+)
+#: where rules may change the sign of a zero
+ZEROS = frozenset("add sub mul true_div".split())
+
+
+def run(node: Apply, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The outputs of a node, of copies of its inputs."""
+    cells: list[list[Any]] = [[None] for _ in node.outputs]
+    with np.errstate(all="ignore"):
+        node.op.perform(node, [np.array(x) for x in inputs], cells)
+    return [np.asarray(cell[0]) for cell in cells]
+
+
+def evaluate(
+    outputs: Sequence[Variable], given: Mapping[Variable, Any], rng: Random | None = None
+) -> Values:
+    """The values of all variables that outputs are computed from. rng: makes noise."""
+    values: Values = {v: np.asarray(a) for v, a in given.items()}
+    for node in toposort(list(outputs), list(given)):
+        extend(values, node, rng)
+    for v in outputs:
+        if isinstance(v, Constant):
+            values[v] = np.asarray(v.data)
+    return values
+
+
+def extend(values: Values, node: Apply, rng: Random | None = None) -> None:
+    """Compute a node of which the inputs are there."""
+    inputs = [v.data if isinstance(v, Constant) else values[v] for v in node.inputs]
+    results = run(node, inputs)
+    for out, result in zip(node.outputs, results, strict=True):
+        values[out] = result if rng is None else noisy(rng, node, inputs, result)
+
+
+def noisy(rng: Random, node: Apply, inputs: Sequence[np.ndarray], result: np.ndarray) -> np.ndarray:
+    """A result moved by a unit in the last place (of sums: of what is added up)."""
+    op = node.op
+    if result.dtype.kind not in "fc" or not result.size:
+        return result
+    name = str(op.scalar_op) if isinstance(op, Elemwise) else ""
+    if isinstance(op, Elemwise):
+        if name in COPIES or (isinstance(op.scalar_op, Cast) and not _narrows(node)):
+            return result
+    elif not isinstance(op, Sum | Prod | CumOp | Dot | MatMul | Softmax | LogSoftmax | LogSumExp):
+        return result
+    dice = np.array([rng.choice((-1, 0, 1)) for _ in range(result.size)]).reshape(result.shape)
+    with np.errstate(all="ignore"):
+        moved = _moved(result, dice)
+        if isinstance(op, Sum | CumOp | Dot | MatMul) or (name == "add" and len(inputs) > 2):
+            moved = _added(node, inputs, result, moved, dice)
+        if name in ZEROS or not name:
+            moved = np.where((result == 0) & (dice > 0), -result, moved)
+        return moved.astype(result.dtype)
+
+
+def _narrows(node: Apply) -> bool:
+    source, target = node.inputs[0].type.numpy_dtype, node.outputs[0].type.numpy_dtype
+    return not np.can_cast(source, target, "safe")
+
+
+def _moved(result: np.ndarray, dice: np.ndarray) -> np.ndarray:
+    if result.dtype.kind == "c":
+        return result * (1 + dice * np.finfo(result.dtype).eps)
+    to = np.where(dice > 0, np.inf, -np.inf).astype(result.dtype)
+    still = (dice == 0) | (result == 0) | ~np.isfinite(result)
+    return np.where(still, result, np.nextafter(result, to))
+
+
+def _added(
+    node: Apply, inputs: Sequence[np.ndarray], result: np.ndarray, moved: np.ndarray, dice: Any
+) -> np.ndarray:
+    """Noise in units of the numbers that are added up."""
+    try:
+        size = run(node, [np.abs(np.nan_to_num(x)) for x in inputs])[0]
+    except Exception:
+        return moved
+    size = np.where(np.isfinite(size), size, 0).real
+    error = dice * np.finfo(result.dtype).eps * size
+    return np.where(np.isfinite(result), result + error, moved)
+
+
+def spread(
+    outputs: Sequence[Variable], given: Mapping[Variable, Any], samples: int, seed: int = 0
+) -> list[list[np.ndarray]] | None:
+    """Values of the outputs under noise: for each sample, one array per output. None where some
+    noise makes the graph fail.
+    """
+    found = []
+    for k in range(samples):
+        try:
+            values = evaluate(outputs, given, Random(seed + k))
+        except Exception:
+            return None
+        found.append([values[v] for v in outputs])
+    return found

@@ -1,0 +1,53 @@
+"""Findings as they are told: shrunk, with who is to blame, one of a kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fuzz.blame import Checker, guilty
+from fuzz.case import Case, snippet
+from fuzz.judge import Finding
+from fuzz.shrink import shrink
+
+
+@dataclass(frozen=True)
+class Report:
+    """A finding as it is told. key: equal for findings of one kind."""
+
+    name: str
+    key: tuple[str, ...]
+    text: str
+
+
+def report(
+    name: str, case: Case, mode_name: str, mode: Any, check: Checker, finding: Finding
+) -> Report | None:
+    """What to tell of a finding; None where claims of the guilty rule allow it."""
+    small = shrink(case, lambda c: _kind(check(c, mode)) == finding.kind)
+    found = check(small, mode) or finding
+    who, rule = guilty(small, mode, check, found.kind)
+    if rule is not None and allowed(found, rule, small):
+        return None
+    blamed = getattr(rule, "name", None)
+    ops = sorted({str(node.op).partition("{")[0] for node in small.nodes})
+    key = (found.kind, blamed or f"{who.partition(':')[0]} {' '.join(ops)}")
+    head = f"{found.kind} ({name}, mode {mode_name})\n{found.text}\nby {who}"
+    return Report(name, key, snippet(small, head))
+
+
+def _kind(finding: Finding | None) -> str | None:
+    return None if finding is None else finding.kind
+
+
+def allowed(found: Finding, rule: Any, case: Case) -> bool:
+    """Whether the claim of a rule allows a finding."""
+    promise, tags = getattr(rule, "promise", None), getattr(rule, "tags", ())
+    stabilises = getattr(rule, "pack", "") in ("exp_log", "softmax")
+    if found.kind in ("NaN became a number", "infinity became another"):
+        return stabilises and found.severity == 0
+    if found.kind == "lost (not finite)":
+        return "reorder" in tags  # partial sums overflow in another order
+    if found.kind == "less accurate" and promise is not None and promise.ulps:
+        return found.severity <= 4 * min(promise.ulps, 750)
+    return False

@@ -1,0 +1,129 @@
+"""The fuzzer itself: it runs, says the same of the same seed, and finds what is wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewrite_engine.tensor as pt
+from fuzz import facts, gradients, graphs
+from fuzz.__main__ import KINDS, chunk, try_one, wanted_chunks
+from fuzz.case import Case, snippet
+from fuzz.generate import random_case
+from fuzz.judge import Judge
+from fuzz.report import report
+from fuzz.shrink import shrink
+from rewrite_engine.compile.mode import Mode
+from rewrite_engine.match.claim import exact
+from rewrite_engine.rules.language import rule
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_short_run(kind: str) -> None:
+    outcome = chunk(kind, 0, 0, 10)
+    assert outcome.count == 10
+
+
+def test_a_seed_is_a_case() -> None:
+    texts = [snippet(random_case(Random("graphs:0:5"))) for _ in range(2)]
+    assert texts[0] == texts[1]
+
+
+def test_chunks_are_of_all_kinds() -> None:
+    chunks = list(wanted_chunks({"graphs": 250, "gradients": 30}, None))
+    assert Counter([kind for kind, _, _ in chunks]) == {"graphs": 3, "gradients": 2}
+    assert sum(count for _, _, count in chunks) == 280
+
+
+def case(make: Any, *arrays: Any) -> Case:
+    inputs = [
+        pt.tensor(f"x{i}", dtype=a.dtype, shape=(None,) * a.ndim) for i, a in enumerate(arrays)
+    ]
+    return Case.of([make(*inputs)], dict(zip(inputs, arrays, strict=True)))
+
+
+@rule(phase="canonicalize", claim=exact)
+def wrong_cosine(x):
+    """A rule that is wrong."""
+    return pt.cos(x) >> pt.sin(x + 1.57)
+
+
+@rule(phase="canonicalize", claim=exact)
+def wrong_shape(x, y):
+    """A rule that loses an error, and NaN."""
+    return pt.arctan2(x, y) >> pt.arctan(x)
+
+
+def test_a_wrong_rule_is_found_and_blamed() -> None:
+    values = np.array([1.0, 2.0]), np.array([[3.0, 4.0]])
+    big = case(lambda x, y: pt.exp(pt.cos(x * 2) + y), *values)
+    mode = Mode("fast_run") + wrong_cosine
+    check = graphs.Checker()
+    finding = check(big, mode)
+    assert finding is not None
+    assert finding.kind == "less accurate"
+    told = report("graphs:0:0", big, "default", mode, check, finding)
+    assert told is not None
+    assert told.key == ("less accurate", wrong_cosine.name)
+    small = shrink(big, lambda c: check(c, mode) is not None)
+    assert [str(node.op) for node in small.nodes] == ["cos"]
+
+
+def test_a_lost_error_is_found() -> None:
+    bad = case(pt.arctan2, np.ones(2), np.ones(3))
+    finding = graphs.Checker()(bad, Mode("fast_run") + wrong_shape)
+    assert finding is not None
+    assert finding.kind == "error lost"
+    assert graphs.Checker()(bad, graphs.AS_BUILT) is None
+
+
+@pytest.mark.parametrize(
+    ("make", "given", "found", "wrong"),
+    [
+        (pt.log, [1e-30], [-69.0], True),
+        (lambda x: pt.log(1 + x), [1e-17], [1e-17], False),  # better
+        (lambda x: pt.log(pt.exp(x)), [1e3], [1e3], False),  # mended
+        (lambda x: pt.log(pt.exp(x)), [1e3], [1e2], True),
+        (lambda x: pt.sin(x), [np.nan], [0.0], True),
+        (lambda x: x + 1, [1.0], [np.inf], True),
+        (lambda x: x * 1e200 * 1e-200, [1e200], [1e200], False),
+        (lambda x: pt.floor(x * 3 / 3 / x), [0.7], [0.0], False),  # it is not determined
+        (lambda x: pt.exp(x) - pt.exp(x), [1e3], [0.0], False),
+    ],
+)
+def test_what_is_judged_wrong(make: Any, given: Any, found: Any, wrong: bool) -> None:
+    one = case(make, np.array(given))
+    judge = Judge(one, graphs.wanted_of(one))
+    assert (judge.compare([np.array(found)]) is not None) is wrong
+
+
+@pytest.mark.parametrize("kind", ["gradient", "second", "rop"])
+def test_right_derivatives_are_no_findings(kind: str) -> None:
+    one = case(lambda x: pt.switch(x > 0, pt.sqr(x) * x, pt.exp(x)), np.array([0.5, -1.0]))
+    assert gradients.Checker(kind)(one) is None
+
+
+def test_wrong_gradients_are_found(monkeypatch: Any) -> None:
+    monkeypatch.setattr(pt.cos.scalar_op, "gradient", (lambda m, g, z, x: g * m.sin(x),))
+    finding = gradients.Checker()(case(pt.cos, np.array([0.5])))
+    assert finding is not None
+    assert finding.kind == "gradient wrong"
+
+
+def test_wrong_facts_are_found(monkeypatch: Any) -> None:
+    one = case(pt.exp, np.array([0.5, -0.5]))
+    assert facts.Checker()(one) is None
+    monkeypatch.setattr(facts, "holds", lambda *args: False)
+    assert facts.Checker()(one) is not None
+
+
+def test_what_is_told_can_be_run() -> None:
+    told, _ = try_one("graphs", 0, 1, Counter())
+    assert isinstance(told, list)
+    space: dict[str, Any] = {}
+    exec(snippet(random_case(Random("graphs:0:7"))), space)
+    assert "f" in space
