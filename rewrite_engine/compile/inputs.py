@@ -17,10 +17,11 @@ class In:
     variable: what it stands for; of one of which something is declared (`assume`), the variable
     itself. name: its keyword; by default the variable's name (autoname).
     value: the default; a `Cell` is used itself. update: an expression that becomes the new
-    default after each call. mutable: the function may overwrite the value. borrow: results may
-    show its memory. strict, allow_downcast: as in `Type.filter`. shared: the argument is a state:
-    it cannot be given in a call. Raises `ForeignObjectError`, `ConstantInputError`,
-    `UpdateTypeError`, `InputError` for an update without a value.
+    default after each call. mutable: the function may overwrite the value, and return it. borrow:
+    results that are `Out(…, borrow=True)` may show its memory (so may those of a mutable one).
+    strict, allow_downcast: as in `Type.filter`. shared: the argument is a state: it cannot be
+    given in a call. Raises `ForeignObjectError`, `ConstantInputError`, `UpdateTypeError`,
+    `InputError` for an update without a value.
     """
 
     def __init__(
@@ -69,8 +70,8 @@ class In:
 
 
 class Out:
-    """A result of a function. borrow: it may show memory that others see (an argument, a shared
-    variable).
+    """A result of a function. borrow: it may show memory that others see: that of a shared variable
+    or of an argument that is `In(…, borrow=True)`.
     """
 
     def __init__(self, variable: Variable, borrow: bool = False) -> None:

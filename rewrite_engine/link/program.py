@@ -69,7 +69,7 @@ class Argument(NamedTuple):
 
     name: keyword and printed name, or None. default: where its value comes from when it is not
     given. strict, allow_downcast: as in `Type.filter`. mutable: the caller lets us overwrite the
-    value. borrow: results and updates may show the caller's memory.
+    value. borrow: borrowed results may show the caller's memory.
     """
 
     type: Any

@@ -79,9 +79,82 @@ def test_mutable_inputs_may_be_overwritten_others_never() -> None:
 
 def test_borrowed_results_may_be_the_argument() -> None:
     value = np.zeros(2)
-    assert function([x], x, mode=PLAIN)(value) is not value
-    assert function([x], Out(x, borrow=True), mode=PLAIN)(value) is value
-    assert function([In(x, borrow=True)], x, mode=PLAIN)(value) is value
+    lent, borrowed = In(x, borrow=True), Out(x, borrow=True)
+    assert function([lent], borrowed, mode=PLAIN)(value) is value
+    for arguments, results in (
+        ([x], x),
+        ([x], borrowed),
+        ([lent], x),
+        ([In(x, mutable=True)], x),
+        ([In(x, mutable=True)], x[::-1]),
+        ([lent], x[1:]),
+        ([x], Out(x[::-1], borrow=True)),
+    ):
+        for mode in (PLAIN, None):
+            result = function(arguments, results, mode=mode)(value)
+            assert not np.may_share_memory(result, value)
+
+
+def test_a_view_of_a_result_is_that_result_only_if_both_are_borrowed() -> None:
+    z = x + 1
+    plain = function([x], [z, Out(z[::-1], borrow=True)], mode=PLAIN)(np.zeros(2))
+    assert not np.may_share_memory(*plain)
+    both = [Out(z, borrow=True), Out(z[::-1], borrow=True)]
+    assert np.may_share_memory(*function([x], both, mode=PLAIN)(np.zeros(2)))
+
+
+def test_a_state_never_shows_an_argument() -> None:
+    state = shared(np.zeros(2), "state")
+    for argument in (In(x, borrow=True), In(x, mutable=True), x):
+        for new, options in ((x, {}), (x[::-1], {}), (x + 1, {}), (pt.exp(x) * 2, {})):
+            value = np.ones(2)
+            results = [Out(new, borrow=True), Out(x, borrow=True)]
+            f = function([argument], results, updates={state: new}, **options)
+            f(value)
+            own = state.get_value(borrow=True)
+            before = own.copy()
+            assert not np.may_share_memory(own, value)
+            value[:] = 7
+            assert own.tolist() == before.tolist()
+
+
+def test_a_constant_is_not_given_away() -> None:
+    c = pt.constant([1.0, 2.0])
+    result = function([], Out(c, borrow=True), mode=PLAIN)()
+    assert result.flags.writeable
+    result[:] = 0
+    assert c.data.tolist() == [1, 2]
+
+
+SIX = np.arange(6.0)
+STEP = SIX.itemsize
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.lib.stride_tricks.as_strided(SIX.copy(), (2, 3), (0, STEP)),
+        np.lib.stride_tricks.as_strided(SIX.copy(), (3, 3), (STEP, STEP)),
+        np.lib.stride_tricks.as_strided(SIX[::-1].copy()[::-1], (2, 3), (-STEP, STEP))[::-1],
+        np.lib.stride_tricks.sliding_window_view(SIX.copy(), 3, writeable=True),
+        np.broadcast_to(SIX[:3].copy(), (2, 3)),
+        SIX.copy().reshape(2, 3),
+        SIX.copy().reshape(3, 2).T,
+        np.zeros((4, 9))[::-2, ::3],
+    ],
+    ids=lambda v: f"{v.shape}{v.strides}",
+)
+def test_memory_that_overlaps_itself_is_copied(value: np.ndarray) -> None:
+    m = pt.matrix("m")
+    f = function([In(m, mutable=True)], pt.exp(m) * 2)
+    assert [n for n in f.fgraph.apply_nodes if n.op.destroy_map]
+    given, wanted = value.copy(), np.exp(value) * 2
+    overlaps = len({v.__array_interface__["data"][0] for v in np.nditer(value)}) < value.size
+    np.testing.assert_array_equal(f(value), wanted)
+    if overlaps:
+        np.testing.assert_array_equal(value, given)
+    else:
+        assert not np.array_equal(value, given) or not value.flags.writeable
 
 
 def test_borrowed_states() -> None:

@@ -72,13 +72,29 @@ def accept(function: str, position: int, argument: Argument) -> Callable[[Any], 
 
 
 def own(value: Any, *others: Any) -> Any:
-    """An array that may be overwritten: the caller's own, or a copy of it if it is read-only or
-    another argument or a shared variable may show its memory.
+    """An array that may be overwritten: the caller's own, or a copy of it if it is read-only, if
+    two elements may be in one place, or if another argument or a shared variable may show it.
     """
     if not isinstance(value, np.ndarray):
         return value
     shown = [o for o in others if isinstance(o, np.ndarray) and np.may_share_memory(value, o)]
-    return value.copy() if shown or not value.flags.writeable else value
+    if shown or not value.flags.writeable or _overlaps_itself(value):
+        return value.copy()
+    return value
+
+
+def _overlaps_itself(value: np.ndarray) -> bool:
+    """Whether two elements may share memory: unless the steps along each axis leave room for all
+    that the axes with smaller steps span.
+    """
+    if value.flags.forc or value.size < 2:
+        return False
+    span = value.itemsize
+    for step, length in sorted([(abs(s), n) for s, n in zip(value.strides, value.shape)]):
+        if length > 1 and step < span:
+            return True
+        span += step * (length - 1)
+    return False
 
 
 def _refused(error: Exception) -> type[Exception]:

@@ -39,7 +39,10 @@ def link(program: Program, *, trust: bool = False) -> Linked:
     checked.
     """
     nodes = expand(schedule(program.fgraph))
-    plan = Plan(program.fgraph.inputs, program.fgraph.outputs, nodes)
+    graph = program.fgraph
+    sources = zip(graph.inputs, program.inputs, strict=True)
+    lent = {v for v, source in sources if isinstance(source, Cell) or source.borrow}
+    plan = Plan(graph.inputs, graph.outputs, nodes, lent)
     writer = Writer(program, plan, nodes, trust)
     call, text = writer.write()
     return Linked(call, text, writer.shelf.clear, nodes)
@@ -163,12 +166,7 @@ class Writer:
         plan, places = self.plan, self.places
         if not any([argument.mutable for _, argument in arguments]):
             return []
-        destroyed = {
-            id(plan.storage(s.node.inputs[i]))
-            for s in plan.steps
-            if s.node.op.destroy_map
-            for i in s.node.op.destroys
-        }
+        destroyed = plan.destroyed()
         lines = []
         for v, argument in arguments:
             if argument.mutable and id(plan.storage(v)) in destroyed:
@@ -245,22 +243,39 @@ class Writer:
 
     def _results(self) -> tuple[list[str], list[str], str]:
         """Return (statements that prepare results and states, the stores, what is returned)."""
-        program, prologue = self.program, list[str]()
-        given: set[int] = set()
-        for v, source in zip(self.plan.inputs, program.inputs, strict=True):
-            if isinstance(source, Argument) and source.borrow:
-                self.plan.storage(v).ours = True
+        program, outputs, prologue = self.program, self.plan.outputs, list[str]()
+        given: dict[int, bool] = {}
         epilogue = []
         for i, cell in program.updates:
-            value = self._ours(self.plan.outputs[i], False, given, prologue)
-            epilogue.append(
-                f"{self.names.add(cell, (cell.name or 'state') + '_cell')}.value = {value}"
-            )
-        results = [
-            self._ours(self.plan.outputs[i], i in program.borrowed, given, prologue)
-            for i in range(program.n_results)
-        ]
+            storage = self.plan.storage(outputs[i])
+            alone = storage.ours and id(storage) not in given
+            value = self._place(outputs[i], alone, prologue)
+            if alone:
+                given[id(storage)] = True
+            name = self.names.add(cell, (cell.name or "state") + "_cell")
+            epilogue.append(f"{name}.value = {value}")
+        destroyed = self.plan.destroyed()
+        results = []
+        for i in range(program.n_results):
+            alone = self._may_leave(outputs[i], i in program.borrowed, given, destroyed)
+            results.append(self._place(outputs[i], alone, prologue))
         return prologue, epilogue, self._packed(results)
+
+    def _may_leave(
+        self, v: Variable, borrowed: bool, given: dict[int, bool], destroyed: set[int]
+    ) -> bool:
+        """Whether a result may be returned as it is: others see its memory only if they agreed,
+        and it did. given: the storages that left the function already, and whether they may be
+        seen by others.
+        """
+        storage = self.plan.storage(v)
+        taken = storage.lent and id(storage) in destroyed  # the caller gave it away
+        free = storage.ours or taken or (storage.lent and borrowed)
+        if id(storage) in given:
+            return free and borrowed and given[id(storage)]
+        if free:
+            given[id(storage)] = borrowed
+        return free
 
     def _packed(self, results: list[str]) -> str:
         packing = self.program.packing
@@ -273,15 +288,10 @@ class Writer:
         pairs = [f"{key!r}: {result}" for key, result in zip(packing, results, strict=True)]
         return f"{{{', '.join(pairs)}}}"
 
-    def _ours(self, v: Variable, borrowed: bool, given: set[int], prologue: list[str]) -> str:
-        """Return a name for a value that is to leave the function, copied if others see its
-        memory.
-        """
+    def _place(self, v: Variable, alone: bool, prologue: list[str]) -> str:
+        """Return a name for a value that is to leave the function, copied unless `alone`."""
         name = self.body.refer(v)
-        storage = self.plan.storage(v)
-        shared = (not storage.ours or id(storage) in given) and not borrowed
-        given.add(id(storage))
-        expression = self._leaving(v, name, shared)
+        expression = self._leaving(v, name, not alone)
         if expression == name:
             return name
         register = self.body.register()

@@ -9,7 +9,7 @@ first: whatever is not certain is allocated anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,9 +24,12 @@ END = 1 << 62  # the position after the last node: results and updates are read 
 
 @dataclass(slots=True)
 class Storage:
-    """Memory that some variables show. last: the position of the last node that reads it."""
+    """Memory that some variables show. ours: allocated by this call. lent: whoever has it agreed
+    that results may show it. last: the position of the last node that reads it.
+    """
 
     ours: bool
+    lent: bool = False
     last: int = -1
     parent: Storage | None = None
     slot: int | None = None  # a kept buffer, by its place in the workspace
@@ -57,11 +60,18 @@ class Step:
 
 
 class Plan:
-    """The decisions for a whole graph, made in one pass over its nodes in running order."""
+    """The decisions for a whole graph, made in one pass over its nodes in running order. lent: the
+    inputs of which results may show the memory.
+    """
 
     def __init__(
-        self, inputs: Sequence[Variable], outputs: Sequence[Variable], nodes: Sequence[Apply]
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        nodes: Sequence[Apply],
+        lent: Collection[Variable] = (),
     ) -> None:
+        self.lent = lent
         self.inputs, self.outputs = list(inputs), list(outputs)
         self.dims = Dims()
         self.last: dict[Variable, int] = {}
@@ -102,7 +112,7 @@ class Plan:
         """The storage of a variable; a root's is not ours."""
         found = self.storages.get(v)
         if found is None:
-            found = self.storages[v] = Storage(ours=False)
+            found = self.storages[v] = Storage(ours=False, lent=v in self.lent)
         return found if found.parent is None else found.root()
 
     def _find_storages(self) -> None:
@@ -130,6 +140,7 @@ class Plan:
         x, y = self.storage(a), self.storage(b)
         if x is not y:
             x.parent = y
+            y.lent = (y.ours or y.lent) and (x.ours or x.lent)
             y.ours = y.ours and x.ours
             y.last = max(x.last, y.last)
 
@@ -215,6 +226,15 @@ class Plan:
             self.slots.append(out.type.numpy_dtype)
         storage.slot = step.slot = slot
         ends.setdefault(storage.last, []).append((key, slot))
+
+    def destroyed(self) -> set[int]:
+        """The storages (by `id`) that a node overwrites because its op says so."""
+        return {
+            id(self.storage(s.node.inputs[i]))
+            for s in self.steps
+            if s.node.op.destroy_map
+            for i in s.node.op.destroys
+        }
 
     def deciders(self) -> list[Variable]:
         """The inputs whose sizes tell whether the kept buffers are large, one per shape."""
