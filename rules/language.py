@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.errors import PatternError
+from rewrite_engine.errors import DTypeError, PatternError
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match import decorate
 from rewrite_engine.match import equation as equations
@@ -21,10 +21,11 @@ from rewrite_engine.match.fact import assuming, because, both, every, fact, give
 from rewrite_engine.match.lower import lower_pattern
 from rewrite_engine.match.pattern import Anything, Const, Prop, Rest, Sort
 from rewrite_engine.match.relation import KanrenRelationSub
-from rewrite_engine.match.sample import rank
+from rewrite_engine.match.sample import types
 from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
 from rewrite_engine.rewrite.expand import expand
 from rewrite_engine.rules.facts_arrays import same_length
+from rewrite_engine.tensor.constant import constant
 from rewrite_engine.tensor.operators import TensorOperators
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.terms.budget import Budget, OnBudget
@@ -79,31 +80,81 @@ __all__ = [
 ]
 
 
+class UnknownTypeError(DTypeError, AttributeError):
+    """What is asked of the type of a pattern is not known."""
+
+
+class PatternType:
+    """What the sorts of a pattern's variables tell of its type: what is the same for all dtypes."""
+
+    def __init__(self, pattern: Any) -> None:
+        self.pattern = pattern
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        found = [getattr(type_, name) for type_ in types(lower_pattern(self.pattern))]
+        if not found:
+            raise PatternError(
+                f"the rank of {self.pattern} is not known: give its variables sorts that fix one "
+                "(Scalar, Vector, Matrix, Tensor[...]), or write the op with its parameters, such "
+                "as DimShuffle(2, (1, 0))(a)"
+            )
+        if any(other != found[0] for other in found):
+            raise UnknownTypeError(f"the {name} of {self.pattern} is not known in a pattern")
+        return found[0]
+
 class PatternOperators(TensorOperators):
-    """What patterns are written with: a pattern has a rank where its variables' sorts fix that."""
+    """What patterns are written with."""
 
     __slots__ = ()
 
     @property
+    def type(self) -> Any:
+        """What is known of the type."""
+        return PatternType(self)
+
+    @property
     def ndim(self) -> int:
-        """The number of dimensions."""
-        given = getattr(self, "type", None)
-        ndim = rank(lower_pattern(self)) if given is None else given.ndim
-        if ndim is None:
-            raise PatternError(
-                f"the rank of {self} is not known: give its variables sorts that fix one (Scalar, "
-                "Vector, Matrix, Tensor[...]), or write the op with its parameters, such as "
-                "DimShuffle(2, (1, 0))(a)"
-            )
-        return ndim
+        """The number of dimensions, where sorts fix that."""
+        return self.type.ndim  # type: ignore[no-any-return]
 
 
-TensorLogicVariable, TensorPattern = pattern_classes(PatternOperators)
+_Variable, TensorPattern = pattern_classes(PatternOperators)
+
+
+class TensorLogicVariable(_Variable):  # type: ignore[misc, valid-type]
+    """A variable of a rule that stands for a tensor."""
+
+    __slots__ = ()
+
+    def __new__(cls, name: str, type: Any = None, **options: Any) -> Any:
+        """Make a variable that is equal to itself only."""
+        self = super().__new__(cls, name, type, **options)
+        if type is None or isinstance(type, PatternType):
+            self.type = PatternType(self)
+        return self
+
+SAMPLED = ("float64", "float32", "int64", "bool", "complex128")
 
 
 @cache
 def _samples(shape: tuple[int | None, ...]) -> tuple[Any, ...]:
-    return tuple([TensorType(dtype, shape)() for dtype in ("float64", "int64", "bool")])
+    return tuple([TensorType(dtype, shape)() for dtype in SAMPLED])
+
+
+@cache
+def _worlds() -> tuple[tuple[Any, ...], ...]:
+    """Tensors of each rank and dtype; after them those of the same rank, and constants, for sorts
+    that want something else.
+    """
+    numbers = [constant(n, dtype=d) for d in SAMPLED for n in (2, 1)] + [constant([2.0, 3.0])]
+    ranks = [_samples((None,) * n) for n in (2, 1, 0, 3, 4)]
+    others = [v for same in ranks for v in same]
+    return tuple([(v, *same, *others, *numbers) for same in ranks for v in same])
+
+
+TensorLogicVariable.worlds = staticmethod(_worlds)
 
 
 def _rank(name: str, ndim: int) -> Sort:

@@ -7,12 +7,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.origin import Origin, plainly
 from rewrite_engine.match.ac import EXTRA, apply_weak, is_ac, put_back
 from rewrite_engine.match.emit import as_term, literal_like
 from rewrite_engine.match.lower import Compute, Condition
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
+
+SEVERAL = "patterns speak of those with one; others are for a @node_rewriter"
 
 Bindings = dict[str, Any]
 Consumer = Callable[[Apply, Origin | None, Any], Origin | None]
@@ -56,6 +59,8 @@ def build(pattern: Any, bound: Bindings) -> Any:
     op = pattern.op
     if isinstance(op, OpClass):
         op = op.cls(**{n: bound[p.name] if isinstance(p, Hole) else p for n, p in op.props})
+    if any(isinstance(a, list) for a in args):
+        raise PatternError(f"{op} of an op with several outputs: {SEVERAL}")
     return apply_weak(op, args)
 
 

@@ -42,6 +42,7 @@ from rewrite_engine.match.lower import (
 from rewrite_engine.match.outline import is_root
 from rewrite_engine.match.pattern import Hole, OpNode, Rest, holes
 from rewrite_engine.match.rule import DataRule
+from rewrite_engine.match.sample import in_own_form
 from rewrite_engine.match.text import pattern_text
 from rewrite_engine.terms.budget import Budget, OnBudget, Watch, bounded
 from rewrite_engine.terms.logic import LogicVariable, PatternTerm
@@ -173,7 +174,8 @@ class Finder:
             return OpFinder(pattern)
         if isinstance(pattern, PatternTerm):
             left = lower_pattern(pattern)
-            return PatternFinder(extended(Lowered(left, left, ())))
+            lowered = in_own_form(Lowered(left, left, ()), variable.worlds())
+            return PatternFinder(extended(lowered))
         if not callable(pattern) or not hasattr(pattern, "__code__"):
             raise PatternError(
                 f"{pattern!r} is no pattern: give a data rule, a function of its variables that "
@@ -261,7 +263,8 @@ def _lower(fn: Callable[..., Any], variable: type[LogicVariable]) -> Lowered:
         return (left, *conditions) if conditions else left
 
     try:
-        return lower(update_wrapper(rule, fn), variable)
+        lowered = lower(update_wrapper(rule, fn), variable)
+        return extended(in_own_form(lowered, variable.worlds()))
     except RuleError as error:
         where = source_line(fn.__code__.co_filename, fn.__code__.co_firstlineno)
         raise type(error)(f"pattern ({where})\n    {error}") from None

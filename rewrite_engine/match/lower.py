@@ -125,11 +125,10 @@ def lower(
     variable: type[LogicVariable],
     exact: bool = False,
     backward: bool = False,
-    extends: bool = True,
 ) -> Lowered:
     """Call a rule function on fresh logic variables and lower what it returns.
 
-    backward: the author wrote the right side first. extends: see `extended`. Raises `RuleError`s.
+    backward: the author wrote the right side first. Raises `RuleError`s.
     """
     parameters = parameters_of(fn)
     lvars = {name: variable_for(variable, p) for name, p in parameters.items()}
@@ -153,7 +152,7 @@ def lower(
     left = sound_defaults(left, not backward)
     lowered = Lowered(left, right, tuple([lower_condition(c) for c in conditions]), exact)
     _check_bound(lowered, set(lvars))
-    return extended(lowered) if extends else lowered
+    return lowered
 
 
 def asked_by_sorts(lvars: Iterable[LogicVariable]) -> Iterator[Any]:

@@ -17,6 +17,7 @@ from rewrite_engine.errors import PatternError, RuleError, did_you_mean, express
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.graph.number import counts_as, roundings, same_number
 from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable
+from rewrite_engine.terms.print import brief
 
 TYPELESS = """\
 A rule's variables have no types yet, and what a function makes of an operand may depend on its
@@ -225,18 +226,33 @@ def called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Any:
         raise
     except Exception as error:
         what = f"`{expression_of(fn, error)}` cannot be part of a pattern"
-        hint = _suggested(fn, error)
+        hint = _suggested(fn, error, lvars)
         text = f"{what}: {type(error).__name__}: {error}"
         raise PatternError(text.replace("\n", "\n    ") + hint) from error
 
 
-def _suggested(fn: Callable[..., Any], error: Exception) -> str:
+def _suggested(fn: Callable[..., Any], error: Exception, lvars: dict[str, LogicVariable]) -> str:
     """What may have been meant where a rule function raised an error."""
     if isinstance(error, NameError):
         return did_you_mean(error.name, [*inspect.signature(fn).parameters, *fn.__globals__])
     if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
         return did_you_mean(error.name, dir(error.obj))
-    return f"\n    {TYPELESS}"
+    return f"\n    {TYPELESS}{_built(fn, lvars, expression_of(fn, error))}"
+
+
+def _built(fn: Callable[..., Any], lvars: dict[str, LogicVariable], expression: str) -> str:
+    """What an expression makes of samples, where sorts have some: what may be written instead."""
+    names = dict(inspect.getclosurevars(fn).nonlocals) | dict(fn.__globals__)
+    for name, lvar in lvars.items():
+        if lvar.sort.samples is None:
+            return ""
+        sample = lvar.sort.samples()[0]
+        names[name] = sample.type(name)
+    try:
+        term = eval(expression, names)
+        return f"\n    Of {sample.type} `{expression}` is `{brief(term, 9)}`."
+    except Exception:  # it only was an attempt
+        return ""
 
 
 def variable_for(variable: type[LogicVariable], p: inspect.Parameter) -> LogicVariable:

@@ -33,12 +33,15 @@ from rewrite_engine.match.outline import (
     tracks,
 )
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, holes, subpatterns
-from rewrite_engine.match.sample import check_sides
+from rewrite_engine.match.sample import settled
 from rewrite_engine.match.text import refuse_twice, rule_text
 from rewrite_engine.terms.logic import LogicVariable
 
 #: the tag of a rule that regroups no sums and products of floats, though it does not claim `exact`
 PAIRWISE = "pairwise"
+
+#: where packs are whose left sides are what their ops build: a test sees to it, not each import
+SHIPPED = "rewrite_engine.rules."
 
 When = Callable[[Any, Sequence[Outline], bool], bool]
 Result = Any  # a Variable, a list of them, {old: new}, or None / False
@@ -147,9 +150,7 @@ class Rule:
     single: bool = False
 
     def fits(self, seen: Sequence[Outline]) -> bool:
-        """Whether the rule can match a node whose inputs have these outlines (`match/outline.py`).
-        True may be a false alarm.
-        """
+        """Whether inputs with these outlines may be matched (`outline.py`); maybe a false alarm."""
         return True
 
     def may_apply(self, op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
@@ -218,8 +219,8 @@ class DataRule(Rule):
         self.variable = variable
         pairs = exact in (claim, claim.then) or PAIRWISE in self.tags
         try:
-            self.lowered = lower(fn, variable, pairs, backward, self.extends)
-            check_sides(self.lowered)
+            worlds = () if self.module.startswith(SHIPPED) else variable.worlds()
+            self.lowered = settled(lower(fn, variable, pairs, backward), worlds, self.extends)
         except RuleError as error:
             raise self.error(type(error), error) from error.__cause__
         self.left: OpNode = self.lowered.left

@@ -1,25 +1,55 @@
-"""What can be seen of a rule before it meets a graph: its sides are built on samples of its
-variables' sorts, where all of these have some (of tensors: sorts that fix a rank).
+"""What can be seen of a rule before it meets a graph: its sides are built on samples of what its
+variables may stand for.
 
-Only what holds for every operand is concluded. What cannot be seen here shows when the rule is
-used: `DataRule.accept`.
+`own_form`: a left side has to match what its own ops build of samples. Where ops build something
+else (`Sum(axis=-1)` of a matrix is `Sum(axis=1)`) the left side becomes that; where that depends on
+what a variable stands for, or there is no such pattern, the rule could never fire and is refused.
+Guards are not asked. `check_sides`: the sides must have the same rank, where sorts fix it.
+
+What cannot be seen here shows when the rule is used: `DataRule.accept`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from inspect import Parameter, signature
+from itertools import islice, product
 from typing import Any
 
 from rewrite_engine.errors import AxisError, NDimError, PatternError
-from rewrite_engine.match.ac import is_ac
+from rewrite_engine.graph.node import CONSTANT, Variable
+from rewrite_engine.graph.number import counts_as
+from rewrite_engine.match.ac import is_ac, is_associative
 from rewrite_engine.match.build import build
-from rewrite_engine.match.lower import Lowered
-from rewrite_engine.match.pattern import Hole, OpNode, holes
+from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.lower import Lowered, extended
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, holes, subpatterns
+from rewrite_engine.match.text import pattern_text
+from rewrite_engine.terms.print import brief
 
 #: what is said of ranks, whatever the dtypes are
 MISFIT = (NDimError, AxisError)
 
+#: values that are tried for a parameter of an op that may be any
+PARAMETERS = (None, (0,), 0, 1, False, True, "float64")
 
-def samples_of(pattern: Any) -> list[dict[str, Any]]:
+MOST = 300  # ways to let variables stand for samples of several kinds
+
+Bindings = dict[str, Any]
+
+
+def settled(rule: Lowered, worlds: Sequence[Sequence[Any]], extends: bool) -> Lowered:
+    """A rule as it is used, checked. extends: see `lower.extended`. Raises `PatternError`."""
+    rule = in_own_form(rule, worlds, both=not extends)
+    check_sides(rule)
+    return extended(rule) if extends else rule
+
+
+# --- ranks ----------------------------------------------------------------------------------------
+
+
+def samples_of(pattern: Any) -> list[Bindings]:
     """Bindings of a pattern's holes to samples, one for each kind of dtype; none if a sort has no
     samples.
     """
@@ -30,14 +60,13 @@ def samples_of(pattern: Any) -> list[dict[str, Any]]:
     return [dict(zip(found, row, strict=True)) for row in rows]
 
 
-def rank(pattern: Any) -> int | None:
-    """The number of dimensions of what a pattern makes; None if the sorts do not tell."""
+def types(pattern: Any) -> Iterator[Any]:
+    """Yield the types of what a pattern makes of its sorts' samples."""
     for bound in samples_of(pattern):
         try:
-            return _rank(build(pattern, bound))
+            yield build(pattern, bound).type
         except Exception:  # not of these dtypes
             continue
-    return None
 
 
 def check_sides(rule: Lowered) -> None:
@@ -55,15 +84,18 @@ def check_sides(rule: Lowered) -> None:
             misfit = misfit or error
         except Exception:  # of these dtypes there is no such term
             continue
-    if ranks and None not in ranks[0] and all(left != right for left, right in ranks):
+        else:
+            if None in ranks[-1] or ranks[-1][0] == ranks[-1][1]:
+                return
+    if ranks:
         left, right = ranks[0]
         what = f"the left side has rank {left} and the right side {right}: this can never fit"
         raise PatternError(what)
-    if misfit is not None and not ranks:
+    if misfit is not None:
         raise PatternError(f"of these sorts no such term can be built: {misfit}") from misfit
 
 
-def _right(rule: Lowered, bound: dict[str, Any]) -> int | None:
+def _right(rule: Lowered, bound: Bindings) -> int | None:
     """The rank of a right side; None where that depends on more than the variables."""
     if not isinstance(rule.right, OpNode | Hole) or is_ac(rule.left):
         return None
@@ -72,4 +104,201 @@ def _right(rule: Lowered, bound: dict[str, Any]) -> int | None:
 
 def _rank(term: Any) -> int | None:
     found: int | None = getattr(getattr(term, "type", None), "ndim", None)
+    return found
+
+
+# --- terms of a pattern --------------------------------------------------------------------------
+
+
+def in_own_form(rule: Lowered, worlds: Sequence[Sequence[Any]], both: bool = False) -> Lowered:
+    """A rule whose left side is in its own form. both: the right side, too, where it has one."""
+    left, right = own_form(rule.left, worlds, rule.exact), rule.right
+    if both and isinstance(right, OpNode):
+        with suppress(PatternError):
+            right = own_form(right, worlds)
+    return rule._replace(left=left, right=right)
+
+
+def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False) -> Any:
+    """A left side as the ops in it build it. worlds: lists of variables of graphs that may stand
+    for variables of a rule, each time for others. Raises `PatternError` where no term that it
+    builds is matched. (Where nothing can be built nothing is known.)
+    """
+    built: list[tuple[Bindings, Any]] = []
+    if any(is_associative(p) and len(p.args) == 1 for p, _ in subpatterns(pattern)):
+        return pattern  # its one operand takes any number of them
+    for bound in _ways(pattern, worlds):
+        try:
+            term = build(pattern, bound)
+        except PatternError:
+            raise
+        except Exception:  # of these there is no such term
+            continue
+        if not isinstance(term, Variable):
+            continue
+        if _matches(pattern, term, exact):
+            return pattern
+        built.append((bound, term))
+    if not built:
+        return pattern
+    forms = {}
+    for bound, term in built:
+        try:
+            form = read(pattern, term, bound)
+        except PatternError:
+            continue
+        if holes(form).keys() == holes(pattern).keys() and _matches(form, term, exact):
+            forms[pattern_text(form)] = form
+    if len(forms) == 1:
+        return next(iter(forms.values()))
+    raise PatternError(_never(pattern, built, list(forms)))
+
+
+def _matches(pattern: Any, term: Any, exact: bool) -> bool:
+    node = term.owner
+    if node is None or not isinstance(pattern, OpNode):
+        return False
+    return next(match_root(pattern, node, exact), None) is not None
+
+
+def _never(pattern: Any, built: Sequence[tuple[Bindings, Any]], forms: Sequence[str]) -> str:
+    """What is wrong with a left side that does not match what it builds."""
+    found: dict[str, dict[str, None]] = {}
+    for _, term in built:
+        for has, builds in _differs(pattern, term):
+            found.setdefault(has, {})[builds] = None
+    said = [f"has {has}, and a term has {' or '.join(found[has])}" for has in found]
+    said = said or [f"builds {brief(built[0][1])}"]
+    text = f"{pattern_text(pattern)} can never match: the pattern {', or '.join(said)}"
+    if len(forms) > 1:
+        some = " or ".join(forms[:3])
+        return f"{text}. Write what is in a term ({some}), or sorts that fix the rank (Matrix)"
+    return f"{text}. Write the ops that a term has"
+
+
+def _differs(pattern: Any, term: Any) -> list[tuple[str, str]]:
+    """The first place where a pattern and the term that it builds are of different ops."""
+    stack = [(pattern, term)]
+    while stack:
+        p, v = stack.pop()
+        if not isinstance(p, OpNode):
+            continue
+        if v.owner is None:
+            return [(_op_text(p), brief(v))]
+        if not p.fits(v.owner.op):
+            return [(_op_text(p), str(v.owner.op))]
+        if len(p.args) == len(v.owner.inputs):
+            stack.extend(reversed(list(zip(p.args, v.owner.inputs, strict=True))))
+    return []
+
+
+def _op_text(p: OpNode) -> str:
+    return p.op.cls.__name__ if isinstance(p.op, OpClass) else str(p.op)
+
+
+# --- reading back ---------------------------------------------------------------------------------
+
+
+def read(pattern: Any, term: Any, bound: Mapping[str, Any]) -> Any:
+    """The pattern of which a term was built. Raises `PatternError` where something is in it that no
+    pattern says.
+    """
+    leaves = {}
+    for name, hole in holes(pattern).items():
+        value = bound.get(name)
+        for v in value if isinstance(value, tuple) else [value]:
+            if isinstance(v, Variable):
+                leaves[v] = hole
+    numbers = [p for p, _ in subpatterns(pattern) if isinstance(p, Literal)]
+
+    def of(p: Any, v: Any) -> Any:
+        if v in leaves:
+            return leaves[v]
+        if v.head is CONSTANT:
+            return _number(v, numbers)
+        if v.owner is None or len(v.owner.outputs) != 1:
+            raise PatternError(f"{brief(v)} is nothing that a pattern could be written for")
+        op, inputs = v.owner.op, v.owner.inputs
+        if not isinstance(p, OpNode) or len(p.args) != len(inputs):
+            return OpNode(op, _each_rest_once([of(None, u) for u in inputs]))
+        args = [of(a, u) for a, u in zip(p.args, inputs, strict=True)]
+        return OpNode(p.op if p.fits(op) else op, tuple(args))
+
+    return of(pattern, term)
+
+
+def _each_rest_once(args: Sequence[Any]) -> tuple[Any, ...]:
+    rests = [isinstance(a, Hole) and a.rest for a in args]
+    return tuple([a for i, a in enumerate(args) if not (i and rests[i] and a == args[i - 1])])
+
+
+def _number(constant: Any, numbers: Sequence[Literal]) -> Literal:
+    for literal in numbers:
+        if counts_as(constant, literal.value):
+            return literal
+    if constant.number is None:
+        raise PatternError(f"{brief(constant)} is no number")
+    return Literal(constant.number)
+
+
+# --- what variables may stand for ----------------------------------------------------------------
+
+
+def _ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bindings]:
+    """Yield ways to let the holes of a pattern stand for samples: all of one kind, then mixed."""
+    found, parameters = holes(pattern), _parameters(pattern)
+    operands = [hole for name, hole in found.items() if name not in parameters]
+    options = [_candidates(hole, worlds) for hole in operands]
+    if not all(options):
+        return
+    uniform = list(zip(*options, strict=True)) if operands else [()]
+    values = list(islice(product(*parameters.values()), 50))
+    rests = any(hole.rest for hole in operands)
+    for ways in (uniform, islice(product(*map(_kinds, options)), MOST)):
+        for way, several in product(ways, (False, True) if rests else (False,)):
+            bound = {}
+            for hole, v in zip(operands, way, strict=True):
+                own = v if v.head is CONSTANT else v.type(hole.name)
+                bound[hole.name] = (own, v.type())[: 1 + several] if hole.rest else own
+            for value in values:
+                yield bound | dict(zip(parameters, value, strict=True))
+
+
+def _kinds(candidates: Sequence[Any]) -> list[Any]:
+    """Candidates of different types."""
+    return list({v.type: v for v in reversed(candidates)}.values())[::-1]
+
+
+def _candidates(hole: Hole, worlds: Sequence[Sequence[Any]]) -> list[Any]:
+    """What a hole may stand for, in each of the worlds."""
+    own = list(hole.sort.samples()) if hole.sort.samples is not None else []
+    chosen = []
+    for i, world in enumerate(worlds):
+        some = [*own[i % len(own) :], *own] if own else world
+        v = next((v for v in some if hole.rest or _belongs(hole, v)), None)
+        if v is None:
+            return []
+        chosen.append(v)
+    return chosen
+
+
+def _belongs(hole: Hole, v: Any) -> bool:
+    try:
+        return bool(hole.sort(v)) and (hole.sort.constant or v.head is not CONSTANT)
+    except Exception:  # an author's predicate may want more than a variable alone
+        return False
+
+
+def _parameters(pattern: Any) -> dict[str, Sequence[Any]]:
+    """Values for the holes that stand for parameters of ops."""
+    found: dict[str, Sequence[Any]] = {}
+    for p, _ in subpatterns(pattern):
+        if isinstance(p, OpNode) and isinstance(p.op, OpClass):
+            cls: Any = p.op.cls
+            usual = signature(cls.__init__).parameters
+            for name, hole in p.op.props:
+                if isinstance(hole, Hole):
+                    default = usual[name].default if name in usual else Parameter.empty
+                    first = () if default is Parameter.empty else (default,)
+                    found[hole.name] = (*first, *PARAMETERS)
     return found

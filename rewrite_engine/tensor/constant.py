@@ -7,12 +7,20 @@ their precision); that is decided in `Elemwise.convert_inputs`, which gets its c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import DTypeError, ForeignObjectError, NDimError, describe, message
+from rewrite_engine.errors import (
+    DTypeError,
+    ForeignObjectError,
+    NDimError,
+    PatternError,
+    describe,
+    message,
+)
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.scalar.dtype import dtype_name
 from rewrite_engine.tensor.type import TensorType, read_only
@@ -131,3 +139,24 @@ def _pad(x: Any, ndim: int) -> Any:
     if missing < 0:
         raise NDimError(message(f"expected at most {ndim} dimensions", inputs=[x]))
     return x.dimshuffle(*("x",) * missing, *range(x.type.ndim))
+
+
+# --- patterns --------------------------------------------------------------------------------
+
+
+def has_pattern(items: Sequence[Any]) -> bool:
+    """Whether one of the items is a pattern (an object with `__apply_op__`)."""
+    return any(hasattr(type(x), "__apply_op__") for x in items)
+
+
+def is_plain(x: Any) -> bool:
+    """Whether something is no pattern."""
+    return not hasattr(type(x), "__apply_op__")
+
+
+def have_ranks(items: Sequence[Any]) -> bool:
+    """Whether the ranks of all items are known. (Those of patterns are where sorts fix them.)"""
+    try:
+        return all(x.type.ndim is not None for x in items)
+    except PatternError:
+        return False

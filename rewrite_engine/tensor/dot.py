@@ -16,7 +16,7 @@ from rewrite_engine.errors import BroadcastError, NDimError, ShapeError, message
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.constant import as_tensor_variable, has_pattern, have_ranks
 from rewrite_engine.tensor.dimshuffle import (
     dimshuffle,
     expand_dims,
@@ -25,7 +25,7 @@ from rewrite_engine.tensor.dimshuffle import (
     squeeze,
     transpose,
 )
-from rewrite_engine.tensor.join import has_pattern, upcast
+from rewrite_engine.tensor.join import upcast
 from rewrite_engine.tensor.reduce import sum_to
 from rewrite_engine.tensor.reshape import flatten, product, reshape
 from rewrite_engine.tensor.shape import shape_tuple
@@ -209,7 +209,7 @@ def dot(a: Any, b: Any) -> Any:
     TensorType(float64, (2,))
     """
     a, b = as_tensor_variable(a), as_tensor_variable(b)
-    if has_pattern([a, b]):
+    if has_pattern([a, b]) and not have_ranks([a, b]):
         return _dot(a, b)
     if a.type.ndim == 0 or b.type.ndim == 0:
         return a * b
@@ -225,7 +225,7 @@ def matmul(a: Any, b: Any) -> Any:
     Raises `NDimError` for a 0-d factor, `ShapeError`, `BroadcastError`.
     """
     a, b = as_tensor_variable(a), as_tensor_variable(b)
-    if has_pattern([a, b]):
+    if has_pattern([a, b]) and not have_ranks([a, b]):
         return _dot(a, b)
     if a.type.ndim == 0 or b.type.ndim == 0:
         what = "matmul takes arrays with one dimension or more"

@@ -22,7 +22,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import weak_constant
+from rewrite_engine.tensor.constant import have_ranks, is_plain, weak_constant
 from rewrite_engine.tensor.index import BaseInc, Take
 from rewrite_engine.tensor.index_template import (
     INPUT,
@@ -41,8 +41,10 @@ __all__ = ["AdvancedIncSubtensor", "AdvancedSubtensor"]
 
 def is_advanced(index: Any) -> bool:
     """Whether an index is an array (of one dimension or more), or a mask."""
-    type_ = getattr(index, "type", None)
-    return isinstance(type_, TensorType) and (type_.ndim > 0 or type_.kind == "b")
+    type_: Any = getattr(index, "type", None)
+    if not isinstance(type_, TensorType) and (is_plain(index) or not have_ranks([index])):
+        return False
+    return bool(type_.ndim > 0 or getattr(type_, "kind", None) == "b")
 
 
 def check_array_indices(op: Any, types: Sequence[Any]) -> None:

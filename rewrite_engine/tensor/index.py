@@ -25,7 +25,7 @@ from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import as_tensor_variable, constant
+from rewrite_engine.tensor.constant import as_tensor_variable, constant, have_ranks, is_plain
 from rewrite_engine.tensor.index_template import (
     NEWAXIS,
     WHOLE,
@@ -296,8 +296,8 @@ def subtensor(x: Any, index: Any) -> Any:
     from rewrite_engine.tensor.gather import AdvancedSubtensor, is_advanced
 
     x = as_tensor_variable(x)
-    is_pattern = hasattr(type(x), "__apply_op__")
-    template, inputs = parse(index, None if is_pattern else x.type.ndim)
+    known = is_plain(x) or have_ranks([x])
+    template, inputs = parse(index, x.type.ndim if known else None)
     inputs = [as_tensor_variable(i) for i in inputs]
     if any(map(is_advanced, inputs)):
         return AdvancedSubtensor(template)(x, *inputs)
@@ -333,8 +333,12 @@ def inc_subtensor(
 def _write(x: Any, y: Any, set_instead_of_inc: bool, inplace: bool) -> Any:
     from rewrite_engine.tensor.gather import AdvancedIncSubtensor, AdvancedSubtensor
 
-    node = x.owner if isinstance(x, Variable) else None
-    if node is None or not isinstance(node.op, (Subtensor, AdvancedSubtensor)):
+    if is_plain(x):
+        node = x.owner if isinstance(x, Variable) else None
+        op, inputs = (None, ()) if node is None else (node.op, node.inputs)
+    else:
+        op, inputs = getattr(x, "op", None), getattr(x, "args", ())
+    if not isinstance(op, (Subtensor, AdvancedSubtensor)):
         raise ForeignObjectError(
             message(
                 f"not of the form x[index]: {describe(x)}",
@@ -342,5 +346,6 @@ def _write(x: Any, y: Any, set_instead_of_inc: bool, inplace: bool) -> Any:
                 hint="write x[index].set(y)",
             )
         )
-    cls = IncSubtensor if isinstance(node.op, Subtensor) else AdvancedIncSubtensor
-    return cls(node.op.idx_list, set_instead_of_inc, inplace)(node.inputs[0], y, *node.inputs[1:])
+    cls = IncSubtensor if isinstance(op, Subtensor) else AdvancedIncSubtensor
+    writing, operands = cls(op.idx_list, set_instead_of_inc, inplace), (inputs[0], y, *inputs[1:])
+    return writing(*operands) if is_plain(x) else type(x).__apply_op__(writing, operands, {})

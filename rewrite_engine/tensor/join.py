@@ -12,7 +12,13 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.op import Op
 from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+from rewrite_engine.tensor.constant import (
+    as_tensor_variable,
+    has_pattern,
+    have_ranks,
+    is_plain,
+    weak_constant,
+)
 from rewrite_engine.tensor.dimshuffle import (
     atleast_1d,
     atleast_2d,
@@ -241,11 +247,6 @@ class MakeVector(Op):
 # --- functions ------------------------------------------------------------------------------
 
 
-def has_pattern(items: Sequence[Any]) -> bool:
-    """Whether one of the items is a pattern (an object with `__apply_op__`)."""
-    return any(hasattr(type(x), "__apply_op__") for x in items)
-
-
 def make_vector(*scalars: Any) -> Any:
     """Return the vector of 0-d variables or numbers; the dtype is promoted.
 
@@ -279,7 +280,7 @@ def join(axis: Any, *tensors: Any) -> Any:
         else list(tensors)
     )
     xs = [as_tensor_variable(x) for x in xs]
-    if has_pattern([axis, *xs]):
+    if has_pattern([axis, *xs]) and not (is_plain(axis) and xs and have_ranks(xs)):
         return Join(axis)(*xs)
     if not xs:
         raise ShapeError(message("join: there is nothing to join", where=build_site()))

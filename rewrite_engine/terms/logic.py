@@ -120,6 +120,9 @@ class LogicVariable(Var, Term, metaclass=LogicType):  # type: ignore[misc]
 
     __slots__ = ("name", "type", "sort", "default", "rest")
 
+    #: lists of graph variables for which variables of rules may stand, each time others
+    worlds: ClassVar[Callable[[], Sequence[Sequence[Any]]]] = staticmethod(lambda: ())
+
     name: str
     type: Any
     sort: Any

@@ -25,6 +25,7 @@ from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.number import counts_as
+from rewrite_engine.graph.type import Type
 from rewrite_engine.terms.convert import from_term, record_term
 from rewrite_engine.terms.expression import Merged, make, null, parts
 from rewrite_engine.terms.logic import LogicVariable, PatternTerm
@@ -104,8 +105,8 @@ def walk(x: Any, s: Mapping[Any, Any]) -> Any:
 def admits(variable: Any, value: Any) -> bool:
     """Whether the type of a logic variable, if it has one, is that of the value, as far as that is
     known."""
-    wanted = getattr(variable, "type", None)
-    if wanted is None or not issubclass(type(variable), LogicVariable):
+    wanted: Any = getattr(variable, "type", None)
+    if not isinstance(wanted, Type) or not issubclass(type(variable), LogicVariable):
         return True
     if isinstance(value, ExpressionTuple):
         value = value._evaled_obj

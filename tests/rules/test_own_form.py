@@ -1,0 +1,198 @@
+"""A pattern is what its ops build: it matches its own term, or is refused when it is written."""
+
+from __future__ import annotations
+
+import linecache
+from typing import Any
+
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import PatternError, RuleError
+from rewrite_engine.graph.op import Op
+from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.rule import DataRule
+from rewrite_engine.match.sample import own_form
+from rewrite_engine.rules.language import *
+from rewrite_engine.rules.language import TensorLogicVariable
+from rewrite_engine.rules.pipeline import all_rules
+
+RANKS = {"Scalar": 0, "Vector": 1, "Matrix": 2, "Tensor[None, None, None]": 3}
+
+
+def written(expression: str, decorator: str = "rule", **sorts: str) -> Any:
+    """A rule with a left side, from text, as an author would write it in a file."""
+    parameters = ", ".join(f"{name}: {sort}" if sort else name for name, sort in sorts.items())
+    used = ", ".join(sorts)
+    text = (
+        f"@{decorator}\ndef written({parameters}):\n    '(For tests.)'\n"
+        f"    return ({expression}) >> compute(lambda {used}: None)\n"
+    )
+    linecache.cache["<written>"] = (len(text), None, text.splitlines(True), "<written>")
+    names = globals() | {"__name__": "written"}
+    exec(compile(text, "<written>", "exec"), names)
+    return names["written"]
+
+
+def term(expression: str, **sorts: str) -> Any:
+    names = {name: pt.tensor(name, shape=(None,) * RANKS[sort]) for name, sort in sorts.items()}
+    return eval(expression, {"pt": pt, **names})
+
+
+EXPRESSIONS = """
+a.sum(axis=-1) | a.max(axis=-1) | a.argmax(axis=-1) | a.sum(axis=0)
+a.sum(axis=-1, keepdims=True) | a.all(axis=-1) | a.any() | pt.prod(a, axis=-1)
+pt.max(a, axis=(0, -1)) | pt.trace(a.T) | pt.trace(a) | a.T | a.mT | pt.moveaxis(a, 0, -1)
+a.swapaxes(0, -1) | pt.expand_dims(a, -1) | pt.shape_padright(a, 2) | a[..., 0] | a[..., None]
+a[0] | a[::-1] | a[1:-1] | a[a > 0] | a[0].set(1) | a[0].inc(a[1]) | pt.ravel(a) | a.flatten()
+a.size | a.shape | a.shape[0] | a.reshape((2, -1)) | a.dimshuffle("x", *range(a.ndim))
+pt.outer(a, a) | pt.inner(a, a) | pt.vdot(a, a) | pt.tensordot(a, a, 1) | a @ a | a.dot(a)
+pt.dot(a, 2) | pt.join(-1, a, a) | pt.concatenate([a, a], axis=None) | pt.stack([a, a], axis=-1)
+pt.horizontal_stack(a, a) | a.cumsum() | a.cumsum(axis=-1) | a.cumprod(0) | pt.softmax(a, axis=-1)
+pt.log_softmax(a) | pt.logsumexp(a, axis=-1) | a.mean() | a.mean(axis=-1) | a.var(axis=-1)
+a.std() | pt.empty_like(a) | pt.diag(a) | pt.identity_like(a) | a.zeros_like() | a.fill(2)
+a.astype("float32") | a.clip(0, 1) | a % 2 | a // 2 | abs(a) | pt.eq(a, a)
+pt.where(a > 0, a, -a) | pt.isclose(a, a) | pt.isclose(a, 1) | pt.tril(a) | pt.diagonal(a)
+pt.repeat(a, 2, axis=0) | pt.tile(a, 2) | pt.roll(a, 1) | pt.split(a, [1, 2], 2)[0]
+pt.argsort(a) | pt.sort(a) | a[[0, 0]] | pt.arange(a) | a + a.T | pt.specify_shape(a, (2, None))
+pt.squeeze(a, 0) | pt.atleast_3d(a) | pt.broadcast_to(a, (3, 2, 2))
+"""
+
+
+@pytest.mark.parametrize("sort", RANKS)
+@pytest.mark.parametrize("expression", EXPRESSIONS.replace("\n", " | ").strip(" |").split(" | "))
+def test_a_pattern_matches_its_own_term_or_says_what_to_write(expression: str, sort: str) -> None:
+    try:
+        found = term(expression, a=sort)
+    except Exception:
+        return  # there is no such term
+    if found.owner is None:
+        return
+    try:
+        made = written(expression, a=sort)
+    except PatternError as error:
+        text = str(error)
+        assert expression in text or "patterns are made of" in text or "several outputs" in text
+        return
+    assert next(match_root(made.left, found.owner), None) is not None
+
+
+@pytest.mark.parametrize("name", [n for n in dir(pt) if n[0] != "_"])
+def test_every_function_of_tensors(name: str) -> None:
+    """Of one, two or three operands of any rank, with a number behind them or not."""
+    if isinstance(getattr(pt, name), type) or not callable(getattr(pt, name)):
+        return
+    for sorts in ("Matrix",), ("Vector",), ("Scalar",), ("Matrix", "Matrix"), ("Matrix", "Vector"):
+        names = dict(zip("abc", sorts, strict=False))
+        for more in "", ", 0", ", -1":
+            call = f"pt.{name}({', '.join(names)}{more})"
+            try:
+                found = term(call, **names)
+                node = found.owner
+            except Exception:
+                continue
+            if node is None or isinstance(found, list):
+                continue
+            try:
+                made = written(call, **names)
+            except RuleError:
+                continue
+            assert next(match_root(made.left, node), None) is not None, (call, names)
+
+
+@pytest.mark.parametrize(
+    ("expression", "sorts", "what"),
+    [
+        ("a.sum(-1)", {"a": ""}, "the pattern has Sum{axis=-1}, and a term has Sum{axis=1}"),
+        ("pt.exp(pt.max(a, axis=(0, -1)))", {"a": ""}, "a term has Max"),
+        ("pt.split(a, [1, 2], 2)[0]", {"a": "Vector"}, "several outputs"),
+        ("a.mean()", {"a": "Matrix"}, "Of TensorType(float64, (None, None)) `a.mean()` is `"),
+        ("pt.concatenate([a])", {"a": "Vector"}, "is not an op"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(expression: str, sorts: dict[str, str], what: str) -> None:
+    with pytest.raises(PatternError) as info:
+        written(expression, **sorts)
+    assert str(info.value).startswith("rule written/written (<written>:1: @rule)\n")
+    assert what in str(info.value)
+
+
+def test_ranks_that_sorts_do_not_fix() -> None:
+    """What fits some terms is a rule for those."""
+    for expression in "pt.sum(a, axis=0)", "pt.Sum(axis=5)(a)", "a @ b", "pt.join(0, a, b)", "a[0]":
+        sorts = {"a": "", "b": ""} if "b" in expression else {"a": ""}
+        assert written(expression, **sorts)
+
+
+def test_parameters_rests_and_missing_operands() -> None:
+    assert str(written("pt.Sum(axis=ax)(a.sum(axis=-1))", a="Matrix", ax="Prop")) == (
+        "written/written: Sum(axis=ax)(Sum{axis=1}(a)) -> compute(a, ax)"
+    )
+    for expression in "pt.join(0, a, *xs)", "pt.exp(pt.mul(*xs)) * a", "a + pt.mul(*xs)":
+        assert written(expression, a="", xs="Rest")
+    with pytest.raises(PatternError, match="can never match"):  # the rest may have any rank
+        written("pt.add(a, *xs).sum(axis=-1)", a="Vector", xs="Rest")
+
+
+class Doubled(Op):
+    """Builds another op than itself for what is no vector."""
+
+    __props__ = ("n",)
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def make_node(self, x: Any) -> Any:
+        wanted = Doubled(x.type.ndim)
+        return Op.make_node(self, x) if wanted is self else wanted.make_node(x)
+
+    def convert_input(self, x: Any) -> Any:
+        return pt.as_tensor_variable(x)
+
+    def infer_types(self, types: Any) -> Any:
+        return [types[0]]
+
+
+def test_ops_of_others() -> None:
+    globals()["Doubled"] = Doubled
+    made = written("Doubled(7)(pt.exp(a))", a="Matrix")
+    assert made.left.op is Doubled(2)
+    with pytest.raises(PatternError, match="can never match"):
+        written("Doubled(7)(pt.exp(a))", a="")
+
+
+def test_find_looks_for_what_ops_build() -> None:
+    m = pt.matrix("m")
+
+    def last(a: Matrix) -> Any:
+        return pt.sum(pt.exp(a), axis=-1)
+
+    assert [match["a"] for match in rw.find(pt.exp(m).sum(axis=1), last)] == [m]
+    assert [match["a"] for match in rw.find(pt.exp(m).sum(axis=0), last)] == []
+    with pytest.raises(PatternError, match="can never match"):
+        list(rw.find(m.sum(axis=1), lambda a: pt.sum(a, axis=-1)))
+
+
+def test_equations_are_as_ops_build_both_sides() -> None:
+    @equation
+    def turned(a: Matrix):  # type: ignore[no-untyped-def]
+        """(For tests.)"""
+        return pt.exp(a).sum(axis=-1), pt.exp(a.T).sum(axis=-2)
+
+    assert str(turned.left.op), str(turned.right.op) == ("Sum{axis=1}", "Sum{axis=0}")
+    assert turned.backward.left == turned.right
+
+
+def shipped() -> list[DataRule]:
+    found = []
+    for one in all_rules():
+        found += [r for r in getattr(one, "directions", [one]) if isinstance(r, DataRule)]
+    return found
+
+
+@pytest.mark.parametrize("one", shipped(), ids=lambda r: r.name)
+def test_shipped_rules_are_as_ops_build_them(one: DataRule) -> None:
+    """They are not looked at when they are imported."""
+    worlds = TensorLogicVariable.worlds()
+    assert own_form(one.left, worlds, one.lowered.exact) == one.left
