@@ -104,6 +104,7 @@ class PatternType:
             raise UnknownTypeError(f"the {name} of {self.pattern} is not known in a pattern")
         return found[0]
 
+
 class PatternOperators(TensorOperators):
     """What patterns are written with."""
 
@@ -134,6 +135,7 @@ class TensorLogicVariable(_Variable):  # type: ignore[misc, valid-type]
         if type is None or isinstance(type, PatternType):
             self.type = PatternType(self)
         return self
+
 
 SAMPLED = ("float64", "float32", "int64", "bool", "complex128")
 
