@@ -59,7 +59,7 @@ def second_like_scalar(x: Scalar, y: Scalar):
     return second(x, y) >> y
 
 
-@node_rewriter([second], phase="canonicalize", claim=exact)
+@node_rewriter([second], phase="canonicalize", claim=exact, keeps=operands_kept)
 def second_of_known_shape(fgraph, node):
     """Where static shapes say that y fills x already, y is enough. Not data: it looks at types
     only.

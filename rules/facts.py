@@ -5,6 +5,7 @@
               length same_length same_shape
               distinct increasing unique_indices
               symmetric diagonal positive_semidefinite positive_definite
+    errors    fits cannot_fail                                             rules/facts_failure.py
 
 The set is open: write your own with `@fact`, and extend these to your own ops:
 
@@ -14,4 +15,5 @@ The set is open: write your own with `@fact`, and extend these to your own ops:
 """
 
 from rewrite_engine.rules.facts_arrays import *
+from rewrite_engine.rules.facts_failure import *
 from rewrite_engine.rules.facts_numbers import *

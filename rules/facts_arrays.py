@@ -29,7 +29,7 @@ from rewrite_engine.tensor import (
     neg,
     sub,
 )
-from rewrite_engine.tensor.index_template import WHOLE, Slice
+from rewrite_engine.tensor.index_template import Slice, whole_axes
 from rewrite_engine.tensor.reduction import Reduction
 
 __all__ = [
@@ -89,7 +89,8 @@ def used_once(fgraph, x):
 @fact(depth=2)
 def length(x, i):
     """What the length of dimension i is, as `value`: a number, or the dimension (of a variable
-    further down) that it is equal to. Always known to that extent.
+    further down) that it is equal to. Always known to that extent. (Of a term that is computed: that
+    it can be is another question, see `cannot_fail`.)
     """
     known = x.type.shape[i]
     if known is not None:
@@ -142,14 +143,8 @@ def _below_reduction(op, v, i):
 
 def _below_index(op, v, i):
     """Dimensions that are taken whole."""
-    taken = list(op.idx_list)
-    taken += [WHOLE] * (v.type.ndim - sum(e != "x" for e in taken))
-    axis, kept = 0, []
-    for entry in taken:
-        if entry == "x" or isinstance(entry, Slice):
-            kept.append(axis if entry == WHOLE else None)
-        axis += entry != "x"
-    return None if kept[i] is None else (v, kept[i])
+    axis = whole_axes(op.idx_list, v.type.ndim)[i]
+    return None if axis is None else (v, axis)
 
 
 @fact
@@ -163,7 +158,7 @@ def same_length(x, i, y, j):
 
 @fact
 def same_shape(x, y):
-    """x and y have the same shape: none is repeated to fit the other."""
+    """x and y have the same shape, where both are computed: none is repeated to fit the other."""
     if x.type.ndim != y.type.ndim:
         return unknown("the ranks differ", blame=y)
     if [n == 1 for n in x.type.shape] != [n == 1 for n in y.type.shape]:

@@ -1,7 +1,16 @@
 """Indexing that takes everything, or takes from what is known."""
 
+from rewrite_engine.rules.facts_failure import errors_stay
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import DimShuffle, MakeVector, Shape, Shape_i, Subtensor, cast
+from rewrite_engine.tensor import (
+    CheckedLength,
+    DimShuffle,
+    MakeVector,
+    Shape,
+    Shape_i,
+    Subtensor,
+    cast,
+)
 from rewrite_engine.tensor.index_template import WHOLE, Slice
 
 
@@ -37,7 +46,16 @@ def as_slice(entry):
     return slice(*entry) if isinstance(entry, Slice) else entry
 
 
-@node_rewriter([Subtensor], phase="canonicalize", claim=exact, depth=2)
+def item_of_vector(fgraph, node, items, i):
+    """One of the items; lengths that may raise an error are still looked at."""
+    item, dtype = items[i], node.outputs[0].type.dtype
+    others = [v for v in items if not errors_stay(fgraph, node, v, [item])]
+    if not others or dtype != "int64" or any(v.type is not item.type for v in (item, *others)):
+        return cast(item, dtype)
+    return CheckedLength([1] * len(others), None)(item, *others)
+
+
+@node_rewriter([Subtensor], phase="canonicalize", claim=exact, depth=2, keeps=operands_kept)
 def item_of_shape(fgraph, node):
     """x.shape[i] is one length. Not data: the index is a parameter.
 
@@ -51,7 +69,7 @@ def item_of_shape(fgraph, node):
     if type(i) is not int:
         return None
     if isinstance(inner.op, MakeVector):
-        return cast(inner.inputs[i], node.outputs[0].type.dtype)
+        return item_of_vector(fgraph, node, inner.inputs, i)
     if isinstance(inner.op, Shape):
         ndim = inner.inputs[0].type.ndim
         return Shape_i(i % ndim)(inner.inputs[0])

@@ -26,6 +26,7 @@ from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
 from rewrite_engine.rewrite.expand import expand
 from rewrite_engine.rules.facts_arrays import same_length
 from rewrite_engine.tensor.constant import constant
+from rewrite_engine.rules.facts_failure import keeps_errors, operands_kept
 from rewrite_engine.tensor.operators import TensorOperators
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.terms.budget import Budget, OnBudget
@@ -72,6 +73,7 @@ __all__ = [
     "flops",
     "given",
     "node_rewriter",
+    "operands_kept",
     "refines",
     "relation",
     "rewritten",
@@ -257,7 +259,9 @@ def rule(
     Raises a `RuleError` that starts with the rule's name and file:line if something is wrong with
     it.
     """
-    return decorate.rule(fn, phase=phase, claim=claim, tags=tags, variable=TensorLogicVariable)
+    return decorate.rule(
+        fn, phase=phase, claim=claim, tags=tags, variable=TensorLogicVariable, keeps=keeps_errors
+    )
 
 
 def equation(

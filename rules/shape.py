@@ -6,8 +6,11 @@ from functools import cache
 
 from rewrite_engine.errors import MethodNotDefined
 from rewrite_engine.match.emit import apply_op
+from rewrite_engine.rules.facts import length as known_length
+from rewrite_engine.rules.facts_failure import errors_stay
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import (
+    CheckedLength,
     DimShuffle,
     MakeVector,
     Reshape,
@@ -39,7 +42,7 @@ def dims_of(fgraph, variable, lengths=length):
         return None
 
 
-@node_rewriter([Shape], phase="canonicalize", claim=exact)
+@node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=operands_kept)
 def shape_of_known(fgraph, node):
     """A static shape is a constant. Not data: it looks at types only.
 
@@ -50,7 +53,7 @@ def shape_of_known(fgraph, node):
     return None if None in dims else constant(list(dims), dtype="int64")
 
 
-@node_rewriter([Shape_i], phase="canonicalize", claim=exact)
+@node_rewriter([Shape_i], phase="canonicalize", claim=exact, keeps=operands_kept)
 def length_of_known(fgraph, node):
     """A static length is a constant. Not data: it looks at types only.
 
@@ -61,7 +64,7 @@ def length_of_known(fgraph, node):
     return None if n is None else constant(n, dtype="int64")
 
 
-@node_rewriter([Shape_i], phase="canonicalize", claim=refines)
+@node_rewriter([Shape_i], phase="canonicalize", claim=exact, keeps=operands_kept)
 def length_by_inference(fgraph, node):
     """The length of a result follows from those of the operands, without computing it.
 
@@ -77,7 +80,7 @@ def length_by_inference(fgraph, node):
     return None if dims is None else dims[node.op.i]
 
 
-@node_rewriter([Shape], phase="canonicalize", claim=refines)
+@node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=operands_kept)
 def shape_by_inference(fgraph, node):
     """The shape of a result follows from those of the operands, without computing it.
 
@@ -93,12 +96,105 @@ def shape_by_inference(fgraph, node):
     return None if dims is None else MakeVector("int64")(*dims)
 
 
+def compared_lengths(fgraph, node):
+    """The groups of lengths that have to be equal for a node to be computed, without those that are
+    known to be; None if it may fail for another reason.
+    """
+    groups = node.op.equal_lengths(node)
+    if groups is None:
+        return None
+    found = []
+    for group in groups:
+        terms = {}
+        for member in group:
+            if not isinstance(member, tuple):
+                terms.setdefault(member, constant(member, dtype="int64"))
+                continue
+            v, i = node.inputs[member[0]], member[1]
+            terms.setdefault(known_length.ask(fgraph, v, i).value, length(v, i))
+        found.append([*terms.values()])
+    return [group for group in found if len(group) > 1]
+
+
+def with_operands(fgraph, node, n, groups, needed):
+    """The groups, and one more for each operand of a node that is needed: its errors are lost
+    otherwise.
+    """
+    there = [n, *[v for group in groups for v in group]]
+    for v in needed.owner.inputs:
+        if errors_stay(fgraph, node, v, there):
+            continue
+        free = [i for i, known in enumerate(v.type.shape) if known is None]
+        if not free:
+            return None
+        groups.append([length(v, free[0])])
+        there += groups[-1]
+    return groups
+
+
+@node_rewriter([Shape_i], phase="canonicalize", claim=exact)
+def length_and_checks(fgraph, node):
+    """The same where lengths are compared on the way: they still are.
+
+    Not data: every op says for itself which (`Op.equal_lengths`).
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(Shape_i(0)(x + y))
+    CheckedLength(Shape_i{i=0}(x), Shape_i{i=0}(x), Shape_i{i=0}(y))
+    """
+    x = node.inputs[0]
+    dims = None if x.owner is None else dims_of(fgraph, x)
+    groups = None if dims is None else compared_lengths(fgraph, x.owner)
+    if groups is None:
+        return None
+    n = dims[node.op.i]
+    groups = with_operands(fgraph, node, n, groups, x)
+    if groups is None:
+        return unknown("an operand may raise an error", blame=x)
+    op = CheckedLength([len(group) for group in groups], x.owner.op)
+    return op(n, *[v for group in groups for v in group])
+
+
+@node_rewriter([CheckedLength], phase="canonicalize", claim=exact)
+def length_without_checks(fgraph, node):
+    """Lengths that are one need not be compared. Not data: any number of operands.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(Shape_i(0)(alloc(0.0, x.shape[0]) + alloc(y, x.shape[0])))
+    Shape_i{i=0}(x)
+    """
+    inputs = node.inputs
+    holds = all(inputs[i] is inputs[j] for i, j in node.op.pairs())
+    return inputs[0] if holds and max(node.op.groups) > 1 else None
+
+
+@node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=operands_kept)
+def shape_as_lengths(fgraph, node):
+    """One length after the other, where they are checked.
+
+    Not data: it looks at the rank.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten((x + y).shape[0])
+    CheckedLength(Shape_i{i=0}(x), Shape_i{i=0}(x), Shape_i{i=0}(y))
+    """
+    x = node.inputs[0]
+    if x.owner is None or x.type.ndim == 0 or x.owner.op.equal_lengths(x.owner) is None:
+        return None
+    lengths = [length(x, i) for i in range(x.type.ndim)]
+    if None not in x.type.shape:  # one of them has the checks
+        lengths[0] = apply_op(length_op(0), (x,))
+    return MakeVector("int64")(*lengths)
+
+
 @rule(phase="canonicalize", claim=exact)
 def reshape_of_reshape(x, inner: Prop, outer: Prop):
-    """Only the last shape counts.
+    """Only the last shape counts, if the first one fits.
 
     >>> rewritten(matrix("x").reshape((-1,)).reshape((2, -1)))
     Reshape{2, -1}(x)
+    >>> rewritten(vector("x").reshape((2, -1)).reshape((-1,)))
+    Reshape{-1}(Reshape{2, -1}(x))
     """
     return Reshape(shape=outer)(Reshape(shape=inner)(x)) >> Reshape(shape=outer)(x)
 

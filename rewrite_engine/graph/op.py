@@ -23,6 +23,7 @@ from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.origin import user_origin
 
 Thunk = Callable[[], Any]
+Lengths = list[tuple[int, int] | int]  # pairs (input, dimension), or numbers
 
 
 class Op(Record):
@@ -206,6 +207,13 @@ class Op(Record):
         input).
         """
         raise MethodNotDefined(f"{self} defines no infer_shape")
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """What has to hold for the node to be computed without an error, once its inputs are: groups
+        of lengths that have to be equal, each a pair (input, dimension), or a number. None: it may
+        fail in other ways (the default).
+        """
+        return None
 
     def grad(
         self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rewrite_engine.errors import PatternError
-from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import Origin, plainly
-from rewrite_engine.match.ac import EXTRA, apply_weak, is_ac, put_back
-from rewrite_engine.match.emit import as_term, literal_like
+from rewrite_engine.match.ac import EXTRA, all_constant, apply_weak, is_ac, put_back
+from rewrite_engine.match.emit import Function, as_term, literal_like
 from rewrite_engine.match.lower import Compute, Condition
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
 
@@ -19,6 +19,7 @@ SEVERAL = "patterns speak of those with one; others are for a @node_rewriter"
 
 Bindings = dict[str, Any]
 Consumer = Callable[[Apply, Origin | None, Any], Origin | None]
+Keeps = Callable[[Any, Apply, Any], Any]  # of a graph, a node, and what may take its place
 
 
 def guards_hold(guards: Sequence[Condition], bound: Bindings, fgraph: Any = None) -> bool:
@@ -62,6 +63,34 @@ def build(pattern: Any, bound: Bindings) -> Any:
     if any(isinstance(a, list) for a in args):
         raise PatternError(f"{op} of an op with several outputs: {SEVERAL}")
     return apply_weak(op, args)
+
+
+# --- functions that are asked more ---------------------------------------------------------------
+
+
+def careful(apply: Function, keeps: Keeps | None) -> Function:
+    """A rule's function that proposes nothing by which an error of the term would be lost: then it
+    says why not.
+    """
+    if keeps is None:
+        return apply
+
+    def checked(fgraph: Any, node: Apply) -> Any:
+        new = apply(fgraph, node)
+        if not isinstance(new, Variable):
+            return new
+        return keeps(fgraph, node, new) and new
+
+    return checked
+
+
+def on_constants(fn: Function) -> Function:
+    """`fn`, where all inputs are constants (dispatch looks at the first few only)."""
+
+    def apply(fgraph: Any, node: Apply) -> Any:
+        return fn(fgraph, node) if all_constant(node) else None
+
+    return apply
 
 
 # --- what a firing consumes ----------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 
 from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.op import Op
+from rewrite_engine.match.build import Keeps
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.relation import BUDGET, RelationRule
@@ -25,19 +26,22 @@ def rule(
     claim: Claim = refines,
     tags: Iterable[str] = (),
     variable: type[LogicVariable] = LogicVariable,
+    keeps: Callable[[DataRule], Keeps | None] = lambda rule: None,
 ) -> Any:
     """Make a data rule of a function whose parameters are the variables, and which returns `left >>
     right`.
 
     phase: where the default pipeline uses it. claim: what it promises about values. tags: more
-    names for queries (one or several). Raises a `RuleError` with the rule's name and file:line if
+    names for queries (one or several). keeps: of a rule, what its `keeps` is. Raises a `RuleError` with the rule's name and file:line if
     something is wrong with it.
     """
     if fn is not None and not callable(fn):
         raise PatternError(f"a phase is given by name: @rule(phase={fn!r}), not @rule({fn!r})")
 
     def decorate(f: Callable[..., Any]) -> DataRule:
-        return DataRule(f, phase=phase, claim=claim, tags=tags, variable=variable)
+        made = DataRule(f, phase=phase, claim=claim, tags=tags, variable=variable)
+        made.keeps = keeps(made)
+        return made
 
     return decorate if fn is None else decorate(fn)
 
@@ -51,6 +55,7 @@ def node_rewriter(
     depth: int = 1,
     constant_inputs: bool = False,
     when: When | None = None,
+    keeps: Keeps | None = None,
 ) -> Callable[[Callable[..., Any]], NodeRewriter]:
     """Make a rule of a function `(fgraph, node)` returning replacements for the outputs, or None.
 
@@ -58,7 +63,8 @@ def node_rewriter(
     node. depth: how many levels below the node it looks. constant_inputs: it is only called where
     all inputs are constants. when: tells from an op, what computes its inputs, and whether these
     are two that are not the same, whether there is anything to try; asked once for all nodes that
-    look so. Say in the docstring why it is not data. Instead of None the function may return
+    look so. keeps: tells of the graph, the node and what takes its place whether no error is lost
+    (`operands_kept`). Say in the docstring why it is not data. Instead of None the function may return
     `unknown("why", v)`, or what a fact answered: traces and `why_not` tell it.
     """
     roots = several(tracks, "@node_rewriter([op, ...])")
@@ -73,7 +79,7 @@ def node_rewriter(
             depth=depth,
             constant_inputs=constant_inputs,
         )
-        rule.when = when
+        rule.when, rule.keeps = when, keeps
         return rule
 
     return decorate

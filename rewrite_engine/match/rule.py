@@ -12,13 +12,12 @@ import inspect
 import os
 from collections.abc import Callable, Container, Iterable, Sequence
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
-from rewrite_engine.match.ac import all_constant
-from rewrite_engine.match.build import Consumer, consumer
+from rewrite_engine.match.build import Consumer, Keeps, careful, consumer, on_constants
 from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
 from rewrite_engine.match.emit import Function
 from rewrite_engine.match.interpret import interpreted, matcher_for
@@ -124,9 +123,24 @@ class Rule:
 
     def under(self, granted: Container[str]) -> Rule:
         """The rule as it is used where the user grants assumptions: guards that would prove them
-        are not asked.
+        are not asked, and "shape_unsafe" lets errors go.
         """
-        return self
+        return self.careless if self.keeps is not None and "shape_unsafe" in granted else self
+
+    #: `keeps(fgraph, node, new)`: whether all errors of a node's term are still raised if `new`
+    #: takes its place (`rules/facts_failure.py`); None: nobody asks
+    keeps: Keeps | None = None
+
+    @cached_property
+    def careless(self) -> Any:
+        """The rule as it is used where errors may be lost."""
+        return self._copied(keeps=None)
+
+    def _copied(self, **changes: Any) -> Any:
+        rule = copy(self)
+        made = ("apply", "goal", "on_trust", "careless", *changes)
+        rule.__dict__ = {k: v for k, v in vars(self).items() if k not in made} | changes
+        return rule
 
     @property
     def names(self) -> frozenset[str]:
@@ -237,18 +251,16 @@ class DataRule(Rule):
     def needs_leave(self) -> str | None:
         return None if any(g.assumed for g in self.guards) else self.claim.needs_leave
 
-    def under(self, granted: Container[str]) -> DataRule:
+    def under(self, granted: Container[str]) -> Rule:
         proves = self.claim.needs_leave in granted and self.needs_leave is None
-        return self.on_trust if proves else self
+        return Rule.under(self.on_trust if proves else self, granted)
 
     @cached_property
     def on_trust(self) -> DataRule:
         """The rule without the guards that its assumption makes unnecessary."""
-        rule = copy(self)
-        for made in ("apply", "goal", "on_trust", "text"):
-            rule.__dict__.pop(made, None)
-        rule.guards = tuple([g for g in self.guards if not g.assumed])
-        rule.lowered = self.lowered._replace(guards=rule.guards)
+        guards = tuple([g for g in self.guards if not g.assumed])
+        rule: DataRule = self._copied(guards=guards, lowered=self.lowered._replace(guards=guards))
+        rule.__dict__.pop("text", None)
         return rule
 
     @cached_property
@@ -294,11 +306,11 @@ class DataRule(Rule):
     def apply(self) -> Function:
         leave = self.needs_leave
         name = self.name if leave is None else f"{self.name}, assuming {leave}"
-        return matcher_for(self.lowered, name, self.text)
+        return careful(matcher_for(self.lowered, name, self.text), self.keeps)
 
     def interpreted(self, fgraph: Any, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""
-        return interpreted(self.lowered, fgraph, node)
+        return careful(partial(interpreted, self.lowered), self.keeps)(fgraph, node)
 
     @cached_property
     def drops(self) -> bool:
@@ -380,20 +392,11 @@ class NodeRewriter(Rule):
 
     @cached_property
     def apply(self) -> Function:
-        return _on_constants(self.fn) if self.constant_inputs else self.fn
+        return careful(on_constants(self.fn) if self.constant_inputs else self.fn, self.keeps)
 
     def __call__(self, fgraph: Any, node: Apply) -> Any:
         """Call the function."""
         return self.fn(fgraph, node)
-
-
-def _on_constants(fn: Function) -> Function:
-    """`fn`, where all inputs are constants (dispatch looks at the first few only)."""
-
-    def apply(fgraph: Any, node: Apply) -> Any:
-        return fn(fgraph, node) if all_constant(node) else None
-
-    return apply
 
 
 def _root_name(root: Any) -> str:

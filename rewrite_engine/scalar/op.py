@@ -112,6 +112,18 @@ class ScalarOp(Op):
 
     _ufunc: np.ufunc | None
 
+    def is_total(self, inputs: Sequence[Any]) -> bool:
+        """Whether there is a result for all values of such inputs: of what is defined here, all but
+        powers of integers, whose exponent may be negative.
+        """
+        if _named.get(self.name) is not self:
+            return False
+        if self.name != "pow" or any(v.type.kind not in "iub" for v in inputs):
+            return True
+        exponent = inputs[1]
+        number = getattr(exponent, "number", None)
+        return exponent.type.kind in "ub" or (number is not None and number >= 0)
+
     def check_arity(self, count: int) -> None:
         """Raise `TypeError` if the op does not take that many inputs."""
         if count == 0 or (self.nin is not None and count != self.nin):
@@ -335,6 +347,10 @@ class Cast(ScalarOp):
             return np.asarray(x).astype(self.dtype)
         np.copyto(out, x, casting="unsafe")
         return out
+
+    def is_total(self, inputs: Sequence[Any]) -> bool:
+        """Every number is converted to something."""
+        return True
 
     def _resolve(self, dtypes: tuple[str, ...]) -> str:
         if dtypes[0].startswith("complex") and not self.dtype.startswith("complex"):

@@ -12,7 +12,7 @@ import numpy as np
 
 from rewrite_engine.errors import AxisError, NDimError, message
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import zeros
@@ -75,6 +75,10 @@ class Diagonal(Op):
         out = np.diagonal(x, self.offset, self.axis1, self.axis2)
         out.flags.writeable = x.flags.writeable
         output_storage[0][0] = out
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """It cannot fail."""
+        return []
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         from rewrite_engine.tensor.math import maximum, minimum

@@ -12,7 +12,7 @@ import numpy as np
 
 from rewrite_engine.errors import AxisError, NDimError, ShapeError, message
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.type import TensorType
@@ -110,6 +110,10 @@ class DimShuffle(Op):
                 raise ShapeError(message(what, op=self, inputs=[x], where=where))
         index = [None if o == "x" else slice(None) for o in self.new_order]
         return x.transpose(self.shuffle + drop)[(*index, ..., *[0] * len(drop))]
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """What is dropped has length 1."""
+        return [[(0, i), 1] for i in self.drop]
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         one = weak_constant(1, "int64")

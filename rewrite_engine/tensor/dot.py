@@ -14,7 +14,7 @@ import numpy as np
 
 from rewrite_engine.errors import BroadcastError, NDimError, ShapeError, message
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, has_pattern, have_ranks
 from rewrite_engine.tensor.dimshuffle import (
@@ -71,6 +71,10 @@ class Dot(Op):
             raise ShapeError(
                 message(what, op=self, inputs=node.inputs, where=node.where())
             ) from error
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """Those that are summed over."""
+        return [[(0, node.inputs[0].type.ndim - 1), (1, 0)]]
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         return [(*shapes[0][:-1], *shapes[1][1:])]
@@ -157,6 +161,15 @@ class MatMul(Op):
             if m != n and not (m == 1 and s == 1) and not (n == 1 and t == 1):
                 what = f"batches of shapes {a} and {b} cannot be broadcast together"
                 raise BroadcastError(message(what, op=self, inputs=node.inputs, where=node.where()))
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """Those that are summed over, and those of batches that are not statically 1."""
+        a, b = [v.type for v in node.inputs]
+        groups: list[Lengths] = [[(0, a.ndim - 1), (1, b.ndim - 2)]]
+        for k in range(3, min(a.ndim, b.ndim) + 1):
+            if not (a.broadcastable[-k] or b.broadcastable[-k]):
+                groups.append([(0, a.ndim - k), (1, b.ndim - k)])
+        return groups
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         left, right = shapes

@@ -16,7 +16,7 @@ import numpy as np
 from rewrite_engine.config import config
 from rewrite_engine.errors import DTypeError, ForeignObjectError, ShapeError, describe, message
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.scalar.dtype import is_number
 from rewrite_engine.scalar.op import ScalarOp, named
@@ -219,6 +219,21 @@ class Elemwise(Op):
             if x.type.ndim >= -axis and not x.type.broadcastable[axis]:
                 return shape[axis]
         raise AssertionError(f"{self}: no input gives dimension {axis}")
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """Per dimension, those that are not statically 1."""
+        if not self.scalar_op.is_total(node.inputs):
+            return None
+        groups: list[Lengths] = []
+        for axis in range(-node.outputs[0].type.ndim, 0):
+            group: Lengths = [
+                (i, axis + x.type.ndim)
+                for i, x in enumerate(node.inputs)
+                if x.type.ndim >= -axis and not x.type.broadcastable[axis]
+            ]
+            if len(group) > 1:
+                groups.append(group)
+        return groups
 
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
         """Elements of the result times the cost of the scalar op (n operands take n - 1 steps)."""

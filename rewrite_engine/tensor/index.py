@@ -22,7 +22,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.null import disconnected
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, have_ranks, is_plain
@@ -32,11 +32,13 @@ from rewrite_engine.tensor.index_template import (
     Slice,
     Template,
     fill,
+    is_in_range,
     inputs_of,
     parse,
     show,
     static_shape,
     symbolic_shape,
+    whole_axes,
 )
 from rewrite_engine.tensor.reduce import sum_to
 from rewrite_engine.tensor.type import TensorType
@@ -128,6 +130,10 @@ class Subtensor(Take):
             output_storage[0][0] = np.asarray(inputs[0][self.index(inputs)])
         except IndexError as error:
             raise self.failed(node, inputs, error) from error
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """Integers have to be in range."""
+        return [] if is_in_range(self.idx_list, node.inputs[0].type) else None
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         result = symbolic_shape(self.idx_list, node, shapes[0], 1)
@@ -266,6 +272,22 @@ class IncSubtensor(BaseInc):
         else:
             np.add(part, y, out=part)
         output_storage[0][0] = out
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """Integers have to be in range, and what is written has to fit."""
+        x, y = [v.type for v in node.inputs[:2]]
+        if not is_in_range(self.idx_list, x):
+            return None
+        axes, known = whole_axes(self.idx_list, x.ndim), static_shape(self.idx_list, x, self)
+        first = len(axes) - y.ndim
+        groups: list[Lengths] = []
+        for k, (axis, length) in enumerate(zip(axes[first:], known[first:], strict=True)):
+            if y.shape[k] == 1:
+                continue
+            if axis is None and length is None:
+                return None
+            groups.append([(1, k), (0, axis) if length is None else length])  # type: ignore[list-item]
+        return groups
 
     def take(self, g: Any, indices: Sequence[Variable]) -> Any:
         return Subtensor(self.idx_list)(g, *indices)

@@ -247,6 +247,31 @@ def _here() -> tuple[str, int] | None:
     return origin_line(user_origin())
 
 
+def is_in_range(template: Template, type_: TensorType) -> bool:
+    """Whether integers and slices are good for every array of a type."""
+    axis = 0
+    for e in template:
+        if e == NEWAXIS:
+            continue
+        if e == INPUT or (isinstance(e, Slice) and e.step == INPUT):
+            return False
+        if not isinstance(e, Slice) and type_.shape[axis] is None:
+            return False
+        axis += 1
+    return True
+
+
+def whole_axes(template: Template, ndim: int) -> list[int | None]:
+    """Per dimension of the result, the dimension of the array that it is; None for another."""
+    result: list[int | None] = []
+    axis = 0
+    for e in [*template, *[WHOLE] * (ndim - consumed(template))]:
+        if e == NEWAXIS or isinstance(e, Slice):
+            result.append(axis if e == WHOLE else None)
+        axis += e != NEWAXIS
+    return result
+
+
 # --- symbolic shapes ------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from rewrite_engine.errors import DTypeError, NDimError, ShapeError, message
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import (
     as_tensor_variable,
@@ -95,6 +95,11 @@ class Join(Op):
             raise ShapeError(
                 message(str(error), op=self, inputs=inputs, where=node.where())
             ) from error
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """All but those along which the inputs are joined."""
+        ndim, several = node.outputs[0].type.ndim, range(len(node.inputs))
+        return [[(i, axis) for i in several] for axis in range(ndim) if axis != self.axis]
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         total = shapes[0][self.axis] if len(shapes) == 1 else add(*[s[self.axis] for s in shapes])
@@ -226,6 +231,10 @@ class MakeVector(Op):
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         output_storage[0][0] = np.array(inputs, dtype=self.dtype)
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """It cannot fail."""
+        return []
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         return [(weak_constant(len(shapes), "int64"),)]

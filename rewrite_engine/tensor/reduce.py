@@ -65,6 +65,11 @@ class CAReduce(Reduction):
             return self.acc_dtype
         return accumulator(dtype) if self.scalar_op in (scalar.add, scalar.mul) else dtype
 
+    @property
+    def needs_elements(self) -> bool:  # type: ignore[override]
+        """There is no maximum of nothing."""
+        return self.reducer().identity is None
+
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
         """The reduced static shape; the dtype asked for, or NumPy's."""
         (x,) = types

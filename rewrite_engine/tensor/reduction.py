@@ -16,7 +16,7 @@ import numpy as np
 
 from rewrite_engine.errors import AxisError, message
 from rewrite_engine.graph.node import Apply, Variable, build_variable
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
@@ -115,6 +115,18 @@ class Reduction(Op):
         kept = iter(range(reduced.type.ndim))
         axes = self.axes(x.type.ndim)
         return reduced.dimshuffle(*["x" if i in axes else next(kept) for i in range(x.type.ndim)])
+
+    #: whether there is no result where a length is 0
+    needs_elements = False
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """It may fail only where there is nothing to reduce."""
+        x = node.inputs[0].type
+        return None if self.needs_elements and not all(self.reduced_lengths(x.shape)) else []
+
+    def reduced_lengths(self, shape: Sequence[Any]) -> list[Any]:
+        """The lengths that the result does not have."""
+        return [shape[a] for a in self.axes(len(shape))]
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         """The input's dimensions without the reduced ones."""

@@ -6,14 +6,21 @@ Giving an array another shape is `tensor/reshape.py`; rules on shapes are in the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, DTypeError, NDimError, ShapeError, message
+from rewrite_engine.errors import (
+    AxisError,
+    BroadcastError,
+    DTypeError,
+    NDimError,
+    ShapeError,
+    message,
+)
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.dimshuffle import normalize_axis
@@ -21,6 +28,7 @@ from rewrite_engine.tensor.math import cast
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
+    "CheckedLength",
     "Shape",
     "Shape_i",
     "SpecifyShape",
@@ -47,6 +55,10 @@ class Shape(Op):
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         output_storage[0][0] = np.array(np.shape(inputs[0]), dtype=np.int64)
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """It cannot fail."""
+        return []
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         return [(weak_constant(len(shapes[0]), "int64"),)]
@@ -84,6 +96,10 @@ class Shape_i(Op):  # noqa: N801 (the name of the field)
     ) -> None:
         output_storage[0][0] = np.array(np.shape(inputs[0])[self.i], dtype=np.int64)
 
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """It cannot fail."""
+        return []
+
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         return [()]
 
@@ -92,6 +108,68 @@ class Shape_i(Op):  # noqa: N801 (the name of the field)
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         return [disconnected()]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [None]
+
+
+class CheckedLength(Op):
+    """A length, as it is, where others are equal: it stands for the length of a term that is not
+    computed, and whose computing would have compared them.
+
+    groups: how many of the inputs after the length have to be equal to each other, in turn.
+    compared: what would have compared them, for the message. Raises `BroadcastError` for an
+    elementwise op, else `ShapeError`.
+    """
+
+    __props__ = ("groups", "compared")
+
+    def __init__(self, groups: Sequence[int], compared: Op | None) -> None:
+        self.groups = tuple(groups)
+        self.compared = compared
+
+    def convert_input(self, x: Any) -> Variable:
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+        check_dim_types(self, types, 1 + sum(self.groups))
+        return [TensorType("int64", ())]
+
+    def __str__(self) -> str:
+        return "CheckedLength"
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """The inputs that are compared."""
+        found, first = [], 1
+        for size in self.groups:
+            found += [(first, i) for i in range(first + 1, first + size)]
+            first += size
+        return found
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        if any(inputs[i] != inputs[j] for i, j in self.pairs()):
+            self.fail(node, inputs)
+        output_storage[0][0] = np.array(inputs[0], dtype=np.int64)
+
+    def fail(self, node: Apply, inputs: Sequence[Any]) -> NoReturn:
+        """Raise the error for lengths that differ."""
+        i, j = next((i, j) for i, j in self.pairs() if inputs[i] != inputs[j])
+        elementwise = getattr(self.compared, "scalar_op", None) is not None
+        what = f"the shapes do not fit: lengths {int(inputs[i])} and {int(inputs[j])} are not equal"
+        raise (BroadcastError if elementwise else ShapeError)(
+            message(what, op=self.compared, where=node.where())
+        )
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        return [()]
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:
+        return [[False] for _ in node.inputs]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        return [disconnected() for _ in inputs]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         return [None]
@@ -141,6 +219,12 @@ class SpecifyShape(Op):
             what = f"the shape is {got}, where {tuple(want)} was specified"
             raise ShapeError(message(what, op=self, inputs=node.inputs[:1], where=node.where()))
         output_storage[0][0] = x
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """The lengths that are claimed as numbers; of variables nothing is known."""
+        if "i" in self.shape:
+            return None
+        return [[(0, i), claim] for i, claim in enumerate(self.shape) if isinstance(claim, int)]
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         dims = iter(node.inputs[1:])

@@ -16,7 +16,7 @@ import numpy as np
 from rewrite_engine.errors import DTypeError, message
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site
@@ -130,6 +130,10 @@ class _Exponential(Op):
             )
         normalize_axes(self.axis, x.ndim, self)
         return [x]
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """It cannot fail: of nothing there is a result, too."""
+        return []
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         """The shape of the input."""

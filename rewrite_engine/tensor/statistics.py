@@ -16,7 +16,7 @@ import numpy as np
 from rewrite_engine.errors import AxisError, ShapeError, message
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.scalar.dtype import DISCRETE, accumulator, dtype_name
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site
@@ -129,6 +129,10 @@ class CumOp(Op):
         value = _UFUNC[self.mode].accumulate(inputs[0], axis=self.axis, dtype=inner)
         output_storage[0][0] = value.astype(wanted, copy=False)
 
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """It cannot fail."""
+        return []
+
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         """The same shape."""
         return [shapes[0]]
@@ -199,6 +203,7 @@ class Argmax(Reduction):
 
     __props__ = ("axis", "keepdims")
     find: ClassVar[Any] = staticmethod(np.argmax)
+    needs_elements = True
 
     def __init__(self, axis: Any = None, keepdims: bool = False) -> None:
         super().__init__(axis, keepdims)

@@ -105,6 +105,7 @@ def test_guards_are_asked_cheap_ones_first() -> None:
         """Guards of all kinds."""
         return pt.maximum(x, pt.exp(y)) >> x, given(dear(x), fair(x), free)
 
+    x, y = pt.scalars("x y")  # (of vectors, y may not fit x)
     for apply in (ordered.apply, ordered.interpreted):
         asked.clear()
         assert apply(None, pt.maximum(x, pt.exp(y)).owner) is x

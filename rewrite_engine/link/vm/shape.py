@@ -4,7 +4,7 @@ values.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from rewrite_engine.link.vm.lower import (
 )
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.reshape import Reshape
-from rewrite_engine.tensor.shape import Shape, Shape_i, SpecifyShape
+from rewrite_engine.tensor.shape import CheckedLength, Shape, Shape_i, SpecifyShape
 
 
 @error_class.register
@@ -87,7 +87,8 @@ def _(op: DimShuffle, node: Apply, ctx: Context) -> str:
 
 def _is_plain(node: Apply) -> bool:
     """Whether the lengths cannot be negative, which NumPy would take for "what is left over"."""
-    return all(x.owner is not None and isinstance(x.owner.op, Shape_i) for x in node.inputs[1:])
+    lengths = Shape_i, CheckedLength
+    return all(x.owner is not None and isinstance(x.owner.op, lengths) for x in node.inputs[1:])
 
 
 @axes.register
@@ -154,3 +155,32 @@ def _(op: Shape_i, node: Apply) -> Traits:
 def _(op: Shape_i, node: Apply, ctx: Context) -> str:
     ctx.form = "scalar"
     return f"{ctx.name(np.int64, 'to_int64')}({ctx.array(0)}.shape[{op.i}])"
+
+
+@axes.register
+def _(op: CheckedLength, node: Apply, dims: Dims) -> list[Check]:
+    """It is the length that it was, and others are known to be equal from here on."""
+    counts = [dims.counts.get(x) for x in node.inputs]
+    if counts[0] is not None:
+        dims.counts[node.outputs[0]] = counts[0]
+    for i, j in op.pairs():
+        a, b = counts[i], counts[j]
+        if a is not None and b is not None:
+            dims.join(a, b)
+    return []
+
+
+@traits.register
+def _(op: CheckedLength, node: Apply) -> Traits:
+    return Traits(inline=True, warns=False)
+
+
+@lower.register
+def _(op: CheckedLength, node: Apply, ctx: Context) -> str:
+    numbers = [ctx.scalar(i) for i in range(len(node.inputs))]
+    test = " or ".join([f"{numbers[i]} != {numbers[j]}" for i, j in op.pairs()])
+    if test:
+        fail = ctx.name(partial(op.fail, node), "unequal")
+        ctx.line(f"if {test}: {fail}(({', '.join(numbers)}))")
+    ctx.form = "scalar"
+    return numbers[0]

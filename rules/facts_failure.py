@@ -1,0 +1,322 @@
+"""What may raise an error when it is computed, and whether that is still raised when a rule drops
+it. Import the facts from `rules/facts.py`.
+
+An error is lost with a term that nothing needs any more. It is kept if the term cannot fail, if it
+is computed anyway, for what stays, or if what may fail in it is (`errors_stay`). Where a term is
+dropped beside others, it must also be known to fit them. `@rule` asks this of all rules that drop
+anything (`keeps_errors`), a node rewriter says `keeps=operands_kept`.
+"""
+
+from collections import Counter
+from itertools import islice
+
+from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.match.fact import because, every, fact, unknown
+from rewrite_engine.match.lower import Compute
+from rewrite_engine.match.pattern import OpClass, OpNode, Prop, holes, subpatterns
+from rewrite_engine.rules.facts_arrays import length
+from rewrite_engine.rules.facts_numbers import nonneg
+from rewrite_engine.tensor import (
+    AdvancedIncSubtensor,
+    AdvancedSubtensor,
+    Alloc,
+    AllocEmpty,
+    ARange,
+    Argmax,
+    CheckedLength,
+    Eye,
+    IncSubtensor,
+    Max,
+    Min,
+    Reshape,
+    Shape_i,
+    SpecifyShape,
+    Split,
+    Subtensor,
+)
+
+__all__ = ["cannot_fail", "fits", "operands_kept"]
+
+SMALL = 50  # how many terms of what a rule makes are looked into
+MOST = 200  # how many terms are looked at to find whether one stays
+
+
+# --- facts --------------------------------------------------------------------------------------
+
+
+@fact
+def fits(x):
+    """What computes x does not fail, once its operands are computed."""
+    node = x.owner
+    if node is None:
+        return because("it is not computed")
+    groups = node.op.equal_lengths(node)
+    if groups is None:
+        return unknown(f"{node.op} may raise an error", blame=x)
+    found = []
+    for group in groups:
+        first = None
+        for member in group:
+            value = member
+            if isinstance(member, tuple):
+                found.append(length(node.inputs[member[0]], member[1]))
+                value = found[-1].value
+            if first is not None and value != first:
+                why = f"{node.op} may raise an error: lengths are not known to be equal"
+                return unknown(why, blame=x)
+            first = value
+    return because("the lengths are equal", *found) if found else because("it always can")
+
+
+@fits.case(Reshape)
+def reshape_fits(x):
+    """Where there are as many elements, whatever the lengths are."""
+    op, (v, *sizes) = x.head, x.owner.inputs
+    sizes = iter(sizes)
+    wanted = [_size(next(sizes)) if s == "i" else s for s in op.shape]
+    have = [length(v, i).value for i in range(v.type.ndim)]
+    if None in wanted:
+        return unknown("Reshape may raise an error: a length is not known", blame=x)
+    fixed = Counter([n for n in wanted if n not in (-1, 1)])
+    if -1 not in wanted:
+        same = fixed == Counter([n for n in have if n != 1])
+        known = all(isinstance(n, int) for n in (*wanted, *have))
+        good = same or known
+    else:
+        numbers = all(isinstance(n, int) and n > 0 for n in fixed)
+        product = _product([n for n in have if isinstance(n, int)])
+        good = numbers and product % _product(fixed.elements()) == 0
+    if good:
+        return because("there are as many elements")
+    return unknown("Reshape may raise an error: the numbers of elements may differ", blame=x)
+
+
+def _size(v):
+    """The length that an integer is read from, as `length` gives it; None if it is another."""
+    if v.head is CONSTANT:
+        return v.number
+    return length(v.owner.inputs[0], v.head.i).value if isinstance(v.head, Shape_i) else None
+
+
+def _product(numbers):
+    product = 1
+    for n in numbers:
+        product *= n
+    return product
+
+
+@fits.case(Alloc, AllocEmpty, Eye)
+def allocation_fits(x):
+    """Lengths that are not negative, and a value that is one number."""
+    lengths = x.owner.inputs
+    if isinstance(x.head, Alloc):
+        if not all(lengths[0].type.broadcastable):
+            return unknown("Alloc may raise an error: the value may not fit", blame=x)
+        lengths = lengths[1:]
+    if isinstance(x.head, Eye):
+        lengths = lengths[:2]
+    return every("lengths", nonneg, lengths)
+
+
+@fits.case(ARange)
+def range_fits(x):
+    """Integers, and a step that is not 0."""
+    step = x.owner.inputs[2]
+    whole = all(v.type.kind in "iub" for v in x.owner.inputs)
+    if whole and step.head is CONSTANT and step.number:
+        return because("counted")
+    return unknown("ARange may raise an error: the step may be 0", blame=x)
+
+
+@nonneg.case(Shape_i, CheckedLength)
+def length_is_nonneg(x):
+    """A length."""
+    return because("a length")
+
+
+@fact
+def cannot_fail(x):
+    """No error is raised when x is computed, whatever the inputs are."""
+    here = fits(x)
+    if not here or x.owner is None:
+        return here
+    return every("computed from", cannot_fail, [v for v in x.owner.inputs if v.owner is not None])
+
+
+# --- what stays ---------------------------------------------------------------------------------
+
+
+def errors_stay(fgraph, node, dropped, kept):
+    """Evidence that every error of a term is still raised when a node needs it no more.
+
+    kept: what takes the place of the node is computed from these. fgraph, node: None where the rule
+    is applied outside of a graph.
+    """
+    todo, seen = [dropped], set()
+    while todo:
+        v = todo.pop()
+        if v.owner is None or v in seen or v in kept:
+            continue
+        seen.add(v)
+        if cannot_fail.ask(fgraph, v) or _is_needed(fgraph, node, v, kept):
+            continue
+        here = fits.at(fgraph, node, v)
+        if not here or len(seen) > MOST:
+            return here or unknown("what is dropped may raise an error", blame=v)
+        todo += v.owner.inputs
+    return because("no error is lost")
+
+
+def _is_needed(fgraph, node, v, kept):
+    """Whether a term is computed without this use of it, as far as that is quickly seen."""
+    level = {} if fgraph is None or node is None else fgraph.order.level
+    here = level.get(node)
+    outputs = v.owner.outputs
+    if here is not None and v.owner in level:
+        if any(out in fgraph.out_uses for out in outputs):
+            return True
+        # what is not below the node cannot be there for it alone
+        for out in outputs:
+            for client in islice(fgraph.clients[out], MOST):
+                if client is not node and level[client] >= here:
+                    return True
+    return _is_below(level, v.owner, kept)
+
+
+def _is_below(level, maker, terms):
+    """Whether one of these terms is computed from what a node makes."""
+    lowest = level.get(maker, -1)
+    todo, seen = list(terms), set()
+    while todo and len(seen) < MOST:
+        owner = todo.pop().owner
+        if owner is maker:
+            return True
+        if owner is not None and owner not in seen and level.get(owner, lowest + 1) > lowest:
+            seen.add(owner)
+            todo += owner.inputs
+    return False
+
+
+# --- what rules lose ----------------------------------------------------------------------------
+
+
+def operands_kept(fgraph, node, new):
+    """For `@node_rewriter(..., keeps=operands_kept)`: whether the errors of operands that are not
+    in what takes the place of a node are still raised.
+    """
+    kept = _parts(new)
+    for v in node.inputs:
+        answer = v in kept or errors_stay(fgraph, node, v, kept)
+        if not answer:
+            return answer
+    return True
+
+
+#: ops that may fail for other reasons than shapes that do not fit each other
+MAY_FAIL = (
+    AdvancedIncSubtensor, AdvancedSubtensor, Alloc, AllocEmpty, Argmax, IncSubtensor, Max, Min,
+    Reshape, SpecifyShape, Split, Subtensor,
+)  # fmt: skip
+
+
+def keeps_errors(rule):
+    """For `@rule`: what tells whether no error is lost where the rule fires; None for a rule that
+    cannot lose any by what it drops.
+
+    Operands that the right side does not have must not fail, and must fit those beside them; so
+    must ops inside of the left side that may fail for other reasons than shapes, if they are there
+    once more than on the right. Whatever else ops check is the author's affair, who named them.
+    """
+    right = rule.right
+    names = set(right.names if isinstance(right, Compute) else holes(right))
+    lost = [h for h in holes(rule.left).values() if h.name not in names and h.sort is not Prop]
+    more = Counter() if isinstance(right, Compute) else _ops(rule.left) - _ops(right)
+    may_fail = tuple([cls for cls in more if issubclass(cls, MAY_FAIL)])
+    return Keeping(rule, may_fail) if lost or may_fail else None
+
+
+def _ops(pattern):
+    """How often a pattern has ops of which class."""
+    found = [p.op for p, _ in subpatterns(pattern) if isinstance(p, OpNode)]
+    return Counter([op.cls if isinstance(op, OpClass) else type(op) for op in found])
+
+
+class Keeping:
+    """Whether a data rule loses no error by what takes the place of a node: a function of the
+    graph, the node and that.
+
+    Looked at are the nodes that the left side matched, down to what is there on the right: what
+    takes part in the new term, and is computed as before.
+    """
+
+    def __init__(self, rule, may_fail):
+        inner = [p.op for p, depth in subpatterns(rule.left) if depth and isinstance(p, OpNode)]
+        self.heads = {op.cls if isinstance(op, OpClass) else op for op in inner}
+        self.depth = rule.depth
+        self.may_fail = may_fail
+
+    def __call__(self, fgraph, node, new):
+        there = _parts(new)
+        matched, dropped = self.matched(node, there)
+        kept = [v for one in matched for v in one.inputs if v in there]
+        for v in dropped:
+            answer = errors_stay(fgraph, node, v, (new, *kept))
+            if not answer:
+                return answer
+        for one in matched[1:]:
+            if isinstance(one.op, self.may_fail):
+                answer = fits.at(fgraph, node, one.outputs[0])
+                if not answer:
+                    return answer
+        return not dropped or _all_fit(fgraph, matched, dropped, kept)
+
+    def matched(self, node, there):
+        """The nodes that the left side matched, and the operands of these that are dropped."""
+        matched, dropped, level = [node], {}, [node]
+        for depth in range(self.depth + 1):
+            below = []
+            for v in [v for one in level for v in one.inputs if v not in there]:
+                inside = v.head in self.heads or type(v.head) in self.heads
+                if inside and depth < self.depth:
+                    below.append(v.owner)
+                else:
+                    dropped[v] = None
+            level = list(dict.fromkeys(below))
+            matched += level
+        return matched, dropped
+
+
+def _parts(term):
+    """Terms that a term is made of, as many as matter."""
+    found, todo = {term}, [term]
+    for _ in range(SMALL):
+        if not todo:
+            break
+        owner = todo.pop(0).owner
+        more = [] if owner is None else [v for v in owner.inputs if v not in found]
+        found.update(more)
+        todo += more
+    return found
+
+
+def _all_fit(fgraph, matched, dropped, kept):
+    """Whether what is dropped has the lengths of what is kept, wherever they have to be equal."""
+    lengths = {length.ask(fgraph, v, i).value for v in kept for i in range(v.type.ndim)}
+    computed = {out for one in matched for out in one.outputs}
+    for one in matched:
+        for group in one.op.equal_lengths(one) or ():
+            known, asked = set(), {}
+            for member in group:
+                if not isinstance(member, tuple):
+                    known.add(member)
+                    continue
+                v = one.inputs[member[0]]
+                n = length.ask(fgraph, v, member[1]).value
+                if v in dropped or (v in computed and n not in lengths):
+                    asked[n] = v
+                else:
+                    known.add(n)
+            if not (asked.keys() <= known if known else len(asked) < 2):
+                (v, *_) = [v for n, v in asked.items() if n not in known]
+                return unknown("what is dropped may not fit what is kept", blame=v)
+    return because("what is dropped fits")
