@@ -89,8 +89,8 @@ def used_once(fgraph, x):
 @fact(depth=2)
 def length(x, i):
     """What the length of dimension i is, as `value`: a number, or the dimension (of a variable
-    further down) that it is equal to. Always known to that extent. (Of a term that is computed: that
-    it can be is another question, see `cannot_fail`.)
+    further down) that it is equal to. Always known to that extent. (Of a term that is computed:
+    that it can be is another question, see `cannot_fail`.)
     """
     known = x.type.shape[i]
     if known is not None:

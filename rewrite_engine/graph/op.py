@@ -209,9 +209,9 @@ class Op(Record):
         raise MethodNotDefined(f"{self} defines no infer_shape")
 
     def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """What has to hold for the node to be computed without an error, once its inputs are: groups
-        of lengths that have to be equal, each a pair (input, dimension), or a number. None: it may
-        fail in other ways (the default).
+        """What has to hold for the node to be computed without an error, once its inputs are:
+        groups of lengths that have to be equal, each a pair (input, dimension), or a number. None:
+        it may fail in other ways (the default).
         """
         return None
 

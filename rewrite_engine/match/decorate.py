@@ -32,8 +32,8 @@ def rule(
     right`.
 
     phase: where the default pipeline uses it. claim: what it promises about values. tags: more
-    names for queries (one or several). keeps: of a rule, what its `keeps` is. Raises a `RuleError` with the rule's name and file:line if
-    something is wrong with it.
+    names for queries (one or several). keeps: of a rule, what its `keeps` is. Raises a `RuleError`
+    with the rule's name and file:line if something is wrong with it.
     """
     if fn is not None and not callable(fn):
         raise PatternError(f"a phase is given by name: @rule(phase={fn!r}), not @rule({fn!r})")
@@ -64,8 +64,8 @@ def node_rewriter(
     all inputs are constants. when: tells from an op, what computes its inputs, and whether these
     are two that are not the same, whether there is anything to try; asked once for all nodes that
     look so. keeps: tells of the graph, the node and what takes its place whether no error is lost
-    (`operands_kept`). Say in the docstring why it is not data. Instead of None the function may return
-    `unknown("why", v)`, or what a fact answered: traces and `why_not` tell it.
+    (`operands_kept`). Say in the docstring why it is not data. Instead of None the function may
+    return `unknown("why", v)`, or what a fact answered: traces and `why_not` tell it.
     """
     roots = several(tracks, "@node_rewriter([op, ...])")
 

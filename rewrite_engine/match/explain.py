@@ -99,7 +99,7 @@ def _finish(rule: DataRule, node: Apply, bound: Bindings, probe: Probe, run: boo
             return no("type", why)
         if not rule.accept(old, new):
             return no("type", f"the type would change from {old.type} to {new.type}")
-        said = True if rule.keeps is None else rule.keeps(fgraph, node, new)
+        said = True if rule.keeps is None else rule.keeps(probe.fgraph, node, new)
         if not said:
             return no("errors", _because(said, probe.text))
     return Diagnosis(True, bindings=bound, evidence=evidence, progress=progress)

@@ -122,23 +122,21 @@ class Rule:
         return self.claim if then is None or self.needs_leave is not None else then
 
     def under(self, granted: Container[str]) -> Rule:
-        """The rule as it is used where the user grants assumptions: guards that would prove them
-        are not asked, and "shape_unsafe" lets errors go.
+        """The rule where the user grants assumptions: guards that would prove them are not asked,
+        and "shape_unsafe" lets errors go.
         """
         return self.careless if self.keeps is not None and "shape_unsafe" in granted else self
 
-    #: `keeps(fgraph, node, new)`: whether all errors of a node's term are still raised if `new`
-    #: takes its place (`rules/facts_failure.py`); None: nobody asks
+    #: whether no error of a node is lost if `new` takes its place (`rules/facts_failure.py`)
     keeps: Keeps | None = None
 
     @cached_property
     def careless(self) -> Any:
-        """The rule as it is used where errors may be lost."""
+        """The rule where errors may be lost."""
         return self._copied(keeps=None)
 
     def _copied(self, **changes: Any) -> Any:
-        rule = copy(self)
-        made = ("apply", "goal", "on_trust", "careless", *changes)
+        rule, made = copy(self), {"apply", "goal", "on_trust", "careless"}
         rule.__dict__ = {k: v for k, v in vars(self).items() if k not in made} | changes
         return rule
 

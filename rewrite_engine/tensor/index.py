@@ -32,8 +32,8 @@ from rewrite_engine.tensor.index_template import (
     Slice,
     Template,
     fill,
-    is_in_range,
     inputs_of,
+    is_in_range,
     parse,
     show,
     static_shape,
@@ -284,9 +284,12 @@ class IncSubtensor(BaseInc):
         for k, (axis, length) in enumerate(zip(axes[first:], known[first:], strict=True)):
             if y.shape[k] == 1:
                 continue
-            if axis is None and length is None:
+            if length is not None:
+                groups.append([(1, k), length])
+            elif axis is not None:
+                groups.append([(1, k), (0, axis)])
+            else:
                 return None
-            groups.append([(1, k), (0, axis) if length is None else length])  # type: ignore[list-item]
         return groups
 
     def take(self, g: Any, indices: Sequence[Variable]) -> Any:

@@ -21,10 +21,13 @@ x, m, v = pt.vector("x"), pt.matrix("m"), pt.vector("v")
 i8, i64 = pt.vector("i8", dtype="int8"), pt.vector("i64", dtype="int64")
 row, fixed = pt.row("row"), pt.matrix("fixed", shape=(2, 3))
 t3 = pt.tensor3("t3")
+v3, n8 = pt.vector("v3", shape=(3,)), pt.scalar("n8", dtype="int8")
 GIVEN = {
     x: np.array([1.5, -0.0, np.nan]),
     m: np.arange(6.0).reshape(2, 3),
     v: np.array([2.0, 3.0, -1.0]),
+    v3: np.array([2.0, 3.0, -1.0]),
+    n8: np.array(-3, "int8"),
     i8: np.array([-128, 3], "int8"),
     i64: np.array([2**62 + 1, -1]),
     row: np.array([[1.0, -0.0, 2.0]]),
@@ -48,7 +51,11 @@ CASES: list[tuple[str, Any, str | None]] = [
     ("item_of_shape", m.shape[1:], None),
     ("item_of_shape", pt.stack([pt.sum(x), v3[1]])[1], "Subtensor{1}(v3)"),
     ("item_of_shape", pt.stack([x[0], v3[1]])[1], None),  # x[0] may be out of range
-    ("item_of_shape", MakeVector("int64")(i8.sum(), i64[0])[0], None),
+    (
+        "item_of_shape",
+        MakeVector("int64")(i8.sum(), i64[0])[0],
+        "CheckedLength(Sum(i8), Subtensor{0}(i64))",
+    ),
     ("item_of_shape", MakeVector("int64")(n8, i64.max())[1], "Max(i64)"),
     ("item_of_shape", MakeVector("int64")(n8, Shape_i(0)(x))[0], "Cast{int64}(n8)"),
     ("reduction_over_ones", row.max(axis=0, keepdims=True), "row"),
