@@ -245,18 +245,18 @@ class Keeping:
     """Whether a data rule loses no error by what takes the place of a node: a function of the
     graph, the node and that.
 
-    Looked at are the nodes that the left side matched, down to what is there on the right: what
-    takes part in the new term, and is computed as before.
+    Looked at are the nodes that the left side matched, down to the operands of the right side.
     """
 
     def __init__(self, rule, may_fail):
         inner = [p.op for p, depth in subpatterns(rule.left) if depth and isinstance(p, OpNode)]
         self.heads = {op.cls if isinstance(op, OpClass) else op for op in inner}
         self.depth = rule.depth
+        self.right = rule.right
         self.may_fail = may_fail
 
     def __call__(self, fgraph, node, new):
-        there = _parts(new)
+        there = _operands(self.right, new)
         matched, dropped = self.matched(node, there)
         kept = [v for one in matched for v in one.inputs if v in there]
         for v in dropped:
@@ -284,6 +284,26 @@ class Keeping:
             level = list(dict.fromkeys(below))
             matched += level
         return matched, dropped
+
+
+def _operands(pattern, term):
+    """What a right side got for its variables, in the term that it made."""
+    if isinstance(pattern, Compute):
+        return _parts(term)
+    found, todo = set(), [(pattern, term)]
+    while todo:
+        p, v = todo.pop()
+        if not isinstance(p, OpNode):
+            found.add(v)
+        elif v.owner is not None:
+            inner = [a for a in p.args if isinstance(a, OpNode)]
+            same = p.fits(v.owner.op) and len(p.args) == len(v.owner.inputs) and not p.rests
+            if same:
+                todo += zip(p.args, v.owner.inputs, strict=True)
+                continue
+            for w in v.owner.inputs:  # others are beside them
+                todo += [(a, w) for a in (p, *inner) if a.fits(w.head)] or [(None, w)]
+    return found
 
 
 def _parts(term):
