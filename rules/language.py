@@ -25,8 +25,8 @@ from rewrite_engine.match.sample import types
 from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
 from rewrite_engine.rewrite.expand import expand
 from rewrite_engine.rules.facts_arrays import same_length
-from rewrite_engine.tensor.constant import constant
 from rewrite_engine.rules.facts_failure import keeps_errors, operands_kept
+from rewrite_engine.tensor.constant import constant
 from rewrite_engine.tensor.operators import TensorOperators
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.terms.budget import Budget, OnBudget

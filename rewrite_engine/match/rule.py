@@ -136,7 +136,7 @@ class Rule:
         return self._copied(keeps=None)
 
     def _copied(self, **changes: Any) -> Any:
-        rule, made = copy(self), {"apply", "goal", "on_trust", "careless"}
+        rule, made = copy(self), {"apply", "goal", "on_trust", "careless", *changes}
         rule.__dict__ = {k: v for k, v in vars(self).items() if k not in made} | changes
         return rule
 
@@ -257,9 +257,8 @@ class DataRule(Rule):
     def on_trust(self) -> DataRule:
         """The rule without the guards that its assumption makes unnecessary."""
         guards = tuple([g for g in self.guards if not g.assumed])
-        rule: DataRule = self._copied(guards=guards, lowered=self.lowered._replace(guards=guards))
-        rule.__dict__.pop("text", None)
-        return rule
+        lowered = self.lowered._replace(guards=guards)
+        return self._copied(guards=guards, lowered=lowered, text=rule_text(lowered))  # type: ignore
 
     @cached_property
     def text(self) -> str:  # type: ignore[override]
