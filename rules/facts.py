@@ -1,9 +1,9 @@
 """The facts that rules ask for: each gives evidence, or the reason why it is not known.
 
     numbers   bounded finite whole positive nonneg nonzero                 rules/facts_numbers.py
+              distinct increasing unique_indices
     arrays    same_dtype same_rank static_shape used_once                  rules/facts_arrays.py
               length same_length same_shape
-              distinct increasing unique_indices
               symmetric diagonal positive_semidefinite positive_definite
     errors    fits cannot_fail                                             rules/facts_failure.py
 

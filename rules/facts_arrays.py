@@ -1,4 +1,4 @@
-"""What is known of whole tensors: lengths and shapes, indices, matrices, uses. Import them from
+"""What is known of whole tensors: lengths and shapes, matrices, uses. Import them from
 `rules/facts.py`.
 """
 
@@ -6,10 +6,9 @@ import numpy as np
 
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.fact import because, both, every, fact, unknown
-from rewrite_engine.rules.facts_numbers import bounded, kind_of, nonneg, operands_of, positive
+from rewrite_engine.rules.facts_numbers import kind_of, nonneg, operands_of, positive
 from rewrite_engine.tensor import (
     Alloc,
-    ARange,
     DimShuffle,
     Dot,
     Elemwise,
@@ -18,7 +17,6 @@ from rewrite_engine.tensor import (
     Join,
     LogSoftmax,
     MatMul,
-    Reshape,
     ScaledExp,
     Shape_i,
     Softmax,
@@ -33,9 +31,8 @@ from rewrite_engine.tensor.index_template import Slice, whole_axes
 from rewrite_engine.tensor.reduction import Reduction
 
 __all__ = [
-    "diagonal", "distinct", "increasing", "length", "positive_definite", "positive_semidefinite",
-    "same_dtype", "same_length", "same_rank", "same_shape", "static_shape", "symmetric",
-    "unique_indices", "used_once",
+    "diagonal", "length", "positive_definite", "positive_semidefinite", "same_dtype", "same_length",
+    "same_rank", "same_shape", "static_shape", "symmetric", "used_once",
 ]  # fmt: skip
 
 LIKE_FIRST = Softmax | LogSoftmax | ScaledExp | IncSubtensor | SpecifyShape
@@ -173,80 +170,6 @@ def same_shape(x, y):
     return because("the lengths are the same", *found)
 
 
-# --- indices ------------------------------------------------------------------------------------
-
-
-@fact
-def distinct(x):
-    """No value occurs twice."""
-    if x.head is CONSTANT:
-        good = len(np.unique(x.data)) == x.data.size and not (x.data != x.data).any()
-        return because("a constant") if good else unknown("a value is repeated", blame=x)
-    if all(n in (0, 1) for n in x.type.shape):
-        return because("it has one element")
-    if kind_of(x) not in "iu":
-        return unknown("a value may be repeated", blame=x)
-    if isinstance(x.head, ARange):
-        step = x.owner.inputs[2]
-        counts = step.head is CONSTANT and step.number and x.type.dtype == "int64"
-        return because("counted") if counts else unknown("the step may be 0", blame=step)
-    if isinstance(x.head, Subtensor | DimShuffle | Reshape | SpecifyShape) or x.head is neg:
-        return every("of distinct elements", distinct, x.owner.inputs[:1])
-    return _shifted(x) or unknown("a value may be repeated", blame=x)
-
-
-def _shifted(x):
-    """Whether x is made of distinct integers by adding single numbers, in the same dtype (adding
-    is one-to-one, also where it wraps around).
-    """
-    operands = operands_of(x, add, sub)
-    many = [v for v in operands if not all(v.type.broadcastable)]
-    if len(many) != 1 or any(v.type.dtype != x.type.dtype for v in operands):
-        return unknown("it is not one shifted array", blame=x)
-    return every("shifted", distinct, many)
-
-
-@fact
-def increasing(x):
-    """A vector whose elements do not become smaller. No NaN."""
-    if x.type.ndim != 1:
-        return unknown("it is no vector", blame=x)
-    if x.head is CONSTANT:
-        good = x.data.dtype.kind != "c" and (np.diff(x.data.astype("O")) >= 0).all()
-        return because("a constant") if good else unknown("it is not sorted", blame=x)
-    if isinstance(x.head, ARange) and x.type.dtype == "int64":
-        up = positive(x.owner.inputs[2])
-        return because("counted up", up) if up else up
-    if isinstance(x.head, Subtensor) and len(x.head.idx_list) == 1:
-        entry = x.head.idx_list[0]
-        step = entry.step if isinstance(entry, Slice) else None
-        if isinstance(entry, Slice) and (step is None or (type(step) is int and step > 0)):
-            return every("a slice of", increasing, x.owner.inputs[:1])
-    return unknown("it is not known to be sorted", blame=x)
-
-
-@fact(implies=[distinct])
-def unique_indices(x):
-    """As an index, x names no place twice: its numbers are distinct, and all count from the same
-    end.
-    """
-    if kind_of(x) not in "iu":
-        return unknown("it is no array of integers", blame=x)
-    different = distinct(x)
-    if not different:
-        return different
-    bounds = bounded(x)
-    if bounds and bounds.value[1] < 0:
-        return because("distinct, and below 0", different, bounds)
-    return both("distinct, and not below 0", different, nonneg(x))
-
-
-@increasing.test
-def is_sorted(value):
-    """Whether a vector is sorted, and has no NaN."""
-    return value.ndim == 1 and bool((value[1:] >= value[:-1]).all() and (value == value).all())
-
-
 # --- matrices -----------------------------------------------------------------------------------
 
 
@@ -285,7 +208,7 @@ def symmetric(x):
     if x.type.ndim != 2:
         return unknown("it is no matrix", blame=x)
     if x.head is CONSTANT:
-        same = x.data.shape[0] == x.data.shape[1] and np.array_equal(x.data, x.data.T)
+        same = x.data.shape[0] == x.data.shape[1] and _equal(x.data, x.data.T)
         return because("a constant") if same else unknown("a constant that is not", blame=x)
     if _is_eye(x) or x.type.shape == (1, 1):
         return because("a unit matrix" if _is_eye(x) else "a single number")
@@ -304,6 +227,14 @@ def symmetric(x):
     if not matrices:
         return unknown("it may not be square", blame=x)
     return every("element by element, of", symmetric, matrices)
+
+
+def _equal(a, b):
+    """Whether arrays are equal, zeros with their signs: then so is what is made of them."""
+    if a.dtype.kind == "c":
+        return _equal(a.real, b.real) and _equal(a.imag, b.imag)
+    signs = a.dtype.kind != "f" or (np.signbit(a) == np.signbit(b)).all()
+    return np.array_equal(a, b) and bool(signs)
 
 
 @symmetric.test
@@ -334,6 +265,8 @@ def diagonal(x):
         return because("a unit matrix" if _is_eye(x) else "a single number")
     operands = operands_of(x, add, sub, neg)
     inner = _turned(x)
+    if any(map(_number, operands)):
+        return unknown("a number is added to every element", blame=x)
     if inner is not None or operands:
         return every("made of", diagonal, operands or [inner])
     return unknown("it is not known to be diagonal", blame=x)
@@ -346,8 +279,8 @@ def positive_semidefinite(x):
     if not even:
         return even
     if x.head is CONSTANT:
-        good = np.isfinite(x.data).all() and (np.linalg.eigvalsh(x.data) >= 0).all()
-        return because("a constant") if good else unknown("a constant that is not", blame=x)
+        good = _eigenvalues(x.data) >= 0
+        return because("a constant") if good.all() else unknown("a constant that is not", blame=x)
     if _gram(x) or _is_eye(x):
         return because("no eigenvalue is below 0", even)
     if x.head is add and not any(map(_number, x.owner.inputs)):
@@ -368,9 +301,14 @@ def _scaled(x, sign, matrix):
 @positive_semidefinite.test
 def has_no_negative_eigenvalue(value):
     """Whether a matrix is symmetric without an eigenvalue below 0, up to rounding."""
-    if not is_symmetric(value) or not np.isfinite(value).all():
-        return False
-    return bool((np.linalg.eigvalsh(value) >= -_slack(value)).all())
+    return bool(is_symmetric(value) and (_eigenvalues(value) >= -_slack(value)).all())
+
+
+def _eigenvalues(value):
+    """Those of a symmetric matrix; NaN where it is not finite, or not real."""
+    if value.dtype.kind == "c" or not np.isfinite(value).all():
+        return np.array([np.nan])
+    return np.linalg.eigvalsh(value.astype("float64"))
 
 
 @fact(implies=[symmetric, positive_semidefinite])
@@ -380,8 +318,8 @@ def positive_definite(x):
     if not even:
         return even
     if x.head is CONSTANT:
-        good = np.isfinite(x.data).all() and (np.linalg.eigvalsh(x.data) > 0).all()
-        return because("a constant") if good else unknown("a constant that is not", blame=x)
+        good = _eigenvalues(x.data) > 0
+        return because("a constant") if good.all() else unknown("a constant that is not", blame=x)
     if _is_eye(x):
         return because("a unit matrix")
     if x.head is add and not any(map(_number, x.owner.inputs)):

@@ -114,7 +114,7 @@ def _square(a):
 
 
 def _modulus(a):
-    low, high = sorted([math.fabs(a[0]), math.fabs(a[1])])
+    low, high = sorted([max(end, -end) for end in a])
     return (0 if a[0] <= 0 <= a[1] else low), high
 
 
@@ -200,12 +200,20 @@ def interval(x, bounded):
     answers = [bounded(v) for v in wanted]
     if not answers or not all(answers):
         return None, ()
-    ends = (combine or _hull)(*[a.value for a in answers])
+    parts = [a.value for a in answers]
+    if x.type.kind == "f" and op in BOUNDS:  # integers are converted first
+        parts = [_as_floats(ends, x.type.dtype) for ends in parts]
+    ends = (combine or _hull)(*parts)
     if ends is not None and len(answers) > 2 and op in (add, mul) and x.type.kind == "f":
-        ends = _in_any_order(ends, [a.value for a in answers], op, x.type.dtype)
+        ends = _in_any_order(ends, parts, op, x.type.dtype)
     if ends is not None and op in ROUGH:
         ends = _roughly(ends, x.type.dtype, ROUGH[op])
     return ends, (f"{op} of", *answers)
+
+
+def _as_floats(ends, dtype):
+    """Bounds, those of integers as numbers of a float dtype."""
+    return [np.dtype(dtype).type(end).item() if type(end) is int else end for end in ends]
 
 
 def _converted(kind):

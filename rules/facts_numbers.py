@@ -1,4 +1,4 @@
-"""What is known of the elements of tensors: bounds, finite, whole numbers, signs.
+"""What is known of the elements of tensors: bounds, finite, whole numbers, signs, order.
 
 Each fact speaks of every element (so all of them hold for an empty array), and its docstring says
 what it says of NaN. About one term, a fact may ask only those that come before it here: `bounded`,
@@ -11,17 +11,22 @@ from collections import Counter
 import numpy as np
 
 from rewrite_engine.graph.node import CONSTANT
-from rewrite_engine.match.fact import because, every, fact, unknown
+from rewrite_engine.match.fact import because, both, every, fact, unknown
 from rewrite_engine.rules.facts_bounds import elements_of, interval, rounded
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import (
+    ARange,
     CumOp,
+    DimShuffle,
     Dot,
     Elemwise,
     MatMul,
     Prod,
+    Reshape,
     ScaledExp,
     Softmax,
+    SpecifyShape,
+    Subtensor,
     Sum,
     abs,
     add,
@@ -57,8 +62,12 @@ from rewrite_engine.tensor import (
     true_div,
     trunc,
 )
+from rewrite_engine.tensor.index_template import Slice
 
-__all__ = ["bounded", "finite", "nonneg", "nonzero", "positive", "whole"]
+__all__ = [
+    "bounded", "distinct", "finite", "increasing", "nonneg", "nonzero", "positive",
+    "unique_indices", "whole",
+]  # fmt: skip
 
 ABOVE_ZERO = frozenset({exp, exp2, sigmoid, softplus, cosh, erfc})
 NOT_BELOW_ZERO = frozenset({abs, sqr, sqrt})
@@ -220,19 +229,23 @@ def _positive_float(x):
     if x.head is pow:
         return every("a power of", positive, x.owner.inputs[:1])
     operands = operands_of(x, mul, true_div, reciprocal, sqrt)
-    if cast_of(x) is not None or isinstance(x.head, Prod):
+    if cast_of(x) is not None or (isinstance(x.head, Prod) and not _may_wrap(x)):
         operands = x.owner.inputs[:1]
     if operands:
         return every(f"{x.head} of", positive, operands)
     return unknown("it may be 0 or negative", blame=x)
 
 
+def _may_wrap(x):
+    """Whether a float is made of integers that were summed, or multiplied, as integers."""
+    return getattr(x.head, "acc_dtype", None) and np.dtype(x.head.acc_dtype).kind in "biu"
+
+
 def _first(wanted, variables):
     """The evidence for the first variable that has some; else the last refusal."""
     answer = unknown("there are none")
     for v in variables:
-        answer = wanted(v)
-        if answer:
+        if answer := wanted(v):
             break
     return answer
 
@@ -273,7 +286,9 @@ def _nonneg_float(x):
     if x.head is pow:
         return every("a power of", nonneg, x.owner.inputs)
     operands = operands_of(x, add, mul, *KEEPS_SIGN)
-    if isinstance(x.head, Sum | Prod | CumOp | Dot | MatMul) or cast_of(x) is not None:
+    if isinstance(x.head, Sum | Prod | CumOp | Dot | MatMul) and not _may_wrap(x):
+        operands = x.owner.inputs
+    if cast_of(x) is not None:
         operands = x.owner.inputs
     if operands:
         return every(f"{x.head} of", nonneg, operands)
@@ -307,9 +322,79 @@ def _kept_from_zero(x):
     """A sum of what is not negative, or a maximum, with a summand that is above 0."""
     answer = unknown("it may be 0", blame=x)
     for v in x.owner.inputs:
-        answer = every("above 0", nonneg, [v]) and every("not 0", nonzero, [v])
-        if answer:
+        if answer := every("above 0", nonneg, [v]) and every("not 0", nonzero, [v]):
             break
     if answer and x.head is add:
         return every("a sum with what is above 0", nonneg, x.owner.inputs)
     return answer
+
+
+@fact
+def distinct(x):
+    """No value occurs twice."""
+    if x.head is CONSTANT:
+        good = len(np.unique(x.data)) == x.data.size and not (x.data != x.data).any()
+        return because("a constant") if good else unknown("a value is repeated", blame=x)
+    if all(n in (0, 1) for n in x.type.shape):
+        return because("it has one element")
+    if kind_of(x) not in "iu":
+        return unknown("a value may be repeated", blame=x)
+    if isinstance(x.head, ARange):
+        step = x.owner.inputs[2]
+        counts = step.head is CONSTANT and step.number and x.type.dtype == "int64"
+        return because("counted") if counts else unknown("the step may be 0", blame=step)
+    if isinstance(x.head, Subtensor | DimShuffle | Reshape | SpecifyShape) or x.head is neg:
+        return every("of distinct elements", distinct, x.owner.inputs[:1])
+    return _shifted(x) or unknown("a value may be repeated", blame=x)
+
+
+def _shifted(x):
+    """Whether x is made of distinct integers by adding single numbers, in the same dtype (adding
+    is one-to-one, also where it wraps around).
+    """
+    operands = operands_of(x, add, sub)
+    many = [v for v in operands if not all(v.type.broadcastable)]
+    if len(many) != 1 or any(v.type.dtype != x.type.dtype for v in operands):
+        return unknown("it is not one shifted array", blame=x)
+    return every("shifted", distinct, many)
+
+
+@fact
+def increasing(x):
+    """A vector whose elements do not become smaller. No NaN."""
+    if x.type.ndim != 1:
+        return unknown("it is no vector", blame=x)
+    if x.head is CONSTANT:
+        return because("a constant") if is_sorted(x.data) else unknown("it is not sorted", blame=x)
+    if isinstance(x.head, ARange) and x.type.dtype == "int64":
+        up = positive(x.owner.inputs[2])
+        return because("counted up", up) if up else up
+    if isinstance(x.head, Subtensor) and len(x.head.idx_list) == 1:
+        entry = x.head.idx_list[0]
+        step = entry.step if isinstance(entry, Slice) else None
+        if isinstance(entry, Slice) and (step is None or (type(step) is int and step > 0)):
+            return every("a slice of", increasing, x.owner.inputs[:1])
+    return unknown("it is not known to be sorted", blame=x)
+
+
+@fact(implies=[distinct])
+def unique_indices(x):
+    """As an index, x names no place twice: its numbers are distinct, and all count from the same
+    end.
+    """
+    if kind_of(x) not in "iu":
+        return unknown("it is no array of integers", blame=x)
+    different = distinct(x)
+    if not different:
+        return different
+    if (bounds := bounded(x)) and bounds.value[1] < 0:
+        return because("distinct, and below 0", different, bounds)
+    return both("distinct, and not below 0", different, nonneg(x))
+
+
+@increasing.test
+def is_sorted(value):
+    """Whether a vector is sorted, and has no NaN."""
+    if value.ndim != 1 or value.dtype.kind == "c":
+        return False
+    return bool((value[1:] >= value[:-1]).all() and (value == value).all())

@@ -26,7 +26,7 @@ from rewrite_engine.rewrite.cost import flops
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rules.facts import *
-from rewrite_engine.rules.facts_arrays import is_sorted
+from rewrite_engine.rules.facts_numbers import is_sorted
 from rewrite_engine.rules.language import (
     Float,
     because,
