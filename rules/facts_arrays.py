@@ -27,7 +27,7 @@ from rewrite_engine.tensor import (
     neg,
     sub,
 )
-from rewrite_engine.tensor.index_template import Slice, whole_axes
+from rewrite_engine.tensor.index_template import whole_axes
 from rewrite_engine.tensor.reduction import Reduction
 
 __all__ = [
