@@ -6,6 +6,7 @@ import argparse
 import os
 import signal
 import sys
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -87,6 +88,10 @@ def try_one(kind: str, seed: int, number: int, shrunk: Counter[str]) -> tuple[li
         )
     except TooLong:
         told.append(Report(name, ("too long",), f"# takes more than {SECONDS} s ({name})"))
+    except Exception as error:
+        text = "".join(traceback.format_exception(error)[-4:])
+        key = ("the fuzzer fails", type(error).__name__)
+        told.append(Report(name, key, f"# the fuzzer itself fails ({name})\n{text}"))
     return told, 0
 
 

@@ -321,7 +321,8 @@ def compute(node: Apply, inputs: Sequence[Any]) -> list[Any]:
             parts = [exact(a) for a in inputs] if out.type.kind == "f" else inputs
             return [np.concatenate(parts, axis=op.axis)]
         if isinstance(op, pt.Dot | pt.MatMul):
-            return [np.asarray(np.dot(exact(inputs[0]), exact(inputs[1])), object)]
+            product = np.dot if isinstance(op, pt.Dot) else np.matmul
+            return [np.asarray(product(exact(inputs[0]), exact(inputs[1])), object)]
         if type(op) in ARRAY and out.type.kind == "f":
             return [np.asarray(ARRAY[type(op)](op, exact(inputs[0]), out), object)]
         if out.type.kind in "biu":

@@ -118,8 +118,10 @@ class Judge:
         if w.dtype.kind in "biu":
             settled = not (noise != w).any() and self.true(i, place) != int(f) and not self.doubts
             return ("value", np.inf) if settled else None
-        if class_of(noise) - {*class_of(np.array([w]))} or (w.dtype.kind == "c" and f - f != 0):
+        if class_of(noise) - {*class_of(np.array([w]))}:
             return None  # it is not determined what it is
+        if w.dtype.kind == "c" and not np.isfinite(w):
+            return None  # which part is infinite, or NaN, is nobody's promise
         if np.isfinite(w) and np.isfinite(f):
             return self.finite(i, place, w, f, noise)
         truth = self.true(i, place)
@@ -223,7 +225,8 @@ class Judge:
         results = self.case.results
         with mp.workdps(digits):
             values = exact.evaluate(results, given, doubts=self.doubts)
-        return [values.get(v) for v in results]
+        pairs = zip([values.get(v) for v in results], self.wanted, strict=True)
+        return [a if np.shape(a) == w.shape else None for a, w in pairs]
 
 
 def _number(array: Any, place: Any) -> Any:
