@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from random import Random
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 FLOATS = ("float64", "float32", "float16")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 COMPLEX = ("complex64", "complex128")
-MOODS = ("plain", "wide", "saturated", "special", "extreme")
+MOODS = ("plain", "wide", "saturated", "special", "extreme", "opposite", "few")
 
 PLAIN = (-2.5, -1.5, -1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 1.0, 1.5, 2.0, 3.0)
 SATURATED = (
@@ -49,6 +50,10 @@ def _real(rng: Random, dtype: str, mood: str) -> float:
         return rng.choice(SPECIAL)
     if mood == "saturated":
         return rng.choice(SATURATED)
+    if mood == "opposite":
+        return rng.choice((-0.9, 0.9, 0.9, -0.9, 1e-20)) * float(np.finfo(dtype).max)
+    if mood == "few":
+        return rng.choice((0.0, 1.0, -1.0, 2.0))
     if mood == "wide":
         return rng.choice((-1.0, 1.0, 1.0)) * 10.0 ** rng.uniform(-9, 6)
     if mood == "extreme" and rng.random() < 0.6:
@@ -70,6 +75,16 @@ def array(rng: Random, dtype: str, shape: tuple[int, ...], mood: str) -> np.ndar
     with np.errstate(all="ignore"):
         values: Any = np.array([number(rng, dtype, mood) for _ in range(count)], wide)
         return values.astype(dtype).reshape(shape)
+
+
+def same_layout(a: np.ndarray) -> np.ndarray:
+    """A copy that lies in memory of its own as the array lies in its own."""
+    if not a.size:
+        return a.copy()
+    start, stop = np.lib.array_utils.byte_bounds(a)
+    memory = bytearray(ctypes.string_at(start, stop - start))
+    offset = a.__array_interface__["data"][0] - start
+    return np.ndarray(a.shape, a.dtype, memory, offset, a.strides)
 
 
 def laid_out(rng: Random, a: np.ndarray) -> np.ndarray:

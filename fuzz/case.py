@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine as rw
+from fuzz.arrays import same_layout
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.replace import clone_replace
@@ -22,8 +23,8 @@ AS_BUILT = Mode(optimizer=None)
 @dataclass(frozen=True)
 class Case:
     """inputs: those that outputs need, with their values in `given`. shared: the inputs that are
-    shared variables in the function; updates: their new values. wrong: whether the graph was built
-    to fail when it runs.
+    shared variables in the function; updates: their new values. mutable: inputs that the function
+    may overwrite. wrong: whether the graph was built to fail when it runs.
     """
 
     inputs: list[Any]
@@ -32,6 +33,7 @@ class Case:
     shared: tuple[Any, ...] = ()
     updates: dict[Any, Any] = field(default_factory=dict)
     wrong: bool = False
+    mutable: tuple[Any, ...] = ()
 
     @classmethod
     def of(cls, outputs: Sequence[Any], given: dict[Any, Any], **more: Any) -> Case:
@@ -42,7 +44,10 @@ class Case:
         shared = tuple([v for v in case.shared if v in used])
         updates = {v: new for v, new in case.updates.items() if v in shared}
         mine = {v: given[v] for v in inputs}
-        return replace(case, inputs=inputs, given=mine, shared=shared, updates=updates)
+        mutable = tuple([v for v in case.mutable if v in used])
+        return replace(
+            case, inputs=inputs, given=mine, shared=shared, updates=updates, mutable=mutable
+        )
 
     @property
     def results(self) -> list[Any]:
@@ -63,9 +68,9 @@ class Case:
         count = len(self.outputs)
         updates = {shared[v]: new for v, new in zip(self.updates, outputs[count:], strict=True)}
         free = [v for v in self.inputs if v not in shared]
-        f = rw.function(
-            free, outputs[:count], mode=mode, updates=updates, on_unused_input="ignore", **options
-        )
+        options = {"mode": mode, "updates": updates, "on_unused_input": "ignore"} | options
+        inputs = [rw.In(v, mutable=True) if v in self.mutable else v for v in free]
+        f = rw.function(inputs, outputs[:count], **options)
         return Compiled(self, f, free, shared)
 
 
@@ -80,7 +85,8 @@ class Compiled:
 
     def arguments(self) -> list[np.ndarray]:
         """Its arguments, as they lie in memory."""
-        return [self.case.given[v] for v in self.inputs]
+        given, mutable = self.case.given, self.case.mutable
+        return [same_layout(given[v]) if v in mutable else given[v] for v in self.inputs]
 
     def __call__(self) -> list[Any]:
         """The outputs, then the new values of shared variables."""
@@ -112,6 +118,7 @@ def snippet(case: Case, comment: str = "", mode: str = "") -> str:
         more.append(
             f"x{i} = pt.tensor('x{i}', dtype={v.type.dtype!r}, shape={v.type.shape})"
             + ("  # a shared variable" if v in case.shared else "")
+            + ("  # mutable" if v in case.mutable else "")
         )
     for node in case.nodes:
         more += _node_lines(node, names)

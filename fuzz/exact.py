@@ -250,7 +250,8 @@ def exact(array: Any) -> Any:
     if array.dtype.kind == "c":
         raise NotKnown
     convert = (lambda v: mpf(int(v))) if array.dtype.kind in "biu" else (lambda v: mpf(float(v)))
-    return np.asarray(np.frompyfunc(convert, 1, 1)(array), object)
+    with np.errstate(all="ignore"):
+        return np.asarray(np.frompyfunc(convert, 1, 1)(array), object)
 
 
 def evaluate(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -36,7 +37,7 @@ def dtypes_of(rng: Random) -> list[str]:
 
 def new_pool(rng: Random, wrong: bool) -> Pool:
     """A pool with some leaves."""
-    mood = rng.choices(MOODS, (0.35, 0.1, 0.2, 0.15, 0.2))[0]
+    mood = rng.choices(MOODS, (0.35, 0.1, 0.2, 0.15, 0.12, 0.05, 0.03))[0]
     sizes: tuple[int, ...] = (2, *rng.choice(SIZES))
     if wrong and 0 in sizes:
         sizes = (2, 2, 3)
@@ -71,6 +72,8 @@ def random_case(rng: Random) -> Case:
     last = made[-1:-7:-1]
     outputs = list(dict.fromkeys([last[0], *rng.choices(last, k=rng.choice((0, 0, 1, 2)))]))
     case = Case.of(outputs, p.given, wrong=p.failed)
+    if rng.random() < 0.06:
+        return replace(case, mutable=tuple(rng.sample(case.inputs, min(len(case.inputs), 2))))
     return with_shared(rng, p, case) if rng.random() < 0.12 else case
 
 

@@ -225,7 +225,8 @@ class Judge:
         results = self.case.results
         with mp.workdps(digits):
             values = exact.evaluate(results, given, doubts=self.doubts)
-        pairs = zip([values.get(v) for v in results], self.wanted, strict=True)
+        found: list[Any] = [values.get(v) for v in results]
+        pairs = zip(found, self.wanted, strict=True)
         return [a if np.shape(a) == w.shape else None for a, w in pairs]
 
 

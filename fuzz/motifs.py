@@ -271,6 +271,8 @@ def numbers(p: Pool) -> Any:
     """Constants that could be one: products, quotients and sums with several, in their dtypes."""
     x, rng = p.pick(), p.rng
     made: Any = x
+    if x.type.kind == "f" and rng.random() < 0.4:
+        return _small_factors(p, x.type.dtype)
     for _ in range(rng.choice((2, 2, 3))):
         dtype = x.type.dtype if rng.random() < 0.7 else rng.choice(p.dtypes)
         value = number(rng, dtype, rng.choice(("plain", "wide", "extreme")))
@@ -280,6 +282,43 @@ def numbers(p: Pool) -> Any:
         made = p.add(op, *pair, keep=False)
     p.terms.append(made)
     return made
+
+
+def _small_factors(p: Pool, dtype: str) -> Any:
+    """Numbers whose product is smaller than all that has its digits; the term makes up for it."""
+    x = p.leaf(dtype)
+    large = float(np.finfo(dtype).max) ** p.rng.uniform(0.5, 0.9)
+    p.given[x] = p.values[x] = (large * np.ones(p.values[x].shape)).astype(dtype)
+    small = np.dtype(dtype).type(large ** -p.rng.uniform(0.6, 0.95))
+    other = np.dtype(dtype).type(large ** -p.rng.uniform(0.4, 0.7))
+    one, two = p.rng.choice(((pt.mul, pt.mul), (pt.mul, pt.true_div), (pt.true_div, pt.mul)))
+    small = 1 / small if one is pt.true_div else small
+    other = 1 / other if two is pt.true_div else other
+    return p.add(two, p.add(one, x, small, keep=False), other)
+
+
+def losses(p: Pool) -> Any:
+    """Losses and activations of models, written by hand."""
+    x, rng = p.real(), p.rng
+    y = (np.arange(p.values[x].size) % 2).reshape(p.values[x].shape).astype(x.type.dtype)
+    make = rng.choice(
+        (
+            lambda v: 1 / (1 + pt.exp(-v)),
+            pt.sigmoid,
+            lambda v: pt.exp(v) / (1 + pt.exp(v)),
+        )
+    )
+    forms: list[Callable[[Any], Any]] = [
+        lambda v: -y * pt.log(make(v)) - (1 - y) * pt.log(1 - make(v)),
+        lambda v: -(y * pt.log(make(v)) + (1 - y) * pt.log(1 - make(v))).mean(),
+        lambda v: v * make(v),
+        lambda v: pt.log(1 + pt.exp(-y * v)),
+        lambda v: pt.maximum(v, 0) + pt.log(1 + pt.exp(-pt.abs(v))),
+        lambda v: -pt.log((pt.softmax(v) * y).sum()),
+        lambda v: pt.log(make(v) / (1 - make(v))),
+        lambda v: pt.tanh(pt.log(1 + pt.exp(v))) * v,
+    ]
+    return p.add(rng.choice(forms), x)
 
 
 def single_numbers(p: Pool) -> Any:
@@ -339,4 +378,4 @@ def shapes(p: Pool) -> Any:
 
 
 MOTIFS = {left_side: 10, softmaxes: 3, sigmoids: 4, logs_of_sums: 3, guarded: 3, cancelling: 5}
-MOTIFS |= {numbers: 2, single_numbers: 1, reductions: 3, shapes: 3}
+MOTIFS |= {losses: 3, numbers: 2, single_numbers: 1, reductions: 3, shapes: 3}

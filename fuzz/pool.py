@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor as pt
-from fuzz.arrays import array, laid_out, number
+from fuzz.arrays import MOODS, array, laid_out, number
 from fuzz.reference import Values, extend
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Constant, Variable
@@ -65,7 +65,8 @@ class Pool:
         shape = self.shape() if shape is None else shape
         known = tuple([n if rng.random() < (0.75 if n == 1 else 0.3) else None for n in shape])
         v: Any = pt.tensor(f"x{len(self.given)}", dtype=dtype, shape=known)
-        value = laid_out(rng, array(rng, dtype, shape, mood or self.mood))
+        mood = mood or (self.mood if rng.random() < 0.8 else rng.choice(MOODS))
+        value = laid_out(rng, array(rng, dtype, shape, mood))
         self.given[v] = self.values[v] = value
         self.terms.append(v)
         return v

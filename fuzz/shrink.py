@@ -56,9 +56,12 @@ def _plain(case: Case) -> Iterator[Case]:
     if case.shared or case.updates:
         yield Case.of(case.results, case.given, wrong=case.wrong)
         yield Case.of(case.outputs, case.given, shared=case.shared, wrong=case.wrong)
+    if case.mutable:
+        yield replace(case, mutable=())
     if len(case.outputs) > 1:
+        more = {"shared": case.shared, "updates": case.updates, "mutable": case.mutable}
         for v in case.outputs:
-            yield replace(Case.of([v], case.given, shared=case.shared, updates=case.updates))
+            yield Case.of([v], case.given, wrong=case.wrong, **more)
 
 
 def _parts(case: Case) -> Iterator[Case]:
@@ -68,7 +71,7 @@ def _parts(case: Case) -> Iterator[Case]:
     for node in nodes:
         for v in node.outputs:
             if v not in outputs:
-                yield Case.of([v], case.given, wrong=case.wrong)
+                yield Case.of([v], case.given, wrong=case.wrong, mutable=case.mutable)
 
 
 def computed(case: Case) -> Values:
@@ -92,7 +95,7 @@ def _cut(case: Case) -> Iterator[Case]:
                 fresh = v.type.make_variable(f"x{len(case.given)}")
                 given = case.given | {fresh: values[v]}
                 outputs = clone_replace(case.results, {v: fresh}, rebuild_strict=False)
-                yield Case.of(outputs, given, wrong=case.wrong)
+                yield Case.of(outputs, given, wrong=case.wrong, mutable=case.mutable)
 
 
 def _bypassed(case: Case) -> Iterator[Case]:
@@ -105,7 +108,7 @@ def _bypassed(case: Case) -> Iterator[Case]:
                     outputs = clone_replace(case.results, {out: v})
                 except RewriteEngineError:
                     continue
-                yield Case.of(outputs, case.given, wrong=case.wrong)
+                yield Case.of(outputs, case.given, wrong=case.wrong, mutable=case.mutable)
 
 
 def _shorter(case: Case) -> Iterator[Case]:
