@@ -1,6 +1,8 @@
 """Why a rule does not apply at a node, for people: `why_not` by name or rule.
 
-Who answers is `match/explain.py`; here terms get the notation of reports.
+Who answers is `match/explain.py`; here terms get the notation of reports, and are looked at as the
+rule's phase sees them: what is written is not what earlier phases, and other rules of the same
+phase, leave.
 """
 
 from __future__ import annotations
@@ -8,12 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.explain.term import cut, term_text
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.match.explain import diagnose
+from rewrite_engine.match.outline import tracks
+from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rules.pipeline import known_rules
+from rewrite_engine.rules.pipeline import KNOWN, PHASES, known_rules, optimizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ def find_rule(rule: Rule | str, known: RuleSet | None = None) -> Rule:
     """
     if isinstance(rule, Rule):
         return rule
-    rules = known_rules() if known is None else known
+    rules = known_rules(Query().including("saturate")) if known is None else known
     whole, _, direction = rule.rpartition(".")
     if direction in ("forward", "backward"):
         found: Rule | None = getattr(rules[whole], direction, None)
@@ -67,5 +73,62 @@ def why_not(rule: Rule | str, variable: Variable, fgraph: Any = None) -> WhyNot:
     node = variable.owner
     if node is None:
         raise ValueError(f"{variable!r} is an input or a constant: rules apply to nodes")
-    found = diagnose(rule, node, fgraph, lambda v: cut(term_text(v), 40))
+    if fgraph is None and rule.phase in [phase.name for phase in PHASES]:
+        answer = _in_phase(rule, node, variable)
+        if answer is not None:
+            return answer
+    return _asked(rule, node, fgraph)
+
+
+def _asked(rule: Rule, node: Apply, fgraph: Any) -> WhyNot:
+    found = diagnose(rule, node, fgraph, _short)
     return WhyNot(rule, node, found.applies, found.reason, found.progress)
+
+
+def _short(v: Any) -> str:
+    return cut(term_text(v), 40)
+
+
+def _in_phase(rule: Rule, node: Apply, variable: Variable) -> WhyNot | None:
+    """The answer for the term as a phase of the default pipeline sees it; None where that is the
+    term as it was written.
+    """
+    try:
+        fired, before, after = _pipeline(rule, variable)
+    except RewriteEngineError:  # of another rule: nothing is known
+        return None
+    there = {text: None for graph in (before, after) for text in map(_short, graph.outputs)}
+    if list(there) == [_short(variable)]:
+        return None
+    sees = f"{rule.phase} sees it as {list(there)[-1]}"
+    if fired:
+        return WhyNot(rule, node, True, f"the rule applies; {sees}")
+    for graph in (after, before):
+        nodes = [n for n in graph.toposort() if tracks(rule.roots(), n.op)]
+        answers = [_asked(rule, n, graph) for n in nodes]
+        if answers:
+            best = max(answers, key=lambda a: (a.matches, a.progress))
+            reason = f"{best.term}: {best.reason}"
+            if best.matches:
+                reason = f"{best.term}: it matches, but other rules come first"
+            return WhyNot(rule, node, False, f"{sees}; {reason}", best.progress)
+    return WhyNot(rule, node, False, f"{sees}; {_asked(rule, node, None).reason}")
+
+
+def _pipeline(rule: Rule, variable: Variable) -> tuple[bool, FunctionGraph, FunctionGraph]:
+    """Whether the rule fires in its phase; the graph as the phase gets it, and as it is where the
+    others have come to an end.
+    """
+    leave = [name for name in (rule.phase, rule.needs_leave) if name in KNOWN]
+    query = Query().including(*leave)
+    shipped = rule in known_rules(query)
+    extra = RuleSet() if shipped else RuleSet([rule])
+    without = query.excluding(rule.name) if shipped else query
+    phases = [phase for phase in PHASES if phase.wanted(query)]
+    place = next(i for i, phase in enumerate(phases) if phase.name == rule.phase)
+    drivers = optimizer(without), optimizer(without), optimizer(query, extra)
+    graphs = [FunctionGraph(None, [variable]) for _ in drivers]
+    fired = False
+    for graph, driver, n in zip(graphs, drivers, (place, place + 1, place + 1), strict=True):
+        fired = any([rule.name in part.rewrite(graph).fired for part in driver.parts[:n]])
+    return fired, graphs[0], graphs[1]

@@ -52,16 +52,39 @@ def diagnose(
     """Ask a rule at a node. text: how terms are written. run: whether Python that makes right sides
     may be called; without it a rule counts as applying where only that is left.
     """
+    if getattr(rule, "leading", None):
+        return _of_strategy(rule, node, fgraph, text, run)
     if not tracks(rule.roots(), node.op):
-        roots = ", ".join(getattr(r, "__name__", str(r)) for r in rule.roots() or ())
-        return Diagnosis(False, "root", f"the rule looks at {roots}, and this is {node.op}")
+        return _elsewhere(rule, node)
     if isinstance(rule, DataRule):
         return _of_data(rule, node, fgraph, text, run)
     if isinstance(rule, Equation):
         return _of_equation(rule, node, fgraph, text, run)
-    if getattr(rule, "leading", None):
-        return _of_strategy(rule, node, fgraph, text, run)
     return _of_function(rule, node, fgraph, text, run)
+
+
+def _elsewhere(rule: Rule, node: Apply) -> Diagnosis:
+    """For a node at which a rule does not look."""
+    roots = rule.roots() or ()
+    names = ", ".join(getattr(r, "__name__", str(r)) for r in roots)
+    said = next(filter(None, [_unlike(root, node.op) for root in roots]), "")
+    if said:
+        return Diagnosis(False, "root", f"the rule looks at {names}; {said}")
+    why = f"the rule looks at {names}, and this is {node.op}"
+    return Diagnosis(False, "root", why, progress=-1)
+
+
+def _unlike(wanted: Any, op: Any) -> str:
+    """How an op differs from one of the same name with other parameters."""
+    if type(wanted) is not type(op) or _plain_name(wanted) != _plain_name(op):
+        return ""
+    differ = [p for p in op.__props__ or () if getattr(op, p) != getattr(wanted, p)]
+    said = [f"{p} differs: {getattr(op, p)!r} against {getattr(wanted, p)!r}" for p in differ]
+    return f"it has {_plain_name(op)}: {', '.join(said)}" if said else ""
+
+
+def _plain_name(op: Any) -> str:
+    return str(op).partition("{")[0]
 
 
 def _of_data(rule: DataRule, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:
@@ -119,15 +142,28 @@ def _of_equation(rule: Equation, node: Apply, fgraph: Any, text: Text, run: bool
 
 def _of_strategy(rule: Any, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:
     """For rules that are made of rules: what those say that may act first."""
-    here = [part for part in rule.leading if tracks(part.roots(), node.op)]
-    found = [(part, diagnose(part, node, fgraph, text, run)) for part in here]
+    found = [(part, diagnose(part, node, fgraph, text, run)) for part in rule.leading]
     able = next((part for part, said in found if said.applies), None)
     if able is not None:
         done = not run or rule.apply(fgraph, node) is not None
-        no = f"{able.name} applies, and the rest of {rule.name} does not"
-        return Diagnosis(True) if done else Diagnosis(False, able.name, no)
+        return Diagnosis(True) if done else _stopped(rule, able, node, fgraph, text)
     part, said = max(found, key=lambda pair: pair[1].progress)
     return replace(said, part=part.name, reason=f"{part.name}: {said.reason}")
+
+
+def _stopped(rule: Any, able: Rule, node: Apply, fgraph: Any, text: Text) -> Diagnosis:
+    """For a strategy that fails though a part of it may act."""
+    stop = rule.stopped(fgraph, node)
+    if isinstance(stop, str):
+        return Diagnosis(False, rule.name, f"{able.name} applies, but {stop}")
+    if stop is None or stop[1] is None:
+        no = f"{able.name} applies, and the rest of {rule.name} does not"
+        return Diagnosis(False, able.name, no)
+    part, here = stop
+    said = diagnose(part, here, None, text)
+    term = text(here.outputs[0])
+    why = f"{able.name} applies; then {part.name} fails at {term}: {said.reason}"
+    return replace(said, applies=False, part=part.name, reason=why)
 
 
 def _of_function(rule: Rule, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:
@@ -237,7 +273,7 @@ class Probe(Matcher):
     def _why(self, part: Any, here: Any, why: Any) -> str:
         if isinstance(why, tuple):
             name, value, wanted = why
-            return f"{name} is {value!r} here, not {wanted!r}"
+            return f"{name} differs: {value!r} against {wanted!r}"
         if why is not None:
             return str(why)
         if isinstance(part, Literal):
@@ -247,6 +283,9 @@ class Probe(Matcher):
             return f"{self.text(here)} is a constant"
         if here.owner is None:
             return f"{here} is an input"
+        unlike = _unlike(part.op, here.owner.op) if isinstance(part, OpNode) else ""
+        if unlike:
+            return unlike
         return f"{self.text(here)} is computed by {here.owner.op}"
 
     def _shown(self, value: Any) -> str:

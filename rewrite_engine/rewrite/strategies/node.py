@@ -67,6 +67,12 @@ class Strategy(Rule):
         """What the parts do at a node."""
         raise NotImplementedError
 
+    def stopped(self, fgraph: Any, node: Apply) -> tuple[Rule, Apply | None] | str | None:
+        """The part that comes after others and fails, with the node at which it does; or why no
+        part is asked.
+        """
+        return None
+
     @cached_property
     def apply(self) -> Callable[[Any, Apply], Any]:
         def apply(fgraph: Any, node: Apply) -> Any:
@@ -283,6 +289,15 @@ class Seq(Strategy):
                 here = place_of(found[-1][1])
         return done
 
+    def stopped(self, fgraph: Any, node: Apply) -> tuple[Rule, Apply | None] | str | None:
+        here: Apply | None = node
+        for part in self.parts:
+            found = None if here is None else steps_of(part, fgraph, here)
+            if found is None and getattr(part, "fails", True):
+                return part, here
+            here = place_of(found[-1][1]) if found else here
+        return None
+
     def take_back(self, tries: Any, start: int, part: Rule, here: Apply | None) -> None:
         """Let a trace of attempts know that what was done comes to nothing, because of a part."""
         if here is not None and not part.is_for(here):
@@ -369,6 +384,10 @@ class Where(Strategy):
             return steps_of(self.parts[0], fgraph, node)
         tries = getattr(fgraph, "tries", None)
         if tries is not None:
-            no = Diagnosis(False, self.what, f"its condition {self.what} does not hold")
+            no = Diagnosis(False, self.what, self.stopped(fgraph, node))
             tries.within(self, node, "failed", no, 0.0)
         return None
+
+    def stopped(self, fgraph: Any, node: Apply) -> str | None:
+        held = self.condition(fgraph, node)
+        return None if held else f"its condition {self.what} does not hold"

@@ -339,7 +339,7 @@ def test_what_the_index_knows_of_strategies() -> None:
     assert (attempt.verdict, attempt.ruled_out) == ("failed", True)
     assert f"{deep.name}: `exp(a)`: sin(x) is computed by sin" in attempt.reason
     assert diagnose(seq(f_g, h_k), f(x).owner).reason == (
-        f"{f_g.name} applies, and the rest of {seq(f_g, h_k).name} does not"
+        f"{f_g.name} applies; then {h_k.name} fails at g(x): the rule looks at h, and this is g"
     )
     assert diagnose(seq(f_g, g_h), f(x).owner).applies
 

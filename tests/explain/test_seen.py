@@ -1,0 +1,114 @@
+"""`why_not` asks a term as the rule's phase sees it, and names what differs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.explain.refusal import why_not
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.rewrite.strategies import first, seq, where
+from rewrite_engine.rules.language import Matrix, rule
+
+x, y = pt.vectors("x y")
+m = pt.matrix("m")
+
+
+@rule(phase="canonicalize")
+def one_more(a: Any) -> Any:
+    """(For tests.)"""
+    return pt.tan(1 + a) >> pt.tan(a)
+
+
+@rule(phase="specialize")
+def sine_of_sum(a: Any, b: Any) -> Any:
+    """(For tests.)"""
+    return pt.sin(a + b) >> pt.tan(pt.sin(a))
+
+
+@rule(phase="specialize")
+def rows(a: Matrix) -> Any:
+    """(For tests.)"""
+    return pt.sum(pt.arcsinh(a), axis=0) >> pt.sum(a, axis=0)
+
+
+@rule(phase="specialize")
+def tangent(a: Any) -> Any:
+    """(For tests.)"""
+    return pt.tan(pt.sin(a)) >> pt.sinh(a)
+
+
+def told(one: Any, term: Any) -> str:
+    return why_not(one, term).reason
+
+
+def test_what_other_rules_of_the_phase_make_is_asked() -> None:
+    assert told(one_more, pt.tan(pt.add(1, x, 2))) == (
+        "canonicalize sees it as tan(3.0 + x); tan(3.0 + x): `1`: 3.0 is another number"
+    )
+    assert why_not(one_more, pt.tan(1 + x)).reason == "the rule applies"
+
+
+def test_what_earlier_phases_make_is_asked() -> None:
+    answer = why_not(sine_of_sum, pt.sin(x - (-y) + 0))
+    assert answer.matches
+    assert answer.reason.startswith("the rule applies; specialize sees it as sin(")
+    assert told(tangent, pt.tan(pt.log(pt.exp(x)))) == (
+        "specialize sees it as tan(x); tan(x): `sin(a)`: x is an input"
+    )
+    gone = told(tangent, pt.tan(pt.arctan(pt.log(pt.exp(x)))) * 0 + pt.tan(pt.cos(y)))
+    assert "`sin(a)`" in gone
+
+
+def test_a_term_that_is_gone() -> None:
+    assert told(tangent, pt.log(pt.exp(x))) == (
+        "specialize sees it as x; the rule looks at tan, and this is log"
+    )
+
+
+def test_a_graph_that_is_given_is_asked_as_it_is() -> None:
+    graph = FunctionGraph(None, [pt.tan(pt.add(1, x, 2))])
+    assert why_not(one_more, graph.outputs[0], graph).matches
+
+
+def test_the_callers_graph_stays() -> None:
+    term = pt.tan(pt.add(1, x, 2))
+    before = str(pt.tan(pt.add(1, x, 2)).owner.inputs[0].owner)
+    why_not(one_more, term)
+    assert str(term.owner.inputs[0].owner) == before
+
+
+def test_parameters_that_differ() -> None:
+    differs = "it has Sum: axis differs: (1,) against (0,)"
+    assert told(rows, pt.arcsinh(m).sum(axis=1)) == f"the rule looks at Sum{{axis=0}}; {differs}"
+
+    @rule(phase="specialize")
+    def inner(a: Matrix) -> Any:
+        """(For tests.)"""
+        return pt.tan(pt.sum(a, axis=0)) >> pt.sum(a, axis=0)
+
+    assert told(inner, pt.tan(m.sum(axis=1))) == f"`Sum{{axis=0}}(a)`: {differs}"
+
+
+@pytest.mark.parametrize("phase", ["specialize", None])
+def test_strategies_name_the_part_and_its_reason(phase: Any) -> None:
+    term = pt.tan(pt.sin(x))
+    assert told(first(tangent, rows, phase=phase), pt.tan(pt.cos(x))) == (
+        f"{tangent.name}: `sin(a)`: cos(x) is computed by cos"
+    )
+    assert told(first(tangent, rows, phase=phase), pt.arcsinh(m).sum(axis=1)) == (
+        f"{rows.name}: the rule looks at Sum{{axis=0}}; it has Sum: axis differs: (1,) against (0,)"
+    )
+    assert told(seq(tangent, rows, phase=phase), term) == (
+        f"{tangent.name} applies; then {rows.name} fails at sinh(x): "
+        "the rule looks at Sum{axis=0}, and this is sinh"
+    )
+
+    def never(fgraph: Any, node: Any) -> bool:
+        return False
+
+    assert told(where(never, tangent, phase=phase), term) == (
+        f"{tangent.name} applies, but its condition never does not hold"
+    )
