@@ -2,15 +2,14 @@
 
 Each node that lies between the outputs and the wanted variables is visited once. What arrives at
 a variable from its users is collected, and added up by one variadic `add` when the variable's own
-node is reached. A gradient known to be zero is carried as a mark, not as a graph.
+node is reached. A gradient known to be zero is carried as a mark, not as a graph, and one that is
+zero in places as a value and a mask (`gradient/masked.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from rewrite_engine.config import config
 from rewrite_engine.errors import (
@@ -21,13 +20,25 @@ from rewrite_engine.errors import (
     ShapeError,
     message,
 )
-from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.gradient.masked import (
+    Masked,
+    both,
+    condition,
+    full,
+    is_scattered,
+    is_zero,
+    pull_elementwise,
+    reach,
+    read,
+    selects,
+    total,
+)
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import NullType, disconnected, is_disconnected, is_null
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.tensor.creation import Alloc, zeros_like
-from rewrite_engine.tensor.gather import AdvancedIncSubtensor
-from rewrite_engine.tensor.index import IncSubtensor
-from rewrite_engine.tensor.math import add, cast, second
+from rewrite_engine.tensor.creation import ones_like, zeros_like
+from rewrite_engine.tensor.elemwise import Elemwise
+from rewrite_engine.tensor.math import add, cast
 from rewrite_engine.tensor.shape import specify_shape
 from rewrite_engine.tensor.type import TensorType
 
@@ -69,14 +80,14 @@ class Reverse:
         wanted: Iterable[Variable],
         stops: frozenset[Variable],
     ) -> None:
-        self.settled: dict[Variable, Variable] = dict(fixed)
-        self.terms: dict[Variable, list[Variable]] = {}
+        self.settled: dict[Variable, Any] = dict(fixed)
+        self.terms: dict[Variable, list[Any]] = {}
         self.zeros: set[Variable] = set()
         self.nulls: dict[Variable, Apply] = {}
+        nodes = toposort([v for v, _ in seeds] + list(fixed), stops)
+        self.live, self.reach = _live(nodes, wanted, stops)
         for v, g in seeds:
             self._receive(v, g, None)
-        nodes = toposort([v for v, _ in seeds] + list(fixed), stops)
-        self.live = _live(nodes, wanted, stops)
         for node in reversed(nodes):
             self._visit(node)
 
@@ -84,7 +95,8 @@ class Reverse:
 
     def result(self, v: Variable) -> Variable:
         """The gradient for `v`; of `NullType` or `DisconnectedType` where there is none."""
-        return self._settle(v) if v in self.live or v in self.settled else disconnected()
+        known = v in self.live or v in self.settled
+        return full(self._settle(v)) if known else disconnected()
 
     def why_null(self, v: Variable, g: Any) -> str:
         """The message for a gradient that is null: the op that has none, and the line that built
@@ -100,8 +112,11 @@ class Reverse:
 
     # --- one variable ------------------------------------------------------------------------
 
-    def _settle(self, v: Variable) -> Variable:
-        """Add up what has arrived at `v`. Called when all its users have been visited."""
+    def _settle(self, v: Variable) -> Any:
+        """Add up what has arrived at `v`. Called when all its users have been visited.
+
+        A `Variable`, or a `Masked` where that matters.
+        """
         found = self.settled.get(v)
         if found is not None:
             return found
@@ -112,11 +127,11 @@ class Reverse:
             self.zeros.add(v)
             g = float_zeros(v)
         else:
-            g = _fit(v, _total(terms))
+            g = _fit(v, terms[0] if len(terms) == 1 else total(terms, _add_up))
         self.settled[v] = g
         return g
 
-    def _receive(self, v: Variable, term: Variable, node: Apply | None) -> None:
+    def _receive(self, v: Variable, term: Any, node: Apply | None) -> None:
         """Note one term for `v`. Once a variable is null it stays so."""
         if v in self.settled or is_disconnected(term):
             return
@@ -127,8 +142,17 @@ class Reverse:
                 self.nulls[v] = guilty[0] if guilty else node
             return
         known = self.terms.setdefault(v, [])
-        if not is_zero(term):
-            known.append(term)
+        reach = self.reach.get(v, 0)
+        if reach:
+            term = read(term)
+        if isinstance(term, Masked):
+            if is_zero(term.value):
+                return
+            if reach < (1 if term.is_whole() else 2):
+                term = full(term)
+        elif is_zero(term):
+            return
+        known.append(term)
 
     # --- one node ----------------------------------------------------------------------------
 
@@ -148,7 +172,7 @@ class Reverse:
     def _pull(
         self,
         node: Apply,
-        grads: list[Variable],
+        grads: list[Any],
         inputs: list[int],
         pattern: list[list[bool]] | None,
     ) -> None:
@@ -163,11 +187,33 @@ class Reverse:
             flat = False
         if pattern is not None:
             inputs = [i for i in inputs if any(pattern[i])]
-        for i, term in _call(node, grads, inputs, flat).items():
+        for i, term in self._ask(node, grads, inputs, flat).items():
             if flat and not is_null(term) and not is_disconnected(term):
                 self.terms.setdefault(node.inputs[i], [])
                 continue
             self._receive(node.inputs[i], term, node)
+
+    def _ask(self, node: Apply, grads: list[Any], inputs: list[int], flat: bool) -> dict[int, Any]:
+        """The gradients of some inputs. Masks go along where they matter: through elementwise ops,
+        through ops that only move gradients, and through any op if all of the gradient is masked.
+        """
+        op, masked = node.op, any([isinstance(g, Masked) for g in grads])
+        if isinstance(op, Elemwise) and len(grads) == 1 and not flat:
+            if masked or selects(op):
+                return pull_elementwise(node, grads[0], inputs, self.reach)
+        if not masked:
+            return _call(node, grads, inputs, flat)
+        first = grads[0]
+        if len(grads) == 1 and first.is_whole() and not (op.moves_only and first.clean):
+            return _behind(first, _call(node, [first.value], inputs, flat))
+        terms = _call(node, [full(g) for g in grads], inputs, flat)
+        if not op.moves_only or not any([self.reach.get(node.inputs[i]) for i in inputs]):
+            return terms
+        masks = _call(node, [_as_gradient(g) for g in grads], inputs, flat)
+        return {
+            i: t if is_null(t) or is_disconnected(t) else Masked(t, masks[i], clean=True)
+            for i, t in terms.items()
+        }
 
     def _spread_null(
         self,
@@ -192,45 +238,54 @@ class Reverse:
         return rest
 
 
+def _behind(mask: Masked, terms: dict[int, Any]) -> dict[int, Any]:
+    """The terms with a mask for all of each."""
+    where = mask.where if mask.where.type.ndim == 0 else mask.where.dimshuffle()
+    return {
+        i: t if is_null(t) or is_disconnected(t) else both(Masked(t, where, mask.taken), read(t))
+        for i, t in terms.items()
+    }
+
+
+def _as_gradient(g: Any) -> Any:
+    """A gradient that is 1 where this one may be other than zero."""
+    if isinstance(g, Masked):
+        return cast(condition(g), g.type.dtype)
+    return g if is_disconnected(g) else ones_like(g)
+
+
 def _live(
     nodes: Iterable[Apply], wanted: Iterable[Variable], stops: frozenset[Variable]
-) -> set[Variable]:
-    """The variables whose elements depend on those of a wanted one (which are among them)."""
+) -> tuple[set[Variable], dict[Variable, int]]:
+    """The variables whose elements depend on those of a wanted one (which are among them), and how
+    far masks of their gradients matter (see `reach`).
+    """
     live = set(wanted) - stops
+    matter: dict[Variable, int] = {}
     for node in nodes:
         touched = [i for i, v in enumerate(node.inputs) if v in live]
         if not touched:
             continue
         pattern = connection_pattern(node)
+        far = reach(node.op, [matter.get(node.inputs[i], 0) for i in touched])
         for j, out in enumerate(node.outputs):
             if out in stops:
                 continue
             if pattern is None or any(pattern[i][j] for i in touched):
                 live.add(out)
-    return live
+                if far and not is_discrete(out):
+                    matter[out] = far
+    return live, matter
 
 
-def is_zero(g: Any) -> bool:
-    """Whether a gradient is zero by its form: a constant of zeros, or one spread over a shape."""
-    if g.owner is not None:
-        op = g.owner.op
-        if op is second:
-            g = g.owner.inputs[1]
-        elif isinstance(op, Alloc):
-            g = g.owner.inputs[0]
-    return isinstance(g, Constant) and g.data.size <= 1024 and not np.any(g.data)
-
-
-def _total(terms: list[Any]) -> Any:
+def _add_up(terms: list[Any]) -> Any:
     """The sum: one `add`, on top of which scattered terms are written one after the other.
 
     A term that is zero but for `zeros[index] += y` costs as much as the whole array if it is added,
     and as much as `y` if it is written.
     """
-    if len(terms) == 1:
-        return terms[0]
-    scattered = [t for t in terms if _is_scattered(t)]
-    full = [t for t in terms if not _is_scattered(t)]
+    scattered = [t for t in terms if is_scattered(t)]
+    full = [t for t in terms if not is_scattered(t)]
     if full:
         total = full[0] if len(full) == 1 else add(*full)
     else:
@@ -241,17 +296,16 @@ def _total(terms: list[Any]) -> Any:
     return total
 
 
-def _is_scattered(t: Any) -> bool:
-    """Whether a term is zeros with something added at an index."""
-    if t.owner is None or not isinstance(t.owner.op, IncSubtensor | AdvancedIncSubtensor):
-        return False
-    return not t.owner.op.set_instead_of_inc and is_zero(t.owner.inputs[0])
-
-
 def _fit(v: Variable, g: Any) -> Any:
     """Give a gradient the dtype of its variable, and the static 1s of its shape."""
     if not isinstance(v.type, TensorType):
         return g
+    if isinstance(g, Masked):
+        value = _fit(v, g.value)
+        if value is g.value:
+            return g
+        where = condition(g) if g.where is None else g.where
+        return Masked(value, where, g.taken, g.clean)
     dtype = gradient_dtype(v)
     if g.type.dtype != dtype and not (g.type.kind == "c" and v.type.kind != "c"):
         g = cast(g, dtype)

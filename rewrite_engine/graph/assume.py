@@ -21,6 +21,7 @@ class Assume(Op):
     holds), by name.
     """
 
+    moves_only = True
     __props__ = ("declared",)
     view_map = {0: [0]}
     must_view_map = {0: 0}

@@ -54,6 +54,8 @@ class Op(Record):
     identity: Any = None
     absorbing: Any = None
     idempotent: bool = False
+    #: whether gradients pass it as they are, chosen, moved and added up but never multiplied
+    moves_only: bool = False
 
     # --- building nodes --------------------------------------------------------------------------
 

@@ -340,7 +340,10 @@ class Cast(ScalarOp):
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = np.dtype(dtype).name
-        super().__init__(f"Cast{{{self.dtype}}}", 1, grad=(_passed_on,), compute=self._convert)
+        grad = (_passed_on,)
+        super().__init__(
+            f"Cast{{{self.dtype}}}", 1, grad=grad, compute=self._convert, moves_only=True
+        )
 
     def _convert(self, x: Any, out: Any = None) -> Any:
         if out is None:

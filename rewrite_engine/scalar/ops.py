@@ -2,8 +2,8 @@
 
 `tensor/math.py` lifts every one of them to arrays. A gradient is a function `(m, g, z,
 *inputs)` per input, where `g` is the gradient of the output `z` and `m` the namespace to build
-with; returning None means zero. At a tie of `maximum`, `minimum` every operand that attains the
-extremum gets the whole gradient.
+with; returning None means zero. At a tie of `maximum`, `minimum` the operands that attain the
+extremum share the gradient equally; `clip` gives all of it to `x` at a bound.
 """
 
 from __future__ import annotations
@@ -56,10 +56,11 @@ def _mul_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
 
 
 _ac: Any = partial(dict, associative=True, commutative=True)
+_moves: Any = {"moves_only": True}
 
-add = _op("add", None, "add", lambda m, g, z, *xs: [g] * len(xs), **_ac(identity=0))
+add = _op("add", None, "add", lambda m, g, z, *xs: [g] * len(xs), **_ac(identity=0), **_moves)
 mul = _op("mul", None, "multiply", _mul_grads, **_ac(identity=1, absorbing=0))
-sub = _op("sub", 2, "subtract", (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -g))
+sub = _op("sub", 2, "subtract", (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -g), **_moves)
 true_div = _op(
     "true_div",
     2,
@@ -76,7 +77,7 @@ mod = _op(
     (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -(g * m.floor_div(x, y))),
     cost=4,
 )
-neg = _unary("neg", "negative", lambda m, g, z, x: -g)
+neg = _unary("neg", "negative", lambda m, g, z, x: -g, **_moves)
 abs = _unary("abs", "absolute", lambda m, g, z, x: g * m.sign(x), idempotent=True)
 sign = _unary("sign", "sign", _step)
 sqr = _unary("sqr", "square", lambda m, g, z, x: g * x * 2)
@@ -170,8 +171,22 @@ arctanh = _float("arctanh", "arctanh", lambda m, g, z, x: g / (1 - m.sqr(x)), co
 # --- order and choice -----------------------------------------------------------------------
 
 
-def _extremum_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
-    return [m.switch(m.eq(x, z), g, 0.0) for x in xs]
+def _extremum_grads(beyond: str, m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
+    """Equal shares for the operands that attain the extremum; of a NaN, for all.
+
+    beyond: the comparison that holds for what does not attain it.
+    """
+    if len(xs) == 1:
+        return [g]
+    out_of = getattr(m, beyond)
+    if len(xs) == 2:
+        x, y = xs
+        missed, other, half = out_of(x, y), out_of(y, x), g * 0.5
+        shares = m.switch(other, g, half), m.switch(missed, g, half)
+        return [m.switch(missed, 0.0, shares[0]), m.switch(other, 0.0, shares[1])]
+    missed = [out_of(x, z) for x in xs]
+    share = g / (len(xs) - m.add(*[m.cast(b, g.type.dtype) for b in missed]))
+    return [m.switch(b, 0.0, share) for b in missed]
 
 
 # Where low > high the result is high, as NumPy has it.
@@ -194,31 +209,43 @@ def _identity(x: Any, out: Any = None) -> Any:
 
 
 maximum = _op(
-    "maximum", None, "maximum", _extremum_grads, **_ac(idempotent=True, identity=-math.inf)
+    "maximum",
+    None,
+    "maximum",
+    partial(_extremum_grads, "lt"),
+    **_ac(idempotent=True, identity=-math.inf),
+    **_moves,
 )
 minimum = _op(
-    "minimum", None, "minimum", _extremum_grads, **_ac(idempotent=True, identity=math.inf)
+    "minimum",
+    None,
+    "minimum",
+    partial(_extremum_grads, "gt"),
+    **_ac(idempotent=True, identity=math.inf),
+    **_moves,
 )
 clip = _op(
     "clip", 3, grad=(
-        lambda m, g, z, x, low, high: m.switch(m.and_(m.ge(x, low), m.le(x, high)), g, 0.0),
+        lambda m, g, z, x, low, high: m.switch(m.or_(m.lt(x, low), m.gt(x, high)), 0.0, g),
         lambda m, g, z, x, low, high: m.switch(m.and_(m.lt(x, low), m.le(low, high)), g, 0.0),
         lambda m, g, z, x, low, high: m.switch(m.gt(m.maximum(x, low), high), g, 0.0),
-    ), compute=_clip, inner=promote,
+    ), compute=_clip, inner=promote, **_moves,
 )  # fmt: skip
 switch = _op(
     "switch", 3, grad=(
         _step,
         lambda m, g, z, condition, x, y: m.switch(condition, g, 0.0),
         lambda m, g, z, condition, x, y: m.switch(condition, 0.0, g),
-    ), compute=_switch, dtypes=lambda condition, x, y: promote(x, y), free=(0,),
+    ), compute=_switch, dtypes=lambda condition, x, y: promote(x, y), free=(0,), **_moves,
 )  # fmt: skip
 #: second(x, y): y in the shape of x
 second = _op(
     "second", 2, grad=(_step, lambda m, g, z, x, y: g), compute=_second, dtypes=lambda x, y: y,
-    free=(0,), shape_only=(0,),
+    free=(0,), shape_only=(0,), **_moves,
 )  # fmt: skip
-identity = _op("identity", 1, grad=(lambda m, g, z, x: g,), compute=_identity, dtypes=lambda x: x)
+identity = _op(
+    "identity", 1, grad=(lambda m, g, z, x: g,), compute=_identity, dtypes=lambda x: x, **_moves
+)
 
 eq = _op("eq", 2, "equal", _step, commutative=True)
 neq = _op("neq", 2, "not_equal", _step, commutative=True)

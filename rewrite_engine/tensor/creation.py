@@ -96,6 +96,7 @@ class Alloc(_Allocating):
     `DTypeError`, `NDimError`.
     """
 
+    moves_only = True
     __props__ = ()
 
     def out_type(self, inputs: tuple[Any, ...]) -> TensorType:

@@ -32,6 +32,7 @@ class Diagonal(Op):
     columns. Raises `NDimError` below two dimensions, `AxisError` for axes that are not two of them.
     """
 
+    moves_only = True
     __props__ = ("offset", "axis1", "axis2")
     view_map = {0: [0]}
 

@@ -47,6 +47,7 @@ class DimShuffle(Op):
     length 1 (`ShapeError`, when the graph is built if the length is known, else when it runs).
     """
 
+    moves_only = True
     __props__ = ("input_ndim", "new_order")
     view_map = {0: [0]}
     must_view_map = {0: 0}

@@ -50,6 +50,7 @@ class Elemwise(Op):
         self.idempotent = scalar_op.idempotent
         self.identity = scalar_op.identity
         self.absorbing = scalar_op.absorbing
+        self.moves_only = scalar_op.moves_only
         self._memo: dict[Any, Any] = {}
         self._inplace: dict[tuple[int, int], Elemwise] = {}
         self._weak_memo: dict[Any, Any] = {}

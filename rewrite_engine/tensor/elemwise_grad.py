@@ -41,13 +41,13 @@ def input_gradients(
     unread = op.scalar_op.shape_only
     if all(is_disconnected(g) for g in gs):
         return [disconnected() for _ in wanted]
-    parts = _partials(op, inputs, outputs, gs, [i for i in wanted if i not in unread])
+    parts = partials(op, inputs, outputs, gs, [i for i in wanted if i not in unread])
     if parts is None:
         return [grad_not_implemented(op, i, inputs[i]) for i in wanted]
     return [disconnected() if i in unread else _fitted(op, i, inputs[i], parts[i]) for i in wanted]
 
 
-def _partials(
+def partials(
     op: Elemwise,
     inputs: Sequence[Any],
     outputs: Sequence[Any],
@@ -71,12 +71,15 @@ def _partials(
 
 def _fitted(op: Elemwise, i: int, x: Any, part: Any) -> Any:
     """Give a partial gradient the shape and dtype of its input."""
-    if part is None:
-        return zero_gradient(x)
+    return zero_gradient(x) if part is None else in_dtype_of(op, i, x, sum_to(part, x.type))
+
+
+def in_dtype_of(op: Elemwise, i: int, x: Any, g: Any) -> Any:
+    """Give a gradient the dtype that the gradient of input `i`, which is `x`, has."""
     dtype = gradient_dtype(x.type.dtype)
-    if part.type.kind == "c" and not dtype.startswith("complex"):
+    if g.type.kind == "c" and not dtype.startswith("complex"):
         return grad_not_implemented(op, i, x, "of a real input with a complex output")
-    return m.cast(sum_to(part, x.type), dtype)
+    return m.cast(g, dtype)
 
 
 def forward_gradients(op: Elemwise, inputs: Sequence[Variable], points: Sequence[Any]) -> list[Any]:

@@ -49,6 +49,7 @@ __all__ = ["IncSubtensor", "Subtensor", "inc_subtensor", "set_subtensor", "subte
 class IndexOp(Op):
     """What the indexing ops share: a template as a parameter, and its inputs after the arrays."""
 
+    moves_only = True
     __props__: tuple[str, ...] | None = ("idx_list",)
     idx_list: Template
     #: where the inputs of the template start

@@ -59,6 +59,7 @@ class Join(Op):
     (`NDimError`) and the same lengths but in `axis` (`ShapeError`); the dtype is promoted.
     """
 
+    moves_only = True
     __props__ = ("axis",)
 
     def __init__(self, axis: int) -> None:
@@ -134,6 +135,7 @@ class Split(Op):
     dimension.
     """
 
+    moves_only = True
     __props__ = ("axis", "sizes")
 
     def __init__(self, axis: int, sizes: Sequence[int | str]) -> None:
@@ -207,6 +209,7 @@ class Split(Op):
 class MakeVector(Op):
     """A vector of 0-d inputs, all converted to `dtype`."""
 
+    moves_only = True
     __props__ = ("dtype",)
 
     def __init__(self, dtype: str = "int64") -> None:

@@ -128,8 +128,15 @@ class CAReduce(Reduction):
         if self.scalar_op is scalar.mul:
             return self._product_gradient(x, wide)
         if self.scalar_op in (scalar.maximum, scalar.minimum):
-            return m.switch(m.eq(x, self.spread(x, z)), wide, 0.0)
+            missed, count = self._attained(x, z, g.type.dtype)
+            return m.switch(missed, 0.0, self.spread(x, m.true_div(g, count)))
         raise NotImplementedError(f"the gradient of {self} is not written")
+
+    def _attained(self, x: Any, z: Any, dtype: str) -> tuple[Any, Any]:
+        """Where the extremum is not attained, and how many elements attain it (of a NaN: all)."""
+        wide = self.spread(x, z)
+        missed = m.lt(x, wide) if self.scalar_op is scalar.maximum else m.gt(x, wide)
+        return missed, m.cast(Sum(self.axis, keepdims=self.keepdims)(m.invert(missed)), dtype)
 
     def _product_gradient(self, x: Any, wide: Any) -> Any:
         """Product of the other factors: z / x, except beside zeros, where one zero leaves only
@@ -179,6 +186,7 @@ class _Fixed(CAReduce):
 class Sum(_Fixed):
     """Sum along axes: `Sum(axis=0)(x)`."""
 
+    moves_only = True
     op = scalar.add
 
 
@@ -191,14 +199,16 @@ class Prod(_Fixed):
 
 
 class Max(_Fixed):
-    """Maximum along axes (NaN wins). All elements that attain it get the whole gradient."""
+    """Maximum along axes (NaN wins). The elements that attain it share the gradient equally."""
 
+    moves_only = True
     op = scalar.maximum
 
 
 class Min(_Fixed):
-    """Minimum along axes (NaN wins). All elements that attain it get the whole gradient."""
+    """Minimum along axes (NaN wins). The elements that attain it share the gradient equally."""
 
+    moves_only = True
     op = scalar.minimum
 
 
@@ -225,14 +235,17 @@ class Any_(_Fixed):  # noqa: N801
         return "Any"
 
 
-def sum_to(x: Any, type_: Any) -> Any:
-    """Sum `x` over the dimensions in which it is a broadcast of something of type `type_`."""
+def sum_to(x: Any, type_: Any, kind: type[_Fixed] = Sum) -> Any:
+    """Sum `x` over the dimensions in which it is a broadcast of something of type `type_`.
+
+    kind: another reduction than the sum. Dimensions that `x` itself lacks stay away.
+    """
     extra = x.type.ndim - type_.ndim
     if extra > 0:
-        x = Sum(axis=tuple(range(extra)))(x)
-    pairs = enumerate(zip(x.type.shape, type_.shape, strict=True))
+        x = kind(axis=tuple(range(extra)))(x)
+    pairs = enumerate(zip(x.type.shape, type_.shape[-extra if extra < 0 else 0 :], strict=True))
     ones = tuple([i for i, (have, want) in pairs if want == 1 and have != 1])
-    return Sum(axis=ones, keepdims=True)(x) if ones else x
+    return kind(axis=ones, keepdims=True)(x) if ones else x
 
 
 # --- for users ------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ class Reshape(Op):
     elements differ: when the graph is built if that can be seen, else when it runs.
     """
 
+    moves_only = True
     __props__ = ("shape",)
     view_map = {0: [0]}
 

@@ -183,6 +183,7 @@ class SpecifyShape(Op):
     where the claim does not hold.
     """
 
+    moves_only = True
     __props__ = ("shape",)
     view_map = {0: [0]}
     must_view_map = {0: 0}

@@ -108,6 +108,7 @@ class CumOp(Op):
             raise ValueError(f"mode is 'add' or 'mul', not {mode!r}")
         self.axis = axis
         self.mode = mode
+        self.moves_only = mode == "add"
 
     def convert_input(self, x: Any) -> Variable:
         return as_tensor_variable(x)  # type: ignore[no-any-return]

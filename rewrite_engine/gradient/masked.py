@@ -1,0 +1,263 @@
+"""Gradients that are zero in places because a branch was not taken there.
+
+`switch`, `maximum`, `clip` and indexing give the gradient zero to what they leave out. Such a zero is
+no factor: multiplied with an infinite or undefined derivative it would become NaN. So the walk
+(`gradient/walk.py`) carries value and mask side by side (`Masked`), multiplies only the value, and
+puts the zeros in last. See docs/decisions/0021-masked-gradients.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.null import grad_not_implemented, is_null
+from rewrite_engine.scalar.op import Cast
+from rewrite_engine.tensor.creation import Alloc, ones_like, zeros_like
+from rewrite_engine.tensor.elemwise import Elemwise
+from rewrite_engine.tensor.elemwise_grad import in_dtype_of, partials, zero_gradient
+from rewrite_engine.tensor.gather import AdvancedIncSubtensor
+from rewrite_engine.tensor.index import IncSubtensor
+from rewrite_engine.tensor.join import Join
+from rewrite_engine.tensor.math import (
+    and_,
+    cast,
+    clip,
+    invert,
+    maximum,
+    minimum,
+    neq,
+    or_,
+    second,
+    switch,
+)
+from rewrite_engine.tensor.reduce import Any_, sum_to
+from rewrite_engine.tensor.type import TensorType
+
+_SELECTS = frozenset([switch, maximum, minimum, clip])
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """The gradient that is `value` where the condition `where` is `taken`, and 0 elsewhere.
+
+    where None: `value` is zeros with something written into them, and the mask are the places.
+    clean: `value` itself has the zeros.
+    """
+
+    value: Any
+    where: Any
+    taken: bool = True
+    clean: bool = False
+
+    @property
+    def type(self) -> Any:
+        """The type of the gradient."""
+        return self.value.type
+
+    def is_whole(self) -> bool:
+        """Whether all elements are masked or none, whatever their number."""
+        return self.where is not None and all(self.where.type.broadcastable)
+
+    def of(self, value: Any) -> Masked:
+        """Another value behind the same mask."""
+        return Masked(value, self.where, self.taken)
+
+
+def full(g: Any) -> Any:
+    """The gradient as one variable."""
+    if not isinstance(g, Masked):
+        return g
+    if g.clean:
+        return g.value
+    return switch(g.where, g.value, 0.0) if g.taken else switch(g.where, 0.0, g.value)
+
+
+def condition(g: Masked) -> Any:
+    """A boolean variable that is true where the value counts."""
+    if g.where is None:
+        return _written(zeros_like(g.value, dtype="bool"), g.value)
+    where = g.where if g.where.type.dtype == "bool" else neq(g.where, 0)
+    return where if g.taken else invert(where)
+
+
+def both(g: Any, h: Any) -> Any:
+    """`h`, and zero also where `g` is."""
+    if not isinstance(g, Masked):
+        return h
+    if not isinstance(h, Masked):
+        return g.of(h)
+    if h.where is g.where and h.taken == g.taken:
+        return h
+    return Masked(h.value, and_(condition(g), condition(h)))
+
+
+def total(terms: Sequence[Any], add_up: Any) -> Any:
+    """The sum of terms: masked where all of them are."""
+    if not all(isinstance(t, Masked) for t in terms):
+        return add_up([full(t) for t in terms])
+    masks = {(t.where, t.taken) for t in terms}
+    if len(masks) == 1:
+        first = terms[0]
+        value = add_up([t.value for t in terms])
+        return Masked(value, first.where, first.taken, all(t.clean for t in terms))
+    value = add_up([full(t) for t in terms])
+    if any((where, not taken) in masks for where, taken in masks if where is not None):
+        return value  # somewhere one of the two branches is taken: everywhere
+    known = {(t.where, t.taken): t for t in terms if t.where is not None}
+    parts = [condition(t) for t in known.values()]
+    where = parts[0] if len(parts) == 1 else or_(*parts)
+    written = [t.value for t in terms if t.where is None]
+    if written:
+        where = second(value, where)
+    for t in written:
+        where = _written(where, t)
+    return Masked(value, where, clean=True)
+
+
+# --- masks by the form of a gradient ------------------------------------------------------------
+
+
+def is_zero(g: Any) -> bool:
+    """Whether a gradient is zero by its form: a constant of zeros, or one spread over a shape."""
+    if g.owner is not None:
+        op = g.owner.op
+        if op is second:
+            g = g.owner.inputs[1]
+        elif isinstance(op, Alloc):
+            g = g.owner.inputs[0]
+    return isinstance(g, Constant) and g.data.size <= 1024 and not np.any(g.data)
+
+
+def is_scattered(g: Any) -> bool:
+    """Whether a gradient is zeros with something added at an index."""
+    if g.owner is None or not isinstance(g.owner.op, IncSubtensor | AdvancedIncSubtensor):
+        return False
+    return not g.owner.op.set_instead_of_inc and is_zero(g.owner.inputs[0])
+
+
+def read(g: Any) -> Any:
+    """The gradient as value and mask, if its outermost op leaves something out; else itself."""
+    if isinstance(g, Masked) or g.owner is None:
+        return g
+    op, inputs = g.owner.op, g.owner.inputs
+    if op is switch:
+        return _read_switch(g, *inputs)
+    if isinstance(op, Elemwise) and isinstance(op.scalar_op, Cast):
+        inner = read(inputs[0])
+        if not isinstance(inner, Masked):
+            return g
+        where = condition(inner) if inner.where is None else inner.where
+        return Masked(op(inner.value), where, inner.taken, inner.clean)
+    if is_scattered(g):
+        return Masked(g, None, clean=True)
+    if isinstance(op, IncSubtensor | AdvancedIncSubtensor) and is_zero(inputs[1]):
+        if not op.set_instead_of_inc:
+            return g
+        ones = ones_like(g, dtype="bool")
+        return Masked(g, _writer(op)(ones, False, *inputs[2:]), clean=True)
+    if isinstance(op, Join) and any(map(is_zero, inputs)):
+        pieces = [(zeros_like if is_zero(x) else ones_like)(x, dtype="bool") for x in inputs]
+        return Masked(g, op(*pieces), clean=True)
+    return g
+
+
+def _read_switch(g: Any, where: Any, x: Any, y: Any) -> Any:
+    """The mask of `switch(where, x, y)`, of which one branch is zero."""
+    if is_zero(y):
+        value, taken = x, True
+    elif is_zero(x):
+        value, taken = y, False
+    else:
+        return g
+    inner = read(value) if value.owner is not None and value.owner.op is switch else value
+    mask = Masked(value, where, taken)
+    found = both(mask, inner)
+    value = cast(found.value, g.type.dtype)
+    if value.type.broadcastable != g.type.broadcastable:
+        value = second(g, value)
+    return found.of(value)
+
+
+def _writer(op: Any) -> Any:
+    return type(op)(op.idx_list, set_instead_of_inc=True)
+
+
+def _written(where: Any, value: Any) -> Any:
+    """The mask with True at all places where something was added to zeros to make `value`."""
+    writes = []
+    while not is_zero(value):
+        writes.append(value.owner)
+        value = value.owner.inputs[0]
+    for node in reversed(writes):
+        where = _writer(node.op)(where, True, *node.inputs[2:])
+    return where
+
+
+# --- through ops ---------------------------------------------------------------------------------
+
+
+def reach(op: Any, inputs: Sequence[int]) -> int:
+    """How far masks of a variable matter that `op` computes: 0 nowhere, 1 if all of it is masked, 2
+    always.
+
+    They matter where the gradient is multiplied, by this op or (for one that only passes gradients
+    on) by those of its inputs, whose reach is given.
+    """
+    if op.moves_only:
+        return max(inputs)
+    return 2 if isinstance(op, Elemwise) else 1
+
+
+def selects(op: Any) -> bool:
+    """Whether the gradients of an elementwise op are masked."""
+    return op in _SELECTS
+
+
+def pull_elementwise(
+    node: Apply, g: Any, wanted: Sequence[int], kept: Container[Variable]
+) -> dict[int, Any]:
+    """The gradients of the wanted inputs of an `Elemwise`, with the mask of its output's gradient
+    and their own.
+
+    kept: the variables for which a mask matters.
+    """
+    op: Any = node.op
+    inputs: Any = node.inputs
+    unread = op.scalar_op.shape_only
+    if isinstance(g, Masked) and g.where is None:
+        g = Masked(g.value, condition(g))
+    value = g.value if isinstance(g, Masked) else g
+    some = [i for i in wanted if i not in unread]
+    parts = partials(op, inputs, node.outputs, [value], some)
+    if parts is None:
+        return {i: grad_not_implemented(op, i, inputs[i]) for i in wanted}
+    result = {}
+    for i, part in parts.items():
+        if part is None:
+            result[i] = zero_gradient(inputs[i])
+            continue
+        result[i] = _fitted(op, i, inputs[i], both(g, read(part)), inputs[i] in kept)
+    return result
+
+
+def _fitted(op: Elemwise, i: int, x: Any, g: Any, keep: bool) -> Any:
+    """Give a gradient the shape and dtype of its input."""
+    if not isinstance(g, Masked):
+        return in_dtype_of(op, i, x, sum_to(g, x.type))
+    if g.type.ndim == x.type.ndim and _same_ones(g.type, x.type):
+        value = in_dtype_of(op, i, x, g.value)
+        return value if is_null(value) else g.of(value)
+    value = in_dtype_of(op, i, x, sum_to(full(g), x.type))
+    if not keep or is_null(value):
+        return value
+    return Masked(value, sum_to(condition(g), x.type, Any_), clean=True)
+
+
+def _same_ones(have: TensorType, want: TensorType) -> bool:
+    """Whether `sum_to` has nothing to do."""
+    return all(w != 1 or h == 1 for h, w in zip(have.shape, want.shape, strict=True))

@@ -1,0 +1,244 @@
+"""A branch that is not taken contributes zero, whatever its derivative; ties share the gradient."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.gradient import Lop, Rop, grad, hessian, jacobian
+from rewrite_engine.gradient.verify import evaluate
+from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.traverse import toposort
+
+inf, nan = np.inf, np.nan
+
+
+def values(outputs: Any, inputs: dict[Any, Any]) -> Any:
+    """The values computed node by node, after checking that rewriting does not change them."""
+    single = not isinstance(outputs, list)
+    with np.errstate(all="ignore"):
+        plain = evaluate([outputs] if single else outputs, inputs)
+        f = rw.function(list(inputs), outputs, on_unused_input="ignore")
+        compiled = f(*[np.asarray(v, x.type.dtype) for x, v in inputs.items()])
+    for a, b in zip(plain, [compiled] if single else compiled, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6 if b.dtype == np.float32 else 1e-12)
+    return plain[0] if single else plain
+
+
+GUARDED = {
+    "sqrt": (lambda x: pt.switch(x >= 0, -pt.sqrt(x), 0), [-1, 4], [0, -0.25]),
+    "sqrt at 0": (lambda x: pt.switch(x > 0, pt.sqrt(x), 0), [0.0, 4], [0, 0.25]),
+    "log density": (lambda x: pt.switch(x > 0, pt.log(x) - x, -inf), [-1, 0, 2.0], [0, 0, -0.5]),
+    "x / x": (lambda x: pt.switch(pt.neq(x, 0), 1 / x, 0), [0.0, 2], [0, -0.25]),
+    "pow": (lambda x: pt.switch(x > 0, x**0.5, x**2), [0.0, -1, 4], [0, -2, 0.25]),
+    "arccos": (lambda x: pt.switch(pt.abs(x) < 1, pt.arccos(x), 0), [1.0, 2, 0], [0, 0, -1]),
+    "overflow": (lambda x: pt.switch(x < 10, pt.exp(x), x), [1000.0, 0], [1, 1]),
+    "x log x": (lambda x: pt.switch(pt.eq(x, 0), 0, x * pt.log(x)), [0.0, 1], [0, 1]),
+    "nested": (
+        lambda x: pt.switch(x > 0, pt.switch(x > 1, pt.log(x - 1), 3 * x), pt.sqrt(-x)),
+        [3.0, 1, -4],
+        [0.5, 3, -0.25],
+    ),
+    "deep": (
+        lambda x: pt.switch(x > 0, 2 * pt.exp(-pt.log(pt.sqrt(x)) + 1) + 1, x),
+        [-1.0, 0],
+        [1, 1],
+    ),
+    "maximum": (lambda x: pt.maximum(pt.log(x), -5), [0.0, 1], [0, 1]),
+    "minimum": (lambda x: pt.minimum(1 / x, 10), [0.0, 1], [0, -1]),
+    "three": (lambda x: pt.maximum(pt.log(x), -5, -pt.sqrt(x) - 9), [0.0, 1], [0, 1]),
+    "clip": (lambda x: pt.clip(pt.log(x), -5, 5), [0.0, 1], [0, 1]),
+    "reciprocal": (lambda x: pt.clip(1 / x, -5, 5), [0.0, 1], [0, -1]),
+    "one condition": (lambda x: pt.switch(x[0] > 0, pt.log(x), x), [0.0, 0], [1, 1]),
+    "reduced": (lambda x: pt.switch(x[0] > 0, pt.log(x).sum(), 5 * x[1]), [0.0, 0], [0, 5]),
+    "number": (lambda x: pt.switch(x > 9, pt.log(x[0]), 1), [0.0, 0], [0, 0]),
+    "norm": (lambda x: pt.switch((x**2).sum() > 0, pt.sqrt((x**2).sum()), 0), [0.0, 0], [0, 0]),
+    "index": (lambda x: pt.log(x)[1], [0.0, 2], [0, 0.5]),
+    "slice": (lambda x: pt.log(x)[1:] + pt.sqrt(x)[1:], [0.0, 1], [0, 1.5]),
+    "gather": (lambda x: pt.log(x)[[1, 1]], [0.0, 2], [0, 1]),
+    "mask": (lambda x: pt.log(x)[x > 0], [0.0, 2], [0, 0.5]),
+    "elements": (lambda x: pt.log(x)[1] + pt.sqrt(x)[2], [0.0, 2, 4], [0, 0.5, 0.25]),
+    "overwritten": (lambda x: pt.log(x)[:1].set(7.0), [0.0, 2], [0, 0.5]),
+    "within": (lambda x: pt.switch(x[1:] > 0, pt.log(x)[1:], 0), [-1.0, 0, 2], [0, 0, 0.5]),
+    "split": (lambda x: pt.split(pt.log(x), [1, 1], 2)[1], [0.0, 2], [0, 0.5]),
+    "joined": (
+        lambda x: pt.switch(pt.join(0, x, x) > 0, pt.join(0, pt.log(x), pt.sqrt(x)), 0),
+        [0.0, 1],
+        [0, 1.5],
+    ),
+    "rows": (
+        lambda x: pt.switch(x > 0, pt.log(x[:, None] * (x + 1)[None, :]).sum(axis=1), 0),
+        [0.0, 1],
+        [1, 2.5],
+    ),
+    "transposed": (
+        lambda x: pt.switch((x > 0)[:, None], pt.log(x)[:, None], 0.0).T.flatten(),
+        [0.0, 2],
+        [0, 0.5],
+    ),
+    "largest": (lambda x: pt.max(pt.log(x)), [0.0, 2], [0, 0.5]),
+    "missing data": (lambda x: pt.switch(pt.isnan(x), 0, pt.tanh(x) * x), [nan, 0], [0, 0]),
+}
+
+
+@pytest.mark.parametrize("name", GUARDED)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_branch_not_taken_contributes_zero(name: str, dtype: str):
+    function, at, expected = GUARDED[name]
+    x = pt.vector("x", dtype=dtype)
+    got = values(grad(function(x).sum(), x), {x: np.array(at, dtype)})
+    assert got.dtype == dtype
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def test_what_is_taken_is_shown():
+    x = pt.dvector("x")
+    g = grad(pt.switch(x >= 0, pt.sqrt(x), pt.log(x)).sum(), x)
+    np.testing.assert_array_equal(values(g, {x: [0.0, -0.5, nan]}), [inf, -2, nan])
+    g = grad(pt.maximum(pt.sqrt(x), 0).sum(), x)
+    np.testing.assert_array_equal(values(g, {x: [0.0, -1.0, 4]}), [inf, nan, 0.25])
+
+
+def test_a_scalar_used_by_a_vector():
+    x, s = pt.dvector("x"), pt.dscalar("s")
+    g = grad(pt.switch(x > 0, pt.log(s), 0).sum(), s)
+    assert values(g, {s: 0.0, x: [-1.0, -2]}) == 0
+    assert values(g, {s: 0.0, x: [-1.0, 2]}) == inf
+    assert values(g, {s: 2.0, x: [1.0, 2]}) == 1
+
+
+def test_a_condition_for_all_goes_through_every_op():
+    x, A, s = pt.dvector("x"), pt.dmatrix("A"), pt.dscalar("s")
+    cost = pt.switch(s > 0, pt.softmax(pt.dot(1 / A, x)).sum() + pt.prod(pt.log(x)), 0)
+    gx, gA = values(grad(cost, [x, A]), {x: [0.0, 0], A: np.zeros((2, 2)), s: -1.0})
+    assert not gx.any()
+    assert not gA.any()
+
+
+def test_conditions_that_are_no_booleans():
+    x, c, d = pt.dvector("x"), pt.dvector("c"), pt.lvector("d")
+    g = grad(pt.switch(c, pt.switch(d, pt.log(x), 0), pt.switch(d, 0, pt.sqrt(x))).sum(), x)
+    got = values(g, {x: [0.0, 0, 1, 1], c: [1.0, 0, 0.5, 0], d: [0, 3, -2, 0]})
+    np.testing.assert_array_equal(got, [0, 0, 1, 0.5])
+
+
+def test_second_derivatives():
+    x = pt.tensor("x", dtype="float64", shape=(3,))
+    cost = pt.switch(x > 0, x * pt.log(x), 0).sum()
+    np.testing.assert_array_equal(
+        values(hessian(cost, x), {x: [-1.0, 0, 4]}), np.diag([0, 0, 0.25])
+    )
+    g = grad(cost, x)
+    got = values(grad(g.sum(), x), {x: [-1.0, 0, 4]})
+    np.testing.assert_array_equal(got, [0, 0, 0.25])
+
+
+def test_jacobian_of_an_elementwise_function_is_diagonal():
+    x = pt.tensor("x", dtype="float64", shape=(3,))
+    got = values(jacobian(pt.log(x), x), {x: [1.0, 0, -2]})
+    np.testing.assert_array_equal(got, np.diag([1, inf, -0.5]))
+
+
+def test_forward_mode():
+    x, v = pt.dvectors("x", "v")
+    out = pt.switch(x > 0, pt.log(x) - x, -inf)
+    got = values(Rop(out, x, v), {x: [-1.0, 0, 2], v: [1.0, 1, 1]})
+    np.testing.assert_array_equal(got, [0, 0, -0.5])
+
+
+def test_given_gradients():
+    x, c = pt.dvectors("x", "c")
+    got = values(Lop(pt.log(x), x, pt.switch(c, c, 0.0)), {x: [0.0, 2], c: [0.0, 1]})
+    np.testing.assert_array_equal(got, [0, 0.5])
+
+
+class Keep(Op):
+    """A user's op with a mask: passes positive numbers on."""
+
+    def infer_types(self, types: Any) -> Any:
+        return types
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        output_storage[0][0] = np.where(inputs[0] > 0, inputs[0], 0)
+
+    def grad(self, inputs: Any, output_gradients: Any) -> Any:
+        return [pt.switch(inputs[0] > 0, output_gradients[0], 0.0)]
+
+
+def test_an_op_of_the_user():
+    x = pt.dvector("x")
+    got = values(grad(Keep()(pt.log(x)).sum(), x), {x: [0.0, 0.5, 2]})
+    np.testing.assert_array_equal(got, [0, 0, 0.5])
+
+
+def test_many_masks_grow_linearly():
+    def nodes(n: int) -> int:
+        x = out = pt.dvector("x")
+        for i in range(n):
+            out = pt.switch(out > i, pt.log(out) + pt.sqrt(out), pt.maximum(out, 1))
+        return len(toposort([grad(out.sum(), x)]))
+
+    assert nodes(200) - nodes(100) == nodes(300) - nodes(200)
+
+
+# --- ties ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("op", [pt.maximum, pt.minimum])
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_operands_that_tie_share_the_gradient(op: Any, count: int):
+    s = pt.dscalar("s")
+    xs = pt.dscalars(*"abcd"[:count])
+    xs = xs if isinstance(xs, list | tuple) else [xs]
+    assert values(grad(op(*[s] * count), s), {s: 1.0}) == 1
+    got = values(grad(op(*xs), list(xs)), dict.fromkeys(xs, 2.0))
+    np.testing.assert_allclose(got, [1 / count] * count)
+
+
+def test_only_those_that_attain_it_share():
+    x, y, z = pt.dvectors("x", "y", "z")
+    at = {x: [1.0, 2, 3, 3], y: [1.0, 2, 1, 3], z: [0.0, 3, 3, 3]}
+    got = values(grad(pt.maximum(x, y, z).sum(), [x, y, z]), at)
+    np.testing.assert_allclose(got[0], [0.5, 0, 0.5, 1 / 3])
+    np.testing.assert_allclose(got[2], [0, 1, 0.5, 1 / 3])
+    np.testing.assert_allclose(np.sum(got, axis=0), 1)
+
+
+def test_relu_and_abs_have_the_mean_of_both_sides():
+    x = pt.dvector("x")
+    np.testing.assert_array_equal(
+        values(grad(pt.maximum(x, 0).sum(), x), {x: [-1.0, 0, 1]}), [0, 0.5, 1]
+    )
+    np.testing.assert_array_equal(values(grad(pt.abs(x).sum(), x), {x: [-1.0, 0, 1]}), [-1, 0, 1])
+
+
+@pytest.mark.parametrize("reduce", [pt.max, pt.min])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_elements_that_tie_share_the_gradient(reduce: Any, axis: Any, keepdims: bool):
+    x, v = pt.dmatrix("x"), pt.dmatrix("v")
+    at = np.array([[3.0, 1, 3], [3, 1, 0]])
+    out = reduce(x, axis=axis, keepdims=keepdims)
+    best = (np.max if reduce is pt.max else np.min)(at, axis=axis, keepdims=True)
+    share = (at == best) / (at == best).sum(axis=axis, keepdims=True)
+    np.testing.assert_allclose(values(grad(out.sum(), x), {x: at}), share)
+    direction = np.arange(6.0).reshape(2, 3)
+    moved = values(Rop(out, x, v), {x: at, v: direction})
+    np.testing.assert_allclose(moved, (share * direction).sum(axis=axis, keepdims=keepdims))
+
+
+def test_clip_passes_one_gradient_on():
+    s, t = pt.dscalars("s", "t")
+    for cost, at in [
+        (pt.clip(s, s, t), 1.0), (pt.clip(s, 0.0, s), 1.0), (pt.clip(t, s, s), 1.0),
+        (pt.clip(s, s, s), 1.0), (pt.clip(t, s + 1, s), 1.0), (pt.clip(t, s + 1, s), 2.5),
+        (pt.clip(t, s + 1, s), 5.0),
+    ]:  # fmt: skip
+        assert values(grad(cost, s), {s: at, t: 3.0}) == 1
+    x = pt.dvector("x")
+    got = values(grad(pt.clip(x, 0, 1).sum(), x), {x: [-1.0, 0, 0.5, 1, 2]})
+    np.testing.assert_array_equal(got, [0, 1, 1, 1, 0])
