@@ -38,6 +38,7 @@ PACKS = (
     "rewrite_engine.rules.logic",
     "rewrite_engine.rules.exp_log",
     "rewrite_engine.rules.softmax",
+    "rewrite_engine.rules.guarded",
     "rewrite_engine.rules.reduce",
     "rewrite_engine.rules.shape",
     "rewrite_engine.rules.broadcast",

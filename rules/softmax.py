@@ -9,7 +9,7 @@ the values they had wherever nothing overflows.
 from rewrite_engine.rules.facts import same_dtype
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.reduce import putting_back
-from rewrite_engine.tensor import DimShuffle, Sum, exp, isnan, log, second, switch
+from rewrite_engine.tensor import DimShuffle, Sum, eq, exp, isnan, log, second, switch
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, ScaledExp, Softmax
 
 
@@ -163,6 +163,51 @@ def softmax_cancels_in_difference(y, z, x: Real, axis: Prop):
     """
     p = Softmax(axis=axis)(x)
     return p * (y / p - z) >> y - p * z
+
+
+# --- behind a switch (see also `rules/guarded.py`) ------------------------------------------------
+
+
+@rule(phase="stabilize")
+def masked_denominator_gradient(c, v, x: Real, axis: Prop, keepdims: Prop):
+    """What comes through the denominator of a softmax that is used behind a `switch`. Where that
+    leaves nothing, a NaN beside x does not matter.
+
+    >>> x, v = matrices("x v")
+    >>> e = exp(x)
+    >>> t = switch(v > 0, v / e.sum(axis=1, keepdims=True), 0).sum(axis=1, keepdims=True)
+    >>> rewritten(t * e)
+    switch(Sum{axis=1, keepdims}(switch(v > 0.0, v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)),
+        0.0)) == 0.0, switch(isnan(x), x, Sum{axis=1, keepdims}(switch(v > 0.0,
+        v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)), 0.0))),
+        Sum{axis=1, keepdims}(switch(v > 0.0, v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)),
+        0.0)) * ScaledExp{axis=(1,)}(x))
+    """
+    outer, total, e = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims), exp(x)
+    scaled = ScaledExp(axis=axis)(x)
+    t = outer(switch(c, v / total(scaled), 0))
+    right = switch(eq(t, 0), unless_nan(x, t), t * scaled)
+    return outer(switch(c, v / total(e), 0)) * e >> right, given(stands_beside, same_slices)
+
+
+@rule(phase="stabilize")
+def masked_softmax_gradient(c, a, v, x: Real, axis: Prop, keepdims: Prop):
+    """What comes through numerator and denominator.
+
+    >>> x, a, v = matrices("x a v")
+    >>> e = exp(x)
+    >>> s = e.sum(axis=1, keepdims=True)
+    >>> t = switch(v > 0, v / s, 0).sum(axis=1, keepdims=True)
+    >>> rewritten((a / s + second(e, t)) * e)
+    (a / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x))
+        + Sum{axis=1, keepdims}(switch(v > 0.0, v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)),
+        0.0))) * ScaledExp{axis=(1,)}(x)
+    """
+    outer, total, e = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims), exp(x)
+    scaled = ScaledExp(axis=axis)(x)
+    left = (a / total(e) + second(e, outer(switch(c, v / total(e), 0)))) * e
+    right = (a / total(scaled) + outer(switch(c, v / total(scaled), 0))) * scaled
+    return left >> right, given(stands_beside, same_slices)
 
 
 # --- tests for NaN that something else shows anyway ---------------------------------------------

@@ -1,9 +1,9 @@
 """Gradients that are zero in places because a branch was not taken there.
 
-`switch`, `maximum`, `clip` and indexing give the gradient zero to what they leave out. Such a zero is
-no factor: multiplied with an infinite or undefined derivative it would become NaN. So the walk
+`switch`, `maximum`, `clip` and indexing give the gradient zero to what they leave out. Such a zero
+is no factor: multiplied with an infinite or undefined derivative it would become NaN. So the walk
 (`gradient/walk.py`) carries value and mask side by side (`Masked`), multiplies only the value, and
-puts the zeros in last. See docs/decisions/0021-masked-gradients.md.
+puts the zeros in last. See docs/decisions/0025-masked-gradients.md.
 """
 
 from __future__ import annotations
@@ -46,13 +46,14 @@ class Masked:
     """The gradient that is `value` where the condition `where` is `taken`, and 0 elsewhere.
 
     where None: `value` is zeros with something written into them, and the mask are the places.
-    clean: `value` itself has the zeros.
+    clean: `value` itself has the zeros. covers: a condition that holds nowhere else.
     """
 
     value: Any
     where: Any
     taken: bool = True
     clean: bool = False
+    covers: Any = None
 
     @property
     def type(self) -> Any:
@@ -108,7 +109,9 @@ def total(terms: Sequence[Any], add_up: Any) -> Any:
     value = add_up([full(t) for t in terms])
     if any((where, not taken) in masks for where, taken in masks if where is not None):
         return value  # somewhere one of the two branches is taken: everywhere
+    covered = {(t.covers, True) for t in terms}
     known = {(t.where, t.taken): t for t in terms if t.where is not None}
+    known = {mask: t for mask, t in known.items() if mask not in covered}
     parts = [condition(t) for t in known.values()]
     where = parts[0] if len(parts) == 1 else or_(*parts)
     written = [t.value for t in terms if t.where is None]
@@ -255,7 +258,9 @@ def _fitted(op: Elemwise, i: int, x: Any, g: Any, keep: bool) -> Any:
     value = in_dtype_of(op, i, x, sum_to(full(g), x.type))
     if not keep or is_null(value):
         return value
-    return Masked(value, sum_to(condition(g), x.type, Any_), clean=True)
+    aligned = g.type.ndim == x.type.ndim or all(x.type.broadcastable)
+    covers = g.where if g.taken and aligned else None
+    return Masked(value, sum_to(condition(g), x.type, Any_), clean=True, covers=covers)
 
 
 def _same_ones(have: TensorType, want: TensorType) -> bool:

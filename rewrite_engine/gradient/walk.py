@@ -9,6 +9,7 @@ zero in places as a value and a mask (`gradient/masked.py`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from rewrite_engine.config import config
@@ -39,6 +40,7 @@ from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.tensor.creation import ones_like, zeros_like
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.math import add, cast
+from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.shape import specify_shape
 from rewrite_engine.tensor.type import TensorType
 
@@ -204,14 +206,19 @@ class Reverse:
         if not masked:
             return _call(node, grads, inputs, flat)
         first = grads[0]
-        if len(grads) == 1 and first.is_whole() and not (op.moves_only and first.clean):
-            return _behind(first, _call(node, [first.value], inputs, flat))
+        if len(grads) == 1 and first.is_whole():
+            return _behind(first, _call(node, [first.value], inputs, flat), op.moves_only)
         terms = _call(node, [full(g) for g in grads], inputs, flat)
         if not op.moves_only or not any([self.reach.get(node.inputs[i]) for i in inputs]):
             return terms
-        masks = _call(node, [_as_gradient(g) for g in grads], inputs, flat)
+        if isinstance(op, CAReduce):  # what all elements share need not be spread out
+            masks = dict.fromkeys(terms, op.spread(node.inputs[0], condition(first)))
+            covers = first.covers if op.keepdims else None
+        else:
+            masks = _call(node, [_as_gradient(g) for g in grads], inputs, flat)
+            covers = None
         return {
-            i: t if is_null(t) or is_disconnected(t) else Masked(t, masks[i], clean=True)
+            i: t if is_null(t) or is_disconnected(t) else Masked(t, masks[i], True, True, covers)
             for i, t in terms.items()
         }
 
@@ -238,13 +245,22 @@ class Reverse:
         return rest
 
 
-def _behind(mask: Masked, terms: dict[int, Any]) -> dict[int, Any]:
-    """The terms with a mask for all of each."""
+def _behind(mask: Masked, terms: dict[int, Any], moved: bool) -> dict[int, Any]:
+    """The terms with a mask for all of each. moved: zeros have stayed zeros."""
     where = mask.where if mask.where.type.ndim == 0 else mask.where.dimshuffle()
+    clean = mask.clean and moved
     return {
-        i: t if is_null(t) or is_disconnected(t) else both(Masked(t, where, mask.taken), read(t))
+        i: t
+        if is_null(t) or is_disconnected(t)
+        else _masked(replace(mask, value=t, where=where, clean=clean))
         for i, t in terms.items()
     }
+
+
+def _masked(g: Masked) -> Masked:
+    """The same with the mask that the op has put on itself."""
+    inner = read(g.value)
+    return g if inner is g.value or g.clean else both(g, inner)
 
 
 def _as_gradient(g: Any) -> Any:

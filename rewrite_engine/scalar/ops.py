@@ -172,7 +172,7 @@ arctanh = _float("arctanh", "arctanh", lambda m, g, z, x: g / (1 - m.sqr(x)), co
 
 
 def _extremum_grads(beyond: str, m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
-    """Equal shares for the operands that attain the extremum; of a NaN, for all.
+    """Equal shares for the operands that attain the extremum; all attain a NaN.
 
     beyond: the comparison that holds for what does not attain it.
     """
@@ -181,9 +181,8 @@ def _extremum_grads(beyond: str, m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
     out_of = getattr(m, beyond)
     if len(xs) == 2:
         x, y = xs
-        missed, other, half = out_of(x, y), out_of(y, x), g * 0.5
-        shares = m.switch(other, g, half), m.switch(missed, g, half)
-        return [m.switch(missed, 0.0, shares[0]), m.switch(other, 0.0, shares[1])]
+        share = m.switch(m.eq(x, y), g * 0.5, g)
+        return [m.switch(out_of(x, y), 0.0, share), m.switch(out_of(y, x), 0.0, share)]
     missed = [out_of(x, z) for x in xs]
     share = g / (len(xs) - m.add(*[m.cast(b, g.type.dtype) for b in missed]))
     return [m.switch(b, 0.0, share) for b in missed]

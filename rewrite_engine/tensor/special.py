@@ -177,8 +177,9 @@ class Softmax(_Exponential):
         output_storage[0][0] = np.asarray(softmax_array(inputs[0], self.axis))
 
     def pullback(self, x: Any, y: Any, g: Any) -> Any:
-        """y (g - sum(g y))."""
-        return m.mul(y, m.sub(g, self.total(m.mul(g, y))))
+        """g y - y sum(g y): the product first, where a gradient that was divided by y cancels."""
+        gy = m.mul(g, y)
+        return m.sub(gy, m.mul(y, self.total(gy)))
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         """The Jacobian is symmetric."""
