@@ -1,7 +1,8 @@
 """What a graph would give without rounding: with many digits, and exponents without end.
 
 Integers and booleans are computed as the ops do it (they wrap around); a conversion between floats
-changes nothing here. `frozen`: values that some variables keep, whatever they are computed from.
+changes nothing here. `frozen`: values that some variables keep, whatever they are computed from,
+and the first inputs that some nodes keep.
 """
 
 from __future__ import annotations
@@ -257,7 +258,7 @@ def exact(array: Any) -> Any:
 def evaluate(
     outputs: Sequence[Variable],
     given: Mapping[Variable, Any],
-    frozen: Mapping[Variable, Any] | None = None,
+    frozen: Mapping[Any, Any] | None = None,
     doubts: list[Apply] | None = None,
 ) -> dict[Variable, Any]:
     """The values of variables: arrays of `mpf`, or of integers and booleans. Those without an exact
@@ -273,9 +274,10 @@ def evaluate(
             if all(v in frozen for v in node.outputs):
                 results = [frozen[v] for v in node.outputs]
             else:
-                results = compute(
-                    node, [values[v] if v in values else constant(v) for v in node.inputs]
-                )
+                inputs = [values[v] if v in values else constant(v) for v in node.inputs]
+                if node in frozen:
+                    inputs[0] = frozen[node]
+                results = compute(node, inputs)
         except NotKnown:
             continue
         if doubts is not None and _hangs(node, values):
