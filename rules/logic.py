@@ -29,7 +29,7 @@ def switch_of_same(condition, x):
 def switch_on_true(x, y):
     """The condition is known.
 
-    >>> rewritten(switch(True, vector("x"), 0))
+    >>> rewritten(switch(constant(True), vector("x"), 0))
     x
     """
     return switch(True, x, y) >> x
@@ -39,7 +39,7 @@ def switch_on_true(x, y):
 def switch_on_false(x, y):
     """The condition is known.
 
-    >>> rewritten(switch(False, 0, vector("y")))
+    >>> rewritten(switch(constant(False), 0, vector("y")))
     y
     """
     return switch(False, x, y) >> y

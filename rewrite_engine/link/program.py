@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rewrite_engine.errors import DTypeError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.tensor.type import refuse_masked
 
 
 class Missing:
@@ -152,6 +152,5 @@ def plain(value: Any) -> Any:
     """
     if type(value) is np.ndarray or not isinstance(value, np.ndarray):
         return value
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise DTypeError("the array has masked elements: fill them first, with `.filled(value)`")
+    refuse_masked(value)
     return np.asarray(value)

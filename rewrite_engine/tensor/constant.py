@@ -23,9 +23,15 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.scalar.dtype import dtype_name
-from rewrite_engine.tensor.type import TensorType, read_only
+from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.tensor.type import TensorType, read_only, refuse_masked
 from rewrite_engine.tensor.variable import TensorConstant
 
+#: what to write instead of a Python bool
+TRUTH = (
+    "`x == 1` compares objects, as in Python: elements are compared by `pt.eq(x, 1)`, "
+    "`pt.neq(x, 1)`; where a fixed truth value is meant write `pt.constant(True)`"
+)
 _MAX_WEAK = 4096
 _weak: dict[tuple[type, Any, str], TensorConstant] = {}
 
@@ -54,6 +60,7 @@ def _value(x: Any, dtype: str | None) -> np.ndarray:
     """Read a value as an array of numbers."""
     if isinstance(x, Variable):
         raise ForeignObjectError(message("a constant cannot be made of a variable", inputs=[x]))
+    refuse_masked(x)
     try:
         array = np.asarray(x, dtype=dtype)
     except (ValueError, TypeError, OverflowError) as error:
@@ -63,6 +70,14 @@ def _value(x: Any, dtype: str | None) -> np.ndarray:
     if dtype is None and array.dtype.kind == "f" and not isinstance(x, np.ndarray | np.generic):
         return array.astype(config.floatX, copy=False)
     return array.astype(dtype_name(array.dtype), copy=False)
+
+
+def refuse_truth(x: Any, op: Any = None) -> None:
+    """Raise `ForeignObjectError` for a Python bool, which is what `x == 1` is of a variable."""
+    if x.__class__ is not bool:
+        return
+    what = f"takes tensors, not the Python bool {x}"
+    raise ForeignObjectError(message(what, op=op, where=build_site(), hint=TRUTH))
 
 
 def weak_constant(value: bool | int | float | complex, dtype: str) -> TensorConstant:

@@ -21,7 +21,7 @@ from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.scalar.dtype import is_number
 from rewrite_engine.scalar.op import ScalarOp, named
 from rewrite_engine.tensor.broadcast import broadcast_types, build_site, check_shapes
-from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth, weak_constant
 from rewrite_engine.tensor.type import TensorType
 
 _MAX_REMEMBERED = 512
@@ -122,9 +122,11 @@ class Elemwise(Op):
         """
         result: list[Any] = []
         dtypes: list[str | None] = []
-        for x in inputs:
+        for i, x in enumerate(inputs):
             if not is_number(x):
                 x = self.convert_input(x)
+            elif x.__class__ is bool and i not in self.scalar_op.truths:
+                refuse_truth(x, self)
             result.append(x)
             dtypes.append(x.type.dtype if isinstance(x, Variable) else None)
         if None in dtypes:
@@ -150,7 +152,10 @@ class Elemwise(Op):
             return as_tensor_variable(x)  # type: ignore[no-any-return]
         except ForeignObjectError as error:
             what = f"takes tensors, not {describe(x)}"
-            raise ForeignObjectError(message(what, op=self, where=build_site())) from error
+            hint = str(error)
+            raise ForeignObjectError(
+                message(what, op=self, where=build_site(), hint=hint)
+            ) from error
 
     def on_numbers(self, *numbers: Any) -> Any:
         """Apply to Python numbers: a Python number, as weak as they are."""

@@ -16,7 +16,7 @@ from rewrite_engine.errors import AxisError, DTypeError, message
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.origin import origin_line, user_origin
 from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import weak_constant
+from rewrite_engine.tensor.constant import TRUTH, weak_constant
 from rewrite_engine.tensor.math import cast, int_div, lt, maximum, minimum, switch
 from rewrite_engine.tensor.type import TensorType
 
@@ -187,7 +187,8 @@ def static_integer(item: Any) -> int | None:
         return None
     if isinstance(item, (bool, np.bool_)) or not hasattr(item, "__index__"):
         what = f"an index must be an integer, a slice, None, ... or an array, not {item!r}"
-        raise DTypeError(message(what, where=build_site()))
+        hint = TRUTH if item.__class__ is bool else None
+        raise DTypeError(message(what, where=build_site(), hint=hint))
     return int(item.__index__())
 
 

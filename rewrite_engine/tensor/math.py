@@ -11,7 +11,7 @@ from typing import Any
 from rewrite_engine.scalar import ops as scalar
 from rewrite_engine.scalar.dtype import dtype_name
 from rewrite_engine.scalar.op import Cast
-from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth
 from rewrite_engine.tensor.elemwise import Elemwise
 
 __all__ = [
@@ -107,6 +107,7 @@ def cast(x: Any, dtype: Any) -> Any:
     Raises `DTypeError` for an unknown dtype, and from complex to real.
     """
     name = dtype_name(dtype)
+    refuse_truth(x, "cast")
     x = as_tensor_variable(x)
     if getattr(getattr(x, "type", None), "dtype", None) == name:
         return x

@@ -20,7 +20,7 @@ from rewrite_engine.scalar.dtype import DISCRETE, accumulator, dtype_name
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+from rewrite_engine.tensor.constant import weak_constant
 from rewrite_engine.tensor.reduction import Reduction
 from rewrite_engine.tensor.type import TensorType
 
@@ -259,34 +259,34 @@ def sum(
     float16 and float32 are added up in float64, complex64 in complex128, unless `acc_dtype` says
     otherwise; the result has the dtype of `x`.
     """
-    return Sum(axis, dtype, acc_dtype, keepdims)(as_tensor_variable(x))
+    return Sum(axis, dtype, acc_dtype, keepdims)(x)
 
 
 def prod(
     x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
 ) -> Any:
     """Product along axes; dtypes as those of `sum`."""
-    return Prod(axis, dtype, acc_dtype, keepdims)(as_tensor_variable(x))
+    return Prod(axis, dtype, acc_dtype, keepdims)(x)
 
 
 def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Maximum along axes; NaN if there is one."""
-    return Max(axis, keepdims=keepdims)(as_tensor_variable(x))
+    return Max(axis, keepdims=keepdims)(x)
 
 
 def min(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Minimum along axes; NaN if there is one."""
-    return Min(axis, keepdims=keepdims)(as_tensor_variable(x))
+    return Min(axis, keepdims=keepdims)(x)
 
 
 def all(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Whether all elements along axes are true."""
-    return All(axis, keepdims=keepdims)(as_tensor_variable(x))
+    return All(axis, keepdims=keepdims)(x)
 
 
 def any(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Whether any element along axes is true."""
-    return Any_(axis, keepdims=keepdims)(as_tensor_variable(x))
+    return Any_(axis, keepdims=keepdims)(x)
 
 
 amax, amin = max, min

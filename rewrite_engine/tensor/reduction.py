@@ -19,7 +19,7 @@ from rewrite_engine.graph.node import Apply, Variable, build_variable
 from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth, weak_constant
 
 Axes = tuple[int, ...] | None
 
@@ -77,6 +77,7 @@ class Reduction(Op):
 
     def convert_input(self, x: Any) -> Variable:
         """Turn the argument into a tensor."""
+        refuse_truth(x, self)
         return as_tensor_variable(x)  # type: ignore[no-any-return]
 
     def __call__(self, *inputs: Any, **options: Any) -> Any:

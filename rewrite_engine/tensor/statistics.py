@@ -20,7 +20,7 @@ from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.scalar.dtype import DISCRETE, accumulator, dtype_name
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth, weak_constant
 from rewrite_engine.tensor.elemwise_grad import gradient_dtype, zero_gradient
 from rewrite_engine.tensor.reduce import Sum
 from rewrite_engine.tensor.reduction import Reduction, normalize_axes, sorted_axes
@@ -59,6 +59,7 @@ def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) ->
     dtype: of the sum and of the result, as NumPy has it: with "int8" the sum wraps around, and its
     quotient is cut off. float16 is the mean of a float32 sum, as the sum may be too large for it.
     """
+    refuse_truth(x)
     x = as_tensor_variable(x)
     own = "float64" if x.type.dtype in DISCRETE else x.type.dtype
     result = own if dtype is None else dtype_name(dtype)
@@ -77,6 +78,7 @@ def _mean(x: Any, axis: Any, dtype: str, keepdims: bool, n: Any) -> Any:
 
 def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
     """Variance along axes: the mean of |x - mean|², divided by n - ddof instead of n."""
+    refuse_truth(x)
     x = as_tensor_variable(x)
     centred = m.sub(x, mean(x, axis, keepdims=True))
     squares = m.sqr(m.abs(centred) if x.type.kind == "c" else centred)
@@ -176,6 +178,7 @@ class CumOp(Op):
 
 
 def _cumulate(x: Any, axis: Any, mode: str) -> Any:
+    refuse_truth(x, f"cum{mode}")
     x = as_tensor_variable(x)
     if axis is None:
         x, axis = x.flatten(), 0
@@ -257,9 +260,9 @@ class Argmin(Argmax):
 
 def argmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Position (int64) of the first maximum along axes."""
-    return Argmax(axis, keepdims)(as_tensor_variable(x))
+    return Argmax(axis, keepdims)(x)
 
 
 def argmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Position (int64) of the first minimum along axes."""
-    return Argmin(axis, keepdims)(as_tensor_variable(x))
+    return Argmin(axis, keepdims)(x)

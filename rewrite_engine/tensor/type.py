@@ -41,6 +41,8 @@ TOLERANCE = {
     "complex128": (1e-5, 1e-8),
 }
 
+_NUMBERS = frozenset((bool, int, float, complex))
+
 #: kinds of dtypes, the wider the more: an operand of a wider kind makes the result one of it
 WIDTH = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
@@ -123,6 +125,8 @@ class TensorType(Type):
         """
         if isinstance(value, np.ndarray) and value.dtype is self.numpy_dtype:
             array = value
+            if value.__class__ is not np.ndarray:
+                refuse_masked(value)
         elif strict:
             raise DTypeError(f"expected an array of dtype {self.dtype}, got {_name_value(value)}")
         else:
@@ -348,8 +352,23 @@ def common_shape(a: Sequence[int | None], b: Sequence[int | None]) -> Shape:
     return tuple([x if x == y else None for x, y in zip(a, b, strict=True)])
 
 
+def refuse_masked(value: Any) -> None:
+    """Raise `DTypeError` for an array with masked elements, also in lists: they would be lost."""
+    todo = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, list | tuple):
+            if not _NUMBERS.issuperset(map(type, item)):
+                todo += item
+        elif isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
+            raise DTypeError(
+                "the array has masked elements: fill them first, with `.filled(value)`"
+            )
+
+
 def _as_array(value: Any, type_: TensorType) -> np.ndarray:
     """NumPy's own reading of a value; `DTypeError` for what is no array of numbers."""
+    refuse_masked(value)
     try:
         array = np.asarray(value)
     except RewriteEngineError:

@@ -47,6 +47,8 @@ def test_what_is_converted(value: Any) -> None:
         ("text", DTypeError, "str"),
         (None, DTypeError, "NoneType"),
         (np.ma.array([[1.0, 2.0]], mask=[[False, True]]), DTypeError, "masked"),
+        ([np.ma.array([1.0, 2.0], mask=[False, True])], DTypeError, "masked"),
+        ([[1.0, np.ma.masked]], DTypeError, "masked"),
         (x, TypeError, "variable"),
     ],
 )

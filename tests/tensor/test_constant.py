@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.config import config
 from rewrite_engine.errors import DTypeError, ForeignObjectError, NDimError, NotConstantError
@@ -158,3 +159,20 @@ def test_printing_and_copies():
     assert copy.deepcopy(c).equals(c)
     assert c.clone().equals(c)
     assert pickle.loads(pickle.dumps(c)).equals(c)
+
+
+@pytest.mark.parametrize("make", [pt.constant, pt.as_tensor, lambda v: pt.dvector() + v, rw.shared])
+def test_a_masked_array_is_refused(make):
+    masked = np.ma.array([1.0, 2.0], mask=[False, True])
+    with pytest.raises((DTypeError, ForeignObjectError), match=r"masked elements.*filled"):
+        make(masked)
+    make(masked.filled(0.0))
+    make(np.ma.array([1.0, 2.0]))  # nothing is masked, nothing is lost
+    if make is not rw.shared:
+        with pytest.raises((DTypeError, ForeignObjectError), match="masked"):
+            make([1.0, np.ma.masked])
+    with pytest.raises(DTypeError, match="masked"):
+        pt.dvector().type.filter(masked)
+    state = rw.shared(np.zeros(2))
+    with pytest.raises(DTypeError, match="masked"):
+        state.set_value(masked)

@@ -184,7 +184,7 @@ def test_infer_shape():
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("number", [True, 2, 0.5, 1j])
+@pytest.mark.parametrize("number", [2, 0.5, 1j])
 @pytest.mark.parametrize("name", ["add", "mul", "true_div", "lt"])
 def test_python_numbers_are_weak(dtype, number, name):
     x = pt.TensorType(dtype, (None,))()
@@ -204,7 +204,7 @@ def test_equal_numbers_are_one_constant():
     assert (x + 1).owner.inputs[1].dtype == "float64"
     assert np.signbit((x + -0.0).owner.inputs[1].data)
     assert not np.signbit((x + 0.0).owner.inputs[1].data)
-    assert (x + True).owner.inputs[1].dtype == "bool"
+    assert pt.eq(x, True).owner.inputs[1].dtype == "bool"
     assert (x + 1).owner.inputs[1].dtype == "float64"
 
 

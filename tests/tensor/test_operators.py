@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import NotConstantError
+from rewrite_engine.errors import DTypeError, ForeignObjectError, NotConstantError
 from tests.tensor.evaluate import evaluate
 
 A = np.array([[1.5, -2.0, 3.0], [4.0, 0.5, -6.0]])
@@ -149,3 +149,43 @@ def test_iteration():
     assert evaluate(b, {x: A}).tolist() == A[1].tolist()
     with pytest.raises(NotConstantError, match=r"use `.shape\[0\]`"):
         list(pt.vector("v"))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda x: pt.switch(x == 1, x, 0),
+        lambda x: pt.where(x == 1, x, 0),
+        lambda x: pt.and_(x == 1, x > 0),
+        lambda x: (x == 1) & (x > 0),
+        lambda x: (x > 0) | (x == 1),
+        lambda x: (x != 1) ^ (x > 0),
+        lambda x: pt.invert(x == 1),
+        lambda x: x * (x == 1),
+        lambda x: (x == 1) + x,
+        lambda x: pt.maximum(x == 1, x),
+        lambda x: pt.cast(x == 1, "float64"),
+        lambda x: pt.sum(x == 1),
+        lambda x: pt.any(x != 1),
+        lambda x: pt.mean(x == 1),
+        lambda x: pt.var(x == 1),
+        lambda x: pt.cumsum(x == 1),
+        lambda x: pt.argmax(x == 1),
+        lambda x: x[x == 1],
+        lambda x: x[x == 1].set(0),
+        lambda x: x[(x != 1,)].inc(0),
+        lambda x: pt.set_subtensor(x[x == 1], 0),
+    ],
+)
+def test_a_comparison_of_objects_is_no_mask(build):
+    with pytest.raises((ForeignObjectError, DTypeError), match=r"`pt.eq\(x, 1\)`"):
+        build(pt.vector("x"))
+
+
+def test_truth_values_that_are_meant():
+    x = pt.vector("x")
+    assert pt.switch(pt.constant(True), x, 0).type == x.type
+    assert pt.switch(x > 0, True, False).dtype == "bool"
+    assert pt.second(x, True).dtype == pt.full((2,), True).dtype == "bool"
+    assert pt.eq(x > 0, True).dtype == "bool"
+    assert pt.and_(x > 0, np.True_).dtype == "bool"
