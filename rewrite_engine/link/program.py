@@ -15,7 +15,7 @@ import numpy as np
 
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.tensor.type import refuse_masked
+from rewrite_engine.scalar.dtype import refuse_masked
 
 
 class Missing:

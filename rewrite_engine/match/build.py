@@ -52,7 +52,7 @@ def build(pattern: Any, bound: Bindings) -> Any:
     if isinstance(pattern, Hole):
         return bound[pattern.name]
     if isinstance(pattern, Literal):
-        return pattern.value
+        return pattern.operand
     args: list[Any] = []
     for a in pattern.args:
         value = build(a, bound)

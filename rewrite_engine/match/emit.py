@@ -321,7 +321,7 @@ class RuleEmitter:
         if isinstance(pattern, Hole):
             return f"*{self.bound[pattern.name]}" if pattern.rest else self.bound[pattern.name]
         if isinstance(pattern, Literal):
-            return self.constant(pattern.value)
+            return self.constant(pattern.operand)
         args = [self.build(a) for a in pattern.args]
         if isinstance(pattern.op, OpClass):
             props = [

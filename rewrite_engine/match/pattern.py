@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from rewrite_engine.errors import PatternError, RuleError, did_you_mean, expression_of
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.graph.number import counts_as, roundings, same_number
@@ -112,6 +114,11 @@ class Literal:
 
     def __hash__(self) -> int:
         return hash((Literal, self.value if self.value == self.value else None))
+
+    @property
+    def operand(self) -> Any:
+        """The number as an op takes it: a truth value as NumPy's, as one of Python is refused."""
+        return np.bool_(self.value) if self.value.__class__ is bool else self.value
 
     @property
     def marks(self) -> tuple[Any, ...]:

@@ -229,7 +229,7 @@ class Explorer:
 
     def _built(self, pattern: Any, bound: Bound) -> Made:
         if isinstance(pattern, Literal):
-            return Weak(pattern.value)
+            return Weak(pattern.operand)
         if isinstance(pattern, Hole):
             value = bound[pattern.name]
             return self.made(*value) if isinstance(value, Joined) else value

@@ -1,4 +1,6 @@
-"""Dtypes: their names, their promotion, and which dtype a Python number takes beside others."""
+"""Dtypes: their names, their promotion, and which dtype a Python number takes beside others; what
+is no plain array of numbers.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ KIND = {name: np.dtype(name).kind for name in DTYPES}
 DISCRETE = frozenset(name for name in DTYPES if KIND[name] in "biu")
 _FLOAT = {d: "float32" if np.dtype(d).itemsize < 4 else "float64" for d in DISCRETE}
 _WIDE = {"float16": "float64", "float32": "float64", "complex64": "complex128"}
-_PLAIN_NUMBERS = (bool, int, float, complex)
+_PLAIN_NUMBERS = frozenset((bool, int, float, complex))
 
 
 def dtype_name(dtype: Any) -> str:
@@ -105,3 +107,17 @@ def _checked(value: Any, dtype: str | None) -> str:
             "other operands; cast one of them to a wider dtype"
         )
     return str(dtype)
+
+
+def refuse_masked(value: Any) -> None:
+    """Raise `DTypeError` for an array with masked elements, also in lists: they would be lost."""
+    todo = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, list | tuple):
+            if not _PLAIN_NUMBERS.issuperset(map(type, item)):
+                todo += item
+        elif isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
+            raise DTypeError(
+                "the array has masked elements: fill them first, with `.filled(value)`"
+            )

@@ -14,7 +14,7 @@ import numpy as np
 from rewrite_engine.errors import DTypeError, NDimError, NotConstantError
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.type import Type
-from rewrite_engine.scalar.dtype import KIND, dtype_name
+from rewrite_engine.scalar.dtype import KIND, dtype_name, refuse_masked
 
 
 class ScalarVariable(Variable):
@@ -117,6 +117,7 @@ class ScalarType(Type):
             return value
         if strict:
             raise DTypeError(f"expected a NumPy scalar of dtype {self.dtype}, got {value!r}")
+        refuse_masked(value)
         array = np.asarray(value)
         if array.ndim:
             raise NDimError(

@@ -22,9 +22,9 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.scalar.dtype import dtype_name
+from rewrite_engine.scalar.dtype import dtype_name, refuse_masked
 from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.type import TensorType, read_only, refuse_masked
+from rewrite_engine.tensor.type import TensorType, read_only
 from rewrite_engine.tensor.variable import TensorConstant
 
 #: what to write instead of a Python bool

@@ -27,7 +27,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.number import NO_NUMBER, rounded
 from rewrite_engine.graph.type import Type
-from rewrite_engine.scalar.dtype import dtype_name
+from rewrite_engine.scalar.dtype import dtype_name, refuse_masked
 from rewrite_engine.tensor.variable import TensorConstant, TensorVariable
 
 Shape = tuple[int | None, ...]
@@ -40,8 +40,6 @@ TOLERANCE = {
     "float64": (1e-5, 1e-8),
     "complex128": (1e-5, 1e-8),
 }
-
-_NUMBERS = frozenset((bool, int, float, complex))
 
 #: kinds of dtypes, the wider the more: an operand of a wider kind makes the result one of it
 WIDTH = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
@@ -350,20 +348,6 @@ def common_shape(a: Sequence[int | None], b: Sequence[int | None]) -> Shape:
     elsewhere.
     """
     return tuple([x if x == y else None for x, y in zip(a, b, strict=True)])
-
-
-def refuse_masked(value: Any) -> None:
-    """Raise `DTypeError` for an array with masked elements, also in lists: they would be lost."""
-    todo = [value]
-    while todo:
-        item = todo.pop()
-        if isinstance(item, list | tuple):
-            if not _NUMBERS.issuperset(map(type, item)):
-                todo += item
-        elif isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
-            raise DTypeError(
-                "the array has masked elements: fill them first, with `.filled(value)`"
-            )
 
 
 def _as_array(value: Any, type_: TensorType) -> np.ndarray:

@@ -146,7 +146,7 @@ class Builder:
                 self.bound[pattern.name] = self.operand(pattern)
             return self.bound[pattern.name]
         if isinstance(pattern, Literal):
-            return pattern.value
+            return pattern.operand
         args: list[Any] = []
         for a in pattern.args:
             value = self.fill(a)
