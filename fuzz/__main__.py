@@ -17,7 +17,7 @@ from time import monotonic
 from types import FrameType
 from typing import Any
 
-from fuzz import facts, gradients, graphs
+from fuzz import facts, gradients, graphs, idioms
 from fuzz.case import snippet
 from fuzz.generate import random_case
 from fuzz.pool import Crash
@@ -55,8 +55,8 @@ def cases(kind: str, rng: Random) -> Cases:
         if rng.random() < 0.05:
             yield case, "a careless rule", graphs.CARELESS, graphs.Careless()
     elif kind == "gradients":
-        case = gradients.random_case(rng)
-        which = rng.choices(("gradient", "second", "rop"), (0.7, 0.15, 0.15))[0]
+        which = rng.choices(("gradient", "second", "rop", "idiom"), (0.5, 0.15, 0.15, 0.2))[0]
+        case = (idioms if which == "idiom" else gradients).random_case(rng)
         yield case, which, graphs.DEFAULT, gradients.Checker(which)
     else:
         yield facts.random_case(rng), "facts", graphs.DEFAULT, facts.Checker()

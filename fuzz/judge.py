@@ -177,8 +177,9 @@ class Judge:
         truth = self.true(i, place)
         if truth is not None and truth - truth == 0:
             better = abs(mpf(float(f)) - truth) <= 4 * abs(mpf(float(w)) - truth)
-            near = abs(mpf(float(f)) - truth) <= max(20 * around, float(np.finfo(w.dtype).tiny))
-            if better or near or self.doubts:
+            tiny = float(np.finfo(w.dtype).tiny)
+            slack = max(20 * around, tiny if abs(truth) < tiny else 0.0)
+            if better or abs(mpf(float(f)) - truth) <= slack or self.doubts:
                 return None
             apart = float(abs(mpf(float(f)) - truth))
         return "less accurate", apart / around

@@ -1,0 +1,174 @@
+"""Derivatives by quotients of differences, taken with so many digits that they are exact.
+
+Comparisons, roundings and integers keep the values that they have at the point itself, so that a
+branch which is not taken contributes nothing. Where there is a kink, nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from mpmath import mp, mpf
+
+from fuzz import exact
+from fuzz.case import Case
+
+#: results that change in jumps
+JUMPING = frozenset("sign floor ceil trunc round floor_div".split())
+
+
+def weights(shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    """Numbers that tell elements apart."""
+    return (1 + np.arange(int(np.prod(shape))) % 3).reshape(shape).astype(dtype)
+
+
+class Differences:
+    """Derivatives of the elements of a term, by differences with many digits."""
+
+    def __init__(
+        self, case: Case, term: Any, wrt: Sequence[Any], values: Mapping[Any, Any]
+    ) -> None:
+        self.case, self.term, self.wrt = case, term, wrt
+        shape = values[term].shape
+        self.weights = weights(shape, "float64") if term.type.ndim else np.ones(())
+        self.frozen: dict[Any, Any] = {}
+        self.last = False  # whether more digits would not help
+
+    def of(self, kind: str) -> list[Any]:
+        """The true results: arrays of numbers, None where there is none."""
+        found: list[Any] = []
+        for digits, step in ((200, 40), (1500, 400)):
+            with mp.workdps(digits):
+                self.last = digits > 1000
+                found = getattr(self, kind)(mpf(10) ** -step)
+            if all(t is not None for a in found for t in np.ravel(a)):
+                break
+        return found
+
+    def at(self, moves: Mapping[tuple[Any, Any], Any]) -> Any:
+        """The elements of the term at a point moved away; None if they are not known."""
+        given: dict[Any, Any] = {}
+        for v, a in self.case.given.items():
+            given[v] = exact.exact(a).copy() if v.type.kind == "f" else a
+        for (v, place), move in moves.items():
+            given[v][place] = given[v][place] + move
+        return exact.evaluate([self.term], given, self.frozen)
+
+    def base(self) -> Any:
+        """The elements at the point itself; what jumps is kept from there."""
+        self.frozen = {}
+        values = self.at({})
+        for node in self.case.nodes:
+            jumps = str(getattr(node.op, "scalar_op", "")) in JUMPING
+            if str(getattr(node.op, "scalar_op", "")) == "switch":
+                condition = node.inputs[0]
+                held = values[condition] if condition in values else exact.constant(condition)
+                self.frozen[node] = exact.truth_of(held)
+            for v in node.outputs:
+                if v in values and (jumps or v.type.kind in "biu"):
+                    self.frozen[v] = values[v]
+        return values.get(self.term)
+
+    def places(self) -> list[tuple[Any, Any]]:
+        return [(v, at) for v in self.wrt for at in np.ndindex(self.case.given[v].shape)]
+
+    def direction(self) -> dict[tuple[Any, Any], Any]:
+        """The direction of second derivatives and of Jacobian-vector products."""
+        moves: dict[tuple[Any, Any], Any] = {}
+        for v in self.wrt:
+            w = weights(self.case.given[v].shape, "float64")
+            moves |= {(v, at): mpf(float(w[at])) for at in np.ndindex(w.shape)}
+        return moves
+
+    # --- kinds -----------------------------------------------------------------------------------
+
+    def gradient(self, h: Any) -> list[Any]:
+        base = self.base()
+        return self._by_place(
+            lambda place: None if base is None else self.summed(self.slope(base, {place: h}, h))
+        )
+
+    def idiom(self, h: Any) -> list[Any]:
+        gradient = self.gradient(h)
+        base = self.at({}).get(self.term)
+        nothing = np.full(self.weights.shape, None)
+        return [nothing if base is None else np.asarray(base, object), *gradient]
+
+    def rop(self, h: Any) -> list[Any]:
+        base = self.base()
+        if base is None:
+            return [np.full(self.weights.shape, None)]
+        return [self.slope(base, {p: h * w for p, w in self.direction().items()}, h)]
+
+    def second(self, h: Any) -> list[Any]:
+        if any(t is None for a in self.gradient(h) for t in np.ravel(a)):
+            return self._by_place(lambda place: None)  # there are kinks
+        return self._by_place(lambda place: self.mixed(place, h))
+
+    def _by_place(self, fn: Callable[[Any], Any]) -> list[Any]:
+        found = {place: fn(place) for place in self.places()}
+        result = []
+        for v in self.wrt:
+            array = np.full(self.case.given[v].shape, None, object)
+            for at in np.ndindex(array.shape):
+                array[at] = found[v, at]
+            result.append(array)
+        return result
+
+    def slope(self, base: Any, moves: Mapping[Any, Any], h: Any) -> Any:
+        """The derivatives of all elements along a move; None at kinks."""
+        up = self.at(moves).get(self.term)
+        down = self.at({p: -m for p, m in moves.items()}).get(self.term)
+        if up is None or down is None:
+            return np.full(np.shape(base), None)
+        return self.quotients(down, base, up, h)
+
+    def quotients(self, down: Any, base: Any, up: Any, h: Any) -> Any:
+        """Derivatives by both sides; None where they differ, or nothing is defined."""
+
+        def quotient(down: Any, base: Any, up: Any) -> Any:
+            if down == base == up and (self.last or base - base == 0):
+                return mpf(0)
+            if any(v - v != 0 for v in (down, base, up)):
+                return None
+            right, left = (up - base) / h, (base - down) / h
+            if abs(right - left) > mpf(10) ** -15 * max(abs(right), abs(left)) + mpf(10) ** -25:
+                return None
+            return (right + left) / 2
+
+        return np.asarray(np.frompyfunc(quotient, 3, 1)(down, base, up))
+
+    def mixed(self, place: Any, h: Any) -> Any:
+        """The derivative along the direction, and along one coordinate."""
+        results = []
+        for step in (h, h / 3):
+            slopes = []
+            for sign in (1, -1):
+                move = {place: sign * step}
+                centre = self.at(move).get(self.term)
+                along = {p: step * w for p, w in self.direction().items()}
+                up = self.at(_both(move, along)).get(self.term)
+                down = self.at(_both(move, {p: -m for p, m in along.items()})).get(self.term)
+                if centre is None or up is None or down is None:
+                    return None
+                slopes.append(self.summed(self.quotients(down, centre, up, step)))
+            if None in slopes:
+                return None
+            results.append((slopes[0] - slopes[1]) / (2 * step))
+        a, b = results
+        return a if abs(a - b) <= mpf(10) ** -12 * max(abs(a), abs(b)) + mpf(10) ** -25 else None
+
+    def summed(self, slopes: Any) -> Any:
+        """The weighted sum of derivatives of elements."""
+        found = list(np.ravel(np.asarray(slopes, object)))
+        if any(s is None for s in found):
+            return None
+        return sum(
+            (s * float(w) for s, w in zip(found, np.ravel(self.weights), strict=True)), mpf(0)
+        )
+
+
+def _both(a: Mapping[Any, Any], b: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {p: a.get(p, 0) + b.get(p, 0) for p in {**a, **b}}
