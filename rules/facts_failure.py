@@ -137,8 +137,10 @@ def length_is_nonneg(x):
 @fact
 def cannot_fail(x):
     """No error is raised when x is computed, whatever the inputs are."""
-    here = fits(x)
-    if not here or x.owner is None:
+    if x.owner is None:
+        return because("it is not computed")
+    here = x.owner.op.equal_lengths(x.owner) == [] or fits(x)
+    if not here:
         return here
     return every("computed from", cannot_fail, [v for v in x.owner.inputs if v.owner is not None])
 
@@ -161,8 +163,10 @@ def errors_stay(fgraph, node, dropped, kept):
         if cannot_fail.ask(fgraph, v) or _is_needed(fgraph, node, v, kept):
             continue
         here = fits.at(fgraph, node, v)
-        if not here or len(seen) > MOST:
-            return here or unknown("what is dropped may raise an error", blame=v)
+        if not here:
+            return here
+        if len(seen) > MOST:
+            return unknown("what is dropped may raise an error", blame=v)
         todo += v.owner.inputs
     return because("no error is lost")
 

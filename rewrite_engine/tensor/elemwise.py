@@ -276,7 +276,7 @@ class Elemwise(Op):
         """The constant in the shape of all operands; a shape that does not fit stays an error."""
         result: Any = as_tensor_variable(constant).astype(out_type.dtype)
         for v in reversed(list(dict.fromkeys(inputs))):
-            if v.type.ndim and v is not constant:
+            if v is not constant and (v.type.ndim or v.owner is not None):
                 result = _second(v, result)
         return result
 

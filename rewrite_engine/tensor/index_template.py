@@ -263,12 +263,14 @@ def is_in_range(template: Template, type_: TensorType) -> bool:
 
 
 def whole_axes(template: Template, ndim: int) -> list[int | None]:
-    """Per dimension of the result, the dimension of the array that it is; None for another."""
+    """Per dimension of the result, the dimension of the array that it has the length of; None for
+    another.
+    """
     result: list[int | None] = []
     axis = 0
     for e in [*template, *[WHOLE] * (ndim - consumed(template))]:
         if e == NEWAXIS or isinstance(e, Slice):
-            result.append(axis if e == WHOLE else None)
+            result.append(axis if e in (WHOLE, Slice(step=-1)) else None)
         axis += e != NEWAXIS
     return result
 
