@@ -15,6 +15,8 @@ from mpmath import mp, mpf
 from fuzz import exact
 from fuzz.case import Case
 
+#: functions with kinks
+KINKED = frozenset("abs maximum minimum clip".split())
 #: results that change in jumps
 JUMPING = frozenset("sign floor ceil trunc round floor_div".split())
 
@@ -35,6 +37,12 @@ class Differences:
         self.weights = weights(shape, "float64") if term.type.ndim else np.ones(())
         self.frozen: dict[Any, Any] = {}
         self.last = False  # whether more digits would not help
+        self.values: dict[Any, Any] = {}
+        self.kinked = [
+            node.outputs[0]
+            for node in case.nodes
+            if str(getattr(node.op, "scalar_op", "")) in KINKED and node.outputs[0].type.kind == "f"
+        ]
 
     def of(self, kind: str) -> list[Any]:
         """The true results: arrays of numbers, None where there is none."""
@@ -69,6 +77,7 @@ class Differences:
             for v in node.outputs:
                 if v in values and (jumps or v.type.kind in "biu"):
                     self.frozen[v] = values[v]
+        self.values = values
         return values.get(self.term)
 
     def places(self) -> list[tuple[Any, Any]]:
@@ -118,12 +127,17 @@ class Differences:
         return result
 
     def slope(self, base: Any, moves: Mapping[Any, Any], h: Any) -> Any:
-        """The derivatives of all elements along a move; None at kinks."""
-        up = self.at(moves).get(self.term)
-        down = self.at({p: -m for p, m in moves.items()}).get(self.term)
-        if up is None or down is None:
-            return np.full(np.shape(base), None)
-        return self.quotients(down, base, up, h)
+        """The derivatives of all elements along a move; None at kinks, also of what is inside."""
+        up, down = self.at(moves), self.at({p: -m for p, m in moves.items()})
+        nothing = np.full(np.shape(base), None)
+        if self.term not in up or self.term not in down:
+            return nothing
+        if any(not np.isfinite(self.case.given[v][place]) for v, place in moves):
+            return nothing
+        for v in self.kinked:
+            if None in np.ravel(self.quotients(down[v], self.values[v], up[v], h)):
+                return nothing
+        return self.quotients(down[self.term], base, up[self.term], h)
 
     def quotients(self, down: Any, base: Any, up: Any, h: Any) -> Any:
         """Derivatives by both sides; None where they differ, or nothing is defined."""

@@ -125,8 +125,8 @@ class Judge:
         if np.isfinite(w) and np.isfinite(f):
             return self.finite(i, place, w, f, noise)
         truth = self.true(i, place)
-        if truth is not None and self.same_class(truth, f) and self.is_mended:
-            return None
+        if (truth is None or truth - truth != 0 or np.isfinite(w)) and self.is_mended:
+            return None  # another value on the way led elsewhere
         if np.isfinite(w):
             if truth is not None and abs(truth) > 0.99 * largest(w):
                 return None
@@ -139,10 +139,6 @@ class Judge:
             kind = "NaN became a number"
             return (kind, 0.0 if self.near(self.limit(i, place), f) else np.inf)
         return ("infinity became another", 0.0 if np.isfinite(f) and self.is_saturated else np.inf)
-
-    def same_class(self, truth: Any, f: Any) -> bool:
-        """Whether a number that is not finite is the true one."""
-        return bool(f != f and truth != truth) or float(f) == float(truth)
 
     @property
     def is_mended(self) -> bool:

@@ -29,13 +29,21 @@ class Crash(Exception):
 class Pool:
     """Terms that exist already.
 
-    dtypes: those of leaves. sizes: the lengths of dimensions. wrong: whether terms may be built
+    dtypes: those of leaves. mood: that of their values; moods: those that some leaves have instead.
+    sizes: the lengths of dimensions. wrong: whether terms may be built
     that fail when they run; `failed` tells whether one was.
     """
 
     def __init__(
-        self, rng: Random, dtypes: list[str], mood: str, sizes: tuple[int, ...], wrong: bool = False
+        self,
+        rng: Random,
+        dtypes: list[str],
+        mood: str,
+        sizes: tuple[int, ...],
+        wrong: bool = False,
+        moods: tuple[str, ...] = MOODS,
     ) -> None:
+        self.moods = moods
         self.rng, self.dtypes, self.mood, self.sizes = rng, dtypes, mood, sizes
         self.wrong, self.failed = wrong, False
         self.terms: list[Any] = []
@@ -65,7 +73,7 @@ class Pool:
         shape = self.shape() if shape is None else shape
         known = tuple([n if rng.random() < (0.75 if n == 1 else 0.3) else None for n in shape])
         v: Any = pt.tensor(f"x{len(self.given)}", dtype=dtype, shape=known)
-        mood = mood or (self.mood if rng.random() < 0.8 else rng.choice(MOODS))
+        mood = mood or (self.mood if rng.random() < 0.8 else rng.choice(self.moods))
         value = laid_out(rng, array(rng, dtype, shape, mood))
         self.given[v] = self.values[v] = value
         self.terms.append(v)
