@@ -56,6 +56,9 @@ class Op(Record):
     idempotent: bool = False
     #: whether gradients pass it as they are, chosen, moved and added up but never multiplied
     moves_only: bool = False
+    #: the ops that undo one of an associative, commutative op: `(sub, neg)` of `add`; matchers see
+    #: differences as parts of sums
+    undone_by: tuple[Op, Op] | None = None
 
     # --- building nodes --------------------------------------------------------------------------
 

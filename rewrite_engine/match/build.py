@@ -1,16 +1,27 @@
-"""Right sides made by the interpreter: what `match/emit.py` compiles, done step by step; and which
-nodes a firing consumes (`consumer`), for the origin of what it makes.
+"""Right sides made by the interpreter: what `match/emit.py` compiles, done step by step; which
+nodes a firing consumes (`consumer`), for the origin of what it makes; and terms as they are seen
+where differences are parts of sums (`views`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from rewrite_engine.errors import PatternError
-from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
 from rewrite_engine.graph.origin import Origin, plainly
-from rewrite_engine.match.ac import EXTRA, all_constant, apply_weak, is_ac, put_back
+from rewrite_engine.match.ac import (
+    EXTRA,
+    all_constant,
+    apply_weak,
+    is_ac,
+    is_joined_to,
+    joined,
+    may_regroup,
+    put_back,
+)
 from rewrite_engine.match.emit import Function, as_term, literal_like
 from rewrite_engine.match.lower import Compute, Condition
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
@@ -146,3 +157,114 @@ def _any(heads: frozenset[Any], depth: int) -> Consumer:
         return tuple(found)
 
     return consumed
+
+
+# --- differences in sums --------------------------------------------------------------------------
+#
+# `a - b + rest` speaks of any sum in which `a` is added and `b` subtracted, wherever they stand in
+# a nest of sums and differences. Such a nest is looked at with `b` moved beside `a`; everything
+# else stays where it is, so the rest is what is added beside `a`. So are quotients in products.
+
+NEST = 4  # levels of a nest below which a change makes a rule be tried again
+
+OPENED = 32  # nodes of a nest that are looked at
+PAIRS = 200  # pairs of an added and a subtracted operand that are tried
+
+Path = tuple[int, ...]
+View = tuple[Apply, Callable[[Any], Any]]
+
+
+def differences(left: OpNode) -> list[OpNode]:
+    """The operands of a left side that are differences in a sum with a rest."""
+    undone_by = getattr(left.op, "undone_by", None)
+    if undone_by is None or not left.rests or not is_ac(left):
+        return []
+    return [a for a in left.args if isinstance(a, OpNode) and a.op is undone_by[0]]
+
+
+def levels(left: OpNode) -> int:
+    """The levels of nests that a left side looks into."""
+    return NEST if differences(left) else 0
+
+
+def views(left: OpNode, exact: bool, fgraph: Any, node: Apply) -> Iterator[View]:
+    """Yield sums that a left side may match because a nest is equal to one with such a sum in it;
+    and what makes the whole of what takes its place. exact: see `ac.may_regroup`.
+    """
+    wanted, whole = differences(left), node.outputs[0]
+    ops = (left.op, *left.op.undone_by) if wanted else ()
+    if node.op not in ops or not may_regroup(3, 2, exact, whole):
+        return
+    found = _leaves(fgraph, node, ops)
+    added = [(path, v) for path, v, sign in found if sign > 0]
+    taken = [(path, v) for path, v, sign in found if sign < 0]
+    pairs = (
+        (p, q, part)
+        for part in wanted
+        for p in added
+        if _may_be(part.args[0], p[1])
+        for q in taken
+        if _may_be(part.args[1], q[1])
+    )
+    for (here, v), (there, u), part in islice(pairs, PAIRS):
+        pair = part.op(v, u)
+        if pair.type.computes_like(whole.type):
+            yield _view(node, ops, pair, here, there)
+
+
+def _leaves(fgraph: Any, node: Apply, ops: tuple[Any, ...]) -> list[tuple[Path, Any, int]]:
+    """The operands of a nest of sums and differences, with their places and signs."""
+    type_, room = node.outputs[0].type, OPENED
+    found: list[tuple[Path, Any, int]] = []
+    todo: list[tuple[Path, Apply, int]] = [((), node, 1)]
+    for path, inner, sign in todo:
+        for i, v in enumerate(inner.inputs):
+            own = sign if inner.op is ops[0] or (inner.op is ops[1] and i == 0) else -sign
+            if room and any(is_joined_to(fgraph, v, op, type_) for op in ops):
+                room -= 1
+                todo.append(((*path, i), v.owner, own))
+            else:
+                found.append(((*path, i), v, own))
+    return found
+
+
+def _may_be(pattern: Any, v: Any) -> bool:
+    if isinstance(pattern, OpNode) and pattern.default is None:
+        return v.owner is not None and pattern.fits(v.owner.op)
+    return not isinstance(pattern, Literal) or v.head is CONSTANT
+
+
+def _view(node: Apply, ops: tuple[Any, ...], pair: Any, here: Path, there: Path) -> View:
+    """The sum of a pair and of what is added beside its place; what puts a term in its place."""
+    parent = node
+    for i in here[:-1]:
+        parent = parent.inputs[i].owner
+    place, others = here, ()
+    if parent.op is ops[0]:
+        place = here[:-1]
+        beside = [(*place, i) for i in range(len(parent.inputs)) if i != here[-1]]
+        kept = [_without(node, ops, path, {there: None}) for path in beside]
+        others = tuple([v for v in kept if v is not None])
+    out = ops[0].make_node(pair, *others).outputs[0] if others else None
+    if out is None:
+        out = build_variable(ops[0], (pair,), pair.type)
+    return out.owner, lambda term: _without(node, ops, (), {there: None, place: term})
+
+
+def _without(node: Apply, ops: tuple[Any, ...], path: Path, changes: dict[Path, Any]) -> Any:
+    """What stands at a place of a nest, with other terms (None: nothing) at some places."""
+    if path in changes:
+        return changes[path]
+    v = node.outputs[0]
+    for i in path:
+        v = v.owner.inputs[i]
+    if not any(place[: len(path)] == path for place in changes):
+        return v
+    inner = v.owner
+    kept = [_without(node, ops, (*path, i), changes) for i in range(len(inner.inputs))]
+    terms = [x for x in kept if x is not None]
+    if not terms or (inner.op is not ops[0] and kept[0] is not None and len(terms) < len(kept)):
+        return terms[0] if terms else None
+    if len(terms) == len(kept):
+        return inner.op(*terms)
+    return joined(ops[0], terms) if inner.op is ops[0] else ops[2](*terms)

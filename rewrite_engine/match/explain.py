@@ -100,6 +100,8 @@ def _of_data(rule: DataRule, node: Apply, fgraph: Any, text: Text, run: bool) ->
             first = first or found
     except SearchBudgetError as error:
         return Diagnosis(False, "root", str(error))
+    if rule.nests and run and isinstance(rule.interpreted(fgraph, node), Variable):
+        return Diagnosis(True)
     return first or probe.diagnosis(node)
 
 

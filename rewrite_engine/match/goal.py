@@ -14,6 +14,7 @@ answers; a rest that only the left side has is empty in them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 import kanren
@@ -33,7 +34,7 @@ from rewrite_engine.match.backward import (
     repeats,
     to_term,
 )
-from rewrite_engine.match.build import ask, guards_hold, instantiate
+from rewrite_engine.match.build import ask, guards_hold, instantiate, views
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.pattern import Hole, OpNode, subpatterns
@@ -122,13 +123,15 @@ def _results(rule: Any, value: Any, state: Any) -> Iterator[Any]:
         value = Shared()(value)
     if value.owner is None:
         return
-    for bound in match_root(rule.left, value.owner, rule.lowered.exact):
-        len(state)  # (a watched state looks at the clock)
-        if not guards_hold(rule.guards, bound):
-            continue
-        answer = instantiate(rule.right, bound, value.owner)
-        if answer is not None:
-            yield answer
+    seen = chain([(value.owner, None)], views(rule.left, rule.lowered.exact, None, value.owner))
+    for node, whole in seen:
+        for bound in match_root(rule.left, node, rule.lowered.exact):
+            len(state)  # (a watched state looks at the clock)
+            if not guards_hold(rule.guards, bound):
+                continue
+            answer = instantiate(rule.right, bound, node)
+            if answer is not None:
+                yield answer if whole is None else whole(answer)
 
 
 # --- by unification -------------------------------------------------------------------------------

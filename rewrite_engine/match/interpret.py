@@ -29,7 +29,7 @@ from rewrite_engine.match.ac import (
     stands_alone,
     without,
 )
-from rewrite_engine.match.build import ask, instantiate
+from rewrite_engine.match.build import ask, differences, instantiate, views
 from rewrite_engine.match.emit import Function, compile_rule, test_cost
 from rewrite_engine.match.lower import Condition, Lowered
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, is_wide
@@ -66,6 +66,10 @@ def match_root(
 
 def interpreted(rule: Lowered, fgraph: Any, node: Any) -> Any:
     """What a rule makes of a node; None if it does not apply."""
+    return with_views(rule.left, rule.exact, partial(_interpreted, rule))(fgraph, node)
+
+
+def _interpreted(rule: Lowered, fgraph: Any, node: Any) -> Any:
     for bound in Matcher(rule.left, rule.exact, Tries(MOST), rule.guards, fgraph).ways(node):
         result = instantiate(rule.right, bound, node)
         if result is not None:
@@ -80,7 +84,27 @@ def matcher_for(rule: Lowered, name: str, text: str) -> Function:
     try:
         return compile_rule(rule, name, text)
     except SyntaxError:
-        return partial(interpreted, rule)
+        return partial(_interpreted, rule)
+
+
+def with_views(left: OpNode, exact: bool, match: Function) -> Function:
+    """A matcher that also looks at sums as `build.views` has them, where the left side asks for
+    that.
+    """
+    if not differences(left):
+        return match
+
+    def apply(fgraph: Any, node: Any) -> Any:
+        new = match(fgraph, node) if node.op is left.op else None
+        if new is not None:
+            return new
+        for view, whole in views(left, exact, fgraph, node):
+            new = match(fgraph, view)
+            if new is not None:
+                return whole(new)
+        return None
+
+    return apply
 
 
 @dataclass(slots=True)

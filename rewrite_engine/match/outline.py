@@ -21,7 +21,7 @@ from typing import Any
 
 from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.match.ac import is_associative
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
 
 WIDE = 6  # operands that are looked at below an op; one with more is not looked into
 
@@ -175,6 +175,18 @@ def demands(left: OpNode) -> dict[int, tuple[Any, ...]]:
                 found.setdefault(level, []).append(p.op)
             stack += [(a, level + 1) for a in p.args]
     return {level: tuple(marks) for level, marks in found.items()}
+
+
+def interior(left: OpNode, roots: Sequence[Any], nests: int) -> dict[Any, int]:
+    """Ops that a left side looks at below its root, with the depth at which they are. nests: levels
+    of nests of the `roots` that it looks into.
+    """
+    found: dict[Any, int] = dict.fromkeys(roots, nests) if nests else {}
+    for p, depth in subpatterns(left):
+        if depth and isinstance(p, OpNode):
+            key = p.op.cls if isinstance(p.op, OpClass) else p.op
+            found[key] = max(depth + nests, found.get(key, 0))
+    return found
 
 
 def marks(seen: Iterable[Outline], level: int) -> set[Any] | None:

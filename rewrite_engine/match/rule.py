@@ -17,15 +17,16 @@ from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
-from rewrite_engine.match.build import Consumer, Keeps, careful, consumer, on_constants
+from rewrite_engine.match.build import Consumer, Keeps, careful, consumer, levels, on_constants
 from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
 from rewrite_engine.match.emit import Function
-from rewrite_engine.match.interpret import interpreted, matcher_for
+from rewrite_engine.match.interpret import interpreted, matcher_for, with_views
 from rewrite_engine.match.lower import Compute, lower
 from rewrite_engine.match.outline import (
     Outline,
     demands,
     head_of,
+    interior,
     may_be_op,
     may_match_operands,
     numbers_among,
@@ -243,7 +244,10 @@ class DataRule(Rule):
                 why = 'what a rule is `assuming` belongs to a claim: claim=assumes("fastmath"), say'
                 raise self.error(PatternError, why)
             self.tags |= claim.then.tags
-        self.depth = max(d for p, d in subpatterns(self.left) if isinstance(p, OpNode) or d == 0)
+        #: levels of nests of sums and differences that are looked into (`build.views`)
+        self.nests = levels(self.left)
+        depths = [d for p, d in subpatterns(self.left) if isinstance(p, OpNode) or d == 0]
+        self.depth = max(depths) + self.nests
 
     @property
     def needs_leave(self) -> str | None:
@@ -266,14 +270,15 @@ class DataRule(Rule):
         return rule_text(self.lowered)
 
     def roots(self) -> Sequence[Any]:
-        op = self.left.op
-        return [op.cls] if isinstance(op, OpClass) else [op]
+        op: Any = self.left.op
+        more = op.undone_by if self.nests else ()
+        return [op.cls] if isinstance(op, OpClass) else [op, *more]
 
     def considers(self, op: Any) -> bool:
-        return may_be_op(self.left, op)
+        return may_be_op(self.left, op) or bool(self.nests and op in self.roots())
 
     def fits(self, seen: Sequence[Outline]) -> bool:
-        return may_match_operands(self.left, seen)
+        return bool(self.nests) or may_match_operands(self.left, seen)
 
     def may_apply(self, op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
         args = self.left.args
@@ -282,7 +287,7 @@ class DataRule(Rule):
 
     @cached_property
     def demands(self) -> dict[int, tuple[Any, ...]]:  # type: ignore[override]
-        return demands(self.left)
+        return {} if self.nests else demands(self.left)
 
     def numbers(self) -> Iterable[Any]:
         return numbers_among(self.left.args)
@@ -292,18 +297,14 @@ class DataRule(Rule):
 
     @cached_property
     def _interior(self) -> dict[Any, int]:
-        found: dict[Any, int] = {}
-        for p, depth in subpatterns(self.left):
-            if depth and isinstance(p, OpNode):
-                key = p.op.cls if isinstance(p.op, OpClass) else p.op
-                found[key] = max(depth, found.get(key, 0))
-        return found
+        return interior(self.left, self.roots(), self.nests)
 
     @cached_property
     def apply(self) -> Function:
         leave = self.needs_leave
         name = self.name if leave is None else f"{self.name}, assuming {leave}"
-        return careful(matcher_for(self.lowered, name, self.text), self.keeps)
+        match = matcher_for(self.lowered, name, self.text)
+        return careful(with_views(self.left, self.lowered.exact, match), self.keeps)
 
     def interpreted(self, fgraph: Any, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""

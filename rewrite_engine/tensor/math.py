@@ -74,6 +74,9 @@ arcsinh = lift(scalar.arcsinh)
 arccosh = lift(scalar.arccosh)
 arctanh = lift(scalar.arctanh)
 
+add.undone_by = (sub, neg)
+mul.undone_by = (true_div, reciprocal)
+
 maximum = lift(scalar.maximum)
 minimum = lift(scalar.minimum)
 clip = lift(scalar.clip)

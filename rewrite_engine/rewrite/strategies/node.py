@@ -374,6 +374,7 @@ class Where(Strategy):
         super().__init__(part, phase=phase)
         self.condition = condition
         self.what = getattr(condition, "__name__", str(condition))
+        self.refusal = f"its condition {self.what} does not hold"
         self.name = self.short_name = self.text = f"where({self.what}, {part.name})"
 
     def over(self, parts: Iterable[Rule]) -> Strategy:
@@ -384,10 +385,9 @@ class Where(Strategy):
             return steps_of(self.parts[0], fgraph, node)
         tries = getattr(fgraph, "tries", None)
         if tries is not None:
-            no = Diagnosis(False, self.what, self.stopped(fgraph, node))
+            no = Diagnosis(False, self.what, self.refusal)
             tries.within(self, node, "failed", no, 0.0)
         return None
 
     def stopped(self, fgraph: Any, node: Apply) -> str | None:
-        held = self.condition(fgraph, node)
-        return None if held else f"its condition {self.what} does not hold"
+        return None if self.condition(fgraph, node) else self.refusal
