@@ -177,6 +177,11 @@ def demands(left: OpNode) -> dict[int, tuple[Any, ...]]:
     return {level: tuple(marks) for level, marks in found.items()}
 
 
+def deepest(left: OpNode) -> int:
+    """How many levels below its root a left side looks."""
+    return max(d for p, d in subpatterns(left) if isinstance(p, OpNode) or d == 0)
+
+
 def interior(left: OpNode, roots: Sequence[Any], nests: int) -> dict[Any, int]:
     """Ops that a left side looks at below its root, with the depth at which they are. nests: levels
     of nests of the `roots` that it looks into.

@@ -24,6 +24,7 @@ from rewrite_engine.match.interpret import interpreted, matcher_for, with_views
 from rewrite_engine.match.lower import Compute, lower
 from rewrite_engine.match.outline import (
     Outline,
+    deepest,
     demands,
     head_of,
     interior,
@@ -246,8 +247,7 @@ class DataRule(Rule):
             self.tags |= claim.then.tags
         #: levels of nests of sums and differences that are looked into (`build.views`)
         self.nests = levels(self.left)
-        depths = [d for p, d in subpatterns(self.left) if isinstance(p, OpNode) or d == 0]
-        self.depth = max(depths) + self.nests
+        self.depth = deepest(self.left) + self.nests
 
     @property
     def needs_leave(self) -> str | None:
