@@ -270,9 +270,8 @@ class DataRule(Rule):
         return rule_text(self.lowered)
 
     def roots(self) -> Sequence[Any]:
-        op: Any = self.left.op
-        more = op.undone_by if self.nests else ()
-        return [op.cls] if isinstance(op, OpClass) else [op, *more]
+        op = self.left.op
+        return [op.cls] if isinstance(op, OpClass) else [op, *(op.undone_by if self.nests else ())]
 
     def considers(self, op: Any) -> bool:
         return may_be_op(self.left, op) or bool(self.nests and op in self.roots())
