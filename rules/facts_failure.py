@@ -11,6 +11,7 @@ from collections import Counter
 from itertools import islice
 
 from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.graph.op import Op
 from rewrite_engine.match.fact import because, every, fact, unknown
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.pattern import OpClass, OpNode, Prop, holes, subpatterns
@@ -208,12 +209,31 @@ def operands_kept(fgraph, node, new):
     """For `@node_rewriter(..., keeps=operands_kept)`: whether the errors of operands that are not
     in what takes the place of a node are still raised.
     """
+    return _all_kept(fgraph, node, node.inputs, new)
+
+
+def lengths_kept(fgraph, node, new):
+    """The same for what takes the place of a shape. An op that says how its shape follows, and
+    nothing of when it fails, is taken at its word.
+    """
+    (x,) = node.inputs
+    silent = x.owner is not None and not _says_when_it_fails(type(x.owner.op))
+    return _all_kept(fgraph, node, x.owner.inputs if silent else node.inputs, new)
+
+
+def _all_kept(fgraph, node, terms, new):
     kept = _parts(new)
-    for v in node.inputs:
+    for v in terms:
         answer = v in kept or errors_stay(fgraph, node, v, kept)
         if not answer:
             return answer
     return True
+
+
+def _says_when_it_fails(cls):
+    """Whether anything is declared of when a class of ops fails."""
+    known = cls.equal_lengths is not Op.equal_lengths or issubclass(cls, MAY_FAIL)
+    return known or cls in fits.cases
 
 
 #: ops that may fail for other reasons than shapes that do not fit each other

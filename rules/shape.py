@@ -7,7 +7,7 @@ from functools import cache
 from rewrite_engine.errors import MethodNotDefined
 from rewrite_engine.match.emit import apply_op
 from rewrite_engine.rules.facts import length as known_length
-from rewrite_engine.rules.facts_failure import errors_stay
+from rewrite_engine.rules.facts_failure import errors_stay, lengths_kept
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import (
     CheckedLength,
@@ -42,7 +42,7 @@ def dims_of(fgraph, variable, lengths=length):
         return None
 
 
-@node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=operands_kept)
+@node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=lengths_kept)
 def shape_of_known(fgraph, node):
     """A static shape is a constant. Not data: it looks at types only.
 
@@ -53,7 +53,7 @@ def shape_of_known(fgraph, node):
     return None if None in dims else constant(list(dims), dtype="int64")
 
 
-@node_rewriter([Shape_i], phase="canonicalize", claim=exact, keeps=operands_kept)
+@node_rewriter([Shape_i], phase="canonicalize", claim=exact, keeps=lengths_kept)
 def length_of_known(fgraph, node):
     """A static length is a constant. Not data: it looks at types only.
 
@@ -64,7 +64,7 @@ def length_of_known(fgraph, node):
     return None if n is None else constant(n, dtype="int64")
 
 
-@node_rewriter([Shape_i], phase="canonicalize", claim=exact, keeps=operands_kept)
+@node_rewriter([Shape_i], phase="canonicalize", claim=exact, keeps=lengths_kept)
 def length_by_inference(fgraph, node):
     """The length of a result follows from those of the operands, without computing it.
 
@@ -80,7 +80,7 @@ def length_by_inference(fgraph, node):
     return None if dims is None else dims[node.op.i]
 
 
-@node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=operands_kept)
+@node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=lengths_kept)
 def shape_by_inference(fgraph, node):
     """The shape of a result follows from those of the operands, without computing it.
 
@@ -168,7 +168,7 @@ def length_without_checks(fgraph, node):
     return inputs[0] if holds and max(node.op.groups) > 1 else None
 
 
-@node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=operands_kept)
+@node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=lengths_kept)
 def shape_as_lengths(fgraph, node):
     """One length after the other, where they are checked.
 

@@ -8,7 +8,7 @@ from typing import Any
 from rewrite_engine.gradient.walk import float_zeros
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, grad_undefined
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.math import clip, mul
 
@@ -33,6 +33,9 @@ class GradientView(Op):
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
         return list(shapes)
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        return []
 
 
 class DisconnectedGrad(GradientView):

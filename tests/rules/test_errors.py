@@ -58,8 +58,8 @@ def values(lengths: Any, more: int = 0) -> dict[Any, Any]:
 
 LOST = {
     "the condition does not fit": pt.switch(y > 0, x, x),
-    "what is not chosen does not fit": pt.switch(True, x, y),
-    "nor this": pt.switch(False, x, y),
+    "what is not chosen does not fit": pt.switch(pt.constant(True), x, y),
+    "nor this": pt.switch(pt.constant(False), x, y),
     "nor does what is never chosen": pt.switch(z > 0, pt.switch(z > 0, x, y), z),
     "here either": pt.switch(z > 0, x, pt.switch(z > 0, y, x)),
     "the condition cannot be computed": pt.switch(x[5] > 0, s, s),
@@ -163,7 +163,7 @@ UNARY: list[Any] = [
 ]  # fmt: skip
 BINARY: list[Any] = [
     pt.add, pt.mul, pt.maximum, pt.second, pt.dot, lambda a, b: pt.switch(a > 0, b, b),
-    lambda a, b: pt.switch(True, a, b), lambda a, b: pt.switch(a > 0, pt.switch(a > 0, a, b), a),
+    lambda a, b: pt.switch(pt.constant(True), a, b), lambda a, b: pt.switch(a > 0, pt.switch(a > 0, a, b), a),
     lambda a, b: pt.second(a - b, a), lambda a, b: pt.second(a, b) * a,
     lambda a, b: a / pt.exp(b) * pt.exp(b), lambda a, b: pt.ones_like(a) * b,
     lambda a, b: pt.join(0, a, b), lambda a, b: pt.join(0, a, b)[: a.shape[0]],
@@ -258,6 +258,27 @@ def test_an_op_that_says_nothing_may_fail() -> None:
     assert repr(rewritten(pt.switch(Picky()(s) > 0, s, s))) != "s"
 
 
+class Doubled(Op):
+    """An op of a user, who says how the shape follows, and nothing of when it fails."""
+
+    __props__ = ()
+
+    def infer_types(self, types: Any) -> Any:
+        return types
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        output_storage[0][0] = 2 * inputs[0]
+
+    def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> Any:
+        return shapes
+
+
+def test_an_op_that_says_how_its_shape_follows_need_not_be_computed() -> None:
+    assert not cannot_fail(Doubled()(x))
+    assert repr(rewritten(Doubled()(x).shape[0])) == "Shape_i{i=0}(x)"
+    assert "CheckedLength" in repr(rewritten(Doubled()(x + y).shape[0]))
+
+
 def test_facts_of_deep_terms() -> None:
     deep = x
     for _ in range(5_000):
@@ -305,7 +326,7 @@ def test_the_user_may_let_errors_go() -> None:
 def test_why_not_says_what_may_be_lost() -> None:
     said = str(why_not(switch_of_same, pt.switch(y > 0, x, x)))
     assert "what is dropped may not fit what is kept" in said
-    said = str(why_not(switch_on_true, pt.switch(True, x, pt.dot(A, x))))
+    said = str(why_not(switch_on_true, pt.switch(pt.constant(True), x, pt.dot(A, x))))
     assert "dot may raise an error" in said.lower()
 
 
