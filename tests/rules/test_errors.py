@@ -163,7 +163,8 @@ UNARY: list[Any] = [
 ]  # fmt: skip
 BINARY: list[Any] = [
     pt.add, pt.mul, pt.maximum, pt.second, pt.dot, lambda a, b: pt.switch(a > 0, b, b),
-    lambda a, b: pt.switch(pt.constant(True), a, b), lambda a, b: pt.switch(a > 0, pt.switch(a > 0, a, b), a),
+    lambda a, b: pt.switch(pt.constant(True), a, b),
+    lambda a, b: pt.switch(a > 0, pt.switch(a > 0, a, b), a),
     lambda a, b: pt.second(a - b, a), lambda a, b: pt.second(a, b) * a,
     lambda a, b: a / pt.exp(b) * pt.exp(b), lambda a, b: pt.ones_like(a) * b,
     lambda a, b: pt.join(0, a, b), lambda a, b: pt.join(0, a, b)[: a.shape[0]],
