@@ -1,5 +1,9 @@
 """What a rule promises about values: `exact`, `refines` (the default), `approx(ulps)`,
 `assumes(condition)`.
+
+Every claim keeps dtype and shape, and errors: where the left side raises one (shapes that do not
+fit), so does the right side, unless the condition is "shape_unsafe". A NaN in an input that the
+left side shows is never lost. `tests/rules/oracle.py` holds each shipped rule against this.
 """
 
 from __future__ import annotations
@@ -40,18 +44,22 @@ class Claim(NamedTuple):
 #: what messages say where something else is given
 CLAIMS = 'a claim is one of exact, refines, approx(ulps), assumes("fastmath")'
 
-#: bitwise the same values (a NaN is a NaN), dtype and shape kept
+#: the same bits (a NaN is a NaN), dtype, shape and errors
 exact = Claim("exact")
-#: defined wherever the left side is, and no less accurate, up to the sign of a zero and to what
-#: underflows on the way
+#: Where the left side is finite, the right side is, too, and no less accurate (the last rounding and
+#: the sign of a zero aside). Where it is infinite, the right side is that infinity, or the finite
+#: true value. Where it is NaN, the right side is NaN; or the true value, if the inputs are finite
+#: (what overflowed or underflowed on the way is mended); or, for functions that are made stable, the
+#: limit at an infinite input: sigmoid(inf) is 1. A complex number with an infinite part is infinite.
 refines = Claim("refines")
 
 
 def approx(ulps: int) -> Claim:
-    """The values differ by at most so many units in the last place: those of the result, or of the
-    largest of the numbers that were added up to it; for rules on any number of operands (tag
-    "reorder") per operand, where no partial sum overflows. Raises `ValueError` for anything but a
-    whole number that is positive.
+    """As `refines`, but finite values may be less accurate, by so many units in the last place:
+    those of the result, or of the largest of the numbers that were added up to it; for rules on any
+    number of operands (tag "reorder") per operand. Only these may overflow where the left side does
+    not: in a partial sum of another order. What was NaN because a sum overflowed may be infinite.
+    Raises `ValueError` for anything but a whole number that is positive.
     """
     if not isinstance(ulps, int) or isinstance(ulps, bool) or ulps < 1:
         raise ValueError(f"approx takes a whole number of units in the last place, not {ulps!r}")

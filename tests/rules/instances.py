@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import random
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -13,6 +15,7 @@ from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.pattern import Const, Hole, Literal, OpClass, Prop, holes
 from rewrite_engine.match.rule import DataRule
+from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rules.language import (
     Anything,
     Bool,
@@ -35,7 +38,18 @@ TRUSTING = [r.on_trust for r in DATA if any(g.assumed for g in r.guards)]
 #: with those that are used where the user grants what facts would have to prove; none asks whether
 #: an error is lost (`tests/rules/test_errors.py`)
 RULES = [r.careless if r.keeps else r for r in (*DATA, *TRUSTING)]
-DTYPES = ["float64", "float32", "int64", "int8", "bool"]
+DTYPES = [
+    "float64", "float32", "float16", "int64", "int8", "uint8", "uint64", "bool",
+    "complex128", "complex64",
+]  # fmt: skip
+#: what operands, and numbers, of one term may have in turn
+MIXTURES = [
+    ["float64", "float32", "float16"],
+    ["float64", "float32", "int64", "int32", "int8", "bool"],
+    ["float16", "int8", "uint8", "int16", "float32"],
+    ["complex128", "complex64", "float64"],
+    ["int64", "int8", "uint8", "uint64", "int32", "bool"],
+]
 KINDS = {
     Float: "fc",
     Real: "f",
@@ -60,8 +74,10 @@ SHAPES = [
     [(None, None), (None,)],
     [(None,), (None, None), ()],
     [(), (None,)],
+    [(None, None), (None, 1)],
+    [(None, None), (1, None)],
 ]
-AXES = [None, (0,), (1,), (0, 1)]
+AXES = [None, (0,), (1,), (0, 1), (-1,), ()]
 
 #: parameters of ops, by rule or by name
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
@@ -129,13 +145,32 @@ def truth(v: Any) -> Any:
     return pt.cast(v > 0, v.type.dtype)
 
 
-class Builder:
-    """Makes one term of a left side."""
+@cache
+def numbers(dtype: str) -> list[Any]:
+    """What constants are: plain numbers, and the ends of the dtype."""
+    with np.errstate(all="ignore"):
+        if np.dtype(dtype).kind in "fc":
+            limits = np.finfo(dtype)
+            low, high = float(limits.tiny), float(limits.max)
+            found = [2, -3, 0.5, 0.1, 1 / 3, 1e-4, 1e-3, 7e-4, 2, -3, 30, 1e4, 1, -1, 0, -0.0]
+            found += [low, low / 4, 1.3 * low**0.5, 0.7 * low**0.5, high, 1.3 * high**0.5, high / 2]
+            found += [np.inf, -np.inf, np.nan, 1e16]
+        else:
+            found = [2, -3, 100, 3, 1, -1, 0, 127]
+        return [np.asarray(n).astype(dtype) for n in found]
 
-    def __init__(self, rule: DataRule, dtype: str, shapes: Any, parameters: Any, choice: int):
-        self.rule, self.dtype, self.shapes, self.choice = rule, dtype, shapes, choice
+
+class Builder:
+    """Makes one term of a left side. dtypes: what operands may have, chosen for each of them."""
+
+    def __init__(
+        self, rule: DataRule, dtypes: Sequence[str], shapes: Any, parameters: Any, choice: int
+    ) -> None:
+        self.rule, self.dtypes, self.shapes, self.choice = rule, dtypes, shapes, choice
+        self.choose = random.Random(f"{rule.short_name} {dtypes} {choice}")
         self.bound: dict[str, Any] = dict(parameters)
         self.inputs: list[Any] = []
+        self.stand_ins: list[Any] = []
 
     def term(self) -> Variable:
         return self.fill(self.rule.left)
@@ -146,7 +181,7 @@ class Builder:
                 self.bound[pattern.name] = self.operand(pattern)
             return self.bound[pattern.name]
         if isinstance(pattern, Literal):
-            return pattern.operand
+            return self.literal(pattern)
         args: list[Any] = []
         for a in pattern.args:
             value = self.fill(a)
@@ -155,6 +190,17 @@ class Builder:
         if isinstance(op, OpClass):
             op = op.cls(**{n: self.prop(p) for n, p in op.props})
         return op(*args)
+
+    def literal(self, pattern: Literal) -> Any:
+        """A number, as weak as Python's; with a dtype; or filling an array."""
+        value = pattern.value
+        form = self.choose.randrange(6)
+        typed = np.asarray(value).astype(self.choose.choice(list(self.dtypes)))
+        if form < 2 or typed != value:
+            return pattern.operand
+        if form == 2 and value == 0 and typed.dtype.kind == "f":
+            typed = -typed
+        return pt.constant(np.full([(1,), (4,)][form % 2], typed) if form > 3 else typed)
 
     def prop(self, wanted: Any) -> Any:
         return self.bound[wanted.name] if isinstance(wanted, Hole) else wanted
@@ -168,16 +214,19 @@ class Builder:
         make: Any = choices[self.choice % len(choices)] if choices else None
         if isinstance(make, Of):
             return make.op(self.bound[make.name])
-        return make(v) if make is not None else v
+        if make is not None:
+            v = make(v)
+            self.stand_ins.append(v)
+        return v
 
     def fresh(self, name: str, hole: Hole) -> Any:
-        sort, dtype = hole.sort, self.dtype
-        if name == "condition":
-            dtype = "bool"
-        if dtype[0] not in KINDS.get(sort, "fiub"):
-            raise TypeError(f"{dtype} is no {sort}")
+        sort = hole.sort
+        fits = [d for d in self.dtypes if np.dtype(d).kind in KINDS.get(sort, "fiubc")]
+        if not fits:
+            raise TypeError(f"{self.dtypes} has no {sort}")
+        dtype = "bool" if name == "condition" else self.choose.choice(fits)
         if sort in CONSTANTS:
-            return pt.constant(np.asarray([2.0, -3.0][self.choice % 2]).astype(dtype))
+            return pt.constant(self.choose.choice(numbers(dtype)))
         rank = {Scalar: 0, Vector: 1, Matrix: 2}.get(sort)
         shape = self.shapes[min(len(self.inputs), len(self.shapes) - 1)]
         if rank is not None and len(shape) != rank:
@@ -206,21 +255,25 @@ def instances(
     rule: DataRule, dtypes: Any = DTYPES, shapes: Any = SHAPES
 ) -> Iterator[tuple[Variable, list[Any]]]:
     """Yield well-typed terms of the left side, each with its inputs."""
+    for builder, term in built(rule, [[dtype] for dtype in dtypes], shapes, range(2)):
+        yield term, builder.inputs
+
+
+def built(
+    rule: DataRule, mixtures: Any, shapes: Any, choices: Any
+) -> Iterator[tuple[Builder, Variable]]:
+    """The same with what made them; operands have dtypes of a mixture."""
     seen = set()
-    for dtype, sizes, parameters, choice in product(
-        dtypes, shapes, parameter_choices(rule), range(2)
-    ):
-        builder = Builder(rule, dtype, sizes, parameters, choice)
+    every = product(mixtures, shapes, parameter_choices(rule), choices)
+    for dtypes, sizes, parameters, choice in every:
+        builder = Builder(rule, dtypes, sizes, parameters, choice)
         try:
             term = builder.term()
         except (RewriteEngineError, TypeError):
             continue  # no such term
-        key = (
-            str(builder.bound),
-            str([v.type for v in builder.inputs]),
-            choice if GIVEN.get(rule.short_name) or not builder.inputs else 0,
-        )
-        if key not in seen and term.owner is not None:
+        if not is_computed(term):
+            continue
+        key = (brief(term, 20), str([v.type for v in builder.inputs]), str(builder.bound))
+        if key not in seen:
             seen.add(key)
-            term.tag.operands = [v for v in builder.bound.values() if is_computed(v)]
-            yield term, builder.inputs
+            yield builder, term

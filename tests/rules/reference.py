@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 import mpmath
@@ -12,6 +12,7 @@ from mpmath import mp, mpf
 
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.tensor import Elemwise
 
 mp.dps = 400  # 1 + the smallest number is told from 1
 NAN = mpf("nan")
@@ -32,14 +33,16 @@ def real(fn: Callable[..., Any]) -> Callable[..., Any]:
     return np.frompyfunc(safe, fn.__code__.co_argcount, 1)
 
 
+@lru_cache(maxsize=10_000)
+def exponential(x: Any) -> Any:
+    """(Of large numbers it takes long, and special values come again and again.)"""
+    return mp.exp(x)
+
+
 def divide(x: Any, y: Any) -> Any:
     if y == 0:
         return NAN if x == 0 else mp.inf * mp.sign(x)
     return x / y
-
-
-def exponential(x: Any) -> Any:
-    return mp.exp(x)
 
 
 def logarithm(x: Any) -> Any:
@@ -50,9 +53,16 @@ def power(x: Any, y: Any) -> Any:
     return divide(mpf(1), x) if y == -1 else x**y
 
 
+def sigmoid(x: Any) -> Any:
+    return 1 / (1 + exponential(-x))
+
+
 SCALAR: dict[str, Any] = {
     "add": lambda *xs: reduce(real(lambda a, b: a + b), xs),
     "mul": lambda *xs: reduce(real(lambda a, b: a * b), xs),
+    "maximum": lambda *xs: reduce(real(lambda a, b: max(a, b)), xs),
+    "minimum": lambda *xs: reduce(real(lambda a, b: min(a, b)), xs),
+    "logaddexp": lambda *xs: reduce(real(lambda a, b: logarithm(exponential(a) + exponential(b))), xs),
     "sub": real(lambda a, b: a - b),
     "true_div": real(divide),
     "neg": real(lambda a: -a),
@@ -61,12 +71,18 @@ SCALAR: dict[str, Any] = {
     "sqrt": real(lambda a: mp.sqrt(a)),
     "pow": real(power),
     "reciprocal": real(lambda a: divide(mpf(1), a)),
-    "exp": real(exponential),
-    "expm1": real(lambda a: mp.exp(a) - 1),
+    "exp": real(lambda a: exponential(a)),
+    "expm1": real(lambda a: exponential(a) - 1),
     "log": real(logarithm),
     "log1p": real(lambda a: logarithm(1 + a)),
-    "sigmoid": real(lambda a: 1 / (1 + mp.exp(-a))),
+    "sigmoid": real(sigmoid),
+    "softplus": real(lambda a: logarithm(1 + exponential(a))),
+    "log1mexp": real(lambda a: logarithm(1 - exponential(a))),
+    "sin": real(lambda a: mp.sin(a)),
+    "cos": real(lambda a: mp.cos(a)),
+    "tanh": real(lambda a: mp.tanh(a)),
     "second": lambda a, b: np.broadcast_arrays(a, b)[1],
+    "switch": lambda c, a, b: np.where(np.asarray(c, bool), a, b),
 }
 
 
@@ -83,36 +99,57 @@ ARRAY: dict[str, Any] = {
     "Softmax": lambda x, op: SCALAR["true_div"](SCALAR["exp"](x), exp_sum(x, op)),
     "LogSoftmax": lambda x, op: x - SCALAR["log"](exp_sum(x, op)),
     "LogSumExp": lambda x, op: SCALAR["log"](exp_sum(x, op, op.keepdims)),
+    "Dot": lambda a, b, op: total_of_products(a, b),
+    "MatMul": lambda a, b, op: total_of_products(a, b),
 }
+#: ops that only move elements around do that to any
+MOVES = ("DimShuffle", "DropDims", "Reshape", "Subtensor", "Join", "MakeVector", "Alloc")
 
 
-def reordered(x: Any, op: Any) -> Any:
-    kept = [o for o in op.new_order if o != "x"]
-    assert len(kept) == x.ndim
-    turned = np.transpose(x, kept)
-    return turned[tuple([None if o == "x" else slice(None) for o in op.new_order])]
-
-
-ARRAY["DimShuffle"] = reordered
+def total_of_products(a: Any, b: Any) -> Any:
+    products = SCALAR["mul"](a[..., :, None], b[..., None, :, :] if b.ndim > 1 else b[:, None])
+    return np.add.reduce(products, axis=-2, initial=mpf(0))[..., 0 if b.ndim < 2 else slice(None)]
 
 
 def exact(array: Any) -> Any:
     """An array of multi-precision numbers."""
-    return np.frompyfunc(lambda v: mpf(float(v)), 1, 1)(np.asarray(array))
+    a = np.asarray(array)
+    convert = (lambda v: mpf(int(v))) if a.dtype.kind in "biu" else (lambda v: mpf(float(v)))
+    return np.asarray(np.frompyfunc(convert, 1, 1)(a), object)
 
 
-def reference(output: Variable, given: dict[Any, Any]) -> Any:
-    """The value of a term; None where an op has no reference."""
-    values = {v: np.asarray(exact(a), object) for v, a in given.items()}
+def reference(output: Variable, given: dict[Any, Any], found: dict[Any, Any] | None = None) -> Any:
+    """The value of a term; None where an op has no reference. found: computed values, which are
+    taken for what is an integer or a boolean.
+    """
+    values = {v: a if a.dtype == object else exact(a) for v, a in given.items()}
     for node in toposort([output], list(given)):
+        (out,) = node.outputs
+        if found is not None and out.type.kind in "biu":
+            values[out] = exact(found[out])
+            continue
         xs = [exact(v.data) if isinstance(v, Constant) else values[v] for v in node.inputs]
-        scalar = SCALAR.get(str(node.op))
-        array = ARRAY.get(type(node.op).__name__)
-        if scalar is None and array is None:
+        value = _value(node, xs)
+        if value is None:
             return None
-        value = scalar(*xs) if scalar else array(xs[0], node.op)
-        values[node.outputs[0]] = np.asarray(value, object)
-    return values[output]
+        values[out] = np.asarray(value, object)
+    return values[output] if output in values else exact(output.data)  # type: ignore[attr-defined]
+
+
+def _value(node: Any, xs: list[Any]) -> Any:
+    op = node.op
+    name = type(op).__name__
+    if str(op) in SCALAR:
+        return SCALAR[str(op)](*xs)
+    if isinstance(op, Elemwise):
+        return xs[0] if str(op).startswith("Cast{float") else None
+    if name in ARRAY:
+        return ARRAY[name](*xs, op)
+    if name in MOVES:
+        cells = [[None] for _ in node.outputs]
+        op.perform(node, xs, cells)
+        return cells[0][0]
+    return None
 
 
 def errors(found: Any, wanted: Any) -> Any:
@@ -121,12 +158,13 @@ def errors(found: Any, wanted: Any) -> Any:
 
 
 def error(found: Any, wanted: Any, dtype: Any) -> float:
+    """The same of one number. What is a little larger than the largest number may be infinite."""
     if wanted != wanted or found != found:
         return 0.0 if wanted != wanted and found != found else np.inf
-    limit = mpf(float(np.finfo(dtype).max))
-    if not np.isfinite(found):
-        return 0.0 if abs(wanted) > limit and (wanted > 0) == (found > 0) else np.inf
-    if abs(wanted) > limit:
-        return np.inf
-    spacing = np.spacing(np.asarray(abs(float(wanted)), dtype))
+    largest = mpf(float(np.finfo(dtype).max))
+    if mp.isinf(wanted) or not np.isfinite(found):
+        limit = largest * (1 - 8 * mpf(float(np.finfo(dtype).eps)))
+        far = not np.isfinite(found) and abs(wanted) > limit and (wanted > 0) == (found > 0)
+        return 0.0 if far else np.inf
+    spacing = np.spacing(np.asarray(abs(float(min(abs(wanted), largest))), dtype))
     return float(abs(mpf(float(found)) - wanted) / mpf(float(spacing)))

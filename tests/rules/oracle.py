@@ -1,0 +1,311 @@
+"""Whether two terms, on given inputs, keep a claim (`rewrite_engine/match/claim.py`): the one place
+that says it, for rules of every kind.
+
+Both are computed with `Op.perform`. Where their bits differ, a multi-precision reference decides;
+where that knows no value, the left side does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from mpmath import mp, mpf
+
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.match.claim import Claim
+from rewrite_engine.rewrite.trace import brief
+from rewrite_engine.tensor import Elemwise
+from tests.rules.reference import error, exact, reference
+
+#: units in the last place that are only rounding
+ROUNDING = 8
+#: differences of a kind that are looked at closely, in one computation
+CLOSELY = 4
+
+
+class Sides(NamedTuple):
+    """What a rule makes of a term. name: of the rule. granted: what the user has granted, so that
+    values may be taken as it says.
+    """
+
+    name: str
+    promise: Claim
+    term: Variable
+    new: Variable
+    reorders: bool = False
+    limits: bool = False
+    granted: str | None = None
+
+    def told(self, why: str, given: Any, *values: Any) -> str:
+        lines = [f"{self.name}, {self.promise}: {why}"]
+        lines.append(f"    {brief(self.term, 20)} : {self.term.type}")
+        lines.append(f"    {brief(self.new, 20)} : {self.new.type}")
+        lines += [f"    {v} {v.type} = {np.asarray(a).tolist()}" for v, a in given.items()]
+        names = ("left", "right", "truth", "at")
+        lines += [f"    {name}: {value}" for name, value in zip(names, values)]
+        return "\n".join(lines)[:2500]
+
+
+def computed(output: Any, given: dict[Any, Any]) -> Any:
+    """All values on the way to a variable, checked against their types; the error if there is
+    one.
+    """
+    try:
+        values = {v: v.type.filter(a) for v, a in given.items()}
+        for node in toposort([output], list(values)):
+            cells: list[list[Any]] = [[None] for _ in node.outputs]
+            xs = [x.data if isinstance(x, Constant) else values[x] for x in node.inputs]
+            node.op.perform(node, xs, cells)
+            for out, (result,) in zip(node.outputs, cells, strict=True):
+                values[out] = out.type.filter(np.asarray(result), strict=True)
+    except Exception as failure:  # whatever it is, it is the same on both sides
+        return failure
+    if isinstance(output, Constant):
+        values[output] = np.asarray(output.data)
+    return values
+
+
+def is_nan(a: Any) -> Any:
+    """Where values are NaN; a complex number with an infinite part is infinite."""
+    return np.isnan(a) & ~np.isinf(a)
+
+
+def same_bits(a: Any, b: Any) -> Any:
+    """Where two arrays have the same bits; all NaNs are the same."""
+    if a.dtype.kind == "c":
+        whole = same_bits(a.real, b.real) & same_bits(a.imag, b.imag)
+        return whole | (np.isnan(a) & np.isnan(b))
+    if a.dtype.kind != "f":
+        return np.asarray(a == b)
+    equal = (a == b) & (np.signbit(a) == np.signbit(b))
+    return np.asarray(equal | (np.isnan(a) & np.isnan(b)))
+
+
+def broken(sides: Sides, given: dict[Any, Any]) -> str | None:
+    """How the claim is broken on these inputs; None if it is kept."""
+    left, right = computed(sides.term, given), computed(sides.new, given)
+    if isinstance(left, Exception):
+        if isinstance(right, Exception) or sides.granted == "shape_unsafe":
+            return None
+        return sides.told(f"an error is lost: {left!r}", given)
+    if isinstance(right, Exception):
+        return sides.told(f"an error is new: {right!r}", given)
+    a, b = left[sides.term], right[sides.new]
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return sides.told("another dtype or shape", given, (a.dtype, a.shape), (b.dtype, b.shape))
+    if not sides.term.type.is_super(sides.new.type):
+        return sides.told("a type that does not fit", given)
+    wrong = ~same_bits(a, b)
+    if not wrong.any():
+        return None
+    if sides.promise.kind == "exact" or a.dtype.kind not in "fc":
+        return sides.told("other bits", given, a[wrong][:4], b[wrong][:4])
+    return _differences(sides, given, left, a, b, wrong)
+
+
+def _differences(sides: Sides, given: Any, left: Any, a: Any, b: Any, wrong: Any) -> str | None:
+    """Judge where the two differ: a few of each kind of difference, but all kinds."""
+    with np.errstate(all="ignore"):
+        size = magnitude(sides.term, left, given) if sides.promise.ulps else np.abs(a)
+        size = np.broadcast_to(size, a.shape)
+        spacing = np.spacing(np.maximum(np.minimum(size, np.finfo(a.dtype).max), np.abs(a)))
+        units = max(sides.promise.ulps or 0, 2) * (operands(sides) if sides.reorders else 1)
+        units *= coarseness(sides.term) if sides.promise.ulps else 1
+        finite = np.isfinite(a) & np.isfinite(b)
+        near = finite & (np.abs(b - a) <= units * spacing.astype(a.real.dtype))
+        kinds = 3 * state(a) + state(b)
+    alone, truth = local(sides), None
+    for place in places(wrong & ~near, kinds):
+        here, at = given, place
+        if alone:
+            here, at = {v: part(x, place) for v, x in given.items()}, ()
+        if alone or truth is None:
+            truth = true_value(sides, here)
+        t = None if truth is None else element(truth, at)
+        values = a[place], b[place], t
+        why = unlike(sides, here, at, *values, float(size[place]), units)
+        if why is not None:
+            return sides.told(why, here, *values[:2], None if t is None else mp.nstr(t, 8), at)
+    return None
+
+
+def true_value(sides: Sides, given: Any) -> Any:
+    """What the left side should have given; None where that is not known."""
+    nodes = toposort([sides.term], list(given))
+    if any(v.type.kind == "c" for node in nodes for v in (*node.inputs, *node.outputs)):
+        return None
+    return reference(sides.term, given, computed(sides.term, given))
+
+
+def state(a: Any) -> Any:
+    """0 for what is finite, 1 for what is infinite, 2 for NaN."""
+    return np.where(np.isfinite(a), 0, np.where(is_nan(a), 2, 1))
+
+
+def places(wrong: Any, kinds: Any) -> Any:
+    """The first few and the last places of each kind."""
+    for kind in np.unique(kinds[wrong]):
+        found = list(zip(*np.nonzero(np.atleast_1d(wrong & (kinds == kind))), strict=True))
+        some = found[:: max(1, len(found) // CLOSELY)]
+        yield from (place if wrong.ndim else () for place in some)
+
+
+def local(sides: Sides) -> bool:
+    """Whether an element depends only on the elements in its place."""
+    for term in (sides.term, sides.new):
+        for node in toposort([term]):
+            if not isinstance(node.op, Elemwise) and not is_stretch(node.op):
+                return False
+    return True
+
+
+def is_stretch(op: Any) -> bool:
+    """Whether an op only adds dimensions on the left, as broadcasting does."""
+    order = getattr(op, "new_order", ())
+    kept = [o for o in order if o != "x"]
+    return bool(order) and order == ("x",) * (len(order) - len(kept)) + tuple(range(len(kept)))
+
+
+def part(x: Any, place: Any) -> Any:
+    """The element of an operand that is used in a place, with the rank it has."""
+    x = np.asarray(x)
+    here = place[len(place) - x.ndim :]
+    return x[tuple([slice(0, 1) if n == 1 else slice(i, i + 1) for i, n in zip(here, x.shape)])]
+
+
+def operands(sides: Sides) -> int:
+    """The operands of a nest, at the root."""
+    node = sides.term.owner
+    assert node is not None
+    return sum(len(n.inputs) for n in toposort([sides.term]) if n.op is node.op)
+
+
+def coarseness(term: Variable) -> float:
+    """How many units of the result one unit of the coarsest float is that is computed on the
+    way.
+    """
+    types = [n.outputs[0].type for n in toposort([term])]
+    found = [float(np.finfo(t.dtype).eps) for t in types if t.kind in "fc"]
+    return max(found) / float(np.finfo(term.type.dtype).eps)
+
+
+ADDING = ("add", "sub")
+SCALING = ("neg", "mul", "true_div", "second", "abs")
+SUMS = ("Sum", "Dot", "MatMul")
+MOVES = ("DimShuffle", "DropDims", "Reshape", "Subtensor")
+
+
+def magnitude(output: Variable, values: dict[Any, Any], given: Any) -> Any:
+    """The largest number that is added up to a value (of its size, if nothing is)."""
+    found = {v: size_of(v, values) for v in given}
+    for node in toposort([output], list(given)):
+        xs = [found[x] if x in found else size_of(x, values) for x in node.inputs]
+        name, out = str(node.op), node.outputs[0]
+        kind = type(node.op).__name__
+        if name in ADDING:
+            value = sum(xs[1:], xs[0])
+        elif name in SCALING or kind in SUMS + MOVES:
+            cells: list[list[Any]] = [[None]]
+            wide = [np.asarray(np.real(x), "float64") for x in xs]
+            node.op.perform(node, wide, cells)
+            value = np.abs(np.asarray(cells[0][0], "float64"))
+        else:
+            value = size_of(out, values)
+        found[out] = np.maximum(np.nan_to_num(value, nan=0.0, posinf=np.inf), size_of(out, values))
+    return found[output] if output in found else size_of(output, values)
+
+
+def size_of(v: Any, values: Any) -> Any:
+    value = np.asarray(v.data if isinstance(v, Constant) else values[v])
+    return np.nan_to_num(np.abs(value.astype("complex128")), nan=0.0, posinf=np.inf)
+
+
+def unlike(
+    sides: Sides, given: Any, at: Any, a: Any, b: Any, t: Any, size: float, units: float
+) -> str | None:
+    """What is wrong with b in the place of a, where t is the truth (None: nobody knows)."""
+    inputs = [np.asarray(x) for x in given.values() if np.asarray(x).dtype.kind in "fc"]
+    if is_nan(b):
+        overflown = sides.reorders and size > np.finfo(a.dtype).max and finite(inputs)
+        return None if overflown else "a number becomes NaN"
+    if not np.isfinite(a) and is_true(b, t, size, units):
+        return None
+    if is_nan(a):
+        lost = a.dtype.kind == "c" and not finite(inputs)  # NumPy's products lose infinities
+        overflown = sides.promise.ulps and size >= np.finfo(a.dtype).max and finite(inputs)
+        if np.isinf(b) and (lost or overflown):
+            return None
+        if a.dtype.kind == "c" and at:
+            inputs = [part(x, at) for x in inputs if x.ndim <= len(at)]
+        mended = a.dtype.kind == "c" and finite(inputs)
+        return None if mended else limit(sides, given, at, b, t)
+    if np.isinf(a):
+        same = np.isinf(b) and (a.dtype.kind == "c" or (a > 0) == (b > 0))
+        return None if same else "what is infinite becomes something else"
+    if np.isinf(b):
+        overflown = sides.reorders and size >= np.finfo(a.dtype).max / 2 and finite(inputs)
+        fine = overflown or is_true(b, t, size, units)
+        return None if fine else "what is finite becomes infinite"
+    if t is None:
+        off = abs(complex(b) - complex(a)) / spacing(
+            a.dtype, size, abs(complex(a)), np.finfo(a.dtype).tiny / np.finfo(a.dtype).eps
+        )
+        return None if off <= max(units, ROUNDING) else f"off by {mp.nstr(off, 3)} units"
+    if t != t:
+        return "a number where the true value is none"
+    unit = spacing(a.dtype, size, abs(t))
+    off, was = abs(mpf(float(b)) - t) / unit, abs(mpf(float(a)) - t) / unit
+    if off <= max(units, ROUNDING, 2 * was):
+        return None
+    return f"off by {mp.nstr(off, 3)} units, was {mp.nstr(was, 3)}"
+
+
+def element(a: Any, at: Any) -> Any:
+    return np.asarray(a[at], object).item()
+
+
+def finite(inputs: Any) -> bool:
+    return all(np.isfinite(x).all() for x in inputs)
+
+
+def is_true(b: Any, t: Any, size: float, units: float) -> bool:
+    """Whether b is the true value, up to rounding."""
+    if t is None or t != t:
+        return False
+    if np.isfinite(b) and not mp.isinf(t):
+        return bool(abs(mpf(float(b)) - t) <= max(units, ROUNDING) * spacing(b.dtype, size, abs(t)))
+    return error(b, t, b.dtype) == 0
+
+
+def spacing(dtype: Any, *sizes: Any) -> Any:
+    """The unit in the last place of the largest of these."""
+    most = np.finfo(dtype).max
+    number = float(min(max([mpf(x) for x in sizes if x == x]), mpf(float(most))))
+    return mpf(float(np.spacing(np.asarray(number, most.dtype))))
+
+
+#: what stands for infinity: both orders of two of them have to lead to one limit
+FAR = (("1e320", "1e330"), ("1e330", "1e320"))
+
+
+def limit(sides: Sides, given: Any, at: Any, b: Any, t: Any) -> str | None:
+    """NaN may become the limit at an infinite input, for functions that are made stable."""
+    lost = "NaN becomes a number"
+    floats = [np.asarray(x) for x in given.values() if np.asarray(x).dtype.kind == "f"]
+    if not sides.limits or t is None or any(np.isnan(x).any() for x in floats):
+        return lost
+    for far in FAR:
+        moved = {v: far_away(x, far[i % 2]) for i, (v, x) in enumerate(given.items())}
+        there = reference(sides.term, moved)
+        if there is None or not is_true(b, element(there, at), 0, ROUNDING):
+            return f"{lost}, which is not the limit"
+    return None
+
+
+def far_away(x: Any, number: str) -> Any:
+    wide = exact(x)
+    return np.asarray(
+        np.frompyfunc(lambda v: mpf(number) * mp.sign(v) if mp.isinf(v) else v, 1, 1)(wide), object
+    )

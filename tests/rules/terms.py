@@ -1,0 +1,193 @@
+"""Terms for the rules that are functions: a table of those that each fires on, and random nests of
+sums, products and extrema for the rules of many operands.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import RewriteEngineError
+from rewrite_engine.graph.traverse import explicit_graph_inputs
+from rewrite_engine.scalar.op import Cast
+from rewrite_engine.tensor import (
+    DimShuffle,
+    Elemwise,
+    MakeVector,
+    Max,
+    Prod,
+    Shape,
+    Shape_i,
+    SpecifyShape,
+    Sum,
+)
+from tests.rules.instances import DTYPES, MIXTURES, is_computed, numbers
+
+
+class Maker:
+    """Makes variables and constants of dtypes that are chosen."""
+
+    def __init__(self, dtypes: list[str], seed: Any) -> None:
+        self.choose = random.Random(f"{dtypes} {seed}")
+        self.dtypes = dtypes
+
+    def v(self, name: str, *shape: int | None) -> Any:
+        return pt.tensor(name, dtype=self.choose.choice(self.dtypes), shape=shape)
+
+    def c(self, shape: tuple[int, ...] = ()) -> Any:
+        """A constant, often an ordinary number."""
+        found = numbers(self.choose.choice(self.dtypes))
+        number = self.choose.choice(found[:6] if self.choose.random() < 0.5 else found)
+        return pt.constant(np.full(shape, number))
+
+    def number(self, declared: Any) -> Any:
+        """What an op declares, as a constant of any dtype that has it."""
+        typed = np.asarray(declared).astype(self.choose.choice(self.dtypes))
+        if declared is None or typed != declared and not (declared == -1 and typed.all()):
+            raise TypeError(f"{declared} is none of {self.dtypes}")
+        return pt.constant(typed.reshape(self.choose.choice([(), (), (1,)])))
+
+
+def reduced(op: Any, **parameters: Any) -> Any:
+    return lambda m: op(**parameters)(m.v("r", 1, None))
+
+
+def of_two(op: Any) -> Any:
+    return lambda m: op(m.c(), m.c())
+
+
+def cast_of(inner: str) -> Any:
+    return lambda m: pt.cast(pt.cast(m.v("x", None), inner), m.choose.choice(DTYPES))
+
+
+#: terms of which the shape is asked
+SHAPED: list[Callable[[Any, Any, Any], Any]] = [
+    lambda x, y, z: x + y,
+    lambda x, y, z: pt.join(0, x, y),
+    lambda x, y, z: pt.exp(x),
+    lambda x, y, z: z.T,
+    lambda x, y, z: z.sum(axis=0),
+    lambda x, y, z: pt.dot(z, x),
+    lambda x, y, z: pt.second(x, y),
+    lambda x, y, z: z.reshape((2, -1)),
+    lambda x, y, z: x[1:],
+    lambda x, y, z: pt.switch(x > 0, y, 0),
+    lambda x, y, z: pt.join(1, z, z.T),
+    lambda x, y, z: z[0],
+    lambda x, y, z: z + x,
+    lambda x, y, z: pt.stack([x, y]),
+    lambda x, y, z: SpecifyShape((3,))(x),
+    lambda x, y, z: (x + y).sum(),
+]
+
+
+def shape_of(op: Any, make: Any) -> Any:
+    return lambda m: op(make(m.v("x", None), m.v("y", None), m.v("z", None, None)))
+
+
+#: of a rule: makers of terms, some of which it is for
+TABLE: dict[str, list[Callable[[Maker], Any]]] = {
+    "constant_folding": [
+        *map(of_two, (pt.add, pt.mul, pt.true_div, pt.maximum, pt.pow, pt.second, pt.sub)),
+        lambda m: pt.exp(m.c()),
+        lambda m: pt.sqrt(m.c((3,))),
+        lambda m: m.c((3,)) + m.c((1,)),
+        lambda m: Sum()(m.c((2, 2))),
+        lambda m: pt.cast(m.c((2, 2)), m.choose.choice(DTYPES)),
+        lambda m: -m.c(),
+    ],
+    "declared": [lambda m: rw.assume(m.v("x", None), nonneg=True)],
+    "cast_to_same": [lambda m: Elemwise(Cast(m.dtypes[0]))(m.v("x", None))],
+    "cast_of_cast": [cast_of(dtype) for dtype in DTYPES],
+    "neg_of_product": [
+        lambda m: -pt.mul(m.v("x", None), m.c(), m.v("y", None)),
+        lambda m: -(m.v("x", None) * -m.v("y", None)),
+        lambda m: -pt.mul(m.c((1,)), m.v("x", None)),
+        lambda m: -(m.c() * -m.v("y")),
+    ],
+    "like_terms": [lambda m: like(m)],
+    "repeated_factors": [
+        lambda m: pt.mul(x := m.v("x", None), m.v("y", None), x, x),
+        lambda m: pt.mul(x := m.v("x", None), pt.sqr(x), x, m.c(), m.v("y", None)),
+        lambda m: pt.mul(*[m.v("x", None)] * 5),
+    ],
+    "reduction_over_ones": [
+        *[
+            reduced(op, axis=a, keepdims=k)
+            for op in (Sum, Max, Prod)
+            for a in [(0,), (1,), None, ()]
+            for k in (False, True)
+        ],
+        reduced(Sum, axis=(0,), dtype="float64"),
+        reduced(Sum, axis=(0,), acc_dtype="float32"),
+        lambda m: Sum()(m.v("o", 1, 1)),
+    ],
+    "shape_of_known": [lambda m: m.v("x", 2, 3).shape],
+    "length_of_known": [lambda m: Shape_i(1)(m.v("x", 2, 3))],
+    "length_by_inference": [shape_of(Shape_i(0), make) for make in SHAPED],
+    "shape_by_inference": [shape_of(Shape(), make) for make in SHAPED],
+    "dimshuffle_of_nothing": [lambda m: DimShuffle(2, (0, 1))(m.v("x", None, None))],
+    "specified_shape_known": [lambda m: SpecifyShape((4,))(m.v("x", 4))],
+    "second_of_known_shape": [lambda m: pt.second(m.v("x", 1, 4), m.v("y", 1, 4))],
+    "index_of_everything": [
+        lambda m: m.v("x", None, None)[:, :],
+        lambda m: m.v("x", None)[...],
+    ],
+    "item_of_shape": [
+        lambda m: m.v("x", None, None).shape[-1],
+        lambda m: (m.v("x", None) + m.v("y", None)).shape[0],
+        lambda m: MakeVector("int64")(pt.constant(3), m.v("x", None).shape[0])[1],
+    ],
+}
+
+
+def like(m: Maker) -> Any:
+    """A sum of multiples, opposites and products of a few variables."""
+    x, y = m.v("x", None), m.v("y", None)
+    parts = []
+    for _ in range(m.choose.randrange(2, 5)):
+        v = m.choose.choice([x, x, y, x * y, y * x])
+        parts.append(m.choose.choice([lambda v: v, lambda v: m.c() * v, lambda v: -v])(v))
+    return pt.add(*parts)
+
+
+NESTED = [pt.add, pt.mul, pt.add, pt.mul, pt.maximum, pt.minimum, pt.and_, pt.or_, pt.xor, pt.logaddexp]
+
+
+def nest(m: Maker) -> Any:
+    """A nest of an op on a few operands, some of them repeated, constant, scaled or stretched."""
+    op = m.choose.choice(NESTED)
+    shapes = m.choose.choice([[(None,)], [(None,), (1,), ()], [()], [(None,), (None, None)]])
+    xs = [m.v(n, *m.choose.choice(shapes)) for n in "xyz"]
+
+    def operand(depth: int) -> Any:
+        way, x = m.choose.randrange(9), m.choose.choice(xs)
+        if way == 0:
+            return m.c(m.choose.choice([(), (), (1,)]))
+        if way == 1:
+            return m.number(m.choose.choice([op.identity, op.absorbing]))
+        if way < 4 and depth:
+            return op(*[operand(depth - 1) for _ in range(m.choose.randrange(2, 4))])
+        return -x if way == 4 else m.c() * x if way == 5 else x
+
+    return op(*[operand(2) for _ in range(m.choose.randrange(2, 5))])
+
+
+def terms(rule: Any) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield terms for a rule that is a function, each with its inputs."""
+    makers = TABLE.get(rule.short_name, [nest])
+    rounds = 2 if len(makers) > 1 else 120 if makers[0] is nest else 25
+    for dtypes in [*[[d] for d in DTYPES], *MIXTURES]:
+        for seed, make in product(range(rounds), makers):
+            try:
+                term = make(Maker(dtypes, seed))
+            except (RewriteEngineError, TypeError):
+                continue  # no such term of these dtypes
+            if is_computed(term):
+                yield term, list(dict.fromkeys(explicit_graph_inputs([term])))
