@@ -299,7 +299,7 @@ def pow_half(x: Real):
 
 
 @rule(phase="canonicalize", claim=approx(1))
-def pow_minus_one(x: Float):
+def pow_minus_one(x: Real):
     """A reciprocal needs no logarithm.
 
     >>> rewritten(vector("x") ** -1)

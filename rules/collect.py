@@ -1,14 +1,17 @@
 """Like terms in sums, powers of one base in products."""
 
 from collections import Counter
+from fractions import Fraction
 from math import isfinite
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rewrite_engine.match.ac import joined
 from rewrite_engine.match.outline import content
-from rewrite_engine.rules.facts import nonneg
+from rewrite_engine.rules.facts import finite, nonneg
 from rewrite_engine.rules.language import *
+from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import add, constant, mul, neg, sqr, sqrt
 
 
@@ -23,29 +26,49 @@ def add_to_itself(x: Real):
     return x + x >> 2 * x
 
 
+class Factors(NamedTuple):
+    """A number times a product of operands. safe: whether the product without the number is
+    computed on the way, too, or is not smaller than 1/8 of what is.
+    """
+
+    number: Any
+    operands: tuple[Any, ...]
+    safe: bool = True
+
+
 def factors(v):
-    """(number, operands): `v` as a number times a product of operands."""
+    """`v` as a number times a product of operands."""
     if v.head is neg:
-        return -1, v.owner.inputs
+        return Factors(-1, v.owner.inputs)
     if v.head is mul:
         operands = v.owner.inputs
         numbers = [u for u in operands if u.head is CONSTANT and u.number is not None]
         if len(numbers) == 1:
-            i = operands.index(numbers[0])
-            return numbers[0].number, operands[:i] + operands[i + 1 :]
-    return 1, (v,)
+            i, number = operands.index(numbers[0]), numbers[0].number
+            few = len(operands) < 4 and 1 <= abs(number) <= 8
+            safe = len(operands) == 2 or i == len(operands) - 1 or few
+            return Factors(number, operands[:i] + operands[i + 1 :], safe)
+    return Factors(1, (v,))
 
 
 def term(number, operands, dtype):
     """A number times operands, in a dtype; None where the number does not fit into it. (1 stays
     where it is the only operand of that dtype.)
     """
+    if dtype[0] in "iu":
+        number = wrapped(number, np.iinfo(dtype))
     value = np.asarray(number).astype(dtype)
     if value.dtype.kind in "fc" and not isfinite(abs(value)):
         return None
+    product = joined(mul, operands)
     if number == 1 and any(v.type.dtype == dtype for v in operands):
-        return mul(*operands) if len(operands) > 1 else operands[0]
-    return mul(constant(value, dtype=dtype), *operands)
+        return product
+    return mul(constant(value, dtype=dtype), product)
+
+
+def wrapped(number, limits):
+    """An integer as arithmetic with so many bits has it."""
+    return (number - limits.min) % (limits.max - limits.min + 1) + limits.min
 
 
 def may_be_alike(op, seen, distinct):
@@ -53,37 +76,87 @@ def may_be_alike(op, seen, distinct):
     return not distinct or mul in seen or neg in seen
 
 
+def may_be_joined(parts, type_, trusted):
+    """Whether terms with the same factors are what their sum is: no infinity is taken from another,
+    and no product is computed that was not, unless what it is made of is finite.
+    """
+    if trusted or type_.regroups_exactly:
+        return True
+    if not all(part.safe for part in parts):
+        return False
+    above = {part.number > 0 for part in parts if part.number}
+    if len(above) == 1 and all(part.number for part in parts):
+        return True
+    return all(finite(v) for v in parts[0].operands)
+
+
+def collected(node, trusted):
+    """The sum with one term for all that have the same factors; None if there are none."""
+    parts = [v.owner.inputs for v in node.inputs if v.head is mul or v.head is neg]
+    seen = [*node.inputs, *[u for part in parts for u in part if u.head is not CONSTANT]]
+    out = node.outputs[0].type
+    if len(set(seen)) == len(seen) or out.kind in "bc":
+        return None  # nothing occurs twice
+    found = {}
+    for v in node.inputs:
+        part = factors(v) if v.type.dtype == out.dtype else Factors(1, (v,))
+        found.setdefault(product_of(part.operands, out, trusted), []).append((part, v))
+    if len(found) == len(node.inputs):
+        return None
+    terms = []
+    for same in found.values():
+        parts = [part for part, _ in same]
+        if len(same) > 1 and may_be_joined(parts, out, trusted):
+            terms.append(term(sum(p.number for p in parts), parts[0].operands, out.dtype))
+        else:
+            terms += [v for _, v in same]
+    if len(terms) == len(node.inputs) or any(t is None for t in terms):
+        return None
+    return add(*sorted(terms, key=content)) if len(terms) > 1 else terms[0]
+
+
+def product_of(operands, type_, trusted):
+    """A key for equal products: of three floats and more only in one order."""
+    anyhow = trusted or type_.regroups_exactly or len(operands) < 3
+    return tuple(sorted(operands, key=id)) if anyhow else operands
+
+
 @node_rewriter(
     [add], phase="canonicalize", claim=approx(ulps=8), tags=["reorder"], when=may_be_alike
 )
 def like_terms(fgraph, node):
-    """Terms with the same factors are one term; a missing number is 1. (8 units per operand. Not of
-    complex numbers: 2 * z is NaN where z + z is infinite.)
+    """Terms with the same factors are one term; a missing number is 1. (8 units per operand.)
 
-    Not data: a table finds like terms among thousands.
+    Numbers of one sign, or of what is known to be finite: inf - inf is NaN. Not of complex
+    numbers: 2 * z is NaN where z + z is infinite. Not data: a table finds like terms among
+    thousands.
 
-    >>> x, y = vectors("x y")
+    >>> x, y, n = vector("x"), vector("y"), ivector("n")
     >>> rewritten(2 * x + y + 3 * x - y * -1 + x)
     2.0 * y + 6.0 * x
+    >>> rewritten(3 * x - 2 * x), rewritten(3 * sin(n) - 2 * sin(n))
+    (3.0 * x - 2.0 * x, sin(n))
     """
-    parts = [v.owner.inputs for v in node.inputs if v.head is mul or v.head is neg]
-    seen = [*node.inputs, *[u for part in parts for u in part if u.head is not CONSTANT]]
-    if len(set(seen)) == len(seen):
-        return None  # nothing occurs twice
-    dtype = node.outputs[0].type.dtype
-    found = {}
-    for v in node.inputs:
-        number, operands = factors(v) if v.type.dtype == dtype else (1, (v,))
-        found.setdefault(tuple(sorted(operands, key=id)), []).append((number, operands, v))
-    if len(found) == len(node.inputs) or node.outputs[0].type.kind in "bc":
-        return None
-    terms = []
-    for same in found.values():
-        number, operands, v = same[0]
-        terms.append(v if len(same) == 1 else term(sum(n for n, _, _ in same), operands, dtype))
-    if any(t is None for t in terms):
-        return None
-    return add(*sorted(terms, key=content)) if len(terms) > 1 else terms[0]
+    return collected(node, trusted=False)
+
+
+@node_rewriter(
+    [add],
+    phase="canonicalize",
+    claim=assumes("fastmath", then=approx(ulps=8)),
+    tags=["reorder"],
+    when=may_be_alike,
+)
+def like_terms_of_numbers(fgraph, node):
+    """The same with numbers of any sign, where all values are finite.
+
+    Not data: as above.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(-x + y + 3 * x, including=["fastmath"])
+    y + 2.0 * x
+    """
+    return collected(node, trusted=True)
 
 
 def may_be_twice(op, seen, distinct):
@@ -118,6 +191,25 @@ def repeated_factors(fgraph, node):
     return joined(mul, sorted(counts.elements(), key=content))
 
 
+def is_exact(dtype, *numbers):
+    """Whether a sum of numbers has no rounding."""
+    if None in numbers or not all(map(isfinite, numbers)):
+        return False
+    total = sum(np.asarray(n, dtype) for n in numbers)
+    return isfinite(total) and Fraction(float(total)) == sum(map(Fraction, numbers))
+
+
+def exact_sum(a, b):
+    """Whether the sum of two exponents is exact: its rounding would count log(x) times."""
+    real = a.type.kind == b.type.kind == "f"
+    return real and is_exact(promote(a.type.dtype, b.type.dtype), a.number, b.number)
+
+
+def exact_successor(a):
+    """The same of an exponent and 1."""
+    return a.type.kind == "f" and is_exact(a.type.dtype, a.number, 1)
+
+
 @rule(phase="canonicalize", claim=assumes("fastmath"))
 def power_times_power(x: Real, a: FloatConstant, b: FloatConstant):
     """One power instead of two, where none of them overflows or underflows.
@@ -126,7 +218,7 @@ def power_times_power(x: Real, a: FloatConstant, b: FloatConstant):
     >>> rewritten(x**3.5 * x**1.5, including=["fastmath"])
     x ** 5.0
     """
-    return x**a * x**b >> x ** (a + b)
+    return x**a * x**b >> x ** (a + b), given(exact_sum)
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath"))
@@ -137,7 +229,7 @@ def power_times_base(x: Real, a: FloatConstant):
     >>> rewritten(x**2.5 * x, including=["fastmath"])
     x ** 3.5
     """
-    return x**a * x >> x ** (a + 1)
+    return x**a * x >> x ** (a + 1), given(exact_successor)
 
 
 @rule(phase="canonicalize")

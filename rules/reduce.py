@@ -30,16 +30,54 @@ def once(cls, x, inner, outer):
     return None if axes is False else cls(axis=axes)(x)
 
 
-@rule(phase="canonicalize")
-def sum_of_sum(x: Float, inner: Prop, outer: Prop):
-    """One pass over the data instead of two.
+@fact
+def summable(x):
+    """No sum of elements of x overflows, of however many; none is NaN."""
+    bounds = bounded(x)
+    if not bounds or x.type.kind != "f":
+        return bounds or unknown("it has no real floats", blame=x)
+    most = float(np.finfo(x.type.dtype).max) / 2**62
+    return bounds if max(map(abs, bounds.value)) < most else unknown("it may be large", blame=x)
 
-    >>> rewritten(tensor3("x").sum(axis=0).sum(axis=1))
+
+@fact
+def summable_in_any_order(x):
+    """No sum of elements of x overflows on the way, in any order. Infinities and NaN are left."""
+    if x.type.dtype in ("float16", "float32", "complex64"):
+        return because(f"sums of {x.type.dtype} are computed in double precision")
+    return summable(x)
+
+
+@rule(phase="canonicalize", claim=assumes("fastmath", then=approx(ulps=8)))
+def sum_of_sum(x: Float, inner: Prop, outer: Prop):
+    """One pass over the data instead of two, where no sum overflows in another order.
+
+    >>> n = itensor3("n")
+    >>> rewritten(ftensor3("x").sum(axis=0).sum(axis=1)), rewritten(cos(n).sum(axis=0).sum(axis=1))
+    (Sum{axis=(0, 2)}(x), Sum{axis=(0, 2)}(cos(n)))
+    >>> rewritten(tensor3("x").sum(axis=0).sum(axis=1), including=["fastmath"])
     Sum{axis=(0, 2)}(x)
     """
     return Sum(axis=outer)(Sum(axis=inner)(x)) >> compute(
         lambda x, inner, outer: once(Sum, x, inner, outer)
-    )
+    ), given(assuming(summable_in_any_order(x)))
+
+
+def regroups_exactly(x):
+    """Whether the order of a sum of x does not count."""
+    return x.type.regroups_exactly
+
+
+@rule(phase="canonicalize", claim=exact)
+def sum_of_sum_exactly(x, inner: Prop, outer: Prop):
+    """The same for integers, which wrap around in any order.
+
+    >>> rewritten(itensor3("x").sum(axis=0).sum(axis=1))
+    Sum{axis=(0, 2)}(x)
+    """
+    return Sum(axis=outer)(Sum(axis=inner)(x)) >> compute(
+        lambda x, inner, outer: once(Sum, x, inner, outer)
+    ), given(regroups_exactly)
 
 
 @rule(phase="canonicalize", claim=exact)
@@ -98,16 +136,6 @@ def sum_of_stretched(x: Real, c: ConstantNumber, axis: Prop, keepdims: Prop):
     """
     total = Sum(axis=axis, keepdims=keepdims)
     return total(c * x) >> c * total(x), given(stretches)
-
-
-@fact
-def summable(x):
-    """No sum of elements of x overflows, of however many; none is NaN."""
-    bounds = bounded(x)
-    if not bounds or x.type.kind != "f":
-        return bounds or unknown("it has no real floats", blame=x)
-    most = float(np.finfo(x.type.dtype).max) / 2**62
-    return bounds if max(map(abs, bounds.value)) < most else unknown("it may be large", blame=x)
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath", then=approx(ulps=8)))

@@ -7,6 +7,7 @@ variables.
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 from rewrite_engine.errors import MethodNotDefined, TypeMismatchError
@@ -130,6 +131,12 @@ class Type(Record):
     def computes_like(self, otype: Type) -> bool:
         """Whether arithmetic rounds and overflows in the same way for values of both types."""
         return type(self) is type(otype)
+
+    def keeps_digits(self, number: Any) -> bool:
+        """Whether the type has a number with all its digits, so that it may be computed in advance
+        where that changes roundings. (Asked of types for which the order of operands counts.)
+        """
+        return math.isfinite(abs(number))
 
     def element_of(self, value: Any) -> Any:
         """The number that all elements of a value are that is no number itself; `NO_NUMBER` if

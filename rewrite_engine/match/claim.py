@@ -46,11 +46,12 @@ CLAIMS = 'a claim is one of exact, refines, approx(ulps), assumes("fastmath")'
 
 #: the same bits (a NaN is a NaN), dtype, shape and errors
 exact = Claim("exact")
-#: Where the left side is finite, the right side is, too, and no less accurate (the last rounding and
-#: the sign of a zero aside). Where it is infinite, the right side is that infinity, or the finite
-#: true value. Where it is NaN, the right side is NaN; or the true value, if the inputs are finite
-#: (what overflowed or underflowed on the way is mended); or, for functions that are made stable, the
-#: limit at an infinite input: sigmoid(inf) is 1. A complex number with an infinite part is infinite.
+#: Where the left side is finite, the right side is, too, and no less accurate (the last rounding
+#: and the sign of a zero aside). Where it is infinite, the right side is that infinity, or the true
+#: value if that is finite. Where it is NaN, the right side is NaN; or the true value, if there is
+#: one (what overflowed or underflowed on the way is mended); or, for functions that are made
+#: stable, the limit at an infinite input: sigmoid(inf) is 1. A complex number with an infinite part
+#: is infinite, also where a product lost that.
 refines = Claim("refines")
 
 

@@ -81,7 +81,7 @@ def is_number(v: Variable, declaration: Any, out: Variable) -> bool:
     """Whether a variable is the number that an op declares, or an array filled with it (-1 as bits:
     all of them are set, those of True where `out` is a boolean).
     """
-    if v.head is not CONSTANT:
+    if v.head is not CONSTANT or declaration is None:
         return False
     number = v.element  # type: ignore[attr-defined]
     if number is True and declaration == -1:
@@ -216,8 +216,8 @@ def _constant_places(op: Any, inputs: Sequence[Variable]) -> list[int]:
 
 
 def _is_harmless(op: Any, folded: Any, inputs: Sequence[Any]) -> bool:
-    """Whether taking constants together first loses nothing: no overflow, and in products no
-    underflow, also not on the way to the result.
+    """Whether taking constants together first loses nothing: no overflow, and in products no digit
+    to an underflow, also not on the way to the result.
     """
     if folded.type.regroups_exactly:
         return True
@@ -227,7 +227,7 @@ def _is_harmless(op: Any, folded: Any, inputs: Sequence[Any]) -> bool:
     if op.absorbing is None:
         return True
     if sum(v.head is not CONSTANT for v in inputs) == 1:
-        return bool(abs(number) > 1e-30)
+        return bool(folded.type.keeps_digits(number))
     return _keeps_products(inputs, abs(number))
 
 

@@ -121,3 +121,10 @@ def refuse_masked(value: Any) -> None:
             raise DTypeError(
                 "the array has masked elements: fill them first, with `.filled(value)`"
             )
+
+
+@cache
+def normal_range(dtype: str) -> tuple[float, float]:
+    """The least and the largest normal number of a dtype."""
+    limits = np.finfo(dtype)
+    return float(limits.tiny), float(limits.max)

@@ -27,7 +27,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.number import NO_NUMBER, rounded
 from rewrite_engine.graph.type import Type
-from rewrite_engine.scalar.dtype import dtype_name, refuse_masked
+from rewrite_engine.scalar.dtype import dtype_name, normal_range, refuse_masked
 from rewrite_engine.tensor.variable import TensorConstant, TensorVariable
 
 Shape = tuple[int | None, ...]
@@ -267,6 +267,16 @@ class TensorType(Type):
     def computes_like(self, otype: Type) -> bool:
         """The same dtype."""
         return isinstance(otype, TensorType) and otype.dtype == self.dtype
+
+    def keeps_digits(self, number: Any) -> bool:
+        """Whether a float is a normal number in this dtype: not infinite, not 0 or subnormal. (A
+        part of a complex number may be 0.)
+        """
+        if self.kind not in "fc":
+            return True
+        low, high = normal_range(self.dtype)
+        parts = [abs(part) for part in (number.real, number.imag) if part]
+        return bool(parts) and all(low <= part <= high for part in parts)
 
     def element_of(self, value: Any) -> Any:
         """The number that all elements are, bit by bit; `NO_NUMBER` if there is none."""

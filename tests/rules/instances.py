@@ -82,6 +82,7 @@ AXES = [None, (0,), (1,), (0, 1), (-1,), ()]
 #: parameters of ops, by rule or by name
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "sum_of_sum": [dict(inner=i, outer=o) for i, o in product(AXES, [None, (0,)])],
+    "sum_of_sum_exactly": [dict(inner=i, outer=o) for i, o in product(AXES, [None, (0,)])],
     "max_of_max": [dict(inner=i, outer=o) for i, o in product(AXES, [None, (0,)])],
     "min_of_min": [dict(inner=i, outer=o) for i, o in product(AXES, [None, (0,)])],
     "reshape_of_reshape": [dict(inner=(-1,), outer=s) for s in [(2, -1), (-1,), (-1, 1)]],
@@ -130,6 +131,7 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
     "difference_with_itself": {"x": [lambda v: 2 * truth(v) - 3, lambda v: pt.sin(truth(v))]},
     "quotient_with_itself": {"x": [lambda v: 2 * truth(v) - 3, lambda v: 2 + pt.sin(truth(v))]},
     "product_with_zero": {"x": [lambda v: 2 * truth(v) - 3, lambda v: pt.sin(truth(v))]},
+    "sum_of_sum": {"x": [lambda v: truth(v) + 0.7]},
     "sum_of_scaled": {"x": [lambda v: truth(v) + 0.7], "c": [lambda v: truth(v) - 2]},
     "second_of_same_shape": {"y": [Of("x", pt.exp), Of("x", pt.neg)]},
     "sum_of_quotient": {"x": [lambda v: truth(v) + 0.7], "y": [lambda v: 2 + truth(v)]},
@@ -161,7 +163,11 @@ def numbers(dtype: str) -> list[Any]:
 
 
 class Builder:
-    """Makes one term of a left side. dtypes: what operands may have, chosen for each of them."""
+    """Makes one term of a left side. dtypes: what operands may have, chosen for each of them.
+    plain: no special constants.
+    """
+
+    plain = False
 
     def __init__(
         self, rule: DataRule, dtypes: Sequence[str], shapes: Any, parameters: Any, choice: int
@@ -194,7 +200,7 @@ class Builder:
     def literal(self, pattern: Literal) -> Any:
         """A number, as weak as Python's; with a dtype; or filling an array."""
         value = pattern.value
-        form = self.choose.randrange(6)
+        form = 0 if self.plain else self.choose.randrange(6)
         typed = np.asarray(value).astype(self.choose.choice(list(self.dtypes)))
         if form < 2 or typed != value:
             return pattern.operand
@@ -226,7 +232,9 @@ class Builder:
             raise TypeError(f"{self.dtypes} has no {sort}")
         dtype = "bool" if name == "condition" else self.choose.choice(fits)
         if sort in CONSTANTS:
-            return pt.constant(self.choose.choice(numbers(dtype)))
+            number = [2.0, -3.0][self.choice % 2]
+            found = [np.asarray(number).astype(dtype)] if self.plain else numbers(dtype)
+            return pt.constant(self.choose.choice(found))
         rank = {Scalar: 0, Vector: 1, Matrix: 2}.get(sort)
         shape = self.shapes[min(len(self.inputs), len(self.shapes) - 1)]
         if rank is not None and len(shape) != rank:
@@ -255,18 +263,25 @@ def instances(
     rule: DataRule, dtypes: Any = DTYPES, shapes: Any = SHAPES
 ) -> Iterator[tuple[Variable, list[Any]]]:
     """Yield well-typed terms of the left side, each with its inputs."""
-    for builder, term in built(rule, [[dtype] for dtype in dtypes], shapes, range(2)):
+    each = [[dtype] for dtype in dtypes]
+    for builder, term in built(rule, each, shapes, range(2), Plain):
         yield term, builder.inputs
 
 
+class Plain(Builder):
+    """With ordinary constants."""
+
+    plain = True
+
+
 def built(
-    rule: DataRule, mixtures: Any, shapes: Any, choices: Any
+    rule: DataRule, mixtures: Any, shapes: Any, choices: Any, make: type[Builder] = Builder
 ) -> Iterator[tuple[Builder, Variable]]:
     """The same with what made them; operands have dtypes of a mixture."""
     seen = set()
     every = product(mixtures, shapes, parameter_choices(rule), choices)
     for dtypes, sizes, parameters, choice in every:
-        builder = Builder(rule, dtypes, sizes, parameters, choice)
+        builder = make(rule, dtypes, sizes, parameters, choice)
         try:
             term = builder.term()
         except (RewriteEngineError, TypeError):

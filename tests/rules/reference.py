@@ -19,16 +19,17 @@ NAN = mpf("nan")
 
 
 def real(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """`fn`, NaN where it is not real or not defined."""
+    """`fn`, NaN where it is not defined, nor real of real numbers."""
 
     def safe(*xs: Any) -> Any:
         if any(x != x for x in xs):
             return NAN
         try:
             value = fn(*xs)
-        except (ZeroDivisionError, ValueError, OverflowError):
+        except (ZeroDivisionError, ValueError, OverflowError, TypeError):
             return NAN
-        return NAN if isinstance(value, mpmath.mpc) else value
+        real = not any(isinstance(x, mpmath.mpc) for x in xs)
+        return NAN if real and isinstance(value, mpmath.mpc) else value
 
     return np.frompyfunc(safe, fn.__code__.co_argcount, 1)
 
@@ -62,7 +63,9 @@ SCALAR: dict[str, Any] = {
     "mul": lambda *xs: reduce(real(lambda a, b: a * b), xs),
     "maximum": lambda *xs: reduce(real(lambda a, b: max(a, b)), xs),
     "minimum": lambda *xs: reduce(real(lambda a, b: min(a, b)), xs),
-    "logaddexp": lambda *xs: reduce(real(lambda a, b: logarithm(exponential(a) + exponential(b))), xs),
+    "logaddexp": lambda *xs: reduce(
+        real(lambda a, b: logarithm(exponential(a) + exponential(b))), xs
+    ),
     "sub": real(lambda a, b: a - b),
     "true_div": real(divide),
     "neg": real(lambda a: -a),
@@ -111,11 +114,16 @@ def total_of_products(a: Any, b: Any) -> Any:
     return np.add.reduce(products, axis=-2, initial=mpf(0))[..., 0 if b.ndim < 2 else slice(None)]
 
 
+WHOLE = np.frompyfunc(lambda v: mpf(int(v)), 1, 1)
+REAL = np.frompyfunc(lambda v: mpf(float(v)), 1, 1)
+COMPLEX = np.frompyfunc(lambda v: mpmath.mpc(complex(v)), 1, 1)
+
+
 def exact(array: Any) -> Any:
     """An array of multi-precision numbers."""
     a = np.asarray(array)
-    convert = (lambda v: mpf(int(v))) if a.dtype.kind in "biu" else (lambda v: mpf(float(v)))
-    return np.asarray(np.frompyfunc(convert, 1, 1)(a), object)
+    convert = WHOLE if a.dtype.kind in "biu" else COMPLEX if a.dtype.kind == "c" else REAL
+    return np.asarray(convert(a), object)
 
 
 def reference(output: Variable, given: dict[Any, Any], found: dict[Any, Any] | None = None) -> Any:
@@ -142,7 +150,7 @@ def _value(node: Any, xs: list[Any]) -> Any:
     if str(op) in SCALAR:
         return SCALAR[str(op)](*xs)
     if isinstance(op, Elemwise):
-        return xs[0] if str(op).startswith("Cast{float") else None
+        return xs[0] if str(op).startswith(("Cast{float", "Cast{complex")) else None
     if name in ARRAY:
         return ARRAY[name](*xs, op)
     if name in MOVES:

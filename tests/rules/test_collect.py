@@ -18,15 +18,11 @@ from hypothesis import strategies as st
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.compile import Mode
-from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.claim import approx
 from rewrite_engine.match.query import Query
-from rewrite_engine.rewrite.ac import Declared
 from rewrite_engine.rules.language import rewritten
-from rewrite_engine.rules.pipeline import all_rules, optimizer
-from tests.rules.reference import errors, reference
-from tests.rules.test_claims import bits
-from tests.tensor.evaluate import evaluate
+from rewrite_engine.rules.pipeline import optimizer
+from tests.rules.oracle import bits
 
 a, b, c, d = pt.vectors("a b c d")
 i, j, k = pt.ivectors("i j k")
@@ -52,7 +48,12 @@ p, q = pt.tensor("p", dtype="bool", shape=(None,)), pt.tensor("q", dtype="bool",
         (2 * a + b + 3 * a, "b + 5.0 * a"),
         (a * b * 2 + c + b * a, "c + 3.0 * (a * b)"),
         (a + b - a, "a + b - a"),
-        (pt.add(-a, b, c, 3 * a), "b + c + 2.0 * a"),
+        (pt.add(-a, b, c, 3 * a), "-a + b + c + 3.0 * a"),  # inf - inf is NaN
+        (pt.add(-pt.sin(i), b, c, 3 * pt.sin(i)), "b + c + 2.0 * sin(i)"),
+        (2 * a + 0 * a, "2.0 * a + 0.0 * a"),  # 0 * inf is NaN
+        (0 * a * b + 2 * b * a, "0.0 * a * b + 2.0 * b * a"),
+        (2 * a * b + 3 * b * a, "5.0 * (a * b)"),
+        (9 * a * b + 3 * b * a, "9.0 * a * b + 3.0 * b * a"),  # a * b may underflow
         (pt.add(i, j, i, 3 * i), "j + 5 * i"),
         (p + q + p, "p + p + q"),
         (pt.and_(p, q, p), "p & q"),
@@ -208,86 +209,6 @@ def test_graphs_and_values_are_the_same_in_every_process() -> None:
     lines = text.splitlines()
     assert lines[1] == f"sin({lines[0]})"
     assert lines[2] == "2.0 * (d * b * h)"
-
-
-# --- what the rules claim, for many operands ---------------------------------------------------
-
-RULES = [r for r in all_rules() if isinstance(r, Declared) or r.short_name == "like_terms"]
-POOL = [1.0, 0.5, 3.0, -2.5, 1e-3, 20.0, -13.37, 0.1, 1e5, -83.7, 601.3, 0.0, -0.0]
-OPS = [pt.add, pt.mul, pt.maximum, pt.minimum, pt.and_, pt.or_, pt.xor]
-
-
-def sample(rule: Any, rng: Any, op: Any, dtype: str) -> tuple[Any, list[Any]]:
-    """A term of an op on several operands, some of them nested, repeated, constant or scaled."""
-    xs = [pt.tensor(n, dtype=dtype, shape=(None,)) for n in "xyz"]
-    numbers = [0, 1, -1, 2, 3]
-    operands: list[Any] = []
-    for _ in range(rng.integers(2, 6)):
-        x = xs[rng.integers(3)]
-        choice = rng.integers(6)
-        if choice == 0:
-            operands.append(pt.constant(np.asarray(numbers[rng.integers(5)]).astype(dtype)))
-        elif choice == 1:
-            operands.append(op(x, xs[rng.integers(3)]))
-        elif choice == 2 and dtype != "bool":
-            operands.append(x * np.asarray(numbers[rng.integers(5)]).astype(dtype))
-        else:
-            operands.append(x)
-    return op(xs[rng.integers(3)], *operands), xs
-
-
-def nest(rule: Any, rng: Any, op: Any, dtype: str) -> tuple[Any, list[Any]]:
-    """A term of a constant and a term of a constant, in any order."""
-    x = pt.tensor("x", dtype=dtype, shape=(None,))
-    numbers = [0, 1, -1, 2, 3, 0.5, -2.5, 1e-3]
-    term: Any = x
-    for _ in range(2):
-        number = pt.constant(np.asarray(numbers[rng.integers(8)]).astype(dtype))
-        term = op(*[(term, number), (number, term)][rng.integers(2)])
-    return term, [x]
-
-
-@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)
-def test_the_claim(rule: Any) -> None:
-    rng, tried = np.random.default_rng(5), 0
-    for n in range(400):
-        dtype = ["float64", "float32", "int64", "int8", "bool"][n % 5]
-        op = OPS[rng.integers(4 if dtype[0] == "f" else 7)]
-        make = nest if rule.short_name == "join_nested_constants" else sample
-        term, xs = make(rule, rng, op, dtype)
-        graph = FunctionGraph(None, [term], clone=False)
-        new = rule.transform(graph, graph.outputs[0].owner)
-        if new is None or not rule.accept(term, new):
-            continue
-        tried += 1
-        pool = np.array(POOL[:4] if rule.claim.condition else POOL) if dtype[0] == "f" else None
-        given = {}
-        for v in xs:
-            if pool is not None:
-                given[v] = rng.choice(pool, 12).astype(dtype)
-            else:
-                given[v] = rng.integers(-128, 128, 12).astype(dtype)
-        before, after = evaluate(term, given), evaluate(new, given)
-        told = f"{rule}\n{term.owner} -> {new}\n{before}\n{after}"
-        assert term.type.is_super(new.type), told
-        assert before.dtype == after.dtype, told
-        if rule.claim.kind == "exact" or dtype[0] != "f":
-            assert bits(before) == bits(after), told
-            continue
-        truth = reference(term, given)
-        if truth is None:  # an extremum: one of the operands
-            assert np.array_equal(before, after), told
-            continue
-        operands = graph.outputs[0].owner.inputs
-        parts = [np.abs(evaluate(v, given)) + np.zeros(12, dtype) for v in operands]
-        largest = np.spacing(np.maximum(np.max(parts, axis=0), np.abs(before)))
-        allowed = (rule.claim.ulps or 0) * len(parts)
-        off = errors(after, truth) * np.spacing(np.abs(np.array(truth, dtype)))
-        bad = (errors(after, truth) > np.maximum(8, 2 * errors(before, truth))) & (
-            off > allowed * largest
-        )
-        assert not bad.any(), told
-    assert tried > 4
 
 
 def test_excluding_approximations_leaves_no_rule_that_reorders() -> None:

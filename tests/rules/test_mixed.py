@@ -1,10 +1,10 @@
-"""Operands of different dtypes: rules keep the dtype, and compute nothing in fewer digits, or bits,
-than the term as it was written.
+"""Operands of different dtypes, and complex ones, in the pipeline: dtypes are kept, and nothing is
+computed in fewer digits, or bits, than in the term as it was written. (Each rule alone:
+`test_claims.py`.)
 """
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import numpy as np
@@ -12,83 +12,10 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import RewriteEngineError, RuleTypeError
+from rewrite_engine.errors import RuleTypeError
 from rewrite_engine.graph.traverse import depends_on
-from rewrite_engine.match.pattern import Literal
-from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rules.language import rule
-from tests.rules.instances import RULES, SHAPES, Builder, is_computed, parameter_choices
-from tests.rules.test_claims import bits, by_rule, no_worse, sides, values
-from tests.tensor.evaluate import evaluate
-
-KINDS = ["float64", "float32", "int64", "int32", "int8", "bool"]
-
-
-class Mixed(Builder):
-    """Makes a term of a left side whose operands, and numbers, have dtypes of their own."""
-
-    def __init__(self, of: DataRule, choose: random.Random, choice: int) -> None:
-        shapes, parameters = choose.choice(SHAPES), choose.choice(parameter_choices(of))
-        super().__init__(of, "float64", shapes, parameters, choice)
-        self.choose = choose
-
-    def fill(self, pattern: Any) -> Any:
-        if isinstance(pattern, Literal):
-            typed = np.asarray(pattern.value).astype(self.choose.choice(KINDS[:-1]))
-            if typed == pattern.value and self.choose.random() < 0.5:
-                return pt.constant(typed)
-        return super().fill(pattern)
-
-    def fresh(self, name: str, hole: Any) -> Any:
-        for dtype in self.choose.sample(KINDS, len(KINDS)):
-            self.dtype = dtype
-            try:
-                return super().fresh(name, hole)
-            except TypeError:  # the sort wants another kind
-                continue
-        raise TypeError(f"no dtype is {hole.sort}")
-
-
-@by_rule
-def test_a_rule_on_operands_of_different_dtypes(rule: DataRule) -> None:
-    choose = random.Random(rule.name)
-    rng = np.random.default_rng(1)
-    for choice in range(40):
-        builder = Mixed(rule, choose, choice)
-        try:
-            term = builder.term()
-        except (RewriteEngineError, TypeError):
-            continue  # no such term
-        new = sides(rule, term) if is_computed(term) else None
-        if new is None:
-            continue
-        given = {
-            v: rng.choice(values(v.type.dtype, True, True), tuple([s or 4 for s in v.type.shape]))
-            for v in builder.inputs
-        }
-        with np.errstate(all="ignore"):
-            try:
-                before = evaluate(term, given)
-            except (TypeError, ValueError):
-                continue  # shapes or values that the left side refuses
-            after = evaluate(new, given)
-        told = f"{rule}\n{[v.type for v in given]}\n{before}\n{after}\n{list(given.values())}"
-        assert (before.dtype, before.shape) == (after.dtype, after.shape), told
-        if rule.promise.kind == "exact":
-            assert bits(before) == bits(after), told
-        elif before.dtype.kind == "f" and not rule.short_name.endswith("_in_product"):
-            term.tag.operands = [v for v in builder.bound.values() if is_computed(v)]
-            no_worse(rule, term, given, before, after, told)
-        elif before.dtype.kind == "f":  # a float64 times a float32 on both sides, not the same one
-            known = np.isfinite(before) & (before != 0)  # a denominator may have been inf
-            np.testing.assert_allclose(after[known], before[known], rtol=1e-4, atol=1e-30)
-        else:
-            assert np.array_equal(before, after), told
-
-
-def test_all_rules_were_there() -> None:
-    assert len(RULES) > 80
-
+from tests.rules.test_claims import sides
 
 i, j = pt.lvectors("i j")
 k = pt.vector("k", dtype="uint8")
@@ -155,3 +82,32 @@ def test_a_rule_that_drops_what_widened_the_type_does_not_apply() -> None:
     assert sides(first_choice, pt.switch(k > 1, k, x)) is None
     with pytest.raises(RuleTypeError, match="changes the type"):
         sides(truth, pt.sqr(x))
+
+
+# --- complex numbers ----------------------------------------------------------------------------
+
+PLAIN = rw.Mode(optimizer=None)
+z = pt.tensor("z", dtype="complex128", shape=(None,))
+
+
+def test_like_terms_that_are_infinite_are_no_nan() -> None:
+    term = z + z + (z - (-z))
+    values = [np.inf + 1j, 1 - np.inf * 1j, 2 + 3j]
+    found = rw.function([z], term)(values)
+    expected = rw.function([z], term, mode=PLAIN)(values)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_squares_of_complex_numbers_keep_their_bits() -> None:
+    values = np.array([1e38 + 1e38j, 0.7 + 0.7j, 3 - 1j])
+    plain = rw.function([z], z**2, mode=PLAIN)(values)
+    assert rw.function([z], z**2)(values).tobytes() == plain.tobytes()
+
+
+def test_the_sign_of_a_zero_decides_on_a_logarithm() -> None:
+    term = pt.log(-(1.0 * z))
+    mode = rw.Mode("fast_run").excluding("approx", "refines")
+    found = rw.function([z], term, mode=mode)([2 + 0j])
+    np.testing.assert_array_equal(
+        found, rw.function([z], term, mode=rw.Mode(optimizer=None))([2 + 0j])
+    )

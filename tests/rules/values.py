@@ -38,7 +38,9 @@ def special(dtype: str) -> Any:
     ends = [least, 3 * least, low, low / 4, low * 3, high, high / 2, high / 3]
     ends += [high**0.5, low**0.5, 1 / high, eps, 1 + eps, 1 - eps / 2]
     signed = [sign * n for n in ends for sign in (1, -1)]
-    return np.unique(np.array([*PLACES, *signed, np.nan, np.inf, -np.inf], dtype).view(bits_of(dtype))).view(dtype)
+    return np.unique(
+        np.array([*PLACES, *signed, np.nan, np.inf, -np.inf], dtype).view(bits_of(dtype))
+    ).view(dtype)
 
 
 def bits_of(dtype: str) -> str:
@@ -77,7 +79,9 @@ class Draw:
         limits = np.finfo(dtype)
         with np.errstate(all="ignore"):
             if mood == 3:
-                scale = float(limits.max) ** self.rng.choice([-0.9, -0.5, 0, 0.5, 0.9, 0.999], shape)
+                scale = float(limits.max) ** self.rng.choice(
+                    [-0.9, -0.5, 0, 0.5, 0.9, 0.999], shape
+                )
                 return (scale * self.rng.choice([-1, 1, 0.5, 40, 70, 5], shape)).astype(dtype)
             a = np.array(self.rng.choice(ORDINARY, shape)).astype(dtype)
         if mood == 1 and a.size:
