@@ -188,7 +188,7 @@ def reduction_over_ones(fgraph, node):
     """
     op, x = node.op, node.inputs[0]
     axes = range(x.type.ndim) if op.axis is None else op.axis
-    if op.dtype is not None or x.type.dtype != node.outputs[0].type.dtype:
+    if x.type.dtype != node.outputs[0].type.dtype or (op.dtype, op.acc_dtype) != (None, None):
         return None
     if not axes or not all(x.type.broadcastable[a] for a in axes):
         return None

@@ -3,7 +3,7 @@
 
 Every claim keeps dtype and shape, and errors: where the left side raises one (shapes that do not
 fit), so does the right side, unless the condition is "shape_unsafe". A NaN in an input that the
-left side shows is never lost. `tests/rules/oracle.py` holds each shipped rule against this.
+left side shows is never lost. `tests/rules/claims/oracle.py` holds each shipped rule against this.
 """
 
 from __future__ import annotations
@@ -47,11 +47,12 @@ CLAIMS = 'a claim is one of exact, refines, approx(ulps), assumes("fastmath")'
 #: the same bits (a NaN is a NaN), dtype, shape and errors
 exact = Claim("exact")
 #: Where the left side is finite, the right side is, too, and no less accurate (the last rounding
-#: and the sign of a zero aside). Where it is infinite, the right side is that infinity, or the true
-#: value if that is finite. Where it is NaN, the right side is NaN; or the true value, if there is
-#: one (what overflowed or underflowed on the way is mended); or, for functions that are made
-#: stable, the limit at an infinite input: sigmoid(inf) is 1. A complex number with an infinite part
-#: is infinite, also where a product lost that.
+#: and the sign of a zero aside; the logarithm of a sum has no more digits near 0 than the largest
+#: operand). Where it is infinite, the right side is that infinity, or the true value if that is
+#: finite. Where it is NaN, the right side is NaN; or the true value, if there is one (what
+#: overflowed or underflowed on the way is mended); or, for functions that are made stable, the
+#: limit at an infinite input: sigmoid(inf) is 1. A complex number with an infinite part is infinite,
+#: also where a product lost that.
 refines = Claim("refines")
 
 

@@ -84,6 +84,7 @@ SCALAR: dict[str, Any] = {
     "sin": real(lambda a: mp.sin(a)),
     "cos": real(lambda a: mp.cos(a)),
     "tanh": real(lambda a: mp.tanh(a)),
+    "isnan": np.frompyfunc(lambda a: a != a, 1, 1),
     "second": lambda a, b: np.broadcast_arrays(a, b)[1],
     "switch": lambda c, a, b: np.where(np.asarray(c, bool), a, b),
 }

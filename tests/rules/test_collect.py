@@ -22,7 +22,7 @@ from rewrite_engine.match.claim import approx
 from rewrite_engine.match.query import Query
 from rewrite_engine.rules.language import rewritten
 from rewrite_engine.rules.pipeline import optimizer
-from tests.rules.oracle import bits
+from tests.rules.claims.oracle import bits
 
 a, b, c, d = pt.vectors("a b c d")
 i, j, k = pt.ivectors("i j k")

@@ -27,6 +27,7 @@ from rewrite_engine.tensor import (
     SpecifyShape,
     Sum,
 )
+from rewrite_engine.tensor.shape import CheckedLength
 from tests.rules.instances import DTYPES, MIXTURES, is_computed, numbers
 
 
@@ -133,6 +134,12 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
     "length_of_known": [lambda m: Shape_i(1)(m.v("x", 2, 3))],
     "length_by_inference": [shape_of(Shape_i(0), make) for make in SHAPED],
     "shape_by_inference": [shape_of(Shape(), make) for make in SHAPED],
+    "length_and_checks": [shape_of(Shape_i(0), make) for make in SHAPED],
+    "shape_as_lengths": [shape_of(Shape(), make) for make in SHAPED],
+    "length_without_checks": [
+        lambda m: CheckedLength((2,), pt.add)(n := m.v("x", None).shape[0], n, n),
+        lambda m: CheckedLength((2,), pt.add)(n := m.v("x", None).shape[0], n, n + 1),
+    ],
     "dimshuffle_of_nothing": [lambda m: DimShuffle(2, (0, 1))(m.v("x", None, None))],
     "specified_shape_known": [lambda m: SpecifyShape((4,))(m.v("x", 4))],
     "second_of_known_shape": [lambda m: pt.second(m.v("x", 1, 4), m.v("y", 1, 4))],
