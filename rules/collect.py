@@ -134,8 +134,8 @@ def like_terms(fgraph, node):
     >>> x, y, n = vector("x"), vector("y"), ivector("n")
     >>> rewritten(2 * x + y + 3 * x - y * -1 + x)
     2.0 * y + 6.0 * x
-    >>> rewritten(3 * x - 2 * x), rewritten(3 * sin(n) - 2 * sin(n))
-    (3.0 * x - 2.0 * x, sin(n))
+    >>> rewritten(3 * x + -2 * x), rewritten(3 * sin(n) + -2 * sin(n))
+    (3.0 * x + -2.0 * x, sin(n))
     """
     return collected(node, trusted=False)
 
@@ -153,7 +153,7 @@ def like_terms_of_numbers(fgraph, node):
     Not data: as above.
 
     >>> x, y = vectors("x y")
-    >>> rewritten(-x + y + 3 * x, including=["fastmath"])
+    >>> rewritten(-2 * x + y + 4 * x, including=["fastmath"])
     y + 2.0 * x
     """
     return collected(node, trusted=True)

@@ -51,8 +51,8 @@ exact = Claim("exact")
 #: operand). Where it is infinite, the right side is that infinity, or the true value if that is
 #: finite. Where it is NaN, the right side is NaN; or the true value, if there is one (what
 #: overflowed or underflowed on the way is mended); or, for functions that are made stable, the
-#: limit at an infinite input: sigmoid(inf) is 1. A complex number with an infinite part is infinite,
-#: also where a product lost that.
+#: limit at an infinite input: sigmoid(inf) is 1. A complex number with an infinite part is
+#: infinite, also where a product lost that.
 refines = Claim("refines")
 
 

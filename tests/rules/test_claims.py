@@ -36,10 +36,7 @@ FEW = [SHAPES[i] for i in (1, 2, 7)]
 MOST = 250  # computations for one rule
 
 #: rules whose claims are being mended
-PENDING = (
-    "mul_by_what_divides", "log1p_of_minus_exp", "sigmoid_in_product", "softmax/",
-
-)  # fmt: skip
+PENDING = ("mul_by_what_divides", "log1p_of_minus_exp", "sigmoid_in_product", "softmax/")
 
 by_rule = pytest.mark.parametrize("rule", [*CAREFUL, *CARELESS], ids=lambda r: r.name)
 
