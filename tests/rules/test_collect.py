@@ -58,7 +58,7 @@ p, q = pt.tensor("p", dtype="bool", shape=(None,)), pt.tensor("q", dtype="bool",
         (p + q + p, "p + p + q"),
         (pt.and_(p, q, p), "p & q"),
         (pt.or_(i, -1), "second(i, -1)"),
-        (pt.and_(p, True), "p"),
+        (pt.and_(p, pt.constant(True)), "p"),
         (2 * a * 3 * b, "6.0 * a * b"),
         (a * -0.5 * -2 * b, "a * b"),
         (a * 2 * b * 3, "a * 2.0 * b * 3.0"),  # 6 * a may overflow where 2 * a * b does not
