@@ -20,7 +20,7 @@ from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth
 from rewrite_engine.tensor.reduce import Sum
 from rewrite_engine.tensor.reduction import Reduction, normalize_axes, sorted_axes
 from rewrite_engine.tensor.type import TensorType
@@ -116,10 +116,12 @@ class _Exponential(Op):
     def __init__(self, axis: Any = None) -> None:
         self.axis = sorted_axes(axis)
 
-    def convert_input(self, x: Any) -> Variable:
+    def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         """Turn the argument into a float tensor."""
-        x = as_tensor_variable(x)
-        return m.cast(x, float_dtype(x.type.dtype))  # type: ignore[no-any-return]
+        for x in inputs:
+            refuse_truth(x, self)
+        tensors = [as_tensor_variable(x) for x in inputs]
+        return tuple([m.cast(x, float_dtype(x.type.dtype)) for x in tensors])
 
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
         """The type of the input. Raises `DTypeError` if that is no real float."""

@@ -77,18 +77,32 @@ def _mean(x: Any, axis: Any, dtype: str, keepdims: bool, n: Any) -> Any:
 
 
 def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
-    """Variance along axes: the mean of |x - mean|², divided by n - ddof instead of n."""
+    """Variance along axes: the mean of |x - mean|², divided by n - ddof instead of n. That of
+    float16 is computed in float32, as squares may be too large for it.
+    """
     refuse_truth(x)
     x = as_tensor_variable(x)
+    return _narrowed(_var(x, axis, ddof, keepdims), x)
+
+
+def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+    """Standard deviation along axes: the square root of `var`."""
+    refuse_truth(x)
+    x = as_tensor_variable(x)
+    return _narrowed(m.sqrt(_var(x, axis, ddof, keepdims)), x)
+
+
+def _var(x: Any, axis: Any, ddof: int, keepdims: bool) -> Any:
+    if x.type.dtype == "float16":
+        x = m.cast(x, "float32")
     centred = m.sub(x, mean(x, axis, keepdims=True))
     squares = m.sqr(m.abs(centred) if x.type.kind == "c" else centred)
     n = m.sub(count(x, axis), ddof) if ddof else count(x, axis)
     return _mean(squares, axis, squares.type.dtype, keepdims, n)
 
 
-def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
-    """Standard deviation along axes: the square root of `var`."""
-    return m.sqrt(var(x, axis, ddof, keepdims))
+def _narrowed(result: Any, x: Any) -> Any:
+    return m.cast(result, "float16") if x.type.dtype == "float16" else result
 
 
 # --- running sums -----------------------------------------------------------------------------

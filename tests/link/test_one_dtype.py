@@ -171,3 +171,15 @@ def test_an_accumulator_that_is_asked_for() -> None:
     assert link([x], out).call(np.array([1.0, 1e8, -1e8], "float32")) == 0.0
     product_ = link([x], pt.prod(x)).call
     assert product_(np.array([1e30, 1e30, 1e-30, 1e-30], "float32")) == np.float32(1.0)
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning", "ignore::RuntimeWarning")
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+def test_numbers_are_rounded_as_in_arrays(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = pt.tensor("x", dtype=dtype, shape=()), pt.tensor("y", dtype=dtype, shape=())
+    outputs = [x * y, x * y * x, x / y, x + y + x, x - y, pt.sqr(x), pt.exp(x), pt.log(y)]
+    f = link([x, y], outputs).call
+    for _ in range(50):
+        values = [np.array(v).astype(dtype) for v in rng.normal(size=2) + 1j * rng.normal(size=2)]
+        compare([x, y], values, outputs, f)

@@ -6,10 +6,12 @@ import gc
 import pickle
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.tensor import LogSoftmax, LogSumExp, Softmax
+from tests.tensor.evaluate import evaluate
 
 
 @pytest.mark.parametrize(
@@ -23,3 +25,14 @@ def test_an_op_works_after_pickling_where_no_equal_one_exists(make: Any) -> None
     assert op is make()
     assert op(x).type == make()(x).type
     assert op.L_op([x], [op(x)], [op(x)])[0].type.ndim == 3
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float16"])
+@pytest.mark.parametrize("function", [pt.softmax, pt.log_softmax, pt.logsumexp])
+def test_integers_become_floats_as_in_exp(function, dtype):
+    x = pt.tensor("x", dtype=dtype, shape=(None,))
+    out = function(x)
+    assert out.dtype == pt.exp(x).dtype
+    value = np.array([0, 1, 1]).astype(dtype)
+    wanted = evaluate(function(pt.cast(x, "float64")), {x: value})
+    np.testing.assert_allclose(evaluate(out, {x: value}), wanted, rtol=2e-3)

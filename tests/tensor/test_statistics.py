@@ -89,3 +89,14 @@ def test_means_of_integers_are_float64():
     with config.change_flags(floatX="float32"):
         for dtype in ("bool", "int8", "int64"):
             assert pt.mean(pt.tensor(dtype=dtype, shape=(None,))).dtype == "float64"
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_the_spread_of_float16_is_computed_in_float32(ddof):
+    x = pt.tensor(dtype="float16", shape=(None,))
+    value = np.array([1000, 2000, 40000], "float16")
+    for ours, theirs in ((pt.std, np.std), (pt.var, np.var)):
+        got = evaluate(ours(x, ddof=ddof), {x: value})
+        assert got.dtype == "float16"
+        wanted = theirs(value.astype("float32"), ddof=ddof).astype("float16")
+        np.testing.assert_allclose(got, wanted, rtol=2e-3)
