@@ -8,6 +8,7 @@ features read.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 from rewrite_engine.errors import (
@@ -20,10 +21,42 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.memory import Memory, memory_of
 from rewrite_engine.graph.node import Apply, Variable, build_node
+from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import user_origin
 
 Thunk = Callable[[], Any]
 Lengths = list[tuple[int, int] | int]  # pairs (input, dimension), or numbers
+
+
+VARARGS = 4  # of `code.co_flags`
+
+
+def takes(method: Any, n: int) -> bool:
+    """Whether a method takes so many arguments."""
+    code = getattr(method, "__code__", None)
+    return code is not None and code.co_argcount == n and not code.co_flags & VARARGS
+
+
+def without_graph(infer_shape: Callable[..., Any]) -> Callable[..., Any]:
+    """An `infer_shape(self, node, shapes)` as it is called."""
+
+    @wraps(infer_shape)
+    def method(self: Any, fgraph: Any, node: Apply, shapes: Any) -> Any:
+        return infer_shape(self, node, shapes)
+
+    return method
+
+
+def with_outputs(pushforward: Callable[..., Any]) -> Callable[..., Any]:
+    """A `pushforward(self, inputs, outputs, tangents)` as an `R_op`."""
+
+    @wraps(pushforward)
+    def method(self: Any, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        tangents = [disconnected() if t is None else t for t in eval_points]
+        found = pushforward(self, inputs, self.make_node(*inputs).outputs, tangents)
+        return [None if t is None or is_disconnected(t) else t for t in found]
+
+    return method
 
 
 class Op(Record):
@@ -59,6 +92,20 @@ class Op(Record):
     #: the ops that undo one of an associative, commutative op: `(sub, neg)` of `add`; matchers see
     #: differences as parts of sums
     undone_by: tuple[Op, Op] | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Read methods with the names and parameters that other libraries give them:
+        `infer_shape(self, node, shapes)`, `pullback` (`L_op`), `pushforward` (an `R_op` that gets
+        the outputs, too).
+        """
+        super().__init_subclass__(**options)
+        own: Any = vars(cls)
+        if takes(own.get("infer_shape"), 3):
+            cls.infer_shape = without_graph(own["infer_shape"])  # type: ignore[method-assign]
+        if takes(own.get("pullback"), 4) and "L_op" not in own:
+            cls.L_op = own["pullback"]  # type: ignore[method-assign]
+        if takes(own.get("pushforward"), 4) and "R_op" not in own:
+            cls.R_op = with_outputs(own["pushforward"])  # type: ignore[method-assign]
 
     # --- building nodes --------------------------------------------------------------------------
 

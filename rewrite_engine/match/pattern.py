@@ -16,15 +16,16 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.errors import PatternError, RuleError, did_you_mean, expression_of
-from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.graph.number import counts_as, roundings, same_number
+from rewrite_engine.graph.type import Type
 from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable
 from rewrite_engine.terms.print import brief
 
 TYPELESS = """\
 A rule's variables have no types yet, and what a function makes of an operand may depend on its
     type. Write the ops with their parameters, such as Sum(axis=0)(a) or DimShuffle(2, (1, 0))(a);
-    what no such terms say is for `compute`, or a @node_rewriter."""
+    or give the variables types (a: pt.dmatrix); the rest is for `compute`, or a @node_rewriter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +63,19 @@ Prop = Sort("Prop", lambda v: True, "True")
 
 
 def as_sort(annotation: Any) -> Sort:
-    """Read an annotation: a `Sort`, a fact, or any predicate on variables."""
+    """Read an annotation: a `Sort`, a type of variables, a fact, or any predicate on variables; a
+    class of variables, or `Any`, says nothing (`Constant` that it is one).
+    """
     if isinstance(annotation, Sort):
         return annotation
+    if isinstance(annotation, type) and issubclass(annotation, Variable):
+        return Const if annotation.head is CONSTANT else Anything
     if annotation is Any:
         return Anything
+    if isinstance(annotation, Type):
+        samples = [annotation.make_variable()]
+        fits = annotation.is_super
+        return Sort(str(annotation), lambda v: bool(fits(v.type)), samples=lambda: samples)
     if hasattr(annotation, "ask"):
         return Sort(annotation.name, Anything.test, Anything.inline, fact=annotation)
     if callable(annotation) and not isinstance(annotation, type):
@@ -217,7 +226,11 @@ def holes(pattern: Any) -> dict[str, Hole]:
 def parameters_of(fn: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     """The parameters of a rule function, also where annotations are text."""
     try:
-        return inspect.signature(fn, eval_str=True).parameters
+        found = inspect.signature(fn, eval_str=True).parameters
+        names = inspect.unwrap(fn).__globals__  # (text in text: quoted under `annotations`)
+        texts = {k: p for k, p in found.items() if isinstance(p.annotation, str)}
+        read = {k: p.replace(annotation=eval(p.annotation, names)) for k, p in texts.items()}
+        return {**found, **read}
     except Exception as error:
         what = f"the annotations cannot be read: {type(error).__name__}: {error}"
         raise PatternError(what) from error

@@ -29,9 +29,9 @@ class RuleSet:
     Raises `DuplicateRuleError` if two different ones share a name.
     """
 
-    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+    def __init__(self, rules: Iterable[Rule] | Rule = ()) -> None:
         by_name: dict[str, Rule] = {}
-        for rule in rules:
+        for rule in [rules] if isinstance(rules, Rule) else rules:
             if not isinstance(rule, Rule):
                 raise TypeError(f"a RuleSet is made of rules, and {rule!r} is none")
             known = by_name.setdefault(rule.name, rule)

@@ -56,8 +56,9 @@ def samples_of(pattern: Any) -> list[Bindings]:
     found = holes(pattern)
     if any(hole.sort.samples is None or hole.has_default for hole in found.values()):
         return []
-    rows = zip(*[hole.sort.samples() for hole in found.values()], strict=True)  # type: ignore[misc]
-    return [dict(zip(found, row, strict=True)) for row in rows]
+    samples = [hole.sort.samples() for hole in found.values()]  # type: ignore[misc]
+    rows = range(max(map(len, samples), default=1))
+    return [dict(zip(found, [some[i % len(some)] for some in samples])) for i in rows]
 
 
 def types(pattern: Any) -> Iterator[Any]:

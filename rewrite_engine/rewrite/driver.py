@@ -17,6 +17,7 @@ from typing import Any
 
 from rewrite_engine.errors import (
     ForeignObjectError,
+    MethodNotDefined,
     RewriteEngineError,
     RuleError,
     RuleLoopError,
@@ -52,15 +53,22 @@ def paused_collector() -> Iterator[None]:
 
 
 class GraphRewriter:
-    """Something that improves a `FunctionGraph`. Subclasses define `run(fgraph, trace, result)`.
+    """Something that improves a `FunctionGraph`. Subclasses define `run(fgraph, trace, result)`;
+    or, as elsewhere, `apply(fgraph)`, and `add_requirements(fgraph)` that is called before.
 
-    budget: how much may happen in one run, for those that apply rules.
+    budget: how much may happen in one run, for those that apply rules. name: the class's name,
+    where none is given.
     """
 
     budget = RunBudget()
+    name: str = ""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str | None = None) -> None:
+        self.name = type(self).__name__ if name is None else name
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.name = vars(cls).get("name", cls.__name__)  # `__init__` may be the subclass's own
 
     def rewrite(self, fgraph: Any, trace: Trace | None = None) -> Result:
         """Improve the graph in place; return what was done.
@@ -96,7 +104,15 @@ class GraphRewriter:
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         """Do the work and note it in `result`."""
-        raise NotImplementedError
+        if type(self).apply is GraphRewriter.apply:
+            raise MethodNotDefined(
+                f"{type(self).__name__} defines neither run(fgraph, trace, result) nor "
+                "apply(fgraph)"
+            )
+        require = getattr(self, "add_requirements", None)
+        if require is not None:
+            require(fgraph)
+        self.apply(fgraph)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"

@@ -24,12 +24,14 @@ class WalkingOptimizer(GraphRewriter):
 
     def __init__(
         self,
-        rules: Iterable[Rule],
+        rules: Iterable[Rule] | Rule,
         order: Literal["in_to_out", "out_to_in"] = "in_to_out",
         name: str = "walk",
         budget: RunBudget | None = None,
     ) -> None:
         super().__init__(name)
+        if order not in ("in_to_out", "out_to_in"):
+            raise ValueError(f'the order is "in_to_out" or "out_to_in", not {order!r}')
         self.rules = rules if isinstance(rules, RuleSet) else RuleSet(rules)
         self.order = order
         self.budget = RunBudget.of(budget)

@@ -1,0 +1,156 @@
+"""What people write who come from other libraries works, or is refused with what to write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import MethodNotDefined
+from rewrite_engine.gradient import Lop, Rop, grad
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.op import Op
+from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.trace import brief
+from rewrite_engine.rewrite.walk import WalkingOptimizer
+from rewrite_engine.rules.language import Float, Matrix, Rest, rule
+
+
+@rule
+def no_sine(a: Float) -> Any:
+    """(For tests.)"""
+    return pt.sin(a) >> pt.tanh(a)
+
+
+x, m = pt.vector("x"), pt.matrix("m")
+
+
+# --- drivers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("driver", [WalkingOptimizer, EquilibriumOptimizer])
+def test_a_driver_of_one_rule(driver: Any) -> None:
+    graph = FunctionGraph(None, [pt.sin(x) + 1])
+    assert driver(no_sine).rewrite(graph).firings == 1
+    assert brief(graph.outputs[0]) == "tanh(x) + 1.0"
+
+
+def test_a_rule_where_the_order_stands() -> None:
+    with pytest.raises(ValueError, match='the order is "in_to_out" or "out_to_in"'):
+        WalkingOptimizer(no_sine, no_sine)  # type: ignore[arg-type]
+
+
+class Upwards(GraphRewriter):
+    """A driver as in Aesara."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def add_requirements(self, fgraph: Any) -> None:
+        self.seen.append("asked")
+
+    def apply(self, fgraph: Any) -> None:
+        self.seen.append("applied")
+        for node in fgraph.toposort():
+            if node.op is pt.sin:
+                fgraph.replace(node.outputs[0], pt.tanh(node.inputs[0]))
+
+
+def test_a_driver_that_defines_apply() -> None:
+    driver = Upwards()
+    graph = FunctionGraph(None, [pt.sin(x)])
+    result = SequentialOptimizer([driver]).rewrite(graph)
+    assert brief(graph.outputs[0]) == "tanh(x)"
+    assert driver.seen == ["asked", "applied"]
+    assert [part.name for part in result.parts] == ["Upwards"]
+
+
+def test_a_driver_that_defines_nothing() -> None:
+    class Idle(GraphRewriter):
+        pass
+
+    with pytest.raises(MethodNotDefined, match="Idle defines neither run"):
+        Idle().rewrite(FunctionGraph(None, [pt.sin(x)]))
+
+
+# --- ops ------------------------------------------------------------------------------------------
+
+
+class Twice(Op):
+    """An op as in Aesara, or as in PyTensor 3."""
+
+    __props__ = ()
+
+    def make_node(self, v: Any) -> Any:
+        v = pt.as_tensor_variable(v)
+        return rw.Apply(self, [v], [v.type()])
+
+    def perform(self, node: Any, inputs: Any, outputs: Any) -> None:
+        outputs[0][0] = np.asarray(2 * inputs[0])
+
+    def infer_shape(self, node: Any, shapes: Any) -> Any:
+        return [shapes[0]]
+
+    def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
+        return [2 * cotangents[0]]
+
+    def pushforward(self, inputs: Any, outputs: Any, tangents: Any) -> Any:
+        assert outputs[0].owner.op is self
+        return [2 * tangents[0]]
+
+
+def test_an_older_infer_shape() -> None:
+    mode = rw.Mode().including("shape_unsafe")  # an op of others may fail
+    f = rw.function([m], Twice()(pt.exp(m)).shape, mode=mode)
+    assert not any(isinstance(node.op, Twice) for node in f.fgraph.toposort())
+    assert list(f(np.ones((2, 3)))) == [2, 3]
+
+    class Thrice(Twice):
+        def infer_shape(self, node: Any, shapes: Any) -> Any:
+            return super().infer_shape(None, node, shapes)
+
+    assert list(rw.function([m], Thrice()(m).shape, mode=mode)(np.ones((2, 3)))) == [2, 3]
+
+
+def test_pullback_and_pushforward() -> None:
+    y = Twice()(pt.exp(x))
+    assert np.allclose(grad(y.sum(), x).eval({x: [0.0, 1.0]}), [2, 2 * np.e])
+    assert np.allclose(Rop(y, x, pt.ones_like(x)).eval({x: [0.0, 1.0]}), [2, 2 * np.e])
+    assert np.allclose(Lop(y, x, pt.ones_like(x)).eval({x: [0.0, 1.0]}), [2, 2 * np.e])
+
+
+# --- find -----------------------------------------------------------------------------------------
+
+
+def test_find_with_typed_functions() -> None:
+    def in_rows(a: Matrix, rest: Rest) -> Any:
+        return pt.exp(a).sum(axis=-1) + rest
+
+    def named(a: "Matrix"):  # type: ignore[no-untyped-def]  # noqa: UP037
+        return pt.exp(a)
+
+    assert [found["a"] for found in rw.find(pt.exp(m).sum(axis=1) + x, in_rows)] == [m]
+    assert [found["a"] for found in rw.find(pt.exp(m) + pt.exp(x), named)] == [m]
+
+
+def test_types_as_sorts() -> None:
+    @rule
+    def mean_of(a: pt.dmatrix, b: Float):  # type: ignore[no-untyped-def, valid-type]
+        """(For tests.)"""
+        return pt.exp(a).mean(axis=-1) * b >> pt.tanh(a).mean(axis=-1) * b
+
+    single = pt.fmatrix("f")
+    assert mean_of.transform(None, (pt.exp(m).mean(axis=1) * x).owner) is not None
+    assert mean_of.transform(None, (pt.exp(single).mean(axis=1) * x).owner) is None
+
+    @rule
+    def constants(a: pt.TensorVariable, c: pt.TensorConstant):  # type: ignore[no-untyped-def]
+        """(For tests.)"""
+        return pt.sin(a) * c >> pt.tanh(a) * c
+
+    assert constants.transform(None, (pt.sin(x) * 3).owner) is not None
+    assert constants.transform(None, (pt.sin(x) * x).owner) is None
