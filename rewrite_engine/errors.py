@@ -68,6 +68,10 @@ class NotConstantError(RewriteEngineError, TypeError):
 # --- the FunctionGraph ----------------------------------------------------------------------------
 
 
+class ReadOnlyError(RewriteEngineError, AttributeError):
+    """Something cannot be changed: the value of a constant."""
+
+
 class InconsistencyError(RewriteEngineError):
     """A graph would become (or is) inconsistent: two destroyers, a destroyed value read later, …"""
 

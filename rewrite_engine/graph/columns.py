@@ -1,5 +1,5 @@
-"""A `FunctionGraph` as flat columns, for pickling and deep copying without recursion over its
-depth.
+"""Graphs as flat columns, and variables and nodes as flat rows, for pickling and deep copying
+without recursion over depth.
 
 `to_columns(fgraph)` writes one row per node in topological order; `from_columns(columns)` builds an
 equal graph. A variable is a number: roots first, then the nodes' outputs in order.
@@ -7,19 +7,25 @@ equal graph. A variable is a number: roots first, then the nodes' outputs in ord
 with the default recursion limit; who pickles a function pickles its `FunctionGraph` and finds
 inputs and outputs by position. Roots (shared variables too) are pickled as the objects that they
 are: the same root elsewhere in the pickle stays the same.
+
+A variable alone is written as its node's `NodeRow` and an index, after the rows of all nodes below,
+so that each row finds its operands written already. A node has one row as long as somebody writes:
+what several variables have in common stays one, in one pickle and in one deep copy.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
 from rewrite_engine.graph.knowledge import knowledge_of
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.origin import Row, origin_rows, origins_of
+from rewrite_engine.graph.traverse import toposort
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
@@ -114,3 +120,78 @@ def _nodes(columns: Columns, variables: list[Variable]) -> Iterator[Apply]:
     for op, fan_in, fan_out, origin in rows:
         inputs = tuple([variables[i] for i in islice(operands, fan_in)])
         yield build_node(op, inputs, tuple(islice(types, fan_out)), origin)
+
+
+# --- variables and nodes alone --------------------------------------------------------------------
+
+
+class NodeRow:
+    """A node, to be written after those that it needs. What is read from it is a node again."""
+
+    __slots__ = ("node", "__weakref__")
+
+    def __init__(self, node: Apply) -> None:
+        self.node = node
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        node = self.node
+        inputs = [v if v.owner is None else (row_of(v.owner), v.index) for v in node.inputs]
+        outputs = [(type(v), v.type, v.name) for v in node.outputs]
+        more: list[Any] = [_more_of(v) for v in node.outputs]  # may refer to the node itself
+        state = node.where(), node._tag, more if any(more) else None
+        return _node, (node.op, inputs, outputs), state
+
+
+#: the rows that somebody holds: a pickler does until it is done, and so does `deepcopy`
+_rows: WeakValueDictionary[int, NodeRow] = WeakValueDictionary()
+
+
+def row_of(node: Apply) -> NodeRow:
+    """The row of a node (which keeps it alive, so that its `id` stays its own)."""
+    row = _rows.get(id(node))
+    if row is None:
+        row = _rows[id(node)] = NodeRow(node)
+    return row
+
+
+def flat(node: Apply, index: int | None = None) -> Any:
+    """What `__reduce_ex__` returns for a node, or for one of its outputs."""
+    below = toposort(node.outputs[:1] or node.inputs)
+    return _read, ([row_of(n) for n in below], row_of(node), index)
+
+
+def _read(rows: Sequence[Apply], node: Apply, index: int | None) -> Any:
+    return node if index is None else node.outputs[index]
+
+
+def _node(op: Any, inputs: Sequence[Any], outputs: Sequence[tuple[Any, Any, Any]]) -> Apply:
+    node = object.__new__(Apply)
+    node.op = op
+    node.inputs = tuple([v if isinstance(v, Variable) else v[0].outputs[v[1]] for v in inputs])
+    node.origin = node._tag = None
+    made: list[Variable] = []
+    for i, (cls, type_, name) in enumerate(outputs):
+        out = cls.__new__(cls)
+        out.type, out.name, out.owner, out.index, out._tag = type_, name, node, i, None
+        out.head = op if len(outputs) == 1 else None
+        made.append(out)
+    node.outputs = tuple(made)
+    return node
+
+
+_HERE = ("owner", "index", "type", "name", "head")
+
+
+def _more_of(v: Variable) -> dict[str, Any] | None:
+    """What else there is to a variable that a node computes: a tag, or what a subclass keeps."""
+    if v._tag is None and type(v).__getstate__ is Variable.__getstate__:
+        return None
+    return {key: value for key, value in v.__getstate__().items() if key not in _HERE}
+
+
+def finish(node: Apply, state: Any) -> None:
+    """Set the rest (`Apply.__setstate__`)."""
+    node.origin, node._tag, more = state
+    for out, own in zip(node.outputs, more or (), strict=False):
+        if own is not None:
+            out.__setstate__({**own, **{key: getattr(out, key) for key in _HERE}})

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rewrite_engine.errors import ForeignObjectError, describe, message
+from rewrite_engine.errors import ForeignObjectError, ReadOnlyError, describe, message
 from rewrite_engine.graph.intern import prop_key
 from rewrite_engine.graph.number import CONSTANT as CONSTANT
 from rewrite_engine.graph.number import NO_NUMBER
@@ -105,27 +105,36 @@ class Variable:
     def __repr__(self) -> str:
         return str(self)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if self.owner is None:
+            return super().__reduce_ex__(protocol)
+        from rewrite_engine.graph.columns import flat
+
+        return flat(self.owner, self.index)
+
+    def __copy__(self) -> Any:
+        return self.clone() if self.owner is None else self.owner.clone().outputs[self.index or 0]
+
     def __getstate__(self) -> Any:
         return {s: getattr(self, s) for s in ("type", "owner", "index", "name", "_tag")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        self.head = None  # of a root; `graph/columns.py` sets those of others
         for key, value in state.items():
             setattr(self, key, value)
-        outputs = getattr(self.owner, "outputs", None)  # the owner may be under construction still
-        self.head = self.owner.op if self.owner and outputs and len(outputs) == 1 else None
 
 
 class Constant(Variable):
-    """A variable with a value that never changes. `value` (also `data`) must not be written to.
+    """A variable with a value that never changes: `data` (also `value`) cannot be set.
 
-    Types may make the value physically read-only. Two constants are the same for merging iff their
-    `signature()` are equal. number: the value as a Python number if it is a single one, else None.
+    Types make the value physically read-only where they can. Two constants are the same for merging
+    iff their `signature()` are equal. number: the value as a Python number if it is one, else None.
     """
 
-    __slots__ = ("data", "number", "_element", "_signature")
+    __slots__ = ("_data", "number", "_element", "_signature")
 
     head = CONSTANT
-    data: Any
+    _data: Any
     number: Any
     _element: Any
     _signature: Any
@@ -136,14 +145,20 @@ class Constant(Variable):
         self.index = None
         self.name = name
         self._tag = None
-        self.data = data
+        self._data = data
         self.number = self._element = self.as_number()
         self._signature = None
 
     @property
-    def value(self) -> Any:
-        """The value (read only)."""
-        return self.data
+    def data(self) -> Any:
+        """The value."""
+        return self._data
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        raise ReadOnlyError(f"{describe(self)} is a constant: make another one")
+
+    value = data
 
     def as_number(self) -> Any:
         """The value as a Python number if it is a single one, else None (kept as `number`)."""
@@ -284,6 +299,8 @@ class Apply:
         """Return a node with the same op and inputs, and new outputs."""
         return self.clone_with_new_inputs(self.inputs, strict=True)
 
+    __copy__ = clone
+
     def clone_with_new_inputs(
         self, inputs: Sequence[Variable], strict: bool = True, clone_inner_graph: bool = False
     ) -> Apply:
@@ -320,20 +337,15 @@ class Apply:
     def __repr__(self) -> str:
         return str(self)
 
-    def __getstate__(self) -> Any:
-        return {
-            "op": self.op,
-            "inputs": self.inputs,
-            "outputs": self.outputs,
-            "origin": self.where(),
-            "_tag": self._tag,
-        }
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        from rewrite_engine.graph.columns import flat
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for key, value in state.items():
-            setattr(self, key, value)
-        for out in self.outputs:
-            out.head = self.op if len(self.outputs) == 1 else None
+        return flat(self)
+
+    def __setstate__(self, state: Any) -> None:
+        from rewrite_engine.graph.columns import finish
+
+        finish(self, state)
 
 
 def copy_tag(x: Variable | Apply) -> SimpleNamespace | None:
@@ -381,14 +393,8 @@ def build_node(
     outputs = []
     for i, out_type in enumerate(out_types):
         out = _new(out_type.variable_type)
-        out.type, out.owner, out.index, out.name, out.head, out._tag = (
-            out_type,
-            node,
-            i,
-            None,
-            None,
-            None,
-        )
+        out.type, out.owner, out.index = out_type, node, i
+        out.name = out.head = out._tag = None
         outputs.append(out)
     node.outputs = tuple(outputs)
     return node

@@ -25,6 +25,8 @@ from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import user_origin
 
 Thunk = Callable[[], Any]
+
+REMEMBERED = 512  # types of inputs, per op, for which those of the outputs are kept
 Lengths = list[tuple[int, int] | int]  # pairs (input, dimension), or numbers
 
 
@@ -142,7 +144,10 @@ class Op(Record):
             memo = self._memo = {}
         found = memo.get(types)
         if found is None:
-            found = memo[types] = tuple(self.infer_types(types))
+            found = tuple(self.infer_types(types))
+            if len(memo) >= REMEMBERED:  # so that what nobody uses any more is let go
+                memo.clear()
+            memo[types] = found
         return found
 
     _memo: dict[tuple[Any, ...], tuple[Any, ...]]

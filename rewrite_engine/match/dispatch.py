@@ -23,7 +23,7 @@ from rewrite_engine.match.outline import Outline, Sieve, outline
 from rewrite_engine.match.rule import Rule
 
 LOOKED_AT = 3  # how many inputs are part of the key
-LIMIT = 20_000  # keys kept; graphs with more different ones (huge op parameters) start anew
+LIMIT = 4_096  # keys, and ops, kept; with more different ones (huge op parameters) it starts anew
 FEW = 8  # candidates that are tried one after the other rather than told apart by a longer key
 OTHER = object()  # a number that is equal to none
 TWICE = object()  # stands in the keys of nodes whose two inputs are the same
@@ -108,8 +108,9 @@ class Below:
         if found is None:
             rules = [r for r in self.sieve.pick(key) if r.fits(key)]
             found = narrowed(rules, self.level)
-            if len(self.table) < LIMIT:
-                self.table[key] = found
+            if len(self.table) >= LIMIT:
+                self.table.clear()
+            self.table[key] = found
         return found
 
 
@@ -135,6 +136,7 @@ class Dispatch:
         self.rules = tuple(rules)
         self.table: dict[tuple[Any, ...], Found] = {}
         self.sieves: dict[Any, Sieve] = {}
+        self._same_sieve: dict[tuple[Rule, ...], Sieve] = {}
         self._by_root: dict[Any, list[int]] = {}
         self._anywhere: list[int] = []
         for i, rule in enumerate(self.rules):
@@ -160,7 +162,13 @@ class Dispatch:
             for cls in type(op).__mro__:
                 places.update(self._by_root.get(cls, ()))
             rules = [self.rules[i] for i in sorted(places)]
-            found = self.sieves[op] = Sieve([r for r in rules if r.considers(op)], 1)
+            considered = tuple([r for r in rules if r.considers(op)])
+            found = self._same_sieve.get(considered)
+            if found is None:
+                found = self._same_sieve[considered] = Sieve(considered, 1)
+            if len(self.sieves) >= LIMIT:
+                self.sieves.clear()
+            self.sieves[op] = found
         return found
 
     def reach(self, op: Any) -> int:
@@ -173,6 +181,8 @@ class Dispatch:
             if interior is None:
                 interior = self._interior = self._look_inside()
             depths = [interior.get(key, 0) for key in (op, *type(op).__mro__)]
+            if len(self._reach) >= LIMIT:
+                self._reach.clear()
             found = self._reach[op] = max(self._blind, *depths)
         return found
 

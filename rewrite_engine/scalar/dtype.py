@@ -4,7 +4,7 @@ is no plain array of numbers.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ def dtype_name(dtype: Any) -> str:
     return name
 
 
-@cache
+@lru_cache(4096)
 def promote(*dtypes: str) -> str:
     """Return the dtype that NumPy promotes these to."""
     return np.result_type(*dtypes).name

@@ -16,15 +16,13 @@ import numpy as np
 from rewrite_engine.config import config
 from rewrite_engine.errors import DTypeError, ForeignObjectError, ShapeError, describe, message
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
-from rewrite_engine.graph.op import Lengths, Op
+from rewrite_engine.graph.op import REMEMBERED, Lengths, Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.scalar.dtype import is_number
 from rewrite_engine.scalar.op import ScalarOp, named
 from rewrite_engine.tensor.broadcast import broadcast_types, build_site, check_shapes
 from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth, weak_constant
 from rewrite_engine.tensor.type import TensorType
-
-_MAX_REMEMBERED = 512
 
 
 class Elemwise(Op):
@@ -96,7 +94,9 @@ class Elemwise(Op):
         found = self._weak_memo.get(tuple(key))
         if found is None or options:
             out = self._call(inputs, options)
-            if len(self._weak_memo) < _MAX_REMEMBERED and self.nout == 1 and not options:
+            if self.nout == 1 and not options:
+                if len(self._weak_memo) >= REMEMBERED:
+                    self._weak_memo.clear()
                 numbers = zip(inputs, out.owner.inputs, strict=True)
                 constants = tuple([None if isinstance(x, Variable) else c for x, c in numbers])
                 self._weak_memo[tuple(key)] = constants, out.type

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 
 import numpy as np
@@ -11,6 +12,8 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.compile import Mode, function, get_mode
 from rewrite_engine.config import config
 from rewrite_engine.errors import DuplicateRuleError, UnknownNameError
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.intern import _interned
 from rewrite_engine.match.query import RewriteDatabaseQuery
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rules.language import Float, exact, rule
@@ -150,3 +153,22 @@ def test_no_optimizer() -> None:
 def test_what_is_no_optimizer() -> None:
     with pytest.raises(UnknownNameError, match="a name, a Query or a driver, not int 3"):
         Mode(optimizer=3)
+
+
+def test_types_and_ops_that_nobody_uses_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ops, dispatches and caches remember is bounded."""
+    monkeypatch.setattr("rewrite_engine.match.dispatch.LIMIT", 50)
+    monkeypatch.setattr("rewrite_engine.graph.op.REMEMBERED", 50)
+    monkeypatch.setattr("rewrite_engine.tensor.elemwise.REMEMBERED", 50)
+    optimizer = Mode().optimizer
+    alive = []
+    for n in range(900):
+        x = pt.tensor(dtype="float64", shape=(n + 1, 3))
+        y = pt.exp(x) * 2 - x.sum(axis=0) + x[n:].sum() + x.reshape((3, n + 1)).T.mean()
+        if n % 3 == 0:
+            optimizer.rewrite(FunctionGraph([x], [y]))
+        del x, y
+        if n in (599, 899):
+            gc.collect()
+            alive.append(len(_interned))
+    assert alive[1] - alive[0] < 100

@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from rewrite_engine.errors import ReadOnlyError
+from rewrite_engine.graph import columns
 from rewrite_engine.graph.columns import from_columns, to_columns
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import ReplaceValidate
 from rewrite_engine.graph.replace import equal_computations
+from rewrite_engine.graph.traverse import toposort
 from tests.graph.test_traverse import DEEP, chain
 from tests.toy import Scale, add, const, divmod_, exp, mul, num, overwrite, pos, sin
 
@@ -127,3 +130,69 @@ def test_a_subclass_stays_one() -> None:
 
 class _Sub(FunctionGraph):
     pass
+
+
+# --- variables and nodes alone --------------------------------------------------------------------
+
+
+ALONE = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda v: pickle.loads(pickle.dumps(v)),
+    "pickle in Python": lambda v: pickle.loads(pickle._dumps(v)),
+    "protocol 0": lambda v: pickle.loads(pickle.dumps(v, 0)),
+}
+
+
+@pytest.mark.parametrize("copied", ALONE.values(), ids=ALONE)
+def test_variables_of_any_depth(copied: Any) -> None:
+    x = num("x")
+    deep = x
+    for _ in range(3_000):
+        deep = sin(deep)
+    for what in (deep, deep.owner, [deep, deep.owner.inputs[0]]):
+        again = copied(what)
+        assert type(again) is type(what)
+    assert again[0].owner.inputs[0] is again[1]
+    assert len(toposort(again)) == 3_000
+    assert not columns._rows
+
+
+@pytest.mark.parametrize("copied", ALONE.values(), ids=ALONE)
+def test_what_variables_have_in_common_stays_one(copied: Any) -> None:
+    x, y = num("x"), num("y")
+    a = add(x, y)
+    b, c = divmod_(a, x)
+    d = mul(b, c, const(2.0))
+    a.name, d.tag.itself, b.owner.tag.note = "a", d, "n"
+    one = copied({"x": x, "a": a, "c": c, "d": d, "node": b.owner})
+    assert one["d"].owner.inputs[:2] == one["node"].outputs
+    assert one["c"] is one["node"].outputs[1]
+    assert one["node"].inputs == (one["a"], one["x"])
+    assert one["a"].name == "a"
+    assert one["d"].tag.itself is one["d"]
+    assert one["node"].tag.note == "n"
+    assert one["d"].head is mul
+    assert one["c"].head is None
+    assert one["a"].owner.where() == a.owner.where()
+    assert one["x"] is not x
+
+
+def test_a_shallow_copy_is_another_variable_of_the_same_inputs() -> None:
+    x = num("x")
+    y = sin(x)
+    z = copy.copy(y)
+    assert z is not y
+    assert z.owner is not y.owner
+    assert z.owner.inputs == (x,)
+    assert copy.copy(y.owner).inputs == (x,)
+    assert copy.copy(x).type is x.type
+
+
+@pytest.mark.parametrize("name", ["data", "value"])
+def test_the_value_of_a_constant_cannot_be_set(name: str) -> None:
+    c = const(2.0)
+    with pytest.raises(ReadOnlyError, match="is a constant"):
+        setattr(c, name, 3.0)
+    assert c.data == 2.0
+    again = pickle.loads(pickle.dumps(c))
+    assert (again.data, again.number) == (2.0, 2.0)
