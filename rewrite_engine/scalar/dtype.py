@@ -123,7 +123,7 @@ def refuse_masked(value: Any) -> None:
             )
 
 
-@cache
+@lru_cache(4096)
 def normal_range(dtype: str) -> tuple[float, float]:
     """The least and the largest normal number of a dtype."""
     limits = np.finfo(dtype)
