@@ -2,7 +2,7 @@
 `rewrite_engine/rewrite/ac.py`.
 """
 
-from rewrite_engine.rules.facts import finite, nonneg, nonzero, positive
+from rewrite_engine.rules.facts import finite, nonneg, nonzero
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import (
     abs,
@@ -292,8 +292,8 @@ def mul_by_itself(x: Float):
 def pow_half(x: Real):
     """A root needs no logarithm. Below zero the two differ at -inf, so the sign has to be known.
 
-    >>> rewritten(exp(vector("x")) ** 0.5)
-    sqrt(exp(x))
+    >>> rewritten(abs(vector("x")) ** 0.5)
+    sqrt(abs(x))
     """
     return x**0.5 >> sqrt(x), given(nonneg(x))
 
@@ -306,17 +306,6 @@ def pow_minus_one(x: Real):
     reciprocal(x)
     """
     return x**-1 >> reciprocal(x)
-
-
-@rule(phase="canonicalize")
-def mul_by_what_divides(x: Float, y: Real):
-    """x / y * y is x; as y is positive, it is 0 or infinite only where rounding made it so.
-
-    >>> x = vector("x")
-    >>> rewritten(sin(x) / exp(x) * exp(x))
-    sin(x)
-    """
-    return (x / y) * y >> x, given(positive(y))
 
 
 @rule(phase="canonicalize", claim=exact)

@@ -1,17 +1,25 @@
 """Logarithms and exponentials: what cancels, and what keeps its digits."""
 
-from rewrite_engine.rules.facts import nonneg
+from rewrite_engine.rules.facts import nonneg, positive, same_shape
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import (
+    abs,
+    erf,
+    erfc,
     exp,
     expm1,
     log,
     log1mexp,
     log1p,
     logaddexp,
+    logerfc,
     reciprocal,
     sigmoid,
     softplus,
+    sqr,
+    sqrt,
+    switch,
+    tanh,
 )
 
 
@@ -147,17 +155,6 @@ def exp_over_one_plus_exp(x: Real):
 
 
 @rule(phase="stabilize")
-def sigmoid_in_product(x: Real, y: Float):
-    """y / (1 + exp(x)) * exp(x), as gradients write it, is 0 * inf for large x.
-
-    >>> x, y = vectors("x y")
-    >>> rewritten(y / (1 + exp(x)) * exp(x))
-    y * sigmoid(x)
-    """
-    return (y / (1 + exp(x))) * exp(x) >> y * sigmoid(x)
-
-
-@rule(phase="stabilize")
 def one_minus_sigmoid(x: Real):
     """1 - sigmoid(x) loses every digit for large x.
 
@@ -165,6 +162,191 @@ def one_minus_sigmoid(x: Real):
     sigmoid(-x)
     """
     return 1 - sigmoid(x) >> sigmoid(-x)
+
+
+@rule(phase="stabilize")
+def log1p_of_minus_sigmoid(x: Real):
+    """sigmoid comes near to 1 fast; what is missing is that of -x.
+
+    >>> rewritten(log1p(-sigmoid(vector("x"))))
+    -softplus(x)
+    """
+    return log1p(-sigmoid(x)) >> -softplus(x)
+
+
+@rule(phase="stabilize")
+def one_plus_erf(x: Real):
+    """1 + erf(x) loses every digit for negative x.
+
+    >>> rewritten(1 + erf(vector("x")))
+    erfc(-x)
+    """
+    return 1 + erf(x) >> erfc(-x)
+
+
+@rule(phase="stabilize")
+def one_minus_erf(x: Real):
+    """1 - erf(x) loses every digit for positive x.
+
+    >>> rewritten(1 - erf(vector("x")))
+    erfc(x)
+    """
+    return 1 - erf(x) >> erfc(x)
+
+
+@rule(phase="stabilize")
+def half_plus_half_erf(x: Real):
+    """The same for the normal distribution function, as it is written, too.
+
+    >>> rewritten(0.5 + 0.5 * erf(vector("x")))
+    0.5 * erfc(-x)
+    """
+    return 0.5 + 0.5 * erf(x) >> 0.5 * erfc(-x)
+
+
+@rule(phase="stabilize")
+def one_minus_half_erfc(x: Real):
+    """What is missing of a probability.
+
+    >>> rewritten(1 - 0.5 * erfc(vector("x")))
+    0.5 * erfc(-x)
+    """
+    return 1 - 0.5 * erfc(x) >> 0.5 * erfc(-x)
+
+
+@rule(phase="stabilize")
+def two_minus_erfc(x: Real):
+    """2 - erfc(x) loses every digit for negative x.
+
+    >>> rewritten(2 - erfc(vector("x")))
+    erfc(-x)
+    """
+    return 2 - erfc(x) >> erfc(-x)
+
+
+@rule(phase="stabilize")
+def log1p_of_erf(x: Real):
+    """The logarithm of 1 + erf(x).
+
+    >>> rewritten(log1p(erf(vector("x"))))
+    logerfc(-x)
+    """
+    return log1p(erf(x)) >> logerfc(-x)
+
+
+@rule(phase="stabilize")
+def log1p_of_minus_erf(x: Real):
+    """The logarithm of 1 - erf(x).
+
+    >>> rewritten(log1p(-erf(vector("x"))))
+    logerfc(x)
+    """
+    return log1p(-erf(x)) >> logerfc(x)
+
+
+@rule(phase="stabilize")
+def one_plus_tanh(x: Real):
+    """1 + tanh(x) loses every digit for negative x.
+
+    >>> rewritten(1 + tanh(vector("x")))
+    2.0 * sigmoid(2.0 * x)
+    """
+    return 1 + tanh(x) >> 2 * sigmoid(2 * x)
+
+
+@rule(phase="stabilize")
+def one_minus_tanh(x: Real):
+    """1 - tanh(x) loses every digit for positive x.
+
+    >>> rewritten(1 - tanh(vector("x")))
+    2.0 * sigmoid(-2.0 * x)
+    """
+    return 1 - tanh(x) >> 2 * sigmoid(-2 * x)
+
+
+@rule(phase="stabilize")
+def half_plus_half_tanh(x: Real):
+    """The sigmoid, written with tanh.
+
+    >>> rewritten(0.5 + 0.5 * tanh(vector("x")))
+    sigmoid(2.0 * x)
+    """
+    return 0.5 + 0.5 * tanh(x) >> sigmoid(2 * x)
+
+
+@rule(phase="stabilize")
+def over_one_plus_exp(x: Real, y: Real):
+    """y / (1 + exp(x)) overflows below the bar.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(y / (1 + exp(x)))
+    y * sigmoid(-x)
+    """
+    return y / (1 + exp(x)) >> y * sigmoid(-x)
+
+
+@rule(phase="stabilize", claim=exact)
+def divided_by_choice(condition, x: Real, y: Real, z: Real, w: Real):
+    """The same question has the same answer: the gradient of log(switch(...)) asks twice.
+
+    >>> c, x, y = bvector("c"), vector("x"), vector("y")
+    >>> rewritten(switch(c, y / switch(c, x, -x), 0.0))
+    switch(c, y / x, 0.0)
+    """
+    left = switch(condition, x / switch(condition, y, z), w)
+    return left >> switch(condition, x / y, w), given(same_shape(y, z))
+
+
+@rule(phase="stabilize", claim=exact)
+def divided_by_other_choice(condition, x: Real, y: Real, z: Real, w: Real):
+    """The same where the answer is no.
+
+    >>> c, x, y = bvector("c"), vector("x"), vector("y")
+    >>> rewritten(switch(c, 0.0, y / switch(c, -x, x)))
+    switch(c, 0.0, y / x)
+    """
+    left = switch(condition, w, x / switch(condition, y, z))
+    return left >> switch(condition, w, x / z), given(same_shape(y, z))
+
+
+@rule(phase="stabilize", claim=approx(1 << 10))
+def sqrt_of_exp(x: Real):
+    """The exponential overflows, its root need not.
+
+    >>> rewritten(sqrt(exp(vector("x"))))
+    exp(0.5 * x)
+    """
+    return sqrt(exp(x)) >> exp(0.5 * x)
+
+
+@rule(phase="stabilize", claim=approx(1 << 10))
+def power_of_exp(x: Real, c: RealConstant):
+    """The same for any power but 0.
+
+    >>> rewritten(exp(vector("x")) ** 0.3)
+    exp(0.3 * x)
+    """
+    return exp(x) ** c >> exp(c * x), given(lambda c: c.number not in (None, 0))
+
+
+@rule(phase="stabilize")
+def log_of_sqrt(x: Real):
+    """Half the logarithm needs no root.
+
+    >>> rewritten(log(sqrt(vector("x"))))
+    0.5 * log(x)
+    """
+    return log(sqrt(x)) >> 0.5 * log(x)
+
+
+@rule(phase="stabilize")
+def log_of_square(x: Real):
+    """A square overflows and underflows; its logarithm need not.
+
+    >>> rewritten(log(vector("x") ** 2))
+    2.0 * log(abs(x))
+    """
+    return log(sqr(x)) >> 2 * log(abs(x))
 
 
 @rule(phase="stabilize")
@@ -187,12 +369,17 @@ def log_of_sum_of_exps(x: Real, y: Real):
     return log(exp(x) + exp(y)) >> logaddexp(x, y)
 
 
+def without_sign(x):
+    """Whether no element is below 0, nor -0.0."""
+    return x.head in (abs, sqr) or positive(x)
+
+
 @rule(phase="stabilize", claim=approx(2))
 def log_of_reciprocal(x: Real):
     """The reciprocal of a subnormal number overflows; the sign of its logarithm does not. At -inf
-    the two differ, so the sign has to be known.
+    and at -0.0 the two differ, so the sign has to be known.
 
     >>> rewritten(log(reciprocal(sqr(vector("x")))))
-    -log(sqr(x))
+    -(2.0 * log(abs(x)))
     """
-    return log(reciprocal(x)) >> -log(x), given(nonneg(x))
+    return log(reciprocal(x)) >> -log(x), given(without_sign)

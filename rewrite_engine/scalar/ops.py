@@ -121,10 +121,33 @@ def _log1mexp(x: Any, out: Any = None) -> Any:
     return result if out is None else _copy(result, out)
 
 
+def _logdiffexp(x: Any, y: Any, out: Any = None) -> Any:
+    """log(exp(x) - exp(y)) for x >= y, else NaN."""
+    with np.errstate(all="ignore"):
+        result = np.asarray(x + _log1mexp(np.subtract(y, x)))
+        result = np.where((x == -np.inf) & (y == -np.inf), x, result)
+    return result if out is None else _copy(result, out)
+
+
+def _logerfc(x: Any, out: Any = None) -> Any:
+    """log(erfc(x)): erfc underflows for large x, erfcx(x) = exp(x**2) erfc(x) does not."""
+    with np.errstate(all="ignore"):
+        below = np.log1p(-erf.impl(x))
+        result = np.where(x > 0.5, np.log(erfcx.impl(x)) - np.square(x), below)
+    return result if out is None else _copy(result, out)
+
+
 def _softplus(x: Any, out: Any = None) -> Any:
     return np.logaddexp(x, np.zeros((), x.dtype), out=out)
 
 
+logdiffexp = _op(
+    "logdiffexp", 2, grad=(
+        lambda m, g, z, x, y: g * m.exp(x - z),
+        lambda m, g, z, x, y: -(g * m.exp(y - z)),
+    ), compute=_logdiffexp, cost=20, dtypes=lambda *d: logaddexp.result_dtypes(d)[0],
+    inner=float_dtype,
+)  # fmt: skip
 log1mexp = _op(
     "log1mexp", 1, grad=(lambda m, g, z, x: -g / m.expm1(-x),), compute=_log1mexp, cost=20,
     dtypes=lambda x: log.result_dtypes((x,))[0], inner=float_dtype,
@@ -144,6 +167,15 @@ erfc = _float(
     lambda m, g, z, x: g * -_TWO_BY_SQRT_PI * m.exp(-m.sqr(x)),
     cost=20,
 )
+#: exp(x**2) * erfc(x)
+erfcx = _float(
+    "erfcx", "scipy.special.erfcx", lambda m, g, z, x: g * (2 * x * z - _TWO_BY_SQRT_PI), cost=20
+)
+logerfc = _op(
+    "logerfc", 1, grad=(lambda m, g, z, x: g * -_TWO_BY_SQRT_PI / m.erfcx(x),), compute=_logerfc,
+    cost=30, dtypes=lambda x: logaddexp.result_dtypes(erfc.result_dtypes((x,)) * 2)[0],
+    inner=float_dtype,
+)  # fmt: skip
 gammaln = _float("gammaln", "scipy.special.gammaln", lambda m, g, z, x: g * m.psi(x), cost=40)
 psi = _op("psi", 1, "scipy.special.psi", inner=float_dtype, cost=40)
 

@@ -19,7 +19,7 @@ __all__ = [
     "true_divide", "divide", "floor_div", "floor_divide", "int_div", "mod", "remainder", "pow",
     "power", "neg", "negative", "abs", "abs_", "absolute", "sign", "sgn", "sqr", "square",
     "sqrt", "reciprocal", "inv", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
-    "log1mexp", "logaddexp", "softplus", "sigmoid", "expit", "erf", "erfc", "gammaln", "psi",
+    "log1mexp", "logaddexp", "logdiffexp", "softplus", "sigmoid", "expit", "erf", "erfc", "erfcx", "logerfc", "gammaln", "psi",
     "digamma", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh",
     "tanh", "arcsinh", "arccosh", "arctanh", "maximum", "minimum", "clip", "switch", "where",
     "second", "fill", "identity", "tensor_copy", "eq", "equal", "neq", "not_equal", "lt",
@@ -53,10 +53,13 @@ log10 = lift(scalar.log10)
 log1p = lift(scalar.log1p)
 log1mexp = lift(scalar.log1mexp)
 logaddexp = lift(scalar.logaddexp)
+logdiffexp = lift(scalar.logdiffexp)
 softplus = lift(scalar.softplus)
 sigmoid = expit = lift(scalar.sigmoid)
 erf = lift(scalar.erf)
 erfc = lift(scalar.erfc)
+erfcx = lift(scalar.erfcx)
+logerfc = lift(scalar.logerfc)
 gammaln = lift(scalar.gammaln)
 psi = digamma = lift(scalar.psi)
 

@@ -127,7 +127,6 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
     "sqr_of_sqrt": {"x": [pt.exp, pt.sqr, pt.abs]},
     "exp_of_log": {"x": [pt.exp, pt.sqr, pt.abs]},
     "log_of_reciprocal": {"x": [pt.exp, pt.sqr, pt.abs]},
-    "mul_by_what_divides": {"y": [pt.exp, pt.sigmoid]},
     "difference_with_itself": {"x": [lambda v: 2 * truth(v) - 3, lambda v: pt.sin(truth(v))]},
     "quotient_with_itself": {"x": [lambda v: 2 * truth(v) - 3, lambda v: 2 + pt.sin(truth(v))]},
     "product_with_zero": {"x": [lambda v: 2 * truth(v) - 3, lambda v: pt.sin(truth(v))]},

@@ -1,0 +1,243 @@
+"""Logarithms of products and sums of what overflows or underflows: each function that does has a
+logarithm that does not, and they add up.
+
+    log(exp(x)) = x                log(a * b) = log(a) + log(b)
+    log(sigmoid(x)) = -softplus(-x)     log(a + b) = logaddexp(log(a), log(b))
+    log(erfc(x)) = logerfc(x)      log(a - b) = logdiffexp(log(a), log(b))
+"""
+
+import math
+
+from rewrite_engine.rules.facts import nonneg, positive
+from rewrite_engine.rules.language import *
+from rewrite_engine.rules.monomial import (
+    KNOWN,
+    MANY,
+    Product,
+    number_of,
+    summands,
+    with_nans,
+)
+from rewrite_engine.rules.saturation import COMBINED, fitting, step
+from rewrite_engine.tensor import (
+    Softmax,
+    Sum,
+    abs,
+    add,
+    cosh,
+    erfc,
+    exp,
+    expm1,
+    log,
+    log1mexp,
+    log1p,
+    logaddexp,
+    logdiffexp,
+    logerfc,
+    mul,
+    neg,
+    reciprocal,
+    sigmoid,
+    sinh,
+    softplus,
+    sub,
+    switch,
+    tanh,
+    true_div,
+)
+
+
+#: the logarithm of a function; x(c) is c times its argument
+LOGARITHMS = {
+    exp: lambda x: x(),
+    sigmoid: lambda x: -softplus(x(-1.0)),
+    erfc: lambda x: logerfc(x()),
+    cosh: lambda x: abs(x()) + log1p(0.5 * expm1(-2.0 * abs(x()))),
+    expm1: lambda x: x() + log1mexp(x(-1.0)),
+    sinh: lambda x: x() + log1mexp(x(-2.0)) - math.log(2.0),
+    tanh: lambda x: log1mexp(x(-2.0)) - softplus(x(-2.0)),
+}
+SIGNED = frozenset({sinh, tanh, expm1})
+
+
+def log_of(v, depth=4):
+    """The logarithm of a term made of what has a better one, as a term; None for others."""
+    if not depth or v.type.kind != "f":
+        return None
+    if v.head in (add, sub, neg, expm1):
+        terms = signed_terms(v)
+        if len(terms) > 1:
+            return log_of_sum(terms, depth)
+    product = Product(v)
+    if not product.fits or product.sign() < 0:
+        return None
+    product.reduce(step)
+    product.widen()
+    parts, rest = [], []
+    for f in product.factors():
+        found = log_of_factor(f, depth - 1)
+        if found is None:
+            rest.append(f)
+        else:
+            parts.append((f.power, found))
+    number, others = product.number(), log_of_rest(rest)
+    if not parts or others is None or not 0 < number < math.inf:
+        return None
+    if number != 1:
+        others.append((1.0, math.log(number)))
+    return with_nans(weighted([*parts, *others]), [product])
+
+
+def weighted(parts):
+    """A sum of terms with their coefficients."""
+    value = None
+    for c, v in sorted(parts, key=lambda part: part[0] < 0):
+        if c in (1, -1):
+            value = v if value is None and c == 1 else -v if value is None else value + c * v
+        else:
+            value = c * v if value is None else value + c * v
+    return value
+
+
+def log_of_factor(f, depth):
+    """The logarithm of a factor, without its power, if there is a better one."""
+    if f.kind in LOGARITHMS:
+        if f.kind in SIGNED and f.power != 1:
+            return None
+        return LOGARITHMS[f.kind](f.written_argument)
+    if f.kind is add:
+        return log_of_sum(summands(f.term), depth)
+    return log_of_other(f.term, depth) if f.kind is None and f.power == 1 else None
+
+
+def log_of_other(v, depth):
+    """The same for what is no product."""
+    if isinstance(v.head, Softmax) or (isinstance(v.head, Sum) and v.owner.inputs[0].head is exp):
+        return log(v)
+    if v.head is switch:
+        condition, *branches = v.owner.inputs
+        found = [log_of_term(u, depth) for u in branches]
+        if all(x is not None for x, _ in found) and any(known for _, known in found):
+            return switch(condition, *[x for x, _ in found])
+    return None
+
+
+def log_of_rest(rest):
+    """The logarithm of the factors that have no better one, as parts of a sum; None where a sign is
+    not known.
+    """
+    for f in rest:
+        fact = nonneg if f.power > 0 else positive
+        if f.kind in SIGNED or not fact(f.base()):
+            return None
+    return [(f.power, log(f.base())) for f in rest]
+
+
+# --- sums -----------------------------------------------------------------------------------------
+
+
+def signed_terms(v):
+    """The terms of a sum with their signs; exp(x) - 1 may be written as expm1(x)."""
+    terms = []
+    for s, t in summands(v):
+        if t.head is expm1:
+            terms += [(s, exp(t.owner.inputs[0])), (-s, 1.0)]
+        else:
+            terms.append((s, t))
+    return terms
+
+
+def log_of_term(t, depth):
+    """The logarithm of a term of a sum, and whether it is better than what is written; None where
+    its sign is not known.
+    """
+    number = t if isinstance(t, float) else number_of(t)
+    if number is not None:
+        return (math.log(number) if number > 0 else None), False
+    found = log_of(t, depth)
+    if found is not None:
+        return found, True
+    return (log(t) if nonneg(t) else None), False
+
+
+def grows(t):
+    """Whether a term may overflow where its logarithm does not."""
+    if isinstance(t, float) or t.type.kind != "f":
+        return False
+    product = Product(t)
+    return product.fits and any(f.kind is exp for f in product.factors())
+
+
+def log_of_sum(terms, depth):
+    """The logarithm of a sum that overflows, or underflows as a whole; None for others."""
+    if len(terms) > MANY:
+        return None
+    terms = [with_its_sign(s, t) for s, t in terms]
+    found = [(s, *log_of_term(t, depth - 1)) for s, t in terms]
+    if any(x is None for _, x, _ in found):
+        return None
+    plus = [x for s, x, _ in found if s > 0]
+    minus = [x for s, x, _ in found if s < 0]
+    risky = any(grows(t) for _, t in terms) or all(known for _, _, known in found)
+    if not plus or not any(known for _, _, known in found):
+        return None
+    if minus and 0.0 in plus and len(plus) == len(minus) == 1:
+        return log1mexp(minus[0])
+    if not risky:
+        return None
+    return logdiffexp(log_sum(plus), log_sum(minus)) if minus else log_sum(plus)
+
+
+def with_its_sign(s, t):
+    """A term of a sum, without the sign of a number."""
+    number = t if isinstance(t, float) else number_of(t)
+    return (-s, -number) if number is not None and number < 0 else (s, t)
+
+
+def log_sum(logs):
+    """logaddexp, of any number."""
+    if len(logs) == 1:
+        return logs[0]
+    if len(logs) == 2 and 0.0 in [x for x in logs if isinstance(x, float)]:
+        return softplus(next(x for x in logs if not isinstance(x, float)))
+    return logaddexp(*logs)
+
+
+# --- rules ----------------------------------------------------------------------------------------
+
+MADE_OF = KNOWN | {mul, true_div, neg, reciprocal, add, sub, expm1, switch}
+
+
+def may_be_made(op, seen, distinct):
+    """Whether the operand may be made of what has a better logarithm."""
+    head = seen[0][0] if seen[0].__class__ is tuple else seen[0]
+    return head in MADE_OF or getattr(head, "name", None) in ("sqr", "pow")
+
+
+@node_rewriter([log], phase="stabilize", claim=COMBINED, depth=8, when=may_be_made)
+def log_of_factors(fgraph, node):
+    """The logarithm of what overflows or underflows need not: products, quotients, powers, sums and
+    differences of exponentials, sigmoids and the like.
+
+    Not data: they are nested in any way.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(log(exp(x) + exp(y)), log(2 * exp(x) / sigmoid(y)))
+    >>> rewritten(log(erfc(x)), log(exp(x) - exp(y)), log(1 - sigmoid(x) * sigmoid(y)))
+    """
+    return fitting(node.outputs[0], log_of(node.inputs[0]))
+
+
+@node_rewriter([log1p], phase="stabilize", claim=COMBINED, depth=8, when=may_be_made)
+def log1p_of_factors(fgraph, node):
+    """The same for 1 + x.
+
+    Not data: see `log_of_factors`.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(log1p(exp(x) + exp(y)), log1p(-sigmoid(x)))
+    """
+    x = node.inputs[0]
+    if x.type.kind != "f":
+        return None
+    return fitting(node.outputs[0], log_of_sum([(1, 1.0), *signed_terms(x)], 4))
