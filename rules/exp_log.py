@@ -1,6 +1,6 @@
 """Logarithms and exponentials: what cancels, and what keeps its digits."""
 
-from rewrite_engine.rules.facts import nonneg, positive, same_shape
+from rewrite_engine.rules.facts import nonneg, positive, same_dtype, same_shape
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import (
     abs,
@@ -165,16 +165,6 @@ def one_minus_sigmoid(x: Real):
 
 
 @rule(phase="stabilize")
-def log1p_of_minus_sigmoid(x: Real):
-    """sigmoid comes near to 1 fast; what is missing is that of -x.
-
-    >>> rewritten(log1p(-sigmoid(vector("x"))))
-    -softplus(x)
-    """
-    return log1p(-sigmoid(x)) >> -softplus(x)
-
-
-@rule(phase="stabilize")
 def one_plus_erf(x: Real):
     """1 + erf(x) loses every digit for negative x.
 
@@ -275,7 +265,7 @@ def half_plus_half_tanh(x: Real):
 
 
 @rule(phase="stabilize")
-def over_one_plus_exp(x: Real, y: Real):
+def sigmoid_in_product(x: Real, y: Real):
     """y / (1 + exp(x)) overflows below the bar.
 
     >>> x, y = vectors("x y")
@@ -294,7 +284,7 @@ def divided_by_choice(condition, x: Real, y: Real, z: Real, w: Real):
     switch(c, y / x, 0.0)
     """
     left = switch(condition, x / switch(condition, y, z), w)
-    return left >> switch(condition, x / y, w), given(same_shape(y, z))
+    return left >> switch(condition, x / y, w), given(same_shape(y, z), same_dtype(y, z))
 
 
 @rule(phase="stabilize", claim=exact)
@@ -306,7 +296,7 @@ def divided_by_other_choice(condition, x: Real, y: Real, z: Real, w: Real):
     switch(c, 0.0, y / x)
     """
     left = switch(condition, w, x / switch(condition, y, z))
-    return left >> switch(condition, w, x / z), given(same_shape(y, z))
+    return left >> switch(condition, w, x / z), given(same_shape(y, z), same_dtype(y, z))
 
 
 @rule(phase="stabilize", claim=approx(1 << 10))
@@ -380,6 +370,6 @@ def log_of_reciprocal(x: Real):
     and at -0.0 the two differ, so the sign has to be known.
 
     >>> rewritten(log(reciprocal(sqr(vector("x")))))
-    -(2.0 * log(abs(x)))
+    -2.0 * log(abs(x))
     """
     return log(reciprocal(x)) >> -log(x), given(without_sign)

@@ -181,11 +181,20 @@ def log_of_sum(terms, depth):
     risky = any(grows(t) for _, t in terms) or all(known for _, _, known in found)
     if not plus or not any(known for _, _, known in found):
         return None
-    if minus and 0.0 in plus and len(plus) == len(minus) == 1:
-        return log1mexp(minus[0])
+    if minus and len(terms) == 2 and isinstance(plus[0], float) and plus[0] == 0:
+        return log_of_rest_of_one(next(t for s, t in terms if s < 0)) or log1mexp(minus[0])
     if not risky:
         return None
     return logdiffexp(log_sum(plus), log_sum(minus)) if minus else log_sum(plus)
+
+
+def log_of_rest_of_one(t):
+    """log(1 - t) of a sigmoid, which has all digits; None for others."""
+    product = Product(t)
+    found = product.factors()
+    if len(found) != 1 or found[0].kind is not sigmoid or found[0].power != 1:
+        return None
+    return -softplus(found[0].written_argument()) if product.number() == 1 else None
 
 
 def with_its_sign(s, t):
@@ -219,13 +228,16 @@ def log_of_factors(fgraph, node):
     """The logarithm of what overflows or underflows need not: products, quotients, powers, sums and
     differences of exponentials, sigmoids and the like.
 
-    Not data: they are nested in any way.
+    Not data: they are nested in any way. (exp(x) and sigmoid(x) alone have rules of their own.)
 
     >>> x, y = vectors("x y")
     >>> rewritten(log(exp(x) + exp(y)), log(2 * exp(x) / sigmoid(y)))
+    [logaddexp(x, y), 0.6931471805599453 + x + softplus(-y)]
     >>> rewritten(log(erfc(x)), log(exp(x) - exp(y)), log(1 - sigmoid(x) * sigmoid(y)))
+    [logerfc(x), logdiffexp(x, y), log1mexp(-softplus(-y) - softplus(-x))]
     """
-    return fitting(node.outputs[0], log_of(node.inputs[0]))
+    x = node.inputs[0]
+    return fitting(node.outputs[0], None if x.head in (exp, sigmoid) else log_of(x))
 
 
 @node_rewriter([log1p], phase="stabilize", claim=COMBINED, depth=8, when=may_be_made)
@@ -236,6 +248,7 @@ def log1p_of_factors(fgraph, node):
 
     >>> x, y = vectors("x y")
     >>> rewritten(log1p(exp(x) + exp(y)), log1p(-sigmoid(x)))
+    [logaddexp(0.0, x, y), -softplus(x)]
     """
     x = node.inputs[0]
     if x.type.kind != "f":

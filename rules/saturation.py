@@ -319,7 +319,7 @@ def combine_factors(fgraph, node):
     >>> rewritten(sigmoid(x) * exp(-x), exp(x) / (1 + exp(x)))
     [sigmoid(-x), sigmoid(x)]
     >>> rewritten(exp(x) / (exp(x) + exp(y)), exp(-sqr(x)) / erfc(x))
-    [sigmoid(x - y), reciprocal(erfcx(x))]
+    [sigmoid(x - y), 1.0 / erfcx(x)]
     >>> rewritten((a / sigmoid(x) - y) * sigmoid(x))
     a - y * sigmoid(x)
     """
@@ -408,7 +408,7 @@ def combine_terms(fgraph, node):
 
     >>> x, a = vectors("x a")
     >>> rewritten(a - a * sigmoid(x), a * exp(x) - sigmoid(x) * a)
-    [a * sigmoid(-x), a * sigmoid(x) * exp(x)]
+    [a * sigmoid(-x), a * exp(x) * sigmoid(x)]
     """
     out = node.outputs[0]
     terms = summands(out)
