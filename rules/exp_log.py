@@ -205,6 +205,16 @@ def one_minus_half_erfc(x: Real):
 
 
 @rule(phase="stabilize")
+def one_and_minus_half_erfc(x: Real):
+    """The same, with the sign in the number.
+
+    >>> rewritten(-0.5 * erfc(vector("x")) + 1)
+    0.5 * erfc(-x)
+    """
+    return 1 + -0.5 * erfc(x) >> 0.5 * erfc(-x)
+
+
+@rule(phase="stabilize")
 def two_minus_erfc(x: Real):
     """2 - erfc(x) loses every digit for negative x.
 
@@ -297,6 +307,28 @@ def divided_by_other_choice(condition, x: Real, y: Real, z: Real, w: Real):
     """
     left = switch(condition, w, x / switch(condition, y, z))
     return left >> switch(condition, w, x / z), given(same_shape(y, z), same_dtype(y, z))
+
+
+@rule(phase="stabilize", claim=exact)
+def sum_of_choices(condition, x: Real, y: Real, z: Real, w: Real):
+    """One question instead of two, so that what is chosen together is seen together.
+
+    >>> c, x, y = bvector("c"), vector("x"), vector("y")
+    >>> rewritten(switch(c, x, 1.0) + switch(c, y, 2.0))
+    switch(c, x + y, 3.0)
+    """
+    return switch(condition, x, y) + switch(condition, z, w) >> switch(condition, x + z, y + w)
+
+
+@rule(phase="stabilize", claim=exact)
+def difference_of_choices(condition, x: Real, y: Real, z: Real, w: Real):
+    """The same for a difference.
+
+    >>> c, x, y = bvector("c"), vector("x"), vector("y")
+    >>> rewritten(switch(c, x, 1.0) - switch(c, y, 2.0))
+    switch(c, x - y, -1.0)
+    """
+    return switch(condition, x, y) - switch(condition, z, w) >> switch(condition, x - z, y - w)
 
 
 @rule(phase="stabilize", claim=approx(1 << 10))

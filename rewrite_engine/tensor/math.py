@@ -17,15 +17,15 @@ from rewrite_engine.tensor.elemwise import Elemwise
 __all__ = [
     "cast", "isclose", "logit", "add", "sub", "subtract", "mul", "multiply", "true_div",
     "true_divide", "divide", "floor_div", "floor_divide", "int_div", "mod", "remainder", "pow",
-    "power", "neg", "negative", "abs", "abs_", "absolute", "sign", "sgn", "sqr", "square",
-    "sqrt", "reciprocal", "inv", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p",
-    "log1mexp", "logaddexp", "logdiffexp", "softplus", "sigmoid", "expit", "erf", "erfc", "erfcx", "logerfc", "gammaln", "psi",
-    "digamma", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh",
-    "tanh", "arcsinh", "arccosh", "arctanh", "maximum", "minimum", "clip", "switch", "where",
-    "second", "fill", "identity", "tensor_copy", "eq", "equal", "neq", "not_equal", "lt",
-    "less", "le", "less_equal", "gt", "greater", "ge", "greater_equal", "isnan", "isinf",
-    "and_", "bitwise_and", "or_", "bitwise_or", "xor", "bitwise_xor", "invert", "bitwise_not",
-    "floor", "ceil", "trunc", "round", "round_half_to_even",
+    "power", "neg", "negative", "abs", "abs_", "absolute", "sign", "sgn", "sqr", "square", "sqrt",
+    "reciprocal", "inv", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "log1mexp",
+    "logaddexp", "logdiffexp", "softplus", "sigmoid", "expit", "erf", "erfc", "erfcx", "logerfc",
+    "gammaln", "psi", "digamma", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2",
+    "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "maximum", "minimum", "clip",
+    "switch", "where", "second", "fill", "identity", "tensor_copy", "eq", "equal", "neq",
+    "not_equal", "lt", "less", "le", "less_equal", "gt", "greater", "ge", "greater_equal",
+    "isnan", "isinf", "and_", "bitwise_and", "or_", "bitwise_or", "xor", "bitwise_xor", "invert",
+    "bitwise_not", "floor", "ceil", "trunc", "round", "round_half_to_even",
 ]  # fmt: skip
 
 lift = Elemwise

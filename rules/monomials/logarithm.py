@@ -10,15 +10,11 @@ import math
 
 from rewrite_engine.rules.facts import nonneg, positive
 from rewrite_engine.rules.language import *
-from rewrite_engine.rules.monomial import (
-    KNOWN,
-    MANY,
-    Product,
-    number_of,
-    summands,
-    with_nans,
-)
-from rewrite_engine.rules.saturation import COMBINED, fitting, step
+from rewrite_engine.rules.monomials.factor import KNOWN, summands
+from rewrite_engine.rules.monomials.linear import MANY, number_of
+from rewrite_engine.rules.monomials.product import Product, with_nans
+from rewrite_engine.rules.monomials.saturation import COMBINED, fitting
+from rewrite_engine.rules.monomials.step import step
 from rewrite_engine.tensor import (
     Softmax,
     Sum,
@@ -46,7 +42,6 @@ from rewrite_engine.tensor import (
     true_div,
 )
 
-
 #: the logarithm of a function; x(c) is c times its argument
 LOGARITHMS = {
     exp: lambda x: x(),
@@ -57,35 +52,41 @@ LOGARITHMS = {
     sinh: lambda x: x() + log1mexp(x(-2.0)) - math.log(2.0),
     tanh: lambda x: log1mexp(x(-2.0)) - softplus(x(-2.0)),
 }
-SIGNED = frozenset({sinh, tanh, expm1})
+#: the same of its opposite, for functions that have a sign
+OPPOSITES = {
+    expm1: lambda x: log1mexp(x()),
+    sinh: lambda x: LOGARITHMS[sinh](lambda c=1.0: x(-c)),
+    tanh: lambda x: LOGARITHMS[tanh](lambda c=1.0: x(-c)),
+}
 
 
 def log_of(v, depth=4):
     """The logarithm of a term made of what has a better one, as a term; None for others."""
-    if not depth or v.type.kind != "f":
-        return None
-    if v.head in (add, sub, neg, expm1):
-        terms = signed_terms(v)
-        if len(terms) > 1:
-            return log_of_sum(terms, depth)
-    product = Product(v)
-    if not product.fits or product.sign() < 0:
+    product = Product(v) if depth and v.type.kind == "f" else None
+    if product is None or not product.fits:
         return None
     product.reduce(step)
     product.widen()
-    parts, rest = [], []
+    number, parts, rest = product.number() * product.sign(), [], []
     for f in product.factors():
-        found = log_of_factor(f, depth - 1)
+        sign = -1 if number < 0 and may_be_opposite(f) else 1
+        found = log_of_factor(f, depth - 1, sign)
+        number *= sign
         if found is None:
             rest.append(f)
         else:
             parts.append((f.power, found))
-    number, others = product.number(), log_of_rest(rest)
+    others = log_of_rest(rest)
     if not parts or others is None or not 0 < number < math.inf:
         return None
     if number != 1:
         others.append((1.0, math.log(number)))
     return with_nans(weighted([*parts, *others]), [product])
+
+
+def may_be_opposite(f):
+    """Whether a factor may take the sign of a product."""
+    return f.power == 1 and (f.kind is add or f.kind in OPPOSITES)
 
 
 def weighted(parts):
@@ -99,14 +100,14 @@ def weighted(parts):
     return value
 
 
-def log_of_factor(f, depth):
-    """The logarithm of a factor, without its power, if there is a better one."""
+def log_of_factor(f, depth, sign):
+    """The logarithm of a factor (or its opposite), without its power, if there is a better one."""
+    if f.kind in OPPOSITES and f.power != 1:
+        return None
     if f.kind in LOGARITHMS:
-        if f.kind in SIGNED and f.power != 1:
-            return None
-        return LOGARITHMS[f.kind](f.written_argument)
+        return (LOGARITHMS if sign == 1 else OPPOSITES)[f.kind](f.written_argument)
     if f.kind is add:
-        return log_of_sum(summands(f.term), depth)
+        return log_of_sum([(sign * s, t) for s, t in signed_terms(f.term)], depth)
     return log_of_other(f.term, depth) if f.kind is None and f.power == 1 else None
 
 
@@ -128,7 +129,7 @@ def log_of_rest(rest):
     """
     for f in rest:
         fact = nonneg if f.power > 0 else positive
-        if f.kind in SIGNED or not fact(f.base()):
+        if f.kind in OPPOSITES or not fact(f.base()):
             return None
     return [(f.power, log(f.base())) for f in rest]
 
@@ -182,25 +183,36 @@ def log_of_sum(terms, depth):
     if not plus or not any(known for _, _, known in found):
         return None
     if minus and len(terms) == 2 and isinstance(plus[0], float) and plus[0] == 0:
-        return log_of_rest_of_one(next(t for s, t in terms if s < 0)) or log1mexp(minus[0])
+        return log_of_rest_of_one(next(t for s, t in terms if s < 0), minus[0])
     if not risky:
         return None
     return logdiffexp(log_sum(plus), log_sum(minus)) if minus else log_sum(plus)
 
 
-def log_of_rest_of_one(t):
-    """log(1 - t) of a sigmoid, which has all digits; None for others."""
+def log_of_rest_of_one(t, log_of_t):
+    """log(1 - t) of what has a function for its rest, or is below 1 together with its logarithm;
+    None for others.
+    """
     product = Product(t)
-    found = product.factors()
-    if len(found) != 1 or found[0].kind is not sigmoid or found[0].power != 1:
+    found, number = product.factors(), product.number() * product.sign()
+    alone = found[0] if len(found) == 1 and found[0].power == 1 else None
+    if alone is not None and alone.kind is erfc and number == 0.5:
+        return logerfc(alone.written_argument(-1.0)) - math.log(2.0)
+    if number != 1 or not all(f.kind in (exp, sigmoid) for f in found):
         return None
-    return -softplus(found[0].written_argument()) if product.number() == 1 else None
+    if alone is not None and alone.kind is sigmoid:
+        return -softplus(alone.written_argument())
+    return log1mexp(log_of_t)
 
 
 def with_its_sign(s, t):
-    """A term of a sum, without the sign of a number."""
-    number = t if isinstance(t, float) else number_of(t)
-    return (-s, -number) if number is not None and number < 0 else (s, t)
+    """A term of a sum, without the sign of a number in it."""
+    if isinstance(t, float):
+        return (s, t) if t > 0 else (-s, -t)
+    product = Product(t) if t.type.kind == "f" else None
+    if product is None or not product.fits or product.sign() * product.number() > 0:
+        return s, t
+    return -s, -t
 
 
 def log_sum(logs):
@@ -253,4 +265,6 @@ def log1p_of_factors(fgraph, node):
     x = node.inputs[0]
     if x.type.kind != "f":
         return None
-    return fitting(node.outputs[0], log_of_sum([(1, 1.0), *signed_terms(x)], 4))
+    known = log_of(sub(1.0, x.owner.inputs[0])) if x.head is neg else None
+    found = log_of_sum([(1, 1.0), *signed_terms(x)], 4) if known is None else known
+    return fitting(node.outputs[0], found)

@@ -1,0 +1,161 @@
+"""Factors: what is known of a term that stands in a product."""
+
+from dataclasses import dataclass
+
+from rewrite_engine.rules.monomials.linear import MANY, combined, linear, number_of, times, written
+from rewrite_engine.tensor import (
+    add,
+    cast,
+    constant,
+    cosh,
+    erfc,
+    erfcx,
+    exp,
+    expm1,
+    mul,
+    neg,
+    pow,
+    reciprocal,
+    sigmoid,
+    sinh,
+    sqr,
+    sub,
+    tanh,
+    true_div,
+)
+
+ABOVE_ZERO = frozenset({exp, sigmoid, erfc, erfcx, cosh})
+KNOWN = ABOVE_ZERO | {sinh, tanh, expm1}
+DESCENDED = frozenset({mul, true_div, neg, reciprocal, sqr, pow})
+
+
+@dataclass(eq=False)
+class Factor:
+    """kind(argument) ** power. kind: one of KNOWN; `add` for a sum; None for anything else, whose
+    argument is then the term itself. halved: whether exp(x) is written as exp(x / 2) twice.
+    """
+
+    kind: object
+    argument: dict
+    power: float
+    slot: object = None
+    term: object = None
+    dtype: str | None = None
+    halved: bool = False
+
+    def is_like(self, other):
+        """Whether two factors have the same base."""
+        if self.kind is not other.kind:
+            return False
+        if self.kind in KNOWN:
+            return not combined(self.argument, other.argument, -1.0)
+        return self.term is other.term
+
+    def base(self, side=1):
+        """The term, up to its power; the reciprocal of it for side=-1."""
+        if self.kind not in KNOWN:
+            return self.term if side == 1 else reciprocal(self.term)
+        if self.kind is sigmoid and side == -1:
+            return 1 + exp(self.written_argument(-1.0))
+        value = self.kind(self.written_argument())
+        return value if side == 1 else reciprocal(value)
+
+    def written_argument(self, scale=1.0):
+        """A multiple of the argument as a term of the dtype of the factor."""
+        value = written(times(self.argument, scale))
+        if isinstance(value, float):
+            return constant(value, dtype=self.dtype)
+        return value if self.dtype in (None, value.type.dtype) else cast(value, self.dtype)
+
+    def written(self, side):
+        """The factor as it stands above (1) or below (-1) the bar, as terms to be multiplied one by
+        one.
+        """
+        power = self.power * side
+        if self.kind is exp and self.halved:
+            return [exp(self.written_argument(power / 2))] * 2
+        if self.kind is exp:
+            return [exp(self.written_argument(power))]
+        base = self.base(1 if power > 0 else -1)
+        power = abs(power)
+        return [base if power == 1 else sqr(base) if power == 2 else pow(base, power)]
+
+
+def known_factors(v):
+    """The factors of a term that is no product, and a number before them; None for others."""
+    op = v.head
+    if op is sqr or op is pow:
+        return _power(v)
+    if op in KNOWN:
+        x = v.owner.inputs[0]
+        fits = x.type.dtype == v.type.dtype
+        return ([Factor(op, linear(x), 1.0, dtype=v.type.dtype)], 1.0) if fits else None
+    if op is add or op is sub:
+        return _sum_factors(v)
+    return None
+
+
+def _power(v):
+    base = v.owner.inputs[0]
+    power = 2.0 if v.head is sqr else number_of(v.owner.inputs[1])
+    if not power or base.head in (sqr, pow) or base.head not in ABOVE_ZERO | {add}:
+        return None
+    found = known_factors(base)
+    if found is None or found[1] != 1:
+        return None
+    for f in found[0]:
+        f.power *= power
+        if f.kind is add:
+            f.term = base
+    return found
+
+
+def _sum_factors(v):
+    """1 + exp(u), and 1 - tanh(u)**2, are powers of the sigmoid; other sums stay sums if they have
+    exponentials or the like.
+    """
+    terms = summands(v)
+    if len(terms) > MANY:
+        return None
+    if len(terms) == 2:
+        ((s, a), (t, b)) = terms
+        a, b, s, t = (a, b, s, t) if number_of(a) is not None else (b, a, t, s)
+        if number_of(a) == s == 1 and b.head is exp and t == 1:
+            u = linear(b.owner.inputs[0])
+            return ([Factor(sigmoid, times(u, -1.0), -1.0, dtype=b.type.dtype)], 1.0) if u else None
+        if number_of(a) == s == 1 and t == -1 and b.head is sqr:
+            inner = b.owner.inputs[0]
+            if inner.head is tanh:
+                u = linear(inner.owner.inputs[0])
+                pair = [Factor(sigmoid, times(u, c), 1.0, dtype=b.type.dtype) for c in (2.0, -2.0)]
+                return (pair, 4.0) if u else None
+    if any(has_known(term) for _, term in terms):
+        return [Factor(add, {}, 1.0, term=v)], 1.0
+    return None
+
+
+def has_known(v, depth=3):
+    """Whether a product has one of the functions as a factor."""
+    if v.head in ABOVE_ZERO:
+        return True
+    if depth and v.head in DESCENDED:
+        return any(has_known(u, depth - 1) for u in v.owner.inputs)
+    return False
+
+
+def summands(v):
+    """The terms of a sum with their signs."""
+    if v.head is neg:
+        return [(-s, u) for s, u in summands(v.owner.inputs[0])]
+    if v.head is add:
+        return [pair for u in v.owner.inputs for pair in (_signed(u))]
+    if v.head is sub:
+        x, y = v.owner.inputs
+        return [*_signed(x), *[(-s, u) for s, u in _signed(y)]]
+    return [(1, v)]
+
+
+def _signed(v):
+    if v.head is neg:
+        return [(-1, v.owner.inputs[0])]
+    return [(1, v)]

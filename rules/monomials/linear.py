@@ -1,0 +1,130 @@
+"""Linear forms, {term: coefficient}: what the arguments of exponentials are compared as."""
+
+from math import isfinite
+
+from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.tensor import add, mul, neg, sqr, sub, true_div
+
+ONE = None  # the key of the number in a linear form
+DEEP = 8  # levels of a product, or of a linear form, that are looked into
+MANY = 12  # factors in a product, terms in a sum
+TOLERANCE = 1e-15
+
+
+def number_of(v):
+    """The finite real number that a constant is, else None."""
+    number = v.number if v.head is CONSTANT else None
+    if number is None or isinstance(number, complex) or not isfinite(number):
+        return None
+    return float(number)
+
+
+def linear(v):
+    """v as {term: coefficient}; a square of a linear form is a term with a key of its own."""
+    parts = {}
+    _add_linear(v, 1.0, parts, DEEP)
+    return {key: c for key, c in parts.items() if c}
+
+
+def _add_linear(v, scale, parts, depth):
+    """Add scale * v to the parts."""
+    op, number = v.head if depth else v, number_of(v)
+    if number is not None:
+        parts[ONE] = parts.get(ONE, 0.0) + scale * number
+        return
+    if op is neg or op is add or op is sub:
+        signs = (-1.0,) if op is neg else (1.0, -1.0) if op is sub else None
+        for i, u in enumerate(v.owner.inputs):
+            _add_linear(u, scale * (signs[i] if signs else 1.0), parts, depth - 1)
+        return
+    inner, factor = _scaled(op, v)
+    if inner is not None:
+        _add_linear(inner, scale * factor, parts, depth - 1)
+        return
+    key, factor = _square(v) if op is sqr else (v, 1.0)
+    parts[key] = parts.get(key, 0.0) + scale * factor
+
+
+def _scaled(op, v):
+    """What v is a multiple of, and how many times."""
+    if op is mul or op is true_div:
+        *rest, last = v.owner.inputs
+        if len(rest) == 1:
+            number = number_of(last)
+            if number:
+                return rest[0], number if op is mul else 1 / number
+            number = number_of(rest[0]) if op is mul else None
+            if number:
+                return last, number
+    return None, 1.0
+
+
+def _square(v):
+    """The key of a square: its root, made to begin with 1; and the square of what this took."""
+    parts = linear(v.owner.inputs[0])
+    if not parts or len(parts) > MANY:
+        return v, 1.0
+    scale = next(iter(parts.values()))
+    return (sqr, frozenset({key: c / scale for key, c in parts.items()}.items())), scale * scale
+
+
+def combined(a, b, factor=1.0):
+    """a + factor * b; what is left of equal terms by rounding is nothing."""
+    parts = dict(a)
+    for key, c in b.items():
+        old = parts.pop(key, 0.0)
+        new = old + factor * c
+        if abs(new) > TOLERANCE * abs(old):
+            parts[key] = new
+    return parts
+
+
+def times(a, factor):
+    """A multiple of a linear form."""
+    return {key: factor * c for key, c in a.items()}
+
+
+def squared(a):
+    """The square of a linear form, as one."""
+    scale = next(iter(a.values()))
+    key = (sqr, frozenset({key: c / scale for key, c in a.items()}.items()))
+    return {key: scale * scale}
+
+
+def along(a, b):
+    """How many times b is in a, as far as its first term tells; 0 if it is not."""
+    key = next(iter(b))
+    return a.get(key, 0.0) / b[key]
+
+
+def written(parts):
+    """A linear form as a term (or a number)."""
+    plus, minus = [], []
+    for key, c in parts.items():
+        if key is ONE:
+            plus.append(c)
+            continue
+        v = sqr(written(dict(key[1]))) if isinstance(key, tuple) else key
+        if abs(c) != 1:
+            v = abs(c) * v
+        (plus if c > 0 else minus).append(v)
+    numbers = [v for v in plus if isinstance(v, float)]
+    plus = [v for v in plus if not isinstance(v, float)] + numbers
+    if not plus:
+        return -_sum(minus) if minus else 0.0
+    return _sum(plus) - _sum(minus) if minus else _sum(plus)
+
+
+def _sum(terms):
+    return add(*terms) if len(terms) > 1 else terms[0]
+
+
+def cores(parts):
+    """The variables of a linear form."""
+    found = set()
+    for key in parts:
+        if isinstance(key, tuple):
+            found |= cores(dict(key[1]))
+        elif key is not ONE:
+            found.add(key)
+    return found

@@ -1,0 +1,252 @@
+"""Products as trees whose leaves are factors, and how they are written back."""
+
+from dataclasses import dataclass, field
+from math import prod
+
+from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.rules.monomials.factor import KNOWN, Factor, known_factors
+from rewrite_engine.rules.monomials.linear import DEEP, MANY, cores, linear, number_of, written
+from rewrite_engine.tensor import (
+    add,
+    constant,
+    cosh,
+    erfc,
+    erfcx,
+    exp,
+    expm1,
+    isnan,
+    log,
+    log1p,
+    logaddexp,
+    mul,
+    neg,
+    reciprocal,
+    sigmoid,
+    sinh,
+    softplus,
+    sqr,
+    sqrt,
+    sub,
+    switch,
+    tanh,
+    true_div,
+)
+
+
+@dataclass(eq=False)
+class Slot:
+    """A leaf of a product. side: 1 above the bar, -1 below it. number: what comes with its
+    factors."""
+
+    v: object
+    side: int
+    place: int = 0
+    factors: list = field(default_factory=list)
+    number: float = 1.0
+    changed: bool = False
+
+    def is_plain(self):
+        """Whether it may be of any size."""
+        return not self.changed and self.factors[0].kind is None and self.v.head is not CONSTANT
+
+    def written(self, dtype):
+        """The terms that stand here now, to be multiplied."""
+        if not self.changed:
+            return [self.v]
+        parts = [part for f in self.factors if f.power for part in f.written(self.side)]
+        if self.number != 1:
+            parts.insert(0, constant(self.number, dtype=dtype))
+        return parts or [constant(1.0, dtype=dtype)]
+
+
+class Product:
+    """A term as a product of factors. `fits` tells whether it is one that can be dealt with."""
+
+    touched = False  # whether it was made something else of
+
+    def __init__(self, v, extra=(), dtype=None):
+        self.v, self.dtype = v, dtype or v.type.dtype
+        self.slots, self.fits, self.lost = [], True, []
+        self.tree = None if v is None else self._slots(v, 1, DEEP)
+        self.fits = self.fits and (v is None or v.type.kind == "f")
+        for factor in extra:
+            slot = Slot(None, 1, len(self.slots), [factor], changed=True)
+            factor.slot = slot
+            factor.dtype = factor.dtype or self.dtype
+            self.slots.append(slot)
+        self.extra = self.slots[len(self.slots) - len(extra) :]
+
+    def _slots(self, v, side, depth):
+        """Fill `slots`; return the tree: (op, trees) or a slot."""
+        v = self._behind_nans(v)
+        op = v.head
+        if depth and v.type.kind == "f":
+            if op is mul or op is neg:
+                return op, [self._slots(u, side, depth - 1) for u in v.owner.inputs]
+            if op is true_div:
+                x, y = v.owner.inputs
+                return op, [self._slots(x, side, depth - 1), self._slots(y, -side, depth - 1)]
+            if op is reciprocal:
+                return op, [self._slots(v.owner.inputs[0], -side, depth - 1)]
+        slot = Slot(v, side, len(self.slots))
+        self.slots.append(slot)
+        self.fits = self.fits and len(self.slots) <= MANY
+        found = known_factors(v) if self.fits and v.type.kind == "f" else None
+        slot.factors, slot.number = found or ([Factor(None, {}, 1.0, term=v)], 1.0)
+        for f in slot.factors:
+            f.power *= side
+            f.slot = slot
+        return slot
+
+    def all_factors(self):
+        """All factors that are left."""
+        return [f for slot in self.slots for f in slot.factors if f.power]
+
+    def _behind_nans(self, v):
+        """What `with_nans` was given: it is put in front again if it is still needed."""
+        while v.head is switch and v.owner.inputs[0].head is isnan:
+            condition, shown, value = v.owner.inputs
+            if condition.owner.inputs[0] is not shown:
+                break
+            self.lost.append(linear(shown))
+            v = value
+        return v
+
+    def widen(self):
+        """Have what is made anew computed in the dtype of the product."""
+        for f in self.factors():
+            f.dtype = self.dtype
+
+    def sign(self):
+        """1, or -1 for the opposite of the product of all factors."""
+        return _sign(self.tree)
+
+    def number(self):
+        """The number among the factors."""
+        known = [number_of(f.term) ** f.power for f in self.constants()]
+        return prod(known) * prod(slot.number**slot.side for slot in self.slots)
+
+    def constants(self):
+        """The factors that are numbers, and not 0."""
+        return [f for f in self.all_factors() if f.kind is None and number_of(f.term)]
+
+    def factors(self):
+        """All other factors that are left."""
+        return [f for f in self.all_factors() if f.kind is not None or not number_of(f.term)]
+
+    def is_pure(self):
+        """Whether there is nothing in it that may be of any size but what is known."""
+        return all(f.kind is not None for f in self.factors())
+
+    def changed(self):
+        """Whether something was made of it."""
+        return self.touched or any(slot.changed for slot in self.slots)
+
+    def is_known(self):
+        """Whether some factor is more than any term."""
+        return any(f.kind is not None for f in self.factors())
+
+    def reduce(self, step):
+        """Apply a step `(product, factor, factor) -> bool` while it does something; whether it
+        did."""
+        done = False
+        while self._one(step):
+            done = True
+        return done
+
+    def _one(self, step):
+        found = self.factors()
+        for i, f in enumerate(found):
+            for g in found[i + 1 :]:
+                if self.are_near(f, g) and (step(self, f, g) or step(self, g, f)):
+                    return True
+        return False
+
+    def are_near(self, f, g):
+        """Whether at most one term of any size is multiplied in between: then every product on the
+        way was there before, up to the two factors.
+        """
+        low, high = sorted([f.slot.place, g.slot.place])
+        return sum(slot.is_plain() for slot in self.slots[low + 1 : high]) <= 1
+
+    def change(self, f, power, argument=None, kind=None):
+        """Give a factor another power, argument or function; what it had is remembered. (A sum has
+        all it had in the one that takes its place.)
+        """
+        if f.kind is not add or kind is not None:
+            self.lost.append(f.argument if f.kind in KNOWN else {f.term: 1.0})
+        f.slot.changed = True
+        f.power, f.kind = power, f.kind if kind is None else kind
+        f.argument = f.argument if argument is None else argument
+
+    def put(self, f, *new):
+        """Factors beside one that is there."""
+        for g in new:
+            g.slot, g.dtype = f.slot, g.dtype or f.dtype
+        f.slot.factors.extend(new)
+        f.slot.changed = True
+
+    def written(self):
+        """The product as a term, but for the NaNs that it no longer shows."""
+        parts = self.operands(self.tree)
+        for slot in self.extra:
+            if any(f.power for f in slot.factors):
+                parts += slot.written(self.dtype)
+        return mul(*parts) if len(parts) > 1 else parts[0]
+
+    def operands(self, tree):
+        """What a part of the product is the product of."""
+        if isinstance(tree, Slot):
+            return tree.written(self.dtype)
+        op, trees = tree
+        if op is mul:
+            return [v for t in trees for v in self.operands(t)]
+        parts = [self.operands(t) for t in trees]
+        return [op(*[mul(*p) if len(p) > 1 else p[0] for p in parts])]
+
+    def shows_again(self):
+        """Whether a NaN that was put in front is shown by what has come beside it."""
+        return any(map(self.shows, self.lost))
+
+    def shows(self, parts):
+        """Whether a factor shows the NaNs of a linear form."""
+        return any(cores(parts) <= self.shown_by(f) for f in self.factors())
+
+    def shown_by(self, f):
+        """The variables whose NaN a factor shows."""
+        return cores(f.argument) if f.kind in KNOWN else showing(f.term)
+
+
+def with_nans(value, products):
+    """A term that shows every NaN that is in one of the products, as it was before."""
+    shown = [p.shown_by(f) for p in products for f in p.factors()]
+    for parts in [parts for p in products for parts in p.lost]:
+        wanted = cores(parts)
+        if not any(wanted <= s for s in shown):
+            v = written(parts)
+            value = switch(isnan(v), v, value)
+            shown.append(wanted)
+    return value
+
+
+def _sign(tree):
+    if not isinstance(tree, tuple):
+        return 1
+    op, trees = tree
+    return prod(map(_sign, trees)) * (-1 if op is neg else 1)
+
+
+SHOWS = frozenset(
+    {add, sub, mul, true_div, neg, reciprocal, sqr, sqrt, exp, expm1, log, log1p, sigmoid, softplus}
+    | {erfc, erfcx, cosh, sinh, tanh, logaddexp}
+)
+
+
+def showing(v):
+    """Variables whose NaN v shows: some of them, the nearest."""
+    found, todo = {v}, [v]
+    for u in todo:
+        if u.head in SHOWS and len(todo) < 50:
+            todo += [w for w in u.owner.inputs if w not in found]
+            found.update(u.owner.inputs)
+    return found

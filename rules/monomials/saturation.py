@@ -1,0 +1,260 @@
+"""What overflows or underflows on the way, where the result does not: products and quotients of
+exponentials, sigmoids and the like, as gradients of densities have them. (Their logarithms:
+`logarithm.py`.)
+
+One mechanism instead of a rule for each pair: a product is taken as powers of known factors
+(`rules/monomials/step.py`), which are combined where they would spoil each other.
+"""
+
+from rewrite_engine.rules.language import *
+from rewrite_engine.rules.monomials.factor import DESCENDED, KNOWN, Factor, has_known, summands
+from rewrite_engine.rules.monomials.linear import MANY, times
+from rewrite_engine.rules.monomials.product import Product, with_nans
+from rewrite_engine.rules.monomials.step import near_step, simple_step, step, total
+from rewrite_engine.tensor import add, cast, exp, mul, sigmoid, sub, switch, tanh, true_div
+
+#: exp(x + y) is off by up to |x + y| / 2 units
+COMBINED = approx(ulps=1 << 10)
+
+
+NESTS = frozenset({add, sub, switch})
+MAY_SPOIL = KNOWN | DESCENDED | NESTS
+
+
+def may_spoil(op, seen, distinct):
+    """Whether there may be factors, or terms of a sum, that spoil each other."""
+    heads = {s[0] if s.__class__ is tuple else s for s in seen}
+    return bool(heads & MAY_SPOIL)
+
+
+def promising(node):
+    """Whether a look at the product is worth it: two factors of which one is known, or a quotient
+    below a sum.
+    """
+    todo, known, seen, again = list(node.inputs), 0, set(), False
+    for v in todo:
+        if len(todo) > 4 * MANY:
+            return False
+        if v.head in DESCENDED:
+            todo += v.owner.inputs
+        elif v.head in KNOWN and v.head is not tanh:
+            known += 1
+        elif v.head in NESTS:
+            known += any(has_hint(u) for u in v.owner.inputs)
+        again = again or (v in seen and v.head is not CONSTANT)
+        seen.add(v)
+    return known > 0 or again
+
+
+def has_hint(v, depth=4):
+    """Whether there may be something known, or a quotient, in a term of a sum."""
+    if v.head in KNOWN or v.head is true_div:
+        return True
+    return bool(depth and v.head in DESCENDED) and any(
+        has_hint(u, depth - 1) for u in v.owner.inputs
+    )
+
+
+@node_rewriter([mul, true_div], phase="stabilize", claim=COMBINED, depth=8, when=may_spoil)
+def combine_factors(fgraph, node):
+    """Factors that overflow or underflow, while their product need not: exp(x) exp(y),
+    exp(-x) sigmoid(x), exp(x) / (exp(x) + exp(y)), exp(-x**2) / erfc(x), p / p; also where one of
+    them is in the terms of a sum, as in (a / p - b) p.
+
+    Not data: they stand anywhere in the product, above or below bars, in any number.
+
+    >>> x, y, a = vectors("x y a")
+    >>> rewritten(sigmoid(x) * exp(-x), exp(x) / (1 + exp(x)))
+    [sigmoid(-x), sigmoid(x)]
+    >>> rewritten(exp(x) / (exp(x) + exp(y)), exp(-sqr(x)) / erfc(x))
+    [sigmoid(x - y), 1.0 / erfcx(x)]
+    >>> rewritten((a / sigmoid(x) - y) * sigmoid(x))
+    a - y * sigmoid(x)
+    """
+    out = node.outputs[0]
+    if out.type.kind != "f" or not promising(node):
+        return None
+    product = Product(out)
+    if not product.fits:
+        return None
+    if product.reduce(step) or product.shows_again():
+        return fitting(out, with_nans(product.written(), [product]))
+    return fitting(out, spread(product))
+
+
+def fitting(out, new):
+    """The term, if its type is what is wanted but for a narrower dtype."""
+    if new is None:
+        return None
+    new = cast(new, out.type.dtype)
+    return new if out.type.yields_to(new.type) else None
+
+
+def spread(product):
+    """The product with one of its sums, or choices, multiplied out, where this takes away factors
+    in some term.
+    """
+    for slot in product.slots:
+        v = slot.v
+        if slot.side != 1 or slot.changed or v.head not in NESTS:
+            continue
+        condition, terms = branches(v)
+        if len(terms) > MANY or not any(is_steep(t) for _, t in terms):
+            continue
+        parts = [multiplied(product, slot, t) for _, t in terms]
+        if not any(part.changed() for part in parts):
+            continue
+        if condition is not None:
+            return switch(condition, *[with_nans(part.written(), [part]) for part in parts])
+        signs = [sign for sign, _ in terms]
+        value = total(list(zip(signs, [part.written() for part in parts], strict=True)))
+        return with_nans(value, parts)
+    return None
+
+
+def branches(v):
+    """The condition of a choice, and what is chosen from; or None, and the terms of a sum."""
+    if v.head is switch:
+        condition, x, y = v.owner.inputs
+        return condition, [(1, x), (1, y)]
+    return None, summands(v)
+
+
+def is_steep(v):
+    """Whether a term has something below a bar, or an exponential."""
+    if v.head in NESTS:
+        return any(is_steep(t) for _, t in branches(v)[1])
+    product = Product(v) if v.type.kind == "f" else None
+    if product is None or not product.fits:
+        return False
+    return any(f.power < 0 or f.kind is exp for f in product.factors())
+
+
+def multiplied(product, slot, t):
+    """The product with a term where a slot is, reduced."""
+    new = Product(with_leaf(product, slot, t))
+    new.lost += product.lost
+    if new.fits and is_steep(t) and not new.reduce(near_step) and t.head in NESTS:
+        chosen = spread(new)
+        if chosen is not None:
+            lost, new = new.lost, Product(chosen)
+            new.touched = True
+            new.lost += lost
+    return new
+
+
+# --- sums -----------------------------------------------------------------------------------------
+
+
+def may_be_left(op, seen, distinct):
+    """Whether terms of a sum may be what is left of a whole."""
+    heads = {s[0] if s.__class__ is tuple else s for s in seen}
+    return bool(heads & (KNOWN | DESCENDED))
+
+
+@node_rewriter([add, sub], phase="stabilize", claim=COMBINED, depth=8, when=may_be_left)
+def combine_terms(fgraph, node):
+    """a - a * sigmoid(x) is a * sigmoid(-x), also where a has other factors of the kind.
+
+    Not data: what the quotient of two terms is has to be found out.
+
+    >>> x, a = vectors("x a")
+    >>> rewritten(a - a * sigmoid(x), a * exp(x) - sigmoid(x) * a)
+    [a * sigmoid(-x), a * exp(x) * sigmoid(x)]
+    """
+    out = node.outputs[0]
+    terms = summands(out)
+    if out.type.kind != "f" or len(terms) > MANY or not any(has_known(t) for _, t in terms):
+        return None
+    products = [(sign, Product(t)) for sign, t in terms if t.type.kind == "f"]
+    if len(products) < len(terms) or not all(p.fits for _, p in products):
+        return None
+    chosen = by_choice(products)
+    if chosen is not None:
+        return fitting(out, chosen)
+    products = [pair for sign, p in products for pair in multiplied_out(sign, p)]
+    found = len(products) <= 2 * MANY and paired(products)
+    if not found:
+        return None
+    value = total([(s, p.written()) for s, p in products])
+    return fitting(out, with_nans(value, [p for _, p in products]))
+
+
+def by_choice(products):
+    """A sum whose terms all choose by the same condition, as one choice."""
+    slots = [
+        next((x for x in p.slots if x.v.head is switch and x.side == 1), None) for _, p in products
+    ]
+    if len(slots) < 2 or None in slots or len({x.v.owner.inputs[0] for x in slots}) > 1:
+        return None
+    sums = []
+    for branch in (1, 2):
+        terms = []
+        for (sign, p), slot in zip(products, slots, strict=True):
+            terms.append((sign, with_leaf(p, slot, slot.v.owner.inputs[branch])))
+        sums.append(total(terms))
+    return with_nans(switch(slots[0].v.owner.inputs[0], *sums), [p for _, p in products])
+
+
+def with_leaf(product, slot, v):
+    """The product with another term where a slot is."""
+    old, slot.v = slot.v, v
+    value = product.written()
+    slot.v = old
+    return value
+
+
+def multiplied_out(sign, product):
+    """A term of a sum as several, if it has a sum itself."""
+    for slot in product.slots:
+        if slot.side == 1 and slot.v.head in (add, sub) and product.is_known():
+            parts = [(sign * s, multiplied(product, slot, t)) for s, t in summands(slot.v)]
+            if len(parts) <= MANY and all(p.fits for _, p in parts):
+                return parts
+    return [(sign, product)]
+
+
+def paired(products):
+    """Join terms in a list as long as it goes; whether it did."""
+    done = False
+    while (found := pair_of(products)) is not None:
+        i, j, new = found
+        products[i] = (products[i][0], new)
+        del products[j]
+        done = True
+    return done
+
+
+def pair_of(products):
+    """Two terms, and what is left of the first."""
+    for i, (s, a) in enumerate(products):
+        for j, (t, b) in enumerate(products):
+            if s * a.sign() * t * b.sign() < 0 and b.is_known():
+                new = left_over(a, b)
+                if new is not None:
+                    return i, j, new
+    return None
+
+
+def left_over(a, b):
+    """a - b, up to signs, if b is a * sigmoid(x); else None."""
+    fa, fb = a.factors(), b.factors()
+    for f in [f for f in fa if f.kind not in KNOWN]:
+        twin = next((g for g in fb if g.is_like(f) and g.power == f.power), None)
+        if twin is None:
+            return None
+        fa.remove(f)
+        fb.remove(twin)
+    if any(f.kind not in KNOWN for f in fb) or a.number() != b.number():
+        return None
+    ratio = [Factor(f.kind, f.argument, f.power) for f in fb]
+    ratio += [Factor(f.kind, f.argument, -f.power) for f in fa]
+    quotient = Product(None, ratio, dtype=a.dtype)
+    quotient.reduce(simple_step)
+    found = quotient.factors()
+    if len(found) != 1 or found[0].kind is not sigmoid or found[0].power != 1:
+        return None
+    rest = Product(a.written(), [Factor(sigmoid, times(found[0].argument, -1.0), 1.0)])
+    rest.lost += a.lost + b.lost
+    rest.reduce(simple_step)
+    return rest

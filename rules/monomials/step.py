@@ -1,0 +1,238 @@
+"""Identities between two factors: `(product, factor, factor)` -> whether one was applied."""
+
+from rewrite_engine.rules.facts import positive
+from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, Factor, known_factors, summands
+from rewrite_engine.rules.monomials.linear import along, combined, cores, squared, times
+from rewrite_engine.rules.monomials.product import Product
+from rewrite_engine.tensor import add, cosh, erfc, erfcx, exp, expm1, sigmoid, sinh, tanh
+
+
+def cancel(product, f, g):
+    """x / x is 1 for a positive x."""
+    if f.kind is exp or f.power * g.power >= 0 or not f.is_like(g):
+        return False
+    if f.kind not in ABOVE_ZERO and (f.kind in KNOWN or not positive(f.term)):
+        return False
+    left = f.power + g.power
+    product.change(f, left if f.power * left > 0 else 0.0)
+    product.change(g, left if g.power * left > 0 else 0.0)
+    return True
+
+
+def exp_exp(product, f, g):
+    """exp(x) * exp(y) is exp(x + y)."""
+    if f.kind is not exp or g.kind is not exp or not may_join(product, f, g):
+        return False
+    total = combined(times(f.argument, f.power), times(g.argument, g.power))
+    product.change(g, 0.0)
+    product.change(f, 1.0 if total else 0.0, total or f.argument)
+    f.halved = not product.is_pure()  # a exp(x) exp(y) may be in range where exp(x + y) is not
+    return True
+
+
+def may_join(product, f, g):
+    """Whether two exponentials are better as one: not the halves of one, unless another factor
+    spoils these.
+    """
+    if f.is_like(g) and f.power == g.power:
+        others = [h for h in product.factors() if h is not f and h is not g]
+        return any(
+            (h.kind is exp and not h.is_like(f) and cores(h.argument) & cores(f.argument))
+            or (h.kind is sigmoid and f.power * along(f.argument, h.argument) * h.power < 0)
+            for h in others
+        )
+    return bool(cores(f.argument) & cores(g.argument)) or same_pattern(f, g)
+
+
+def same_pattern(f, g):
+    """Whether two exponentials are stretched in the same way: else one of them is cheaper alone."""
+    v, w = f.slot.v, g.slot.v
+    return v is None or w is None or v.type.broadcastable == w.type.broadcastable
+
+
+def exp_sigmoid(product, f, g):
+    """exp(-u) * sigmoid(u) is sigmoid(-u)."""
+    if f.kind is not exp or g.kind is not sigmoid:
+        return False
+    k = -f.power * along(f.argument, g.argument)
+    if k * g.power <= 0:
+        return False
+    moved = min(k, g.power) if k > 0 else max(k, g.power)
+    opposite = times(g.argument, -1.0)
+    left = combined(times(f.argument, f.power), g.argument, moved)
+    product.change(g, g.power - moved)
+    product.change(f, 1.0 if left else 0.0, left or f.argument)
+    product.put(g, Factor(sigmoid, opposite, moved))
+    return True
+
+
+def sigmoid_sigmoid(product, f, g):
+    """sigmoid(u) / sigmoid(-u) is exp(u)."""
+    if f.kind is not sigmoid or g.kind is not sigmoid or not f.power > 0 > g.power:
+        return False
+    if combined(f.argument, g.argument):
+        return False
+    moved = min(f.power, -g.power)
+    product.change(f, f.power - moved)
+    product.change(g, g.power + moved)
+    product.put(f, Factor(exp, times(f.argument, moved), 1.0))
+    return True
+
+
+def exp_erfc(product, f, g):
+    """exp(u**2) * erfc(u) is erfcx(u)."""
+    if f.kind is not exp or g.kind is not erfc:
+        return False
+    square = squared(g.argument)
+    k = f.power * along(f.argument, square)
+    if k * g.power <= 0 or k / g.power < 1 - 1e-12:
+        return False
+    left = combined(times(f.argument, f.power), square, -g.power)
+    product.change(f, 1.0 if left else 0.0, left or f.argument)
+    product.change(g, g.power, kind=erfcx)
+    return True
+
+
+def exp_expm1(product, f, g):
+    """exp(u) / expm1(u) is -1 / expm1(-u)."""
+    if f.kind is not exp or g.kind is not expm1 or g.power != -1:
+        return False
+    if f.power * along(f.argument, g.argument) < 1 - 1e-12:
+        return False
+    left = combined(times(f.argument, f.power), g.argument, -1.0)
+    product.change(f, 1.0 if left else 0.0, left or f.argument)
+    product.change(g, g.power, times(g.argument, -1.0))
+    g.slot.number *= -1
+    return True
+
+
+def expm1_sigmoid(product, f, g):
+    """expm1(u) * sigmoid(-u) is tanh(u / 2)."""
+    if f.kind is not expm1 or g.kind is not sigmoid or f.power * g.power <= 0:
+        return False
+    if combined(f.argument, g.argument) or abs(f.power) != 1 or abs(g.power) < 1:
+        return False
+    product.change(g, g.power - f.power)
+    product.change(f, f.power, times(f.argument, 0.5), kind=tanh)
+    return True
+
+
+def sinh_cosh(product, f, g):
+    """sinh(u) / cosh(u) is tanh(u)."""
+    if f.kind is not sinh or g.kind is not cosh or f.power * g.power >= 0:
+        return False
+    sign = 1.0 if not combined(f.argument, g.argument, -1.0) else -1.0
+    if sign == -1.0 and combined(f.argument, g.argument):
+        return False
+    moved = 1.0 if f.power > 0 else -1.0
+    product.change(g, g.power + moved)
+    product.change(f, f.power - moved)
+    product.put(f, Factor(tanh, f.argument, moved))
+    return True
+
+
+def into_sum(product, f, g):
+    """exp(x) / (exp(x) + exp(y)) is 1 / (1 + exp(y - x)); any factors of a term of the sum will
+    do.
+    """
+    if f.kind is not add or f.power > -1 or g.kind not in KNOWN or not is_extreme(f.term):
+        return False
+    for _, t in summands(f.term):
+        inner = Product(t)
+        wanted = [h for h in inner.factors() if h.kind in KNOWN]
+        if inner.fits and wanted and takes(product, wanted):
+            new = divided(f.term, wanted)
+            product.change(f, f.power + 1)
+            found = known_factors(new) or ([Factor(add, {}, 1.0, term=new)], 1.0)
+            for h in found[0]:
+                h.power *= -1
+            product.put(f, *found[0])
+            return True
+    return False
+
+
+def is_extreme(v):
+    """Whether a sum may overflow where its logarithm does not, or underflow as a whole."""
+    products = [Product(t) for _, t in summands(v)]
+    if not all(p.fits for p in products):
+        return False
+    if all(any(f.kind in KNOWN for f in p.factors()) for p in products):
+        return True
+    return any(f.kind is exp for p in products for f in p.factors())
+
+
+def takes(product, wanted):
+    """Take factors out of a product, if it has them."""
+    there = [f for f in product.factors() if f.kind in KNOWN]
+    plan = []
+    for h in wanted:
+        found = next((f for f in there if covers(f, h)), None)
+        if found is None:
+            return False
+        there.remove(found)
+        plan.append((found, h))
+    for f, h in plan:
+        if f.kind is exp:
+            left = combined(times(f.argument, f.power), times(h.argument, h.power), -1.0)
+            product.change(f, 1.0 if left else 0.0, left or f.argument)
+        else:
+            product.change(f, f.power - h.power)
+    return True
+
+
+def covers(f, h):
+    """Whether a factor can be divided by another without becoming larger."""
+    if f.kind is not h.kind:
+        return False
+    if f.kind is exp:
+        whole = times(f.argument, f.power)
+        left = combined(whole, times(h.argument, h.power), -1.0)
+        return len(cores(left)) < len(cores(whole))
+    return f.is_like(h) and f.power * h.power > 0 and f.power / h.power >= 1
+
+
+def divided(v, wanted):
+    """A sum over factors of one of its terms."""
+    terms = []
+    for sign, t in summands(v):
+        extra = [Factor(h.kind, h.argument, -h.power) for h in wanted]
+        product = Product(t, extra)
+        product.reduce(simple_step)
+        product.lost.clear()
+        terms.append((sign, product.written()))
+    return total(terms)
+
+
+def total(terms):
+    """The sum of terms with their signs."""
+    plus = [t for sign, t in terms if sign > 0]
+    minus = [t for sign, t in terms if sign < 0]
+    if not plus:
+        return -joined(minus)
+    return joined(plus) - joined(minus) if minus else joined(plus)
+
+
+def joined(terms):
+    return add(*terms) if len(terms) > 1 else terms[0]
+
+
+SIMPLE = (
+    cancel, exp_exp, exp_sigmoid, sigmoid_sigmoid, exp_erfc, exp_expm1, expm1_sigmoid, sinh_cosh
+)  # fmt: skip
+
+
+def simple_step(product, f, g):
+    """One identity, without those of sums."""
+    return any(one(product, f, g) for one in SIMPLE)
+
+
+def step(product, f, g):
+    """One identity."""
+    return simple_step(product, f, g) or into_sum(product, f, g)
+
+
+def near_step(product, f, g):
+    """One identity, of exponentials only where they have something in common."""
+    if f.kind is g.kind is exp and not cores(f.argument) & cores(g.argument):
+        return False
+    return step(product, f, g)

@@ -1,0 +1,187 @@
+"""Models as people write them, where exponentials overflow: values, gradients, training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.rules.language import rewritten
+
+Z = np.array([0, 1e-8, -1e-8, 0.5, -0.5, 3.25, -3.25, 20, -20, 40, -40, 100, -100, 1000, -1000.0])
+LABELS = np.resize([0, 1, 1, 0, 1], len(Z))
+
+PROBABILITY: dict[str, Callable[[Any], Any]] = {
+    "1 / (1 + exp(-z))": lambda z: 1 / (1 + pt.exp(-z)),
+    "sigmoid": pt.sigmoid,
+    "exp(z) / (1 + exp(z))": lambda z: pt.exp(z) / (1 + pt.exp(z)),
+    "reciprocal": lambda z: pt.reciprocal(pt.exp(-z) + 1.0),
+    "power": lambda z: (1 + pt.exp(-z)) ** -1,
+    "tanh": lambda z: 0.5 * (1 + pt.tanh(0.5 * z)),
+    "of two": lambda z: pt.exp(z / 2) / (pt.exp(z / 2) + pt.exp(-z / 2)),
+}
+LOSS: dict[str, Callable[[Any, Any], Any]] = {
+    "difference": lambda p, y: -y * pt.log(p) - (1 - y) * pt.log(1 - p),
+    "sum": lambda p, y: -(y * pt.log(p) + (1 - y) * pt.log(1 - p)),
+    "log1p": lambda p, y: -y * pt.log(p) - (1 - y) * pt.log1p(-p),
+    "choice": lambda p, y: pt.switch(pt.eq(y, 1), -pt.log(p), -pt.log(1 - p)),
+    "inner choice": lambda p, y: -pt.log(pt.switch(pt.eq(y, 1), p, 1 - p)),
+}
+
+
+def value_and_slope(term: Any, inputs: list[Any], values: list[Any]) -> list[Any]:
+    """A term and the gradient of its sum by the first input."""
+    f = rw.function(inputs, [term, rw.grad(term.sum(), inputs[0])])
+    return f(*values)
+
+
+def close(found: Any, wanted: Any, dtype: str, scale: float = 1.0) -> None:
+    """As near as the dtype allows."""
+    eps = scale * float(np.finfo(dtype).eps)
+    np.testing.assert_allclose(found, wanted, rtol=20 * eps, atol=4 * eps)
+
+
+@pytest.mark.parametrize(
+    "dtypes", ["float64 int64", "float64 float64", "float32 float32", "float32 bool"]
+)
+@pytest.mark.parametrize("loss", LOSS)
+@pytest.mark.parametrize("probability", PROBABILITY)
+def test_logistic_regression(probability: str, loss: str, dtypes: str) -> None:
+    dtype, of_labels = dtypes.split()
+    z, y = pt.vector("z", dtype=dtype), pt.vector("y", dtype=of_labels)
+    given = y if of_labels != "bool" else pt.cast(y, dtype)
+    term = LOSS[loss](PROBABILITY[probability](z), given)
+    value, slope = value_and_slope(term, [z, y], [Z.astype(dtype), LABELS.astype(of_labels)])
+    close(value, np.logaddexp(0, np.where(LABELS, -Z, Z)), dtype)
+    close(slope, special.expit(Z) - LABELS, dtype)
+
+
+NORMAL: dict[str, Callable[[Any], Any]] = {
+    "erf": lambda z: 0.5 * (1 + pt.erf(z / 2**0.5)),
+    "parts": lambda z: 0.5 + 0.5 * pt.erf(z * 0.5**0.5),
+    "erfc": lambda z: 0.5 * pt.erfc(-z / 2**0.5),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("loss", ["difference", "sum", "log1p", "choice"])
+@pytest.mark.parametrize("probability", NORMAL)
+def test_probit_regression(probability: str, loss: str, dtype: str) -> None:
+    z, y = pt.vector("z", dtype=dtype), pt.vector("y", dtype=dtype)
+    term = LOSS[loss](NORMAL[probability](z), y)
+    value, slope = value_and_slope(term, [z, y], [Z.astype(dtype), LABELS.astype(dtype)])
+    signed = np.where(LABELS, Z, -Z)
+    close(value, -special.log_ndtr(signed), dtype, 10)
+    ratio = np.exp(stats.norm.logpdf(signed[:-2]) - special.log_ndtr(signed[:-2]))
+    close(slope[:-2], np.where(LABELS, -1, 1)[:-2] * ratio, dtype, 1e4)
+    assert np.isfinite(slope).all()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("probability", ["1 / (1 + exp(-z))", "sigmoid", "exp(z) / (1 + exp(z))"])
+def test_training_stays_finite(probability: str, dtype: str) -> None:
+    """Steps that are far too long: logits of thousands after the first one."""
+    rng = np.random.default_rng(0)
+    data = (rng.normal(size=(60, 3)) * 30).astype(dtype)
+    target = (data @ [1, -2, 0.5] > 0).astype(dtype)
+    x, y = pt.matrix("x", dtype=dtype), pt.vector("y", dtype=dtype)
+    w, b = rw.shared(np.zeros(3, dtype)), rw.shared(np.zeros((), dtype))
+    p = PROBABILITY[probability](x @ w + b)
+    loss = (-y * pt.log(p) - (1 - y) * pt.log(1 - p)).mean() + 1e-3 * (w**2).sum()
+    steps = [(v, pt.cast(v - 10.0 * rw.grad(loss, v), dtype)) for v in (w, b)]
+    train = rw.function([x, y], loss, updates=steps)
+    losses = [float(train(data, target)) for _ in range(100)]
+    assert np.isfinite(losses).all()
+    assert np.isfinite(w.get_value()).all()
+    assert min(losses) <= losses[0]
+
+
+x, y, a = pt.vectors("x y a")
+FINITE: dict[str, tuple[Any, list[Any], Any, Any]] = {
+    "log1p(-sigmoid(x))": (pt.log1p(-pt.sigmoid(x)), [800.0], -800.0, -1.0),
+    "log(erfc(x))": (pt.log(pt.erfc(x)), [40.0], -1604.2615566532736, -80.02498439935778),
+    "log of three": (
+        pt.log(pt.exp(x) + pt.exp(y) + pt.exp(x - y)), [1000.0, 999.0], 1000.3132616875183,
+        0.7310585786300049,
+    ),
+    "log of a difference": (
+        pt.log(pt.exp(x) - pt.exp(y)), [1000.0, 999.0], 999.5413248546129, 1.5819767068693265,
+    ),
+    "sigmoid(x) * exp(-x)": (pt.sigmoid(x) * pt.exp(-x), [-1000.0], 1.0, 0.0),
+    "log(ones + exp(x))": (pt.log(pt.ones_like(x) + pt.exp(x)), [1000.0], 1000.0, 1.0),
+    "log([1.] + exp(x))": (pt.log(np.ones(1) + pt.exp(x)), [1000.0], 1000.0, 1.0),
+    "log(1 - exp(-x))": (pt.log(1 - pt.exp(-x)), [1e-20], -46.051701859880914, 1e20),
+    "log(tanh(x))": (pt.log(pt.tanh(x)), [1.5], np.log(np.tanh(1.5)), 2 / np.sinh(3.0)),
+    "log(cosh(x))": (pt.log(pt.cosh(x)), [-1000.0], 999.3068528194401, -1.0),
+    "log(sinh(x))": (pt.log(pt.sinh(x)), [1000.0], 999.3068528194401, 1.0),
+    "log(expm1(x))": (pt.log(pt.expm1(x)), [1000.0], 1000.0, 1.0),
+    "log(1 - tanh(x)**2)": (pt.log(1 - pt.tanh(x) ** 2), [500.0], -998.6137056388801, -2.0),
+    "exp(x) / exp(y)": (pt.exp(x) / pt.exp(y), [1000.0, 999.0], np.e, np.e),
+    "exp(x) * exp(y)": (pt.exp(x) * pt.exp(y), [1000.0, -1000.0], 1.0, 1.0),
+    "sqrt(exp(x))": (pt.sqrt(pt.exp(x)), [1000.0], np.exp(500.0), np.exp(500.0) / 2),
+    "log(exp(x)**2)": (pt.log(pt.exp(x) ** 2), [1000.0], 2000.0, 2.0),
+    "logit of sigmoid": (pt.log(pt.sigmoid(x) / (1 - pt.sigmoid(x))), [-900.0], -900.0, 1.0),
+    "weights with signs": (pt.log(2 * pt.exp(x) - pt.exp(y)), [1000.0, 1000.0], 1000.0, 2.0),
+    "tanh with exponentials": (
+        (pt.exp(x) - pt.exp(-x)) / (pt.exp(x) + pt.exp(-x)), [-1000.0], -1.0, 0.0,
+    ),
+    "a mixture of normals": (
+        pt.log(0.5 * pt.exp(-0.5 * (x - 1) ** 2) + 0.5 * pt.exp(-0.5 * (x + 1) ** 2)), [-100.0],
+        -4901.1931471805599, 99.0,
+    ),
+    "negative binomial": (
+        3 * pt.log(pt.exp(x) / (pt.exp(x) + 2)) + 2 * pt.log(2 / (pt.exp(x) + 2)), [1000.0],
+        -1998.6137056388801, -2.0,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FINITE)
+def test_what_is_finite_is_found(name: str) -> None:
+    term, at, value, slope = FINITE[name]
+    inputs = [v for v in (x, y) if v in rw.graph.traverse.graph_inputs([term])]
+    found = value_and_slope(term, inputs, [np.array([v]) for v in at])
+    np.testing.assert_allclose([found[0][0], found[1][0]], [value, slope], rtol=1e-12)
+
+
+def test_nan_stays() -> None:
+    """What cancels may have been NaN."""
+    p = 1 / (1 + pt.exp(-y))
+    loss = -x * pt.log(p) - (1 - x) * pt.log(1 - p)
+    terms = [
+        x / pt.exp(y) * pt.exp(y),
+        (x / pt.sigmoid(y) - 2) * pt.sigmoid(y),
+        x / (1 + pt.exp(y)) * pt.exp(y),
+        pt.log(pt.exp(y) / pt.exp(y)),
+        pt.exp(x) * pt.exp(y - x),
+        loss,
+        rw.grad(loss.sum(), y),
+        rw.grad(pt.log(pt.exp(y)).sum(), y),
+    ]
+    for term in terms:
+        inputs = [v for v in (x, y) if v in rw.graph.traverse.graph_inputs([term])]
+        values = [np.array([0.5, 0.5]) if v is x else np.array([np.nan, 0.25]) for v in inputs]
+        found = rw.function(inputs, term)(*values)
+        assert np.isnan(found).tolist() == [True, False], rewritten(term)
+    assert np.isnan(rw.function([x], pt.log(pt.reciprocal(pt.sqrt(x))))([-0.0, 1.0])).tolist() == [
+        True, False
+    ]  # fmt: skip
+
+
+def test_a_sign_that_is_not_known_is_left_alone() -> None:
+    for term in (pt.log(pt.exp(x) * y), pt.log(x * y), pt.log(x / y), pt.log(pt.exp(x) + y)):
+        assert "log(" in str(rewritten(term))
+        assert "+ log" not in str(rewritten(term))
+
+
+def test_factors_in_between_stay_in_their_order() -> None:
+    """Nothing overflows on the way that did not before."""
+    z, u, v = pt.vectors("z u v")
+    f = rw.function([x, y, z, u, v], x / pt.exp(y) * z * u * v * pt.exp(y))
+    given = [1e200, 460.0, 1e200, 1e-150, 1e-150]
+    np.testing.assert_allclose(f(*[np.array([g]) for g in given]), 1e100, rtol=1e-10)
