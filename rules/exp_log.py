@@ -317,7 +317,9 @@ def sum_of_choices(condition, x: Real, y: Real, z: Real, w: Real):
     >>> rewritten(switch(c, x, 1.0) + switch(c, y, 2.0))
     switch(c, x + y, 3.0)
     """
-    return switch(condition, x, y) + switch(condition, z, w) >> switch(condition, x + z, y + w)
+    left = switch(condition, x, y) + switch(condition, z, w)
+    same = given(same_dtype(x, y), same_dtype(z, w))
+    return left >> switch(condition, x + z, y + w), same
 
 
 @rule(phase="stabilize", claim=exact)
@@ -328,7 +330,9 @@ def difference_of_choices(condition, x: Real, y: Real, z: Real, w: Real):
     >>> rewritten(switch(c, x, 1.0) - switch(c, y, 2.0))
     switch(c, x - y, -1.0)
     """
-    return switch(condition, x, y) - switch(condition, z, w) >> switch(condition, x - z, y - w)
+    left = switch(condition, x, y) - switch(condition, z, w)
+    same = given(same_dtype(x, y), same_dtype(z, w))
+    return left >> switch(condition, x - z, y - w), same
 
 
 @rule(phase="stabilize", claim=approx(1 << 10))
