@@ -1,6 +1,6 @@
 """Logarithms and exponentials: what cancels, and what keeps its digits."""
 
-from rewrite_engine.rules.facts import nonneg, positive, same_dtype, same_shape
+from rewrite_engine.rules.facts import nonneg, positive, same_dtype
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import (
     abs,
@@ -283,30 +283,6 @@ def sigmoid_in_product(x: Real, y: Real):
     y * sigmoid(-x)
     """
     return y / (1 + exp(x)) >> y * sigmoid(-x)
-
-
-@rule(phase="stabilize", claim=exact)
-def divided_by_choice(condition, x: Real, y: Real, z: Real, w: Real):
-    """The same question has the same answer: the gradient of log(switch(...)) asks twice.
-
-    >>> c, x, y = bvector("c"), vector("x"), vector("y")
-    >>> rewritten(switch(c, y / switch(c, x, -x), 0.0))
-    switch(c, y / x, 0.0)
-    """
-    left = switch(condition, x / switch(condition, y, z), w)
-    return left >> switch(condition, x / y, w), given(same_shape(y, z), same_dtype(y, z))
-
-
-@rule(phase="stabilize", claim=exact)
-def divided_by_other_choice(condition, x: Real, y: Real, z: Real, w: Real):
-    """The same where the answer is no.
-
-    >>> c, x, y = bvector("c"), vector("x"), vector("y")
-    >>> rewritten(switch(c, 0.0, y / switch(c, -x, x)))
-    switch(c, 0.0, y / x)
-    """
-    left = switch(condition, w, x / switch(condition, y, z))
-    return left >> switch(condition, w, x / z), given(same_shape(y, z), same_dtype(y, z))
 
 
 @rule(phase="stabilize", claim=exact)

@@ -6,12 +6,13 @@ One mechanism instead of a rule for each pair: a product is taken as powers of k
 (`rules/monomials/step.py`), which are combined where they would spoil each other.
 """
 
+from rewrite_engine.rules.facts import same_shape
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.monomials.factor import DESCENDED, KNOWN, Factor, has_known, summands
 from rewrite_engine.rules.monomials.linear import MANY, times
 from rewrite_engine.rules.monomials.product import Product, with_nans
 from rewrite_engine.rules.monomials.step import near_step, simple_step, step, total
-from rewrite_engine.tensor import add, cast, exp, mul, sigmoid, sub, switch, tanh, true_div
+from rewrite_engine.tensor import add, cast, exp, mul, neg, sigmoid, sub, switch, tanh, true_div
 
 #: exp(x + y) is off by up to |x + y| / 2 units
 COMBINED = approx(ulps=1 << 10)
@@ -149,7 +150,7 @@ def multiplied(product, slot, t):
 def may_be_left(op, seen, distinct):
     """Whether terms of a sum may be what is left of a whole."""
     heads = {s[0] if s.__class__ is tuple else s for s in seen}
-    return bool(heads & (KNOWN | DESCENDED))
+    return bool(heads & (KNOWN | DESCENDED | {switch}))
 
 
 @node_rewriter([add, sub], phase="stabilize", claim=COMBINED, depth=8, when=may_be_left)
@@ -164,17 +165,20 @@ def combine_terms(fgraph, node):
     """
     out = node.outputs[0]
     terms = summands(out)
-    if out.type.kind != "f" or len(terms) > MANY or not any(has_known(t) for _, t in terms):
+    if out.type.kind != "f" or len(terms) > MANY:
+        return None
+    if not any(t.head is switch or has_known(t) for _, t in terms):
         return None
     products = [(sign, Product(t)) for sign, t in terms if t.type.kind == "f"]
     if len(products) < len(terms) or not all(p.fits for _, p in products):
         return None
+    parts = [p for _, p in products]
     chosen = by_choice(products)
     if chosen is not None:
         return fitting(out, chosen)
     products = [pair for sign, p in products for pair in multiplied_out(sign, p)]
     found = len(products) <= 2 * MANY and paired(products)
-    if not found:
+    if not found and not any(p.shows(lost) for p in parts for q in parts for lost in q.lost):
         return None
     value = total([(s, p.written()) for s, p in products])
     return fitting(out, with_nans(value, [p for _, p in products]))
@@ -258,3 +262,49 @@ def left_over(a, b):
     rest.lost += a.lost + b.lost
     rest.reduce(simple_step)
     return rest
+
+
+# --- choices --------------------------------------------------------------------------------------
+
+
+def may_ask_again(op, seen, distinct):
+    """Whether something may be computed in a branch."""
+    return bool({s[0] if s.__class__ is tuple else s for s in seen} & ASKED_IN)
+
+
+ASKED_IN = frozenset({mul, true_div, neg, add, sub})
+
+
+@node_rewriter([switch], phase="stabilize", claim=exact, depth=8, when=may_ask_again)
+def choice_in_branch(fgraph, node):
+    """The same question has the same answer: the gradient of log(switch(...)) asks twice.
+
+    Not data: the inner choice stands anywhere in the branch.
+
+    >>> c, x, y = bvector("c"), vector("x"), vector("y")
+    >>> rewritten(switch(c, y / switch(c, x, -x), 0.0), switch(c, 0.0, 2 - y / switch(c, -x, x)))
+    [switch(c, y / x, 0.0), switch(c, 0.0, 2.0 - y / x)]
+    """
+    condition, *branches = node.inputs
+    new = [answered(v, condition, i, 6) for i, v in enumerate(branches)]
+    if all(v is w for v, w in zip(branches, new, strict=True)):
+        return None
+    return fitting(node.outputs[0], switch(condition, *new))
+
+
+def answered(v, condition, i, depth):
+    """A term with its choices by this condition made, for the i-th branch."""
+    if v.head is switch and v.owner.inputs[0] is condition:
+        found, other = v.owner.inputs[1 + i], v.owner.inputs[2 - i]
+        return found if may_be_dropped(other, found) else v
+    if not depth or v.head not in ASKED_IN:
+        return v
+    inputs = [answered(u, condition, i, depth - 1) for u in v.owner.inputs]
+    same = all(u is w for u, w in zip(inputs, v.owner.inputs, strict=True))
+    return v if same else v.owner.op(*inputs)
+
+
+def may_be_dropped(v, kept):
+    """Whether a term may go without a loss of digits, or of an error about shapes."""
+    fits = all(v.type.broadcastable) or same_shape(v, kept)
+    return bool(fits) and v.type.dtype == kept.type.dtype
