@@ -38,7 +38,6 @@ from rewrite_engine.tensor import (
     cosh,
     erf,
     erfc,
-    erfcx,
     exp,
     exp2,
     expm1,
@@ -70,7 +69,7 @@ __all__ = [
     "unique_indices", "whole",
 ]  # fmt: skip
 
-ABOVE_ZERO = frozenset({exp, exp2, sigmoid, softplus, cosh, erfc, erfcx})
+ABOVE_ZERO = frozenset({exp, exp2, sigmoid, softplus, cosh, erfc})
 NOT_BELOW_ZERO = frozenset({abs, sqr, sqrt})
 ROUNDING = frozenset({floor, ceil, trunc, round})
 KEEPS_SIGN = ROUNDING | {tanh, arctan, erf, sinh, arcsinh, sign, log1p, expm1}
