@@ -237,6 +237,19 @@ def nan_in_sum(y, z, x: Real, axis: Prop):
     return unless_nan(e, y) + z * e >> y + z * e
 
 
+@rule(phase="stabilize", claim=exact)
+def nan_in_difference(y, z, x: Real, axis: Prop):
+    """So in the gradient of a softmax.
+
+    >>> x, y, z = matrices("x y z")
+    >>> p = softmax(x, axis=1)
+    >>> rewritten(switch(isnan(p), p, y) - p * z)
+    y - Softmax{axis=(1,)}(x) * z
+    """
+    p = Softmax(axis=axis)(x)
+    return unless_nan(p, y) - p * z >> y - p * z
+
+
 @rule(phase="stabilize")
 def nan_in_denominator_gradient(v, x: Real, axis: Prop, keepdims: Prop):
     """What the sum is multiplied with is NaN there, too.
