@@ -24,6 +24,7 @@ from rewrite_engine.errors import (
     describe,
     source_line,
 )
+from rewrite_engine.gradient.sources import used_by
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.replace import as_pairs, clone_replace
 from rewrite_engine.graph.traverse import ancestors, toposort
@@ -224,7 +225,12 @@ def check_unused(request: Request, how: str | None) -> None:
     used: Collection[Variable] = request.reached
     if any([spec.variable.owner is not None for spec in request.inputs]):
         used = set(ancestors(request.expressions))  # also what only an input is computed from
-    for i, spec in enumerate(request.inputs):
+    unused = [i for i, spec in enumerate(request.inputs) if spec.variable not in used]
+    if not unused:
+        return
+    used = used_by(request.expressions)  # also what a gradient was made of
+    for i in unused:
+        spec = request.inputs[i]
         if spec.variable in used:
             continue
         text = (

@@ -18,6 +18,7 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.gradient.reverse import _check_choice, _known, _like, _variables
+from rewrite_engine.gradient.sources import with_sources
 from rewrite_engine.gradient.walk import (
     Reverse,
     connection_pattern,
@@ -64,9 +65,8 @@ def Rop(
     tangents = {v: _known(v, point) for v, point in zip(wanted, points, strict=True)}
     for node in toposort(outputs, tangents):
         _push(node, tangents)
-    return _like(
-        f, [_result(v, tangents, disconnected_outputs, return_disconnected) for v in outputs]
-    )
+    results = [_result(v, tangents, disconnected_outputs, return_disconnected) for v in outputs]
+    return _like(f, with_sources(results, [*outputs, *wanted, *points]))
 
 
 def _result(v: Any, tangents: dict[Variable, Any], how: str, stand_in: str) -> Any:

@@ -24,7 +24,8 @@ from rewrite_engine.errors import (
     describe,
     message,
 )
-from rewrite_engine.gradient.walk import Reverse, float_zeros
+from rewrite_engine.gradient.sources import with_sources
+from rewrite_engine.gradient.walk import Reverse, float_zeros, gradient_dtype
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected, is_null
 from rewrite_engine.tensor.constant import as_tensor_variable
@@ -44,7 +45,8 @@ def grad(
     """Return the gradient of `cost` with respect to `wrt`: one variable, or a list or tuple of
     them.
 
-    cost: a 0-d float variable; None if `known_grads` has all there is. consider_constant:
+    cost: a 0-d variable (of integers or booleans: what it depends on has the gradient 0, since
+    steps are flat); None if `known_grads` has all there is. consider_constant:
     variables through which no gradient flows. disconnected_inputs: what happens where the cost
     does not depend on a variable: "raise" (`DisconnectedInputError`), "warn" or "ignore"; what
     then stands for the gradient is chosen by return_disconnected: "zero", "none" or
@@ -53,7 +55,7 @@ def grad(
     name the results `(dcost/dx)`.
 
     A gradient has the shape of its variable, and its dtype if that is a float (`config.floatX` if
-    it is not). Raises `NDimError` or `DTypeError` for a cost that is not a 0-d float, and errors
+    it is not). Raises `NDimError` or `DTypeError` for a cost that is not 0-d or complex, and errors
     that name the op if the `grad` of an op returns something wrong.
 
     >>> import rewrite_engine.tensor as pt
@@ -80,6 +82,7 @@ def grad(
             _report_disconnected(v, cost, disconnected_inputs)
             g = _stand_in(v, g, return_disconnected)
         results.append(g)
+    results = with_sources(results, [cost, *fixed, *wanted])
     if add_names and cost is not None:
         _name(results, wanted, cost, fixed)
     return _like(wrt, results)
@@ -117,7 +120,7 @@ def Lop(
             _report_disconnected(v, outputs[0] if outputs else None, disconnected_inputs)
             g = _stand_in(v, g, return_disconnected)
         results.append(g)
-    return _like(wrt, results)
+    return _like(wrt, with_sources(results, [*outputs, *wanted, *points]))
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
@@ -151,17 +154,15 @@ def _one(cost: Any) -> Variable:
             message("the cost is of NullType", where=where, hint=cost.type.why_null)
         )
     if not isinstance(cost.type, TensorType):
-        raise DTypeError(
-            message(f"the cost must be a 0-d float tensor, not a {cost.type}", where=where)
-        )
+        raise DTypeError(message(f"the cost must be a 0-d tensor, not a {cost.type}", where=where))
     if cost.type.ndim != 0:
         hint = "take its sum or its mean, or use Lop or jacobian"
         what = f"the cost must have no dimensions; this one has {cost.type.ndim}"
         raise NDimError(message(what, inputs=[cost], where=where, hint=hint))
-    if cost.type.kind != "f":
-        what = f"the cost must be a float; this one is {cost.type.dtype}"
+    if cost.type.kind == "c":
+        what = f"the cost must be a real number; this one is {cost.type.dtype}"
         raise DTypeError(message(what, inputs=[cost], where=where))
-    return as_tensor_variable(np.ones((), dtype=cost.type.dtype))
+    return as_tensor_variable(np.ones((), dtype=gradient_dtype(cost)))
 
 
 def _known(v: Variable, g: Any) -> Any:

@@ -55,16 +55,14 @@ from rewrite_engine.tensor.reduce import (
     sum,
 )
 from rewrite_engine.tensor.reshape import *
+from rewrite_engine.tensor.running import CumOp, cumprod, cumsum
 from rewrite_engine.tensor.shape import *
 from rewrite_engine.tensor.special import *
 from rewrite_engine.tensor.statistics import (
     Argmax,
     Argmin,
-    CumOp,
     argmax,
     argmin,
-    cumprod,
-    cumsum,
     mean,
     size,
     std,

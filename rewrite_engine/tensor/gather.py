@@ -19,7 +19,7 @@ from rewrite_engine.errors import (
     ShapeError,
     message,
 )
-from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import have_ranks, is_plain, weak_constant
@@ -174,8 +174,8 @@ class AdvancedSubtensor(Take):
 class AdvancedIncSubtensor(BaseInc):
     """A copy of `x` with `y` added to `x[...]`, or put there, with arrays among the indices.
 
-    An element that is indexed several times is increased several times (`numpy.add.at`); which
-    value remains when it is set several times is not specified.
+    An element that is indexed several times is increased several times (`numpy.add.at`); of
+    several values that it is set to, the last one remains, which alone has a gradient.
     """
 
     def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
@@ -206,3 +206,27 @@ class AdvancedIncSubtensor(BaseInc):
 
     def take(self, g: Any, indices: Sequence[Variable]) -> Any:
         return AdvancedSubtensor(self.idx_list)(g, *indices)
+
+    def remaining(self, gy: Any, x: Any, indices: Sequence[Variable]) -> Any:
+        """Each value writes its number in place of itself: it remains where that is read again."""
+        from rewrite_engine.tensor.creation import arange, zeros_like
+        from rewrite_engine.tensor.math import eq, switch
+        from rewrite_engine.tensor.reshape import reshape_like
+        from rewrite_engine.tensor.statistics import size
+
+        if not _may_repeat(indices):
+            return gy
+        numbers = reshape_like(arange(size(gy)), gy)
+        written = type(self)(self.idx_list, True)(zeros_like(x, dtype="int64"), numbers, *indices)
+        return switch(eq(self.take(written, indices), numbers), gy, 0.0)
+
+
+def _may_repeat(indices: Sequence[Any]) -> bool:
+    """Whether arrays of indices can name an element more than once: not if one is a mask."""
+    arrays = [i for i in indices if i.type.ndim > 0]
+    if any(i.type.kind == "b" for i in arrays):
+        return False
+    if len(arrays) != 1 or not isinstance(arrays[0], Constant):
+        return True
+    data = arrays[0].data
+    return np.unique(data).size < data.size or bool((data < 0).any() and (data >= 0).any())

@@ -220,19 +220,25 @@ class BaseInc(IndexOp):
         raise MethodNotDefined(f"{type(self).__name__} defines no take")
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        (_, y, *indices), (gz,) = inputs, output_gradients
-        gx: Any = gz
+        (x, y, *indices), (gz,) = inputs, output_gradients
+        gx, gy = gz, self.take(gz, indices)
         if self.set_instead_of_inc:
             gx = type(self)(self.idx_list, set_instead_of_inc=True)(gz, 0, *indices)
-        gy = sum_to(self.take(gz, indices), y.type)
-        return [gx, gy, *[disconnected() for _ in indices]]
+            gy = self.remaining(gy, x, indices)
+        return [gx, sum_to(gy, y.type), *[disconnected() for _ in indices]]
+
+    def remaining(self, gy: Any, x: Any, indices: Sequence[Variable]) -> Any:
+        """The gradient of the values that were set, 0 for those that were overwritten again."""
+        return gy
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         tx, ty = eval_points[:2]
         if tx is None and ty is None:
             return [None]
+        from rewrite_engine.tensor.math import cast
+
         tx = gradient_zeros(inputs[0]) if tx is None else tx
-        ty = gradient_zeros(inputs[1]) if ty is None else ty
+        ty = cast(gradient_zeros(inputs[1]) if ty is None else ty, tx.type.dtype)
         return [type(self)(self.idx_list, self.set_instead_of_inc)(tx, ty, *inputs[2:])]
 
     def __str__(self) -> str:

@@ -20,7 +20,6 @@ from rewrite_engine.scalar.dtype import DISCRETE, accumulator, dtype_name
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import weak_constant
 from rewrite_engine.tensor.reduction import Reduction
 from rewrite_engine.tensor.type import TensorType
 
@@ -126,7 +125,7 @@ class CAReduce(Reduction):
         if self.scalar_op is scalar.add:
             return m.second(x, wide)
         if self.scalar_op is scalar.mul:
-            return self._product_gradient(x, wide)
+            return m.mul(wide, self._of_others(x))
         if self.scalar_op in (scalar.maximum, scalar.minimum):
             missed, count = self._attained(x, z, g.type.dtype)
             return m.switch(missed, 0.0, self.spread(x, m.true_div(g, count)))
@@ -138,33 +137,28 @@ class CAReduce(Reduction):
         missed = m.lt(x, wide) if self.scalar_op is scalar.maximum else m.gt(x, wide)
         return missed, m.cast(Sum(self.axis, keepdims=self.keepdims)(m.invert(missed)), dtype)
 
-    def _product_gradient(self, x: Any, wide: Any) -> Any:
-        """Product of the other factors: z / x, except beside zeros, where one zero leaves only
-        its own gradient.
-        """
-        axes = self.axes(x.type.ndim)
-        is_zero = m.eq(x, 0)
-        filled = m.switch(is_zero, 1, x)
-        others = Prod(axis=axes, dtype=self.dtype, acc_dtype=self.acc_dtype, keepdims=True)(filled)
-        zeros = Sum(axis=axes, keepdims=True)(is_zero)
-        slope = m.switch(
-            m.eq(zeros, 0),
-            m.true_div(others, filled),
-            m.switch(m.and_(is_zero, m.eq(zeros, 1)), others, 0),
-        )
-        return m.mul(wide, slope)
+    def _of_others(self, x: Any) -> Any:
+        """For each element the product of all others, computed as the product is."""
+        from rewrite_engine.tensor.elemwise_grad import gradient_dtype
+        from rewrite_engine.tensor.running import product_of_others
+
+        wide = m.cast(x, self.accumulator(gradient_dtype(x.type.dtype)))
+        return product_of_others(wide, self.axes(x.type.ndim))
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         """Jacobian-vector product: the gradient's weights against the direction, summed."""
         (x,), (v,) = inputs, eval_points
         if v is None:
             return [None]
-        ones = m.second(self(x), weak_constant(1.0, v.type.dtype))
-        return [
-            Sum(axis=self.axis, keepdims=self.keepdims)(
-                m.mul(self.input_gradient(x, self(x), ones), v)
-            )
-        ]
+        total = Sum(axis=self.axis, keepdims=self.keepdims)
+        if self.scalar_op is scalar.add:
+            return [total(v)]
+        if self.scalar_op is scalar.mul:
+            return [total(m.mul(self._of_others(x), v))]
+        if self.scalar_op not in (scalar.maximum, scalar.minimum):
+            raise NotImplementedError(f"the derivative of {self} is not written")
+        missed, count = self._attained(x, self(x), v.type.dtype)
+        return [m.true_div(total(m.switch(missed, 0.0, v)), count)]
 
     def _name(self) -> str:
         name = type(self).__name__
@@ -191,9 +185,7 @@ class Sum(_Fixed):
 
 
 class Prod(_Fixed):
-    """Product along axes. Its gradient is right with any number of zeros; second derivatives at a
-    zero are not.
-    """
+    """Product along axes."""
 
     op = scalar.mul
 

@@ -1,5 +1,5 @@
-"""Functions made of reductions: means, variances; running sums; positions of extrema. Softmax is
-in `tensor/special.py`.
+"""Functions made of reductions: means, variances; positions of extrema. Softmax is in
+`tensor/special.py`, running sums are in `tensor/running.py`.
 
 Means and variances are written as in a textbook; the stabilising rules (`rules/`) turn them into
 forms that neither overflow nor lose digits.
@@ -13,15 +13,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, ShapeError, message
+from rewrite_engine.errors import ShapeError, message
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
-from rewrite_engine.graph.op import Lengths, Op
-from rewrite_engine.scalar.dtype import DISCRETE, accumulator, dtype_name
+from rewrite_engine.scalar.dtype import DISCRETE, dtype_name
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth, weak_constant
-from rewrite_engine.tensor.elemwise_grad import gradient_dtype, zero_gradient
+from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.reduce import Sum
 from rewrite_engine.tensor.reduction import Reduction, normalize_axes, sorted_axes
 from rewrite_engine.tensor.shape import shape_i
@@ -103,110 +102,6 @@ def _var(x: Any, axis: Any, ddof: int, keepdims: bool) -> Any:
 
 def _narrowed(result: Any, x: Any) -> Any:
     return m.cast(result, "float16") if x.type.dtype == "float16" else result
-
-
-# --- running sums -----------------------------------------------------------------------------
-
-_UFUNC = {"add": np.add, "mul": np.multiply}
-
-
-class CumOp(Op):
-    """Running sums (mode "add") or products ("mul") along an axis >= 0. dtypes, also those in which
-    it accumulates, as of `Sum`.
-
-    The gradient of a running product divides by the elements: it is not defined where one is zero.
-    """
-
-    __props__ = ("axis", "mode")
-
-    def __init__(self, axis: int, mode: str = "add") -> None:
-        if mode not in _UFUNC:
-            raise ValueError(f"mode is 'add' or 'mul', not {mode!r}")
-        self.axis = axis
-        self.mode = mode
-        self.moves_only = mode == "add"
-
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
-
-    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
-        """The same shape. Raises `AxisError`."""
-        (x,) = types
-        if not 0 <= self.axis < x.ndim:
-            what = f"axis {self.axis} is out of range for {x.ndim} dimensions"
-            raise AxisError(message(what, op=self, inputs=types, where=build_site()))
-        return [TensorType(np.cumsum(np.ones(1, x.numpy_dtype)).dtype, x.shape)]
-
-    def perform(
-        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
-    ) -> None:
-        """Compute."""
-        wanted = node.outputs[0].type.numpy_dtype
-        inner = np.dtype(accumulator(wanted.name))
-        value = _UFUNC[self.mode].accumulate(inputs[0], axis=self.axis, dtype=inner)
-        output_storage[0][0] = value.astype(wanted, copy=False)
-
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """It cannot fail."""
-        return []
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """The same shape."""
-        return [shapes[0]]
-
-    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
-        """One operation per element."""
-        return math.prod(inputs[0])
-
-    def L_op(
-        self,
-        inputs: Sequence[Variable],
-        outputs: Sequence[Variable],
-        output_gradients: Sequence[Variable],
-    ) -> list[Any]:
-        """Sum the gradients from every position on (of a product: times the product, divided by
-        the element).
-        """
-        (x,), (z,), (g,) = inputs, outputs, output_gradients
-        if is_disconnected(g):
-            return [disconnected()]
-        if z.type.dtype in DISCRETE:
-            return [zero_gradient(x)]
-        part = self._from_here_on(g if self.mode == "add" else m.mul(g, z))
-        if self.mode == "mul":
-            part = m.true_div(part, x)
-        return [m.cast(part, gradient_dtype(x.type.dtype))]
-
-    def _from_here_on(self, g: Any) -> Any:
-        backwards = (slice(None),) * self.axis + (slice(None, None, -1),)
-        return CumOp(self.axis, "add")(g[backwards])[backwards]
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """Jacobian-vector product."""
-        (x,), (v,) = inputs, eval_points
-        if v is None:
-            return [None]
-        if self.mode == "add":
-            return [self(v)]
-        return [m.mul(self(x), CumOp(self.axis, "add")(m.true_div(v, x)))]
-
-
-def _cumulate(x: Any, axis: Any, mode: str) -> Any:
-    refuse_truth(x, f"cum{mode}")
-    x = as_tensor_variable(x)
-    if axis is None:
-        x, axis = x.flatten(), 0
-    return CumOp(axis % x.ndim if -x.ndim <= axis < 0 else axis, mode)(x)
-
-
-def cumsum(x: Any, axis: int | None = None) -> Any:
-    """Running sums along an axis (None: of the flattened array). Raises `AxisError`."""
-    return _cumulate(x, axis, "add")
-
-
-def cumprod(x: Any, axis: int | None = None) -> Any:
-    """Running products along an axis (None: of the flattened array). Raises `AxisError`."""
-    return _cumulate(x, axis, "mul")
 
 
 # --- positions of extrema ---------------------------------------------------------------------

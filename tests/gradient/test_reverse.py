@@ -338,8 +338,6 @@ def test_costs_that_are_refused():
     x = pt.dvector("x")
     with pytest.raises(NDimError, match=r"has 1[\s\S]*test_reverse.py[\s\S]*sum"):
         grad(x**2, x)
-    with pytest.raises(DTypeError, match="must be a float; this one is int64"):
-        grad(pt.lscalar() + 1, x)
     with pytest.raises(DTypeError, match="complex128"):
         grad(pt.zscalar(), x)
     with pytest.raises(ForeignObjectError, match="the cost must be a variable"):
@@ -348,7 +346,7 @@ def test_costs_that_are_refused():
         grad(x.sum(), "x")
     with pytest.raises(NullTypeGradError, match="because I say so"):
         grad(NullType("because I say so")(), x)
-    with pytest.raises(DTypeError, match="0-d float tensor"):
+    with pytest.raises(DTypeError, match="0-d tensor"):
         grad(disconnected(), x)
 
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import AxisError, BroadcastError, DTypeError, ShapeError
-from rewrite_engine.gradient import grad, verify_grad
+from rewrite_engine.gradient import Rop, grad, verify_grad
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.tensor.gather import AdvancedIncSubtensor, AdvancedSubtensor
 from rewrite_engine.tensor.type import TensorType
@@ -138,3 +139,49 @@ def test_errors():
         evaluate([v[i].set(y)], {v: [1.0, 2.0], i: [0, 1], y: [1.0]})
     with pytest.raises(BroadcastError, match="shape mismatch"):
         evaluate([v[i].set(y)], {v: [1.0, 2.0], i: [0, 1], y: [1.0, 2.0, 3.0]})
+
+
+# --- what is written several times ------------------------------------------------------------
+
+WRITTEN = {
+    "one number": (lambda b, z: b[[0, 0, 0]].set(z), ()),
+    "a vector": (lambda b, z: b[[0, 1, 0]].set(z), (3,)),
+    "negative": (lambda b, z: b[[0, -4, 2]].set(z), (3,)),
+    "unique": (lambda b, z: b[[0, 2, 1]].set(z), (3,)),
+    "a matrix of indices": (lambda b, z: b[[[0, 1], [1, 0]]].set(z), (2, 2)),
+    "broadcast": (lambda b, z: b[[[0, 1], [1, 0]]].set(z), (2,)),
+    "columns": (lambda b, z: b[[[0, 1], [1, 2]]].set(z[:, None]), (2,)),
+    "pairs": (lambda b, z: b.reshape((2, 2))[[0, 1, 0], [1, 1, 1]].set(z), (3,)),
+    "rows": (lambda b, z: b.reshape((2, 2))[[0, 1, 0]].set(z), (3, 2)),
+    "one row": (lambda b, z: b.reshape((2, 2))[[0, 1, 0]].set(z), (2,)),
+    "beside a slice": (lambda b, z: b.reshape((2, 2))[:, [0, 0]].set(z), (2, 2)),
+    "a mask": (lambda b, z: b[b > 1.5].set(z), (2,)),
+    "increased": (lambda b, z: b[[0, 0, 1]].inc(z), (3,)),
+    "increased by one number": (lambda b, z: b[[0, 0, 1]].inc(z), ()),
+    "set, then increased": (lambda b, z: b[[0, 0, 1]].set(z)[[0, 0, 0]].inc(z), (3,)),
+    "transposed indices": (
+        lambda b, z: b[pt.constant(np.array([[0, 1, 1], [1, 0, 2]]).T)].set(z), (3, 2)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_gradients_of_what_is_written_several_times(name: str):
+    function, shape = WRITTEN[name]
+    b, z = pt.dvector("b"), pt.tensor("z", dtype="float64", shape=shape)
+    rng = np.random.default_rng(1)
+    values = [np.array([0.0, 1, 2, 3]), rng.normal(size=shape)]
+    out = function(b, z)
+    weights = rng.normal(size=evaluate([out], {b: values[0], z: values[1]})[0].shape)
+    verify_grad(lambda b, z: (function(b, z) * weights).sum(), values, eps=1e-4)
+    v = pt.tensor("v", dtype="float64", shape=shape)
+    both = [(grad((out * weights).sum(), z) * v).sum(), (Rop(out, z, v) * weights).sum()]
+    left, right = evaluate(both, {b: values[0], z: values[1], v: rng.normal(size=shape)})
+    np.testing.assert_allclose(left, right)
+
+
+def test_an_index_that_is_an_input():
+    b, z, i = pt.dvector("b"), pt.dvector("z"), pt.lvector("i")
+    g = grad(b[i].set(z).sum(), z)
+    got = rw.function([b, z, i], g)(np.zeros(3), np.ones(4), [1, 2, 1, 2])
+    assert got.tolist() == [0, 0, 1, 1]

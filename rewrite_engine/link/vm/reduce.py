@@ -16,6 +16,7 @@ from rewrite_engine.link.vm.failure import error_class
 from rewrite_engine.link.vm.lower import FRESH, Context, Traits, call_op, lower, traits
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.reduction import Reduction
+from rewrite_engine.tensor.running import CumOp
 from rewrite_engine.tensor.special import (
     LogSoftmax,
     ScaledExp,
@@ -23,7 +24,7 @@ from rewrite_engine.tensor.special import (
     log_softmax_array,
     softmax_array,
 )
-from rewrite_engine.tensor.statistics import Argmax, CumOp
+from rewrite_engine.tensor.statistics import Argmax
 
 
 @error_class.register

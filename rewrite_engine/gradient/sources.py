@@ -1,0 +1,46 @@
+"""What a gradient was made of.
+
+The derivative of `dot(x, y)` by `y` is `x`: building it has already left `y` out. A function of x
+and y that returns it is right as it is written, so `compile/` asks here before it complains of an
+input that is not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from weakref import finalize
+
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.traverse import ancestors
+
+#: by the identity of the derivative (constants of one value are equal), while that lives
+_sources: dict[int, tuple[Variable, ...]] = {}
+
+
+def with_sources(results: Sequence[Any], sources: Iterable[Any]) -> list[Any]:
+    """Remember that derivatives were made of some variables; return the derivatives."""
+    known = tuple([v for v in sources if isinstance(v, Variable)])
+    return [_noted(g, known) for g in results]
+
+
+def _noted(g: Any, sources: tuple[Variable, ...]) -> Any:
+    if isinstance(g, Constant):
+        g = g.clone()  # one of its own: the same number may stand elsewhere
+    elif not isinstance(g, Variable) or g.owner is None:
+        return g
+    if id(g) not in _sources:
+        finalize(g, _sources.pop, id(g), None).atexit = False
+    _sources[id(g)] = sources
+    return g
+
+
+def used_by(expressions: Iterable[Variable]) -> set[Variable]:
+    """All variables that expressions are computed from, or derivatives in them were made of."""
+    found: set[Variable] = set()
+    todo: list[Variable] = list(expressions)
+    while todo:
+        more = [v for v in ancestors(todo) if v not in found]
+        found.update(more)
+        todo = [s for v in more for s in _sources.get(id(v), ()) if s not in found]
+    return found
