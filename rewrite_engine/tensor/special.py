@@ -150,7 +150,7 @@ class _Exponential(Op):
         """The gradient of the input, in its shape."""
         if is_disconnected(output_gradients[0]):
             return [disconnected()]
-        return [self.pullback(inputs[0], outputs[0], output_gradients[0])]
+        return [self.slope(inputs[0], outputs[0], output_gradients[0])]
 
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
         """Per element a maximum, a difference, an exponential (10), a sum, and a difference or a
@@ -158,7 +158,7 @@ class _Exponential(Op):
         """
         return 14 * math.prod(inputs[0])
 
-    def pullback(self, x: Any, y: Any, g: Any) -> Any:
+    def slope(self, x: Any, y: Any, g: Any) -> Any:
         raise NotImplementedError
 
     def total(self, x: Any) -> Any:
@@ -178,7 +178,7 @@ class Softmax(_Exponential):
         """Compute."""
         output_storage[0][0] = np.asarray(softmax_array(inputs[0], self.axis))
 
-    def pullback(self, x: Any, y: Any, g: Any) -> Any:
+    def slope(self, x: Any, y: Any, g: Any) -> Any:
         """g y - y sum(g y): the product first, where a gradient that was divided by y cancels."""
         gy = m.mul(g, y)
         return m.sub(gy, m.mul(y, self.total(gy)))
@@ -188,7 +188,7 @@ class Softmax(_Exponential):
         return [
             None
             if eval_points[0] is None
-            else self.pullback(inputs[0], self(inputs[0]), eval_points[0])
+            else self.slope(inputs[0], self(inputs[0]), eval_points[0])
         ]
 
 
@@ -204,7 +204,7 @@ class ScaledExp(_Exponential):
         """Compute."""
         output_storage[0][0] = np.asarray(scaled_exp_array(inputs[0], self.axis)[0])
 
-    def pullback(self, x: Any, y: Any, g: Any) -> Any:
+    def slope(self, x: Any, y: Any, g: Any) -> Any:
         """g y: as the factor cancels, so do its derivatives."""
         return m.mul(g, y)
 
@@ -223,7 +223,7 @@ class LogSoftmax(_Exponential):
         """Compute."""
         output_storage[0][0] = np.asarray(log_softmax_array(inputs[0], self.axis))
 
-    def pullback(self, x: Any, y: Any, g: Any) -> Any:
+    def slope(self, x: Any, y: Any, g: Any) -> Any:
         """g - softmax(x) sum(g)."""
         return m.sub(g, m.mul(Softmax(self.axis)(x), self.total(g)))
 
@@ -264,7 +264,7 @@ class LogSumExp(_Exponential):
         """Compute."""
         output_storage[0][0] = np.asarray(logsumexp_array(inputs[0], self.axis, self.keepdims))
 
-    def pullback(self, x: Any, y: Any, g: Any) -> Any:
+    def slope(self, x: Any, y: Any, g: Any) -> Any:
         """softmax(x) g."""
         return m.mul(Softmax(self.axis)(x), self.sum.spread(x, g))
 
