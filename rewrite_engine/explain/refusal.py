@@ -7,7 +7,7 @@ phase, leave.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rewrite_engine.errors import RewriteEngineError
@@ -17,8 +17,9 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.outline import tracks
 from rewrite_engine.match.query import Query
-from rewrite_engine.match.rule import Rule
+from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.match.sample import unbuilt
 from rewrite_engine.rules.pipeline import KNOWN, PHASES, known_rules, optimizer
 
 
@@ -77,7 +78,13 @@ def why_not(rule: Rule | str, variable: Variable, fgraph: Any = None) -> WhyNot:
         answer = _in_phase(rule, node, variable)
         if answer is not None:
             return answer
-    return _asked(rule, node, fgraph)
+    answer = _asked(rule, node, fgraph)
+    if not answer.matches and isinstance(rule, DataRule):
+        why = unbuilt(rule.left, rule.variable.worlds())
+        if why:
+            note = f"the rule may never fire: no such term can be built of samples ({why})"
+            return replace(answer, reason=f"{answer.reason}; {note}")
+    return answer
 
 
 def _asked(rule: Rule, node: Apply, fgraph: Any) -> WhyNot:

@@ -45,8 +45,9 @@ class ByNumber:
 
     def get(self, inputs: tuple[Any, ...]) -> Found:
         """The rules that may match constants with the number that is there."""
-        constant = inputs[self.position]
-        number = constant.element if constant.number is None else constant.number
+        number = inputs[self.position].number
+        if number is None:
+            number = inputs[self.position].element
         if number not in self.table:
             if self.others is None:
                 self.others = self._find(inputs, OTHER)

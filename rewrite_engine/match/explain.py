@@ -13,7 +13,7 @@ from typing import Any
 
 from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
-from rewrite_engine.match.build import instantiate
+from rewrite_engine.match.build import instantiate, views
 from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.interpret import ASKED, Bindings, Matcher, match_root, matches
@@ -102,6 +102,8 @@ def _of_data(rule: DataRule, node: Apply, fgraph: Any, text: Text, run: bool) ->
         return Diagnosis(False, "root", str(error))
     if rule.nests and run and isinstance(rule.interpreted(fgraph, node), Variable):
         return Diagnosis(True)
+    for view, _ in views(rule.left, rule.lowered.exact, fgraph, node):
+        list(probe.ways(view))  # what fails there may have come further
     return first or probe.diagnosis(node)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.errors import PatternError, RuleError, did_you_mean, expression_of
-from rewrite_engine.graph.node import CONSTANT, Variable
+from rewrite_engine.graph.node import CONSTANT, Constant, Variable
 from rewrite_engine.graph.number import counts_as, roundings, same_number
 from rewrite_engine.graph.type import Type
 from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable
@@ -69,7 +69,7 @@ def as_sort(annotation: Any) -> Sort:
     if isinstance(annotation, Sort):
         return annotation
     if isinstance(annotation, type) and issubclass(annotation, Variable):
-        return Const if annotation.head is CONSTANT else Anything
+        return Const if issubclass(annotation, Constant) else Anything
     if annotation is Any:
         return Anything
     if isinstance(annotation, Type):

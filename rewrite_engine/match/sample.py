@@ -113,6 +113,8 @@ def _rank(term: Any) -> int | None:
 
 def in_own_form(rule: Lowered, worlds: Sequence[Sequence[Any]], both: bool = False) -> Lowered:
     """A rule whose left side is in its own form. both: the right side, too, where it has one."""
+    if not worlds:
+        return rule
     left, right = own_form(rule.left, worlds, rule.exact), rule.right
     if both and isinstance(right, OpNode):
         with suppress(PatternError):
@@ -153,6 +155,19 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
     if len(forms) == 1:
         return next(iter(forms.values()))
     raise PatternError(_never(pattern, built, list(forms)))
+
+
+def unbuilt(pattern: Any, worlds: Sequence[Sequence[Any]]) -> str:
+    """Why no term of a pattern could be built of samples, in the words of an op; "" if one can."""
+    said = ""
+    for bound in _ways(pattern, worlds):
+        try:
+            build(pattern, bound)
+        except Exception as error:
+            said = said or f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+        else:
+            return ""
+    return said
 
 
 def _matches(pattern: Any, term: Any, exact: bool) -> bool:

@@ -10,7 +10,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.explain.refusal import why_not
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite.strategies import first, seq, where
-from rewrite_engine.rules.language import Matrix, rule
+from rewrite_engine.rules.language import Float, Matrix, Rest, rule
 
 x, y = pt.vectors("x y")
 m = pt.matrix("m")
@@ -111,4 +111,28 @@ def test_strategies_name_the_part_and_its_reason(phase: Any) -> None:
 
     assert told(where(never, tangent, phase=phase), term) == (
         f"{tangent.name} applies, but its condition never does not hold"
+    )
+
+
+def test_a_rule_of_which_no_term_can_be_built() -> None:
+    @rule
+    def impossible(a: Float) -> Any:
+        """(For tests.)"""
+        return pt.and_(a, pt.sin(a)) >> pt.tan(a)
+
+    reason = told(impossible, pt.and_(pt.ivector("i"), pt.ivector("j")))
+    assert (
+        "the rule may never fire: no such term can be built of samples (DTypeError: and_" in reason
+    )
+    assert "may never" not in told(one_more, pt.sin(x))
+
+
+def test_of_nests_the_difference_that_came_furthest() -> None:
+    @rule
+    def recurrence(a: Any, rest: Rest) -> Any:
+        """(For tests.)"""
+        return pt.gammaln(a + 1) - pt.gammaln(a) + rest >> pt.log(a) + rest
+
+    assert told(recurrence, y + pt.gammaln(x + 1) - 2 * x - pt.gammaln(y)) == (
+        "a is x already, and here is y"
     )
