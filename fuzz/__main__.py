@@ -26,7 +26,7 @@ from fuzz.report import Report, report
 KINDS = ("graphs", "gradients", "facts")
 CHUNK = {"graphs": 100, "gradients": 25, "facts": 100}
 TURNS = ("graphs",) * 5 + ("gradients",) * 4 + ("facts",)  # five graphs for a gradient
-SECONDS = 60  # a case that takes longer is a finding
+SECONDS = 180  # a case that takes longer is a finding
 MOST = 30  # findings of a kind that one process shrinks
 
 #: what is told, and no failure: gradients of values that only rules have saved

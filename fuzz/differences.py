@@ -36,7 +36,8 @@ class Differences:
         shape = values[term].shape
         self.weights = weights(shape, "float64") if term.type.ndim else np.ones(())
         self.frozen: dict[Any, Any] = {}
-        self.last = False  # whether more digits would not help
+        #: an infinity may be a choice, not the end of what is computed
+        self.chooses = str(getattr(term.owner.op, "scalar_op", "")) == "switch"
         self.values: dict[Any, Any] = {}
         self.kinked = [
             node.outputs[0]
@@ -44,12 +45,13 @@ class Differences:
             if str(getattr(node.op, "scalar_op", "")) in KINKED and node.outputs[0].type.kind == "f"
         ]
 
-    def of(self, kind: str) -> list[Any]:
-        """The true results: arrays of numbers, None where there is none."""
+    def of(self, kind: str, surely: bool = False) -> list[Any]:
+        """The true results: arrays of numbers, None where there is none. surely: with so many
+        digits that nothing is lost where functions saturate.
+        """
         found: list[Any] = []
-        for digits, step in ((200, 40), (1500, 400)):
+        for digits, step in ((1500, 400),) if surely else ((200, 40), (1500, 400)):
             with mp.workdps(digits):
-                self.last = digits > 1000
                 found = getattr(self, kind)(mpf(10) ** -step)
             if all(t is not None for a in found for t in np.ravel(a)):
                 break
@@ -72,8 +74,8 @@ class Differences:
             jumps = str(getattr(node.op, "scalar_op", "")) in JUMPING
             if str(getattr(node.op, "scalar_op", "")) == "switch":
                 condition = node.inputs[0]
-                held = values[condition] if condition in values else exact.constant(condition)
-                self.frozen[node] = exact.truth_of(held)
+                if condition in values:
+                    self.frozen[node] = exact.truth_of(values[condition])
             for v in node.outputs:
                 if v in values and (jumps or v.type.kind in "biu"):
                     self.frozen[v] = values[v]
@@ -143,7 +145,7 @@ class Differences:
         """Derivatives by both sides; None where they differ, or nothing is defined."""
 
         def quotient(down: Any, base: Any, up: Any) -> Any:
-            if down == base == up and (self.last or base - base == 0):
+            if down == base == up and (base - base == 0 or self.chooses):
                 return mpf(0)
             if any(v - v != 0 for v in (down, base, up)):
                 return None

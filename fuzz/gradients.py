@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -70,6 +71,11 @@ class Checker:
 
     kind: str = "gradient"
 
+    @property
+    def as_it_is(self) -> bool:
+        """Whether the term is not to be shrunk: it would be no idiom any more."""
+        return self.kind == "idiom"
+
     def __call__(self, case: Case, mode: Any = DEFAULT) -> Finding | None:
         """What is wrong in a mode."""
         try:
@@ -82,35 +88,39 @@ class Checker:
             found = target.compile(mode)()
         except Exception as error:
             return Finding(f"raises {type(error).__name__}", str(error))
-        return Judge(self.kind, case, target, truth).compare(found)
+        finding = Judge(self.kind, case, target, truth()).compare(found)
+        if finding is None:
+            return None
+        return Judge(self.kind, case, target, truth(True)).compare(found)
 
     def tester(self, case: Case) -> tuple[Case, Callable[[Any], bool]]:
         """The graph to look at, and whether values of it are wrong."""
         target, truth = self.target(case)
         assert target is not None
-        judge = Judge(self.kind, case, target, truth)
-        return (
-            target,
-            lambda found: isinstance(found, Exception) or judge.compare(found) is not None,
-        )
+        judge = Judge(self.kind, case, target, truth(True))
 
-    def target(self, case: Case) -> tuple[Case | None, list[Any]]:
-        """A case with derivatives as outputs, and what is true of them. None where there are none.
+        def is_wrong(found: Any) -> bool:
+            return isinstance(found, Exception) or judge.compare(found) is not None
 
-        Raises `Crash` where they cannot be built."""
+        return target, is_wrong
+
+    def target(self, case: Case) -> tuple[Case | None, Callable[..., list[Any]]]:
+        """A case with derivatives as outputs, and what computes those that are true. None where
+        there are none. Raises `Crash` where they cannot be built.
+        """
         (term,) = case.outputs
         wrt = [v for v in case.inputs if v.type.kind == "f"]
         values = evaluate([term], case.given)
-        if not wrt or not np.size(values[term]):
-            return None, []
+        if not wrt or not np.size(values[term]) or term.owner is None:
+            return None, list
         try:
             outputs = getattr(self, "_" + self.kind)(term, wrt, case)
         except (NullTypeGradError, DisconnectedInputError, MethodNotDefined):
-            return None, []
+            return None, list
         except Exception as error:
             raise Crash(f"{type(error).__name__}: {error}") from error
-        truth = Differences(case, term, wrt, values).of(self.kind)
-        return Case(case.inputs, outputs, case.given), truth
+        differences = Differences(case, term, wrt, values)
+        return Case(case.inputs, outputs, case.given), partial(differences.of, self.kind)
 
     def _gradient(self, term: Any, wrt: Any, case: Case) -> list[Any]:
         return list(rw.grad(self.cost(term, case), wrt, disconnected_inputs="ignore"))
@@ -227,7 +237,7 @@ class Judge:
 
     def is_taken(self, v: Any, bad: np.ndarray) -> bool:
         """Whether the values at some places change the result."""
-        changed = {**self.case.given, v: np.where(bad, 1.234, self.values[v]).astype(v.type.dtype)}
+        changed = {**self.case.given, v: np.where(bad, np.nan, self.values[v]).astype(v.type.dtype)}
         (out,) = self.case.outputs
         if out is v:
             return True
@@ -239,9 +249,9 @@ class Judge:
 SINGULAR: dict[str, Callable[[Any], Any]] = {
     "sqrt": lambda a: a == 0,
     "pow": lambda a: a <= 0,
-    "log": lambda a: a == 0,
-    "log2": lambda a: a == 0,
-    "log10": lambda a: a == 0,
+    "log": lambda a: abs(a) < mpf(10) ** -1100,
+    "log2": lambda a: abs(a) < mpf(10) ** -1100,
+    "log10": lambda a: abs(a) < mpf(10) ** -1100,
     "reciprocal": lambda a: a == 0,
     "arcsin": lambda a: abs(a) == 1,
     "arccos": lambda a: abs(a) == 1,

@@ -125,7 +125,8 @@ class Judge:
         if np.isfinite(w) and np.isfinite(f):
             return self.finite(i, place, w, f, noise)
         truth = self.true(i, place)
-        if (truth is None or truth - truth != 0 or np.isfinite(w)) and self.is_mended:
+        known = truth is not None and truth - truth == 0
+        if not (known and np.isfinite(f) and not np.isfinite(w)) and self.is_mended:
             return None  # another value on the way led elsewhere
         if np.isfinite(w):
             if truth is not None and abs(truth) > 0.99 * largest(w):
@@ -229,7 +230,9 @@ class Judge:
 
 def _number(array: Any, place: Any) -> Any:
     found = np.asarray(array)[place] if np.shape(array) else np.asarray(array).item()
-    return mpf(float(found)) if not isinstance(found, mpf) else found
+    if isinstance(found, mpf):
+        return found
+    return mpf(int(found)) if isinstance(found, int | np.integer) else mpf(float(found))
 
 
 def class_of(values: np.ndarray) -> set[str]:

@@ -24,7 +24,9 @@ def report(
     name: str, case: Case, mode_name: str, mode: Any, check: Checker, finding: Finding
 ) -> Report | None:
     """What to tell of a finding; None where claims of the guilty rule allow it."""
-    small = shrink(case, lambda c: _kind(check(c, mode)) == finding.kind)
+    small = case
+    if not getattr(check, "as_it_is", False):
+        small = shrink(case, lambda c: _kind(check(c, mode)) == finding.kind)
     found = check(small, mode) or finding
     who, rule = guilty(small, mode, check, found.kind)
     if rule is not None and allowed(found, rule, small):
