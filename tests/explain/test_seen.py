@@ -25,7 +25,7 @@ def one_more(a: Any) -> Any:
 @rule(phase="specialize")
 def sine_of_sum(a: Any, b: Any) -> Any:
     """(For tests.)"""
-    return pt.sin(a + b) >> pt.tan(pt.sin(a))
+    return pt.sin(a + b) >> pt.tan(pt.sin(a) + b)
 
 
 @rule(phase="specialize")
