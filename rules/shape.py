@@ -226,9 +226,10 @@ def dimshuffle_of_nothing(fgraph, node):
     >>> rewritten(DimShuffle(2, (0, 1))(matrix("x"))), rewritten(col("y").squeeze(1)[:, None])
     (x, y)
     """
-    order = enumerate(node.op.new_order)
-    same = len(node.op.new_order) == node.op.input_ndim
-    return node.inputs[0] if same and all(o in (i, "x") for i, o in order) else None
+    x, order = node.inputs[0], node.op.new_order
+    if len(order) != x.type.ndim or node.outputs[0].type is not x.type:
+        return None
+    return x if all(o in (i, "x") for i, o in enumerate(order)) else None
 
 
 @node_rewriter([SpecifyShape], phase="canonicalize", claim=exact)

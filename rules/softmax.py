@@ -9,7 +9,20 @@ the values they had wherever nothing overflows.
 from rewrite_engine.rules.facts import same_dtype
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.reduce import putting_back
-from rewrite_engine.tensor import DimShuffle, Sum, eq, exp, isnan, log, second, switch
+from rewrite_engine.tensor import (
+    AdvancedIncSubtensor,
+    AdvancedSubtensor,
+    DimShuffle,
+    IncSubtensor,
+    Subtensor,
+    Sum,
+    eq,
+    exp,
+    isnan,
+    log,
+    second,
+    switch,
+)
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, ScaledExp, Softmax
 
 
@@ -79,18 +92,6 @@ def softmax_cancels_in_product(y, x: Real, axis: Prop, keepdims: Prop):
     return left >> unless_nan(ScaledExp(axis=axis)(x), y), given(stands_beside)
 
 
-@rule(phase="stabilize")
-def softmax_in_product(y, x: Real, axis: Prop, keepdims: Prop):
-    """y / sum(exp(x)) * exp(x), as gradients write it: the same quotient in another order.
-
-    >>> x, y = matrix("x"), matrix("y")
-    >>> rewritten(y / exp(x).sum(axis=1, keepdims=True) * exp(x))
-    y / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)) * ScaledExp{axis=(1,)}(x)
-    """
-    total, e = Sum(axis=axis, keepdims=keepdims), ScaledExp(axis=axis)(x)
-    return (y / total(exp(x))) * exp(x) >> (y / total(e)) * e, given(stands_beside)
-
-
 def same_slices(v, x, axis):
     """Whether a sum of v over `axis` adds up what one of x does: nothing that has another scale."""
     return v.type.ndim <= x.type.ndim or of_all(x, axis)
@@ -150,6 +151,99 @@ def softmax_cancels(y, x: Real, axis: Prop):
     """
     p = Softmax(axis=axis)(x)
     return (y / p) * p >> unless_nan(p, y)
+
+
+def all_zero(zeros):
+    """Whether a term is zeros in some shape."""
+    return zeros.head is second and getattr(zeros.owner.inputs[1], "number", None) == 0
+
+
+def scattered(at, add_at, zeros, y, p, x, i):
+    """Zeros with y / p[i] added at i, and with y (in the shape of x[i]) added there."""
+    return add_at(zeros, y / at(p, *i), *i), add_at(zeros, second(at(x, *i), y), *i)
+
+
+@rule(phase="stabilize")
+def softmax_cancels_at_index(zeros, y, x: Real, axis: Prop, template: Prop, i: Rest):
+    """The gradient of log(p[i]), also where p[i] underflows to 0.
+
+    >>> x, y = vector("x"), scalar("y")
+    >>> p = softmax(x)
+    >>> rewritten(inc_subtensor(zeros_like(p)[2], y / p[2]) * p)
+    switch(isnan(Softmax{axis=None}(x)), Softmax{axis=None}(x),
+        IncSubtensor{2}(second(Softmax{axis=None}(x), 0.0), second(Subtensor{2}(x), y)))
+    """
+    p, at = Softmax(axis=axis)(x), Subtensor(idx_list=template)
+    add_at = IncSubtensor(idx_list=template, set_instead_of_inc=False)
+    there, right = scattered(at, add_at, zeros, y, p, x, i)
+    return there * p >> unless_nan(p, right), given(all_zero)
+
+
+@rule(phase="stabilize")
+def softmax_cancels_at_indices(zeros, y, x: Real, axis: Prop, template: Prop, i: Rest):
+    """The same for indices in arrays.
+
+    >>> x, y, i = vector("x"), vector("y"), ivector("i")
+    >>> p = softmax(x)
+    >>> rewritten(inc_subtensor(zeros_like(p)[i], y / p[i]) * p)
+    switch(isnan(Softmax{axis=None}(x)), Softmax{axis=None}(x),
+        AdvancedIncSubtensor{i}(second(Softmax{axis=None}(x), 0.0),
+        second(AdvancedSubtensor{i}(x, i), y), i))
+    """
+    p, at = Softmax(axis=axis)(x), AdvancedSubtensor(idx_list=template)
+    add_at = AdvancedIncSubtensor(idx_list=template, set_instead_of_inc=False)
+    there, right = scattered(at, add_at, zeros, y, p, x, i)
+    return there * p >> unless_nan(p, right), given(all_zero)
+
+
+@rule(phase="stabilize")
+def softmax_cancels_at_index_in_product(
+    zeros, y, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
+):
+    """The same where the softmax is written out.
+
+    >>> x, y = vector("x"), scalar("y")
+    >>> e = exp(x)
+    >>> rewritten(inc_subtensor(zeros_like(x)[2], y / (e / e.sum())[2]) / e.sum() * e)
+    switch(isnan(ScaledExp{axis=None}(x)), ScaledExp{axis=None}(x),
+        IncSubtensor{2}(second(x, 0.0), second(Subtensor{2}(x), y)))
+    """
+    p, at = Softmax(axis=axis)(x), Subtensor(idx_list=template)
+    add_at = IncSubtensor(idx_list=template, set_instead_of_inc=False)
+    there, right = scattered(at, add_at, zeros, y, p, x, i)
+    left = there / Sum(axis=axis, keepdims=keepdims)(exp(x)) * exp(x)
+    return left >> unless_nan(ScaledExp(axis=axis)(x), right), given(stands_beside, all_zero)
+
+
+@rule(phase="stabilize")
+def softmax_cancels_at_indices_in_product(
+    zeros, y, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
+):
+    """The same for indices in arrays.
+
+    >>> x, y, i = vector("x"), vector("y"), ivector("i")
+    >>> e = exp(x)
+    >>> rewritten(inc_subtensor(zeros_like(x)[i], y / (e / e.sum())[i]) / e.sum() * e)
+    switch(isnan(ScaledExp{axis=None}(x)), ScaledExp{axis=None}(x),
+        AdvancedIncSubtensor{i}(second(x, 0.0), second(AdvancedSubtensor{i}(x, i), y), i))
+    """
+    p, at = Softmax(axis=axis)(x), AdvancedSubtensor(idx_list=template)
+    add_at = AdvancedIncSubtensor(idx_list=template, set_instead_of_inc=False)
+    there, right = scattered(at, add_at, zeros, y, p, x, i)
+    left = there / Sum(axis=axis, keepdims=keepdims)(exp(x)) * exp(x)
+    return left >> unless_nan(ScaledExp(axis=axis)(x), right), given(stands_beside, all_zero)
+
+
+@rule(phase="stabilize")
+def softmax_in_product(y, x: Real, axis: Prop, keepdims: Prop):
+    """y / sum(exp(x)) * exp(x), as gradients write it: the same quotient in another order.
+
+    >>> x, y = matrix("x"), matrix("y")
+    >>> rewritten(y / exp(x).sum(axis=1, keepdims=True) * exp(x))
+    y / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)) * ScaledExp{axis=(1,)}(x)
+    """
+    total, e = Sum(axis=axis, keepdims=keepdims), ScaledExp(axis=axis)(x)
+    return (y / total(exp(x))) * exp(x) >> (y / total(e)) * e, given(stands_beside)
 
 
 @rule(phase="stabilize")
@@ -291,6 +385,30 @@ def log_of_softmax(x: Real, axis: Prop):
     LogSoftmax{axis=(1,)}(x)
     """
     return log(Softmax(axis=axis)(x)) >> LogSoftmax(axis=axis)(x)
+
+
+@rule(phase="stabilize")
+def log_of_softmax_at_index(x: Real, axis: Prop, template: Prop, i: Rest):
+    """The same for some of the probabilities.
+
+    >>> x = vector("x")
+    >>> rewritten(log(softmax(x)[-1]))
+    Subtensor{-1}(LogSoftmax{axis=None}(x))
+    """
+    at = Subtensor(idx_list=template)
+    return log(at(Softmax(axis=axis)(x), *i)) >> at(LogSoftmax(axis=axis)(x), *i)
+
+
+@rule(phase="stabilize")
+def log_of_softmax_at_indices(x: Real, axis: Prop, template: Prop, i: Rest):
+    """The same for indices in arrays.
+
+    >>> x, i = matrix("x"), ivector("i")
+    >>> rewritten(log(softmax(x, axis=1)[i, i]))
+    AdvancedSubtensor{i, i}(LogSoftmax{axis=(1,)}(x), i, i)
+    """
+    at = AdvancedSubtensor(idx_list=template)
+    return log(at(Softmax(axis=axis)(x), *i)) >> at(LogSoftmax(axis=axis)(x), *i)
 
 
 @rule(phase="stabilize", claim=approx(ulps=1 << 10))

@@ -79,6 +79,11 @@ SHAPES = [
 ]
 AXES = [None, (0,), (1,), (0, 1), (-1,), ()]
 
+AT_INDEX = [dict(axis=(0,), template=(t,), i=()) for t in (0, -1)]
+AT_INDICES = [
+    dict(axis=(0,), template=("i",), i=(pt.constant(np.array(n)),)) for n in ([0, 0], [-1, 0])
+]
+
 #: parameters of ops, by rule or by name
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "sum_of_sum": [dict(inner=i, outer=o) for i, o in product(AXES, [None, (0,)])],
@@ -101,6 +106,12 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         dict(axis=(0,), n=1, order=("x", 0)),
         dict(axis=None, n=0, order=("x",)),
     ],
+    "log_of_softmax_at_index": AT_INDEX,
+    "log_of_softmax_at_indices": AT_INDICES,
+    "softmax_cancels_at_index": AT_INDEX,
+    "softmax_cancels_at_indices": AT_INDICES,
+    "softmax_cancels_at_index_in_product": [d | dict(keepdims=True) for d in AT_INDEX],
+    "softmax_cancels_at_indices_in_product": [d | dict(keepdims=True) for d in AT_INDICES],
     "sum_put_back": [
         dict(axis=(1,), n=1, order=(0, "x")),
         dict(axis=(0,), n=1, order=("x", 0)),
@@ -127,6 +138,10 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
     "sqr_of_sqrt": {"x": [pt.exp, pt.sqr, pt.abs]},
     "exp_of_log": {"x": [pt.exp, pt.sqr, pt.abs]},
     "log_of_reciprocal": {"x": [pt.exp, pt.sqr, pt.abs]},
+    "softmax_cancels_at_index": {"zeros": [pt.zeros_like]},
+    "softmax_cancels_at_indices": {"zeros": [pt.zeros_like]},
+    "softmax_cancels_at_index_in_product": {"zeros": [pt.zeros_like]},
+    "softmax_cancels_at_indices_in_product": {"zeros": [pt.zeros_like]},
     "difference_with_itself": {"x": [lambda v: 2 * truth(v) - 3, lambda v: pt.sin(truth(v))]},
     "quotient_with_itself": {"x": [lambda v: 2 * truth(v) - 3, lambda v: 2 + pt.sin(truth(v))]},
     "product_with_zero": {"x": [lambda v: 2 * truth(v) - 3, lambda v: pt.sin(truth(v))]},

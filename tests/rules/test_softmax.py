@@ -171,3 +171,21 @@ def test_no_test_for_nan_is_left_where_another_term_shows_it() -> None:
     for probabilities in (naive(z), pt.softmax(z, axis=1)):
         f = rw.function([z, y], rw.grad(-(y * pt.log(probabilities)).sum(), z))
         assert not [node for node in f.fgraph.toposort() if node.op in (pt.isnan, pt.switch)]
+
+
+@pytest.mark.parametrize("probabilities", [naive, lambda z: pt.softmax(z, axis=1)])
+def test_the_log_probability_of_a_label(probabilities: Callable[[Any], Any]) -> None:
+    z, label = pt.matrix("z"), pt.lvector("label")
+    p = probabilities(z)
+    logits = np.array([[-17.0, 745.0, -745.0], [745.0, 0.5, -1000.0]])
+    one_hot = np.eye(3)[[0, 2]]
+    picked = p[pt.arange(label.shape[0]), label]
+    first = p[:, 0]
+    for loss, where in (
+        (-pt.log(picked).mean() * 2, one_hot),
+        (-pt.log(first).sum(), np.eye(3)[:1]),
+    ):
+        f = rw.function([z, label], [loss, rw.grad(loss, z)], on_unused_input="ignore")
+        value, slope = f(logits, [0, 2])
+        np.testing.assert_allclose(value, -(where * log_softmax(logits, axis=1)).sum(), rtol=1e-14)
+        np.testing.assert_allclose(slope, softmax(logits, axis=1) - where, atol=1e-15)
