@@ -7,7 +7,7 @@ dropped beside others, it must also be known to fit them. `@rule` asks this of a
 anything (`keeps_errors`), a node rewriter says `keeps=operands_kept`.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from itertools import islice
 
 from rewrite_engine.graph.node import CONSTANT
@@ -161,7 +161,10 @@ def errors_stay(fgraph, node, dropped, kept):
         if v.owner is None or v in seen or v in kept:
             continue
         seen.add(v)
-        if cannot_fail.ask(fgraph, v) or _is_needed(fgraph, node, v, kept):
+        level = {} if fgraph is None or node is None else fgraph.order.level
+        if _has_other_uses(fgraph, node, v, level) or cannot_fail.ask(fgraph, v):
+            continue
+        if _is_below(level, v.owner, kept):
             continue
         here = fits.at(fgraph, node, v)
         if not here:
@@ -172,20 +175,19 @@ def errors_stay(fgraph, node, dropped, kept):
     return because("no error is lost")
 
 
-def _is_needed(fgraph, node, v, kept):
-    """Whether a term is computed without this use of it, as far as that is quickly seen."""
-    level = {} if fgraph is None or node is None else fgraph.order.level
+def _has_other_uses(fgraph, node, v, level):
+    """Whether a term is computed without a node's use of it, as far as that is quickly seen."""
     here = level.get(node)
-    outputs = v.owner.outputs
-    if here is not None and v.owner in level:
-        if any(out in fgraph.out_uses for out in outputs):
+    if here is None or v.owner not in level:
+        return False
+    for out in v.owner.outputs:
+        if out in fgraph.out_uses:
             return True
         # what is not below the node cannot be there for it alone
-        for out in outputs:
-            for client in islice(fgraph.clients[out], MOST):
-                if client is not node and level[client] >= here:
-                    return True
-    return _is_below(level, v.owner, kept)
+        for client in islice(fgraph.clients[out], MOST):
+            if client is not node and level[client] >= here:
+                return True
+    return False
 
 
 def _is_below(level, maker, terms):
@@ -222,7 +224,7 @@ def lengths_kept(fgraph, node, new):
 
 
 def _all_kept(fgraph, node, terms, new):
-    kept = _parts(new)
+    kept = _parts(new, _known(fgraph))
     for v in terms:
         answer = v in kept or errors_stay(fgraph, node, v, kept)
         if not answer:
@@ -280,7 +282,7 @@ class Keeping:
         self.may_fail = may_fail
 
     def __call__(self, fgraph, node, new):
-        there = _operands(self.right, new)
+        there = _operands(self.right, new, _known(fgraph))
         matched, dropped = self.matched(node, there)
         kept = [v for one in matched for v in one.inputs if v in there]
         for v in dropped:
@@ -310,10 +312,10 @@ class Keeping:
         return matched, dropped
 
 
-def _operands(pattern, term):
+def _operands(pattern, term, known):
     """What a right side got for its variables, in the term that it made."""
     if isinstance(pattern, Compute):
-        return _parts(term)
+        return _parts(term, known)
     found, todo = set(), [(pattern, term)]
     while todo:
         p, v = todo.pop()
@@ -330,16 +332,19 @@ def _operands(pattern, term):
     return found
 
 
-def _parts(term):
-    """Terms that a term is made of, as many as matter."""
-    found, todo = {term}, [term]
-    for _ in range(SMALL):
-        if not todo:
-            break
-        owner = todo.pop(0).owner
-        more = [] if owner is None else [v for v in owner.inputs if v not in found]
-        found.update(more)
-        todo += more
+def _known(fgraph):
+    """The nodes that are in a graph."""
+    return () if fgraph is None else fgraph.order.level
+
+
+def _parts(term, there):
+    """Terms that a term is made of, as many as matter, down to nodes that are there already."""
+    found, todo = {term}, deque([term])
+    while todo and len(found) < SMALL:
+        owner = todo.popleft().owner
+        if owner is not None and owner not in there:
+            todo += [v for v in owner.inputs if v not in found]
+            found.update(owner.inputs)
     return found
 
 
