@@ -4,6 +4,7 @@ is no plain array of numbers.
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 from typing import Any
 
@@ -111,13 +112,16 @@ def _checked(value: Any, dtype: str | None) -> str:
 
 def refuse_masked(value: Any) -> None:
     """Raise `DTypeError` for an array with masked elements, also in lists: they would be lost."""
+    masked = sys.modules.get("numpy.ma")  # which NumPy imports when it is first used
+    if masked is None or value.__class__ in _PLAIN_NUMBERS or value.__class__ is np.ndarray:
+        return
     todo = [value]
     while todo:
         item = todo.pop()
         if isinstance(item, list | tuple):
             if not _PLAIN_NUMBERS.issuperset(map(type, item)):
                 todo += item
-        elif isinstance(item, np.ma.MaskedArray) and np.ma.is_masked(item):
+        elif isinstance(item, masked.MaskedArray) and masked.is_masked(item):
             raise DTypeError(
                 "the array has masked elements: fill them first, with `.filled(value)`"
             )

@@ -52,6 +52,7 @@ class Elemwise(Op):
         self._memo: dict[Any, Any] = {}
         self._inplace: dict[tuple[int, int], Elemwise] = {}
         self._weak_memo: dict[Any, Any] = {}
+        self._quotients: dict[Any, Any] = {}
 
     def __str__(self) -> str:
         name = str(self.scalar_op)
@@ -187,10 +188,15 @@ class Elemwise(Op):
         return outputs
 
     def output_types(self, types: tuple[Any, ...]) -> tuple[Any, ...]:
-        """`infer_types`, remembered unless floatX has a say (quotients of integers)."""
-        if self.scalar_op.follows_floatX([getattr(t, "dtype", None) for t in types]):
-            return tuple(self.infer_types(types))
-        return super().output_types(types)
+        """`infer_types`, remembered; for each floatX where it has a say (quotients of integers)."""
+        if not self.scalar_op.follows_floatX([getattr(t, "dtype", None) for t in types]):
+            return super().output_types(types)
+        found = self._quotients.get((config.floatX, types))
+        if found is None:
+            if len(self._quotients) >= REMEMBERED:
+                self._quotients.clear()
+            found = self._quotients[config.floatX, types] = tuple(self.infer_types(types))
+        return found  # type: ignore[no-any-return]
 
     # --- running ----------------------------------------------------------------------------
 

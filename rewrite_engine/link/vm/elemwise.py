@@ -148,6 +148,8 @@ def _(op: Elemwise, node: Apply, ctx: Context) -> str | None:
 
 def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str:
     """An expression between NumPy scalars."""
+    if op.name in _SPECIAL and _SPECIAL[op.name] is _compute:
+        return _compute(op, node, ctx)
     xs = _operands(op, node, ctx)
     ctx.form = "scalar"
     operator, out = _operator(op), node.outputs[0].type.numpy_dtype
@@ -166,9 +168,7 @@ def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str:
     if op.name == "clip":
         low, high = ctx.name(np.maximum, "maximum"), ctx.name(np.minimum, "minimum")
         return f"{high}({low}({xs[0]}, {xs[1]}), {xs[2]})"
-    if op.ufunc is None or op.compute is not None:
-        ctx.form = "any"
-        return f"{ctx.name(op.compute, op.name)}({', '.join(xs)})"
+    assert op.ufunc is not None
     return _nested(op.ufunc, xs, ctx) if len(xs) > 1 or op.ufunc.nin == 1 else xs[0]
 
 
