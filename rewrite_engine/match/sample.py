@@ -264,14 +264,12 @@ def _ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bindings]:
     """Yield ways to let the holes of a pattern stand for samples: all of one kind, then mixed."""
     found, parameters = holes(pattern), _parameters(pattern)
     operands = [hole for name, hole in found.items() if name not in parameters]
-    options = [_candidates(hole, worlds) for hole in operands]
-    if not all(options):
-        return
-    uniform = list(zip(*options, strict=True)) if operands else [()]
     values = list(islice(product(*parameters.values()), 50))
     rests = any(hole.rest for hole in operands)
-    for ways in (uniform, islice(product(*map(_kinds, options)), MOST)):
-        for way, several in product(ways, (False, True) if rests else (False,)):
+    for way in _kinds(operands, worlds):
+        if None in way:
+            return
+        for several in (False, True) if rests else (False,):
             bound = {}
             for hole, v in zip(operands, way, strict=True):
                 own = v if v.head is CONSTANT else v.type(hole.name)
@@ -280,22 +278,21 @@ def _ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bindings]:
                 yield bound | dict(zip(parameters, value, strict=True))
 
 
-def _kinds(candidates: Sequence[Any]) -> list[Any]:
-    """Candidates of different types."""
-    return list({v.type: v for v in reversed(candidates)}.values())[::-1]
+def _kinds(holes: Sequence[Hole], worlds: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+    """Yield samples for holes: all of one kind, then mixed. None: there is no sample for a hole."""
+    uniform = []
+    for i, world in enumerate(worlds if holes else [()]):
+        uniform.append(tuple([_candidate(hole, i, world) for hole in holes]))
+        yield uniform[-1]
+    options = [{v.type: v for v in reversed(some)}.values() for some in zip(*uniform, strict=True)]
+    yield from islice(product(*[list(some)[::-1] for some in options]), MOST if holes else 0)
 
 
-def _candidates(hole: Hole, worlds: Sequence[Sequence[Any]]) -> list[Any]:
-    """What a hole may stand for, in each of the worlds."""
+def _candidate(hole: Hole, i: int, world: Sequence[Any]) -> Any:
+    """What a hole may stand for in the i-th of the worlds."""
     own = list(hole.sort.samples()) if hole.sort.samples is not None else []
-    chosen = []
-    for i, world in enumerate(worlds):
-        some = [*own[i % len(own) :], *own] if own else world
-        v = next((v for v in some if hole.rest or _belongs(hole, v)), None)
-        if v is None:
-            return []
-        chosen.append(v)
-    return chosen
+    some = [*own[i % len(own) :], *own] if own else world
+    return next((v for v in some if hole.rest or _belongs(hole, v)), None)
 
 
 def _belongs(hole: Hole, v: Any) -> bool:
