@@ -172,6 +172,7 @@ def is_plain(x: Any) -> bool:
 def have_ranks(items: Sequence[Any]) -> bool:
     """Whether the ranks of all items are known. (Those of patterns are where sorts fix them.)"""
     try:
-        return all(x.type.ndim is not None for x in items)
+        types = [getattr(x, "type", None) for x in items]
+        return all(getattr(type_, "ndim", None) is not None for type_ in types)
     except PatternError:
         return False
