@@ -80,9 +80,9 @@ def reshape_fits(x):
         return unknown("Reshape may raise an error: a length is not known", blame=x)
     fixed = Counter([n for n in wanted if n not in (-1, 1)])
     if -1 not in wanted:
-        same = fixed == Counter([n for n in have if n != 1])
         known = all(isinstance(n, int) for n in (*wanted, *have))
-        good = same or known
+        same = fixed == Counter([n for n in have if n != 1])
+        good = same or (known and _product(wanted) == _product(have))
     else:
         numbers = all(isinstance(n, int) and n > 0 for n in fixed)
         product = _product([n for n in have if isinstance(n, int)])
@@ -208,10 +208,15 @@ def _is_below(level, maker, terms):
 
 
 def operands_kept(fgraph, node, new):
-    """For `@node_rewriter(..., keeps=operands_kept)`: whether the errors of operands that are not
-    in what takes the place of a node are still raised.
+    """For `@node_rewriter(..., keeps=operands_kept)`: whether operands that are not in what takes the
+    place of a node fit the others, and their errors are still raised.
     """
-    return _all_kept(fgraph, node, node.inputs, new)
+    direct = (new,) if new in node.inputs or new.owner is None else new.owner.inputs
+    if all(v in direct for v in node.inputs):
+        return True
+    silent = not _says_when_it_fails(type(node.op))
+    here = silent or fits.at(fgraph, node, node.outputs[0])
+    return here and _all_kept(fgraph, node, node.inputs, new)
 
 
 def lengths_kept(fgraph, node, new):

@@ -221,7 +221,7 @@ def dimshuffle_of_dimshuffle(x, n: Prop, m: Prop, inner: Prop, outer: Prop):
 def dimshuffle_of_nothing(fgraph, node):
     """A reordering that keeps the order, or puts a dimension of length 1 where it took it away.
 
-    Not data: it looks at the op's parameter only.
+    Not data: it looks at the op's parameter, and at the static shape.
 
     >>> rewritten(DimShuffle(2, (0, 1))(matrix("x"))), rewritten(col("y").squeeze(1)[:, None])
     (x, y)

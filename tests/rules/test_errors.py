@@ -94,6 +94,11 @@ LOST = {
     "of nested ones": (pt.dot(A, x) + y).shape[0],
     "a negative power": pt.switch((i ** (i - j * 2)) > 0, s, s),
     "filled with a number": pt.zeros_like(x + y) + pt.ones_like(x),
+    "in a known shape": pt.second(x, pt.constant([1.0, 2.0, 3.0])),
+    "that was made of it": pt.second(x, pt.constant([1.0, 2.0, 3.0]) * x.sum()),
+    "a shape that follows from another": pt.reshape(x.sum(), y.shape).shape,
+    "a dimension that is put back": A.squeeze(axis=0).dimshuffle("x", 0),
+    "and one of a vector": x.squeeze(axis=0).dimshuffle("x"),
     "a length that is used": pt.zeros((x * y).shape),
     "joined alone": Join(0)(x + y).shape[0],
     "one of a few": MakeVector("int64")((x + y).shape[0], n)[1],
@@ -227,7 +232,7 @@ UNSURE = [
     x + y, pt.exp(x * y), x[2], x[n], x[::n], x.reshape((2, -1)), pt.dot(A, B), pt.dot(A, x),
     pt.join(0, A, B), x.max(), pt.argmax(A, axis=0), i**i, pt.zeros(n), pt.eye(n), A.squeeze(0),
     pt.specify_shape(x, (3,)), three + x, A + x, A[0].set(x), x[i], pt.alloc(x, n),
-    pt.arange(0, n, n), (x + y).sum(), x.reshape(y.shape),
+    pt.arange(0, n, n), pt.reshape(s, y.shape), (x + y).sum(), x.reshape(y.shape),
 ]  # fmt: skip
 
 
@@ -351,6 +356,7 @@ def left_one(fgraph: Any, node: Any) -> Any:
 
 
 def test_node_rewriters_ask_for_it() -> None:
-    assert left_one.apply(None, pt.minimum(x, y).owner) is x
+    assert left_one.apply(None, pt.minimum(x, pt.exp(x)).owner) is x
+    assert not left_one.apply(None, pt.minimum(x, y).owner)
     assert not left_one.apply(None, pt.minimum(x, x[7]).owner)
     assert left_one.careless.apply(None, pt.minimum(x, x[7]).owner) is x
