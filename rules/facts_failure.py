@@ -208,8 +208,8 @@ def _is_below(level, maker, terms):
 
 
 def operands_kept(fgraph, node, new):
-    """For `@node_rewriter(..., keeps=operands_kept)`: whether operands that are not in what takes the
-    place of a node fit the others, and their errors are still raised.
+    """For `@node_rewriter(..., keeps=operands_kept)`: whether operands that are not in what takes
+    the place of a node fit the others, and their errors are still raised.
     """
     direct = (new,) if new in node.inputs or new.owner is None else new.owner.inputs
     if all(v in direct for v in node.inputs):
