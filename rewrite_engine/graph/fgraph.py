@@ -167,7 +167,8 @@ class FunctionGraph(NodeStore):
         self.features.remove(feature)
         for name in CALLBACKS:
             if overridden(feature, name):
-                getattr(self, name).remove(getattr(feature, name))
+                calls = getattr(self, name)
+                calls[:] = [call for call in calls if call != getattr(feature, name)]
         feature.on_detach(self)
 
     def watch(self) -> None:
@@ -312,12 +313,14 @@ class FunctionGraph(NodeStore):
     def _enter_all(self) -> None:
         """Take in everything below the outputs as it is, without telling anybody."""
         kept = self.on_import, self.agenda, self.merging, self.guarding
-        self.on_import, self.agenda, self.merging, self.guarding = [], None, False, False
-        for node in toposort(self.outputs, self.clients):
-            self._enter(node, {}, GAP, None, None, node)
-        for i, v in enumerate(self.outputs):
-            self.out_uses.setdefault(self._root(v) if v.owner is None else v, []).append(i)
-        self.on_import, self.agenda, self.merging, self.guarding = kept
+        try:
+            self.on_import, self.agenda, self.merging, self.guarding = [], None, False, False
+            for node in toposort(self.outputs, self.clients):
+                self._enter(node, {}, GAP, None, None, node)
+            for i, v in enumerate(self.outputs):
+                self.out_uses.setdefault(self._root(v) if v.owner is None else v, []).append(i)
+        finally:
+            self.on_import, self.agenda, self.merging, self.guarding = kept
 
     def _refill_agenda(self, new: Iterable[Apply]) -> None:
         """Let the driver, if any, visit what was waiting before and what is there again."""

@@ -174,18 +174,21 @@ class Snapshot:
         self.fgraph = fgraph
         self.taken = False
         self.types: dict[Variable, Any] = {}
-        fgraph.flush()
-        fgraph.on_change_type.append(self.note_type)
+
+    def open(self) -> None:
+        """Note types that change, from here to `close`."""
+        self.fgraph.flush()
+        self.fgraph.on_change_type.append(self.note_type)
 
     def take(self) -> Snapshot:
         """Note how the graph is now; return self."""
-        self.taken = True
         self.nodes = nodes = list(self.fgraph.apply_nodes)
         self.inputs = [*map(attrgetter("inputs"), nodes)]
         self.origins = [*map(attrgetter("origin"), nodes)]
         self.outputs = list(self.fgraph.outputs)
         made = chain.from_iterable(map(attrgetter("outputs"), nodes))
         self.named = {v: v.name for v in made if v.name is not None}
+        self.taken = True  # at last: whatever interrupts finds all of it, or nothing
         return self
 
     def note_type(self, fgraph: Any, var: Variable, old: Any, new: Any) -> None:
@@ -194,7 +197,8 @@ class Snapshot:
 
     def close(self) -> None:
         """Note nothing more."""
-        self.fgraph.on_change_type.remove(self.note_type)
+        if self.note_type in self.fgraph.on_change_type:
+            self.fgraph.on_change_type.remove(self.note_type)
 
     def restore(self) -> None:
         """Bring the graph back, the same nodes and all (as it is, if nothing was to be noted)."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
@@ -29,27 +28,37 @@ from rewrite_engine.rewrite.loop.story import Story
 from rewrite_engine.rewrite.result import Result, StopReason, WayBack
 from rewrite_engine.rewrite.trace import Trace
 
-_lock = threading.Lock()
-_depth = 0
+_lock = threading.RLock()
+_holders: set[int] = set()
 _was_enabled = False
 
 
-@contextmanager
-def paused_collector() -> Iterator[None]:
-    """Switch the collector off, if it is on, until the outermost such block ends."""
-    global _depth, _was_enabled
-    with _lock:
-        if _depth == 0:
-            _was_enabled = gc.isenabled()
-            gc.disable()
-        _depth += 1
-    try:
-        yield
-    finally:
+class _Pause:
+    """A block in which the collector is still."""
+
+    def __enter__(self) -> None:
+        global _was_enabled
         with _lock:
-            _depth -= 1
-            if _depth == 0 and _was_enabled:
+            if not _holders:
+                _was_enabled = gc.isenabled()
+            _holders.add(id(self))
+            gc.disable()
+
+    def __exit__(self, *error: object) -> None:
+        with _lock:
+            if _holders == {id(self)} and _was_enabled:
                 gc.enable()
+            _holders.discard(id(self))
+        self.__class__ = _Pause  # all is done: `__del__` need not be called
+
+
+class paused_collector(_Pause):  # noqa: N801  (used as a function)
+    """Switch the collector off, if it is on, until the outermost such block ends. One that is
+    interrupted while it is entered, or left, ends when nobody has it any more.
+    """
+
+    def __del__(self) -> None:
+        self.__exit__()
 
 
 class GraphRewriter:
@@ -153,10 +162,12 @@ class Fixpoint(GraphRewriter):
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         outer = fgraph.account
-        account = fgraph.account = Account(self.name, self.budget, fgraph, outer)
+        account = Account(self.name, self.budget, fgraph, outer)
         before = WayBack(fgraph, result, trace)
-        before.take()
         try:
+            before.open()
+            before.take()
+            fgraph.account = account
             self.turns(fgraph, trace, result, account)
         except RuleLoopError as error:
             if error.result is not None and result.parts[-1:] != [error.result]:
@@ -206,8 +217,9 @@ class Attempt(GraphRewriter):
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         before = WayBack(fgraph, result, trace)
-        before.take()
         try:
+            before.open()
+            before.take()
             result.parts.append(self.part.rewrite(fgraph, trace))
             result.stopped = result.parts[0].stopped
         except RuleError as error:

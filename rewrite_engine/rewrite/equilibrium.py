@@ -44,12 +44,13 @@ class EquilibriumOptimizer(GraphRewriter):
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         work = Worklist(fgraph, self.rules, self.budget, trace, result)
-        fgraph.agenda = work.heap
-        fgraph.lets_go = trace is None and fgraph.owns_nodes and not fgraph.features
         try:
+            fgraph.agenda = work.heap
+            fgraph.lets_go = trace is None and fgraph.owns_nodes and not fgraph.features
             work.execute(work.order())
         finally:
-            fgraph.order.raised = None
+            fgraph.order.raised = fgraph.agenda = None
+            fgraph.lets_go = False
 
 
 class Worklist(Run):
@@ -124,13 +125,14 @@ class OutermostOptimizer(EquilibriumOptimizer):
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         work = FromAbove(fgraph, self.rules, self.budget, trace, result)
-        fgraph.agenda = work.inbox
-        fgraph.lets_go = trace is None and fgraph.owns_nodes and not fgraph.features
-        fgraph.order.raised = work.raised
         try:
+            fgraph.agenda = work.inbox
+            fgraph.lets_go = trace is None and fgraph.owns_nodes and not fgraph.features
+            fgraph.order.raised = work.raised
             work.execute(work.order())
         finally:
-            fgraph.order.raised = None
+            fgraph.order.raised = fgraph.agenda = None
+            fgraph.lets_go = False
 
 
 class FromAbove(Run):

@@ -44,14 +44,13 @@ class Run:
         self.level: dict[Apply, int] = fgraph.order.level
         self.fresh: list[Apply] = []  # the nodes that came in at the last firing
         self.hit = self.last = False
-        self.referee = Referee.of(fgraph)
+        self.referee = Referee(fgraph) if fgraph.on_validate else None
         self.careful = self.referee is not None
         self.attempts = bool(getattr(trace, "attempts", False))
         self.reason: Any = None  # why the last match was not put in
         self.kept: set[tuple[Apply, Rule]] = set()  # nodes still there after a rule replaced them
         self.trials: dict[Candidates, list[Trial]] = {}
-        self.lines = Lines()
-        self.rows = Rows()
+        self.lines, self.rows = Lines(), Rows()
         self.story: Story | None = None
         self.budget = fitted = budget.fitted(len(fgraph), len(fgraph.clients))
         self.left: int = fitted.firings or 0
@@ -67,8 +66,7 @@ class Run:
         self.account: Account | None = fgraph.account
         if self.account is not None:
             self.join(self.account)
-        if self.left <= 0 or self.per_rule < inf:
-            self.wary = True
+        self.wary |= self.left <= 0 or self.per_rule < inf
 
     def join(self, account: Account) -> None:
         """Go on with what the turns before have left."""
@@ -81,31 +79,33 @@ class Run:
         self.largest, self.room = min(self.largest, account.largest), min(self.room, account.room)
         self.deadline = min(self.deadline, account.deadline)
         self.wary = True
-        self.budget = replace(limit, on_budget=self.budget.on_budget)
-        if limit.on_budget == "stop":
-            self.budget = limit
+        how = "stop" if limit.on_budget == "stop" else self.budget.on_budget
+        self.budget = replace(limit, on_budget=how)
 
     def execute(self, order: Iterable[Apply]) -> None:
         """Visit nodes until there are no more, or the budget is used up. What interrupts the run
         (Ctrl-C) leaves the graph as it was before, as a loop does.
         """
-        fgraph = self.fgraph
-        self.before = WayBack(fgraph, self.result, self.trace)
-        fgraph.fresh, fgraph.tally = self.fresh, self.result.tally
-        fgraph.tries = self.trace if self.attempts else None
+        fgraph, self.before = self.fgraph, WayBack(self.fgraph, self.result, self.trace)
         try:
-            self.go(order)
-            fgraph.agenda = None
-            fgraph.flush()
-            if self.story is not None and self.account is None:
-                raise Stop(self.story.error())
-        except Stop as stop:
-            self.over(stop.error)
+            try:
+                self.before.open()
+                if self.referee is not None:
+                    self.referee.enter()
+                fgraph.fresh, fgraph.tally = self.fresh, self.result.tally
+                fgraph.tries = self.trace if self.attempts else None
+                self.go(order)
+                fgraph.agenda = None
+                fgraph.flush()
+                if self.story is not None and self.account is None:
+                    raise Stop(self.story.error())
+            except Stop as stop:
+                self.over(stop.error)
+            else:
+                self.leave()
         except BaseException as error:  # a rule's Exception has changed nothing
-            self.leave(None if isinstance(error, Exception) else error)
+            self.leave(None if isinstance(error, Exception) else error)  # (again, if need be)
             raise
-        else:
-            self.leave()
 
     def over(self, error: RuleLoopError | None) -> None:
         """The run was stopped before its end."""
@@ -121,9 +121,10 @@ class Run:
         fgraph = self.fgraph
         fgraph.agenda = fgraph.fresh = fgraph.tally = fgraph.tries = None
         self.result.forget_untried()
-        if self.account is not None:
-            self.account.story = self.story
-            self.account.spend(self.result.fired, self.result.visits, self.operands)
+        account, self.account = self.account, None
+        if account is not None:
+            account.story = self.story
+            account.spend(self.result.fired, self.result.visits, self.operands)
         fgraph.lets_go = False
         fgraph.queued.clear()
         if error is not None:
@@ -342,8 +343,7 @@ class Run:
             self.lines.forget(level)
         self.lot = max(1, min(256, self.left, (self.largest - len(level)) // 8))
         self.tick = self.lot - 1
-        if self.left <= 0:  # the next firing would be one too many
-            self.wary = True
+        self.wary |= self.left <= 0  # the next firing would be one too many
 
     def turn(self, rule: Rule, line: list[int] | None) -> None:
         """A line was looked at for a while: does it go round in a circle, or get on?"""

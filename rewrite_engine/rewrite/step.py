@@ -193,12 +193,10 @@ class Referee:
         self.fgraph = fgraph
         self.history = History()
         self.refused: dict[tuple[Apply, Any], tuple[tuple[Any, ...], Exception]] = {}
-        fgraph.attach_feature(self.history)
 
-    @classmethod
-    def of(cls, fgraph: Any) -> Referee | None:
-        """A referee, if the graph has features that may refuse something."""
-        return cls(fgraph) if fgraph.on_validate else None
+    def enter(self) -> None:
+        """The run begins."""
+        self.fgraph.attach_feature(self.history)
 
     @classmethod
     def called_in(cls, fgraph: Any, referee: Referee | None) -> Referee:
@@ -207,7 +205,10 @@ class Referee:
         fgraph.lets_go = False  # what leaves may have to come back
         fgraph.watch()
         fgraph.fresh = fresh
-        return referee or cls(fgraph)
+        if referee is None:
+            referee = cls(fgraph)
+            referee.enter()
+        return referee
 
     def leave(self) -> None:
         """The run is over."""
