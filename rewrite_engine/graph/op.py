@@ -269,6 +269,9 @@ class Op(Record):
         """What has to hold for the node to be computed without an error, once its inputs are:
         groups of lengths that have to be equal, each a pair (input, dimension), or a number. None:
         it may fail in other ways (the default).
+
+        What rules know of errors rests on it (`rules/facts_failure.py`): a term that may fail is
+        not dropped, unless it is computed anyway.
         """
         return None
 
