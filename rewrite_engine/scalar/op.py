@@ -44,8 +44,7 @@ class ScalarOp(Op):
     written it. dtypes: result dtype from the inputs' dtypes, where it is not the ufunc's own.
     inner: see `inner_dtype`. compute: `compute(*arrays, out=None)`, where it is no ufunc. free:
     inputs whose dtype does not influence the result's. shape_only: inputs whose values do not
-    matter. truths: inputs where a Python bool is a value (elsewhere it is what `x == y` is of
-    variables). associative, commutative, idempotent, identity, absorbing: its algebra over exact
+    matter. associative, commutative, idempotent, identity, absorbing: its algebra over exact
     numbers (0 absorbs in a product only if the other factors are finite: what uses that has to
     know).
     """
@@ -65,7 +64,6 @@ class ScalarOp(Op):
         compute: Callable[..., Any] | None = None,
         free: tuple[int, ...] = (),
         shape_only: tuple[int, ...] = (),
-        truths: tuple[int, ...] = (),
         cost: int = 1,
         **algebra: Any,
     ) -> None:
@@ -80,7 +78,6 @@ class ScalarOp(Op):
         self.compute = compute
         self.free = free
         self.shape_only = shape_only
-        self.truths = truths
         self.cost = cost
         for key, value in algebra.items():
             setattr(self, key, value)

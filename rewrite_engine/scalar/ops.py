@@ -267,21 +267,20 @@ switch = _op(
         _step,
         lambda m, g, z, condition, x, y: m.switch(condition, g, 0.0),
         lambda m, g, z, condition, x, y: m.switch(condition, 0.0, g),
-    ), compute=_switch, dtypes=lambda condition, x, y: promote(x, y), free=(0,), truths=(1, 2),
-    **_moves,
+    ), compute=_switch, dtypes=lambda condition, x, y: promote(x, y), free=(0,), **_moves,
 )  # fmt: skip
 #: second(x, y): y in the shape of x
 second = _op(
     "second", 2, grad=(_step, lambda m, g, z, x, y: g), compute=_second, dtypes=lambda x, y: y,
-    free=(0,), shape_only=(0,), truths=(1,), **_moves,
+    free=(0,), shape_only=(0,), **_moves,
 )  # fmt: skip
 identity = _op(
     "identity", 1, grad=(lambda m, g, z, x: g,), compute=_identity, dtypes=lambda x: x,
-    truths=(0,), **_moves,
+    **_moves,
 )  # fmt: skip
 
-eq = _op("eq", 2, "equal", _step, commutative=True, truths=(0, 1))
-neq = _op("neq", 2, "not_equal", _step, commutative=True, truths=(0, 1))
+eq = _op("eq", 2, "equal", _step, commutative=True)
+neq = _op("neq", 2, "not_equal", _step, commutative=True)
 lt = _op("lt", 2, "less", _step)
 le = _op("le", 2, "less_equal", _step)
 gt = _op("gt", 2, "greater", _step)

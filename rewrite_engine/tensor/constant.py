@@ -124,6 +124,14 @@ def as_tensor_variable(
 as_tensor = as_tensor_variable
 
 
+def operand(x: Any) -> Any:
+    """`x` as a tensor variable, where that cannot be a mere truth value. Raises
+    `ForeignObjectError`.
+    """
+    refuse_truth(x)
+    return as_tensor_variable(x)
+
+
 def _has_symbols(items: Any) -> bool:
     """Whether a (nested) list has variables or patterns in it."""
     todo = list(items)

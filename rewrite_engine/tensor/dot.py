@@ -16,7 +16,7 @@ from rewrite_engine.errors import BroadcastError, NDimError, ShapeError, message
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import as_tensor_variable, has_pattern, have_ranks
+from rewrite_engine.tensor.constant import as_tensor_variable, has_pattern, have_ranks, operand
 from rewrite_engine.tensor.dimshuffle import (
     dimshuffle,
     expand_dims,
@@ -221,7 +221,7 @@ def dot(a: Any, b: Any) -> Any:
     >>> dot(tensor(shape=(2, 3)), tensor(shape=(3,))).type
     TensorType(float64, (2,))
     """
-    a, b = as_tensor_variable(a), as_tensor_variable(b)
+    a, b = operand(a), operand(b)
     if has_pattern([a, b]) and not have_ranks([a, b]):
         return _dot(a, b)
     if a.type.ndim == 0 or b.type.ndim == 0:
@@ -237,7 +237,7 @@ def matmul(a: Any, b: Any) -> Any:
 
     Raises `NDimError` for a 0-d factor, `ShapeError`, `BroadcastError`.
     """
-    a, b = as_tensor_variable(a), as_tensor_variable(b)
+    a, b = operand(a), operand(b)
     if has_pattern([a, b]) and not have_ranks([a, b]):
         return _dot(a, b)
     if a.type.ndim == 0 or b.type.ndim == 0:
@@ -254,7 +254,7 @@ def matmul(a: Any, b: Any) -> Any:
 
 def outer(x: Any, y: Any) -> Any:
     """Return the matrix of products x[i] * y[j]; arrays are flattened first."""
-    x, y = flatten(as_tensor_variable(x)), flatten(as_tensor_variable(y))
+    x, y = flatten(operand(x)), flatten(operand(y))
     return dimshuffle(x, 0, "x") * dimshuffle(y, "x", 0)
 
 
@@ -262,12 +262,12 @@ def vdot(a: Any, b: Any) -> Any:
     """Return the 0-d product of two arrays seen as vectors (without conjugation of complex
     numbers).
     """
-    return _dot(flatten(as_tensor_variable(a)), flatten(as_tensor_variable(b)))
+    return _dot(flatten(operand(a)), flatten(operand(b)))
 
 
 def inner(a: Any, b: Any) -> Any:
     """Return the sum of products over the last dimension of both."""
-    a, b = as_tensor_variable(a), as_tensor_variable(b)
+    a, b = operand(a), operand(b)
     if a.type.ndim == 0 or b.type.ndim == 0:
         return a * b
     return tensordot(a, b, [[a.type.ndim - 1], [b.type.ndim - 1]])
@@ -279,7 +279,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     axes: how many of the last of `a` and first of `b`, or two sequences of dimensions. Raises
     `ShapeError`, `AxisError`.
     """
-    a, b = as_tensor_variable(a), as_tensor_variable(b)
+    a, b = operand(a), operand(b)
     n, m = a.type.ndim, b.type.ndim
     if isinstance(axes, int):
         left, right = tuple(range(n - axes, n)), tuple(range(axes))

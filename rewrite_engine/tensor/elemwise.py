@@ -123,10 +123,11 @@ class Elemwise(Op):
         """
         result: list[Any] = []
         dtypes: list[str | None] = []
+        unfilled = self.scalar_op.shape_only
         for i, x in enumerate(inputs):
             if not is_number(x):
                 x = self.convert_input(x)
-            elif x.__class__ is bool and i not in self.scalar_op.truths:
+            elif i in unfilled or not unfilled:  # what fills a shape may be a truth value
                 refuse_truth(x, self)
             result.append(x)
             dtypes.append(x.type.dtype if isinstance(x, Variable) else None)

@@ -19,7 +19,7 @@ from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.scalar.dtype import DISCRETE, dtype_name
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth, weak_constant
+from rewrite_engine.tensor.constant import as_tensor_variable, operand, weak_constant
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.reduce import Sum
 from rewrite_engine.tensor.reduction import Reduction, normalize_axes, sorted_axes
@@ -58,8 +58,7 @@ def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) ->
     dtype: of the sum and of the result, as NumPy has it: with "int8" the sum wraps around, and its
     quotient is cut off. float16 is the mean of a float32 sum, as the sum may be too large for it.
     """
-    refuse_truth(x)
-    x = as_tensor_variable(x)
+    x = operand(x)
     own = "float64" if x.type.dtype in DISCRETE else x.type.dtype
     result = own if dtype is None else dtype_name(dtype)
     return _mean(x, axis, result, keepdims, count(x, axis))
@@ -79,15 +78,13 @@ def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
     """Variance along axes: the mean of |x - mean|², divided by n - ddof instead of n. That of
     float16 is computed in float32, as squares may be too large for it.
     """
-    refuse_truth(x)
-    x = as_tensor_variable(x)
+    x = operand(x)
     return _narrowed(_var(x, axis, ddof, keepdims), x)
 
 
 def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
     """Standard deviation along axes: the square root of `var`."""
-    refuse_truth(x)
-    x = as_tensor_variable(x)
+    x = operand(x)
     return _narrowed(m.sqrt(_var(x, axis, ddof, keepdims)), x)
 
 

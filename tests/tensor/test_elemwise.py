@@ -204,7 +204,7 @@ def test_equal_numbers_are_one_constant():
     assert (x + 1).owner.inputs[1].dtype == "float64"
     assert np.signbit((x + -0.0).owner.inputs[1].data)
     assert not np.signbit((x + 0.0).owner.inputs[1].data)
-    assert pt.eq(x, True).owner.inputs[1].dtype == "bool"
+    assert pt.second(x, True).owner.inputs[1].dtype == "bool"
     assert (x + 1).owner.inputs[1].dtype == "float64"
 
 

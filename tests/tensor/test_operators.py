@@ -171,6 +171,11 @@ def test_iteration():
         lambda x: pt.var(x == 1),
         lambda x: pt.cumsum(x == 1),
         lambda x: pt.argmax(x == 1),
+        lambda x: pt.switch(x > 1, x == 1, x > 2),
+        lambda x: pt.eq(x == 1, x > 2),
+        lambda x: pt.softmax(x == 1),
+        lambda x: pt.dot(x == 1, x),
+        lambda x: pt.outer(x, x == 1),
         lambda x: x[x == 1],
         lambda x: x[x == 1].set(0),
         lambda x: x[(x != 1,)].inc(0),
@@ -185,7 +190,7 @@ def test_a_comparison_of_objects_is_no_mask(build):
 def test_truth_values_that_are_meant():
     x = pt.vector("x")
     assert pt.switch(pt.constant(True), x, 0).type == x.type
-    assert pt.switch(x > 0, True, False).dtype == "bool"
+    assert pt.switch(x > 0, pt.constant(True), np.False_).dtype == "bool"
     assert pt.second(x, True).dtype == pt.full((2,), True).dtype == "bool"
-    assert pt.eq(x > 0, True).dtype == "bool"
+    assert pt.eq(x > 0, pt.constant(True)).dtype == "bool"
     assert pt.and_(x > 0, np.True_).dtype == "bool"
