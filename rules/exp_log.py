@@ -4,6 +4,7 @@ from rewrite_engine.rules.facts import nonneg, positive, same_dtype
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import (
     abs,
+    cosh,
     erf,
     erfc,
     exp,
@@ -262,6 +263,16 @@ def one_minus_tanh(x: Real):
     2.0 * sigmoid(-2.0 * x)
     """
     return 1 - tanh(x) >> 2 * sigmoid(-2 * x)
+
+
+@rule(phase="specialize")
+def one_minus_square_of_tanh(x: Real):
+    """The derivative of tanh loses every digit where tanh is near 1. Last: rules know that form.
+
+    >>> rewritten(1 - tanh(vector("x")) ** 2)
+    sqr(reciprocal(cosh(x)))
+    """
+    return 1 - sqr(tanh(x)) >> sqr(reciprocal(cosh(x)))
 
 
 @rule(phase="stabilize")

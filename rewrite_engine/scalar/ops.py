@@ -105,12 +105,25 @@ exp = _float("exp", "exp", lambda m, g, z, x: g * z, cost=10)
 exp2 = _float("exp2", "exp2", lambda m, g, z, x: g * z * _LN2, cost=10)
 expm1 = _float("expm1", "expm1", lambda m, g, z, x: g * m.exp(x), cost=10)
 log = _float("log", "log", lambda m, g, z, x: g / x, cost=10)
-log2 = _float("log2", "log2", lambda m, g, z, x: g / (x * _LN2), cost=10)
-log10 = _float("log10", "log10", lambda m, g, z, x: g / (x * _LN10), cost=10)
+log2 = _float("log2", "log2", lambda m, g, z, x: g / x * (1 / _LN2), cost=10)
+log10 = _float("log10", "log10", lambda m, g, z, x: g / x * (1 / _LN10), cost=10)
 log1p = _float("log1p", "log1p", lambda m, g, z, x: g / (x + 1), cost=10)
+
+
+def _logaddexp_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
+    """Each operand's share, made of differences of operands: x - z has no more digits than z."""
+    if len(xs) == 1:
+        return [g]
+    if len(xs) == 2:
+        return [g * m.sigmoid(xs[0] - xs[1]), g * m.sigmoid(xs[1] - xs[0])]
+    top = m.maximum(*xs)
+    parts = [m.exp(x - top) for x in xs]
+    return [g * part / m.add(*parts) for part in parts]
+
+
 logaddexp = _op(
-    "logaddexp", None, "logaddexp", lambda m, g, z, *xs: [g * m.exp(x - z) for x in xs], cost=20,
-    inner=float_dtype, **_ac(identity=-math.inf),
+    "logaddexp", None, "logaddexp", _logaddexp_grads, cost=20, inner=float_dtype,
+    **_ac(identity=-math.inf),
 )  # fmt: skip
 
 
@@ -149,14 +162,17 @@ logdiffexp = _op(
     inner=float_dtype,
 )  # fmt: skip
 log1mexp = _op(
-    "log1mexp", 1, grad=(lambda m, g, z, x: -g / m.expm1(-x),), compute=_log1mexp, cost=20,
+    "log1mexp", 1, grad=(lambda m, g, z, x: -(g * m.exp(x)) / m.abs(m.expm1(x)),),
+    compute=_log1mexp, cost=20,
     dtypes=lambda x: log.result_dtypes((x,))[0], inner=float_dtype,
 )  # fmt: skip
 softplus = _op(
     "softplus", 1, grad=(lambda m, g, z, x: g * m.sigmoid(x),), compute=_softplus, cost=20,
     dtypes=lambda x: logaddexp.result_dtypes((x, x))[0], inner=float_dtype,
 )  # fmt: skip
-sigmoid = _float("sigmoid", "scipy.special.expit", lambda m, g, z, x: g * z * (1 - z), cost=10)
+sigmoid = _float(
+    "sigmoid", "scipy.special.expit", lambda m, g, z, x: g * z * m.sigmoid(-x), cost=10
+)
 _TWO_BY_SQRT_PI = 2 / math.sqrt(math.pi)
 erf = _float(
     "erf", "scipy.special.erf", lambda m, g, z, x: g * _TWO_BY_SQRT_PI * m.exp(-m.sqr(x)), cost=20
@@ -184,21 +200,47 @@ psi = _op("psi", 1, "scipy.special.psi", inner=float_dtype, cost=40)
 sin = _float("sin", "sin", lambda m, g, z, x: g * m.cos(x), cost=10)
 cos = _float("cos", "cos", lambda m, g, z, x: -(g * m.sin(x)), cost=10)
 tan = _float("tan", "tan", lambda m, g, z, x: g * (m.sqr(z) + 1), cost=10)
-arcsin = _float("arcsin", "arcsin", lambda m, g, z, x: g / m.sqrt(1 - m.sqr(x)), cost=10)
-arccos = _float("arccos", "arccos", lambda m, g, z, x: -g / m.sqrt(1 - m.sqr(x)), cost=10)
+
+
+def _one_minus_square(x: Any) -> Any:
+    """1 - x**2, with all digits near -1 and 1."""
+    return (1 - x) * (1 + x)
+
+
+arcsin = _float("arcsin", "arcsin", lambda m, g, z, x: g / m.sqrt(_one_minus_square(x)), cost=10)
+arccos = _float("arccos", "arccos", lambda m, g, z, x: -g / m.sqrt(_one_minus_square(x)), cost=10)
 arctan = _float("arctan", "arctan", lambda m, g, z, x: g / (m.sqr(x) + 1), cost=10)
+#: sqrt(x**2 + y**2), which does not overflow on the way
+hypot = _op(
+    "hypot", 2, "hypot", (
+        lambda m, g, z, x, y: g * (x / z),
+        lambda m, g, z, x, y: g * (y / z),
+    ), inner=float_dtype, cost=10, commutative=True,
+)  # fmt: skip
 arctan2 = _op(
     "arctan2", 2, "arctan2", (
-        lambda m, g, z, y, x: g * x / (m.sqr(x) + m.sqr(y)),
-        lambda m, g, z, y, x: -(g * y) / (m.sqr(x) + m.sqr(y)),
+        lambda m, g, z, y, x: g * (x / m.hypot(x, y)) / m.hypot(x, y),
+        lambda m, g, z, y, x: -(g * (y / m.hypot(x, y))) / m.hypot(x, y),
     ), inner=float_dtype, cost=10,
 )  # fmt: skip
 sinh = _float("sinh", "sinh", lambda m, g, z, x: g * m.cosh(x), cost=10)
 cosh = _float("cosh", "cosh", lambda m, g, z, x: g * m.sinh(x), cost=10)
+
+
+def _arcsinh_grad(m: Any, g: Any, z: Any, x: Any) -> Any:
+    if z.type.dtype.startswith("complex"):
+        return g / m.sqrt(m.sqr(x) + 1)
+    return g / m.hypot(x, 1.0)
+
+
+def _arccosh_grad(m: Any, g: Any, z: Any, x: Any) -> Any:
+    return g / (m.sqrt(x - 1) * m.sqrt(x + 1))
+
+
 tanh = _float("tanh", "tanh", lambda m, g, z, x: g * (1 - m.sqr(z)), cost=10)
-arcsinh = _float("arcsinh", "arcsinh", lambda m, g, z, x: g / m.sqrt(m.sqr(x) + 1), cost=10)
-arccosh = _float("arccosh", "arccosh", lambda m, g, z, x: g / m.sqrt(m.sqr(x) - 1), cost=10)
-arctanh = _float("arctanh", "arctanh", lambda m, g, z, x: g / (1 - m.sqr(x)), cost=10)
+arcsinh = _float("arcsinh", "arcsinh", _arcsinh_grad, cost=10)
+arccosh = _float("arccosh", "arccosh", _arccosh_grad, cost=10)
+arctanh = _float("arctanh", "arctanh", lambda m, g, z, x: g / _one_minus_square(x), cost=10)
 
 # --- order and choice -----------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rewrite_engine.config import config
-from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.null import disconnected, grad_not_implemented, is_disconnected
 from rewrite_engine.scalar.dtype import DISCRETE
 from rewrite_engine.tensor import math as m
@@ -63,10 +63,25 @@ def partials(
     ]
     if all(g is None for g in live):
         return dict.fromkeys(wanted)
+    inputs = _as_floats(op, inputs, outputs)
     try:
         return dict(zip(wanted, op.scalar_op.pullback(m, live, outputs, inputs, wanted)))
     except NotImplementedError:
         return None
+
+
+def _as_floats(op: Elemwise, inputs: Sequence[Any], outputs: Sequence[Any]) -> Sequence[Any]:
+    """The inputs, integers in the dtype of the result: a derivative must not wrap around."""
+    dtype = outputs[0].type.dtype
+    if dtype in DISCRETE or all([x.type.dtype not in DISCRETE for x in inputs]):
+        return inputs
+    kept = op.scalar_op.free
+    return [
+        x
+        if i in kept or x.type.dtype not in DISCRETE or isinstance(x, Constant)
+        else m.cast(x, dtype)
+        for i, x in enumerate(inputs)
+    ]
 
 
 def _fitted(op: Elemwise, i: int, x: Any, part: Any) -> Any:
@@ -85,6 +100,7 @@ def in_dtype_of(op: Elemwise, i: int, x: Any, g: Any) -> Any:
 def forward_gradients(op: Elemwise, inputs: Sequence[Variable], points: Sequence[Any]) -> list[Any]:
     """Jacobian-vector products (see `Elemwise.R_op`); None where no input is perturbed."""
     outputs = op.make_node(*inputs).outputs
+    inputs = _as_floats(op, inputs, outputs)
     moved = [i for i, v in enumerate(points) if v is not None and not is_disconnected(v)]
     return [
         _forward(op, inputs, outputs, k, [(i, points[i]) for i in moved]) for k in range(op.nout)

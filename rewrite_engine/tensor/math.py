@@ -21,7 +21,7 @@ __all__ = [
     "reciprocal", "inv", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "log1mexp",
     "logaddexp", "logdiffexp", "softplus", "sigmoid", "expit", "erf", "erfc", "erfcx", "logerfc",
     "gammaln", "psi", "digamma", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2",
-    "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "maximum", "minimum", "clip",
+    "hypot", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "maximum", "minimum", "clip",
     "switch", "where", "second", "fill", "identity", "tensor_copy", "eq", "equal", "neq",
     "not_equal", "lt", "less", "le", "less_equal", "gt", "greater", "ge", "greater_equal",
     "isnan", "isinf", "and_", "bitwise_and", "or_", "bitwise_or", "xor", "bitwise_xor", "invert",
@@ -70,6 +70,7 @@ arcsin = lift(scalar.arcsin)
 arccos = lift(scalar.arccos)
 arctan = lift(scalar.arctan)
 arctan2 = lift(scalar.arctan2)
+hypot = lift(scalar.hypot)
 sinh = lift(scalar.sinh)
 cosh = lift(scalar.cosh)
 tanh = lift(scalar.tanh)
