@@ -44,6 +44,9 @@ class Config:
         choices = _CHOICES.get(name)
         if choices and value not in choices:
             raise ValueError(f"config.{name} is one of {', '.join(choices)}, not {value!r}")
+        kind = {"fold_limit": int, "check": bool}.get(name)
+        if kind is not None and not isinstance(value, kind):
+            raise ValueError(f"config.{name} is of type {kind.__name__}, not {value!r}")
         object.__setattr__(self, name, value)
 
     @contextmanager

@@ -108,6 +108,10 @@ class MissingInputError(InputError):
     """
 
 
+class OptionError(RewriteEngineError, TypeError):
+    """An option that does not exist, or that cannot be honoured."""
+
+
 class DuplicateInputError(InputError):
     """The same variable was given twice as an input. (An argument that is given twice in a call is
     Python's own `TypeError`.)
@@ -227,6 +231,19 @@ def did_you_mean(name: Any, known: Iterable[str]) -> str:
             close.append(one)  # (a rule is there by its full and by its short name)
     close = close[:3]
     return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def refuse_options(what: str, why: str, **options: Any) -> None:
+    """Raise `OptionError` for the first option that is asked for, and cannot be had."""
+    for name, value in options.items():
+        if value not in (None, False):
+            raise OptionError(f"{what}: {name}={value!r} cannot be honoured: {why}")
+
+
+def refuse_unknown(what: str, unknown: Iterable[str], known: Iterable[str]) -> None:
+    """Raise `OptionError` for an option that does not exist."""
+    for name in unknown:
+        raise OptionError(f"{what} has no option {name!r}{did_you_mean(name, known)}")
 
 
 def expression_of(fn: Callable[..., Any], error: Exception) -> str:

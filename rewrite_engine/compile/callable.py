@@ -10,7 +10,7 @@ from typing import Any
 
 from rewrite_engine.compile.checks import Checks
 from rewrite_engine.compile.mode import Mode
-from rewrite_engine.errors import InputError, UpdateTypeError
+from rewrite_engine.errors import InputError, UpdateTypeError, refuse_options
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.link import linker
@@ -131,6 +131,8 @@ class Function(partial):  # type: ignore[type-arg]
         (`UpdateTypeError`). delete_updates: leave out the updates. Shared variables that are not
         swapped are the same for both.
         """
+        why = "functions keep their buffers to themselves, and there is no profiler"
+        refuse_options("copy", why, share_memory=share_memory, profile=profile)
         program = self.program
         cells = _swapped(program, swap or {})
         inputs = tuple([_with_cell(a, cells) for a in program.inputs])
@@ -140,7 +142,9 @@ class Function(partial):  # type: ignore[type-arg]
         outputs = list(range(program.n_results)) + [i for i, _ in updates]
         fgraph = program.fgraph.clone()
         if delete_updates:
-            fgraph = FunctionGraph(fgraph.inputs, [fgraph.outputs[i] for i in outputs], clone=False)
+            features = [feature.clone() for feature in fgraph.features]
+            results = [fgraph.outputs[i] for i in outputs]
+            fgraph = FunctionGraph(fgraph.inputs, results, features, clone=False)
         new = program._replace(
             fgraph=fgraph, inputs=inputs, updates=updates, name=name or program.name
         )

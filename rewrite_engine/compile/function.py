@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Sequence
+from inspect import signature
 from time import perf_counter
 from typing import Any
 
@@ -12,7 +13,7 @@ from rewrite_engine.compile.checks import Checks, checks_of
 from rewrite_engine.compile.mode import Mode, get_mode
 from rewrite_engine.compile.request import Request, check_unused, read
 from rewrite_engine.config import config
-from rewrite_engine.errors import InconsistencyError, message
+from rewrite_engine.errors import InconsistencyError, message, refuse_options, refuse_unknown
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
@@ -21,6 +22,7 @@ from rewrite_engine.rewrite.driver import paused_collector
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.step import RuleWarning
 
+NO_PROFILER = "there is no profiler; time calls, or use cProfile (the code is `f.source`)"
 AS_BUILT = Mode(optimizer=None)
 
 #: Called after each `function` with (function, graph before rewriting or None, trace or None,
@@ -44,6 +46,7 @@ def function(
     on_unused_input: str | None = None,
     trace: Any = None,
     check: bool | None = None,
+    **unknown: Any,
 ) -> Function:
     """Return a callable that computes `outputs` from `inputs`.
 
@@ -58,7 +61,8 @@ def function(
     rules do. check: each call first looks whether what was declared with `assume` is true of the
     values, and raises `AssumptionError` if it is not (default: `config.check`).
 
-    Raises `MissingInputError`, `DuplicateInputError`, `ConstantInputError`, `UnusedInputError`,
+    Raises `OptionError` (an option that does not exist, or `profile`), `MissingInputError`,
+    `DuplicateInputError`, `ConstantInputError`, `UnusedInputError`,
     `ForeignObjectError`, `UpdateTypeError`, `TypeMismatchError` (a given of another type),
     `InconsistencyError` (an op that overwrites).
 
@@ -68,6 +72,8 @@ def function(
     >>> f([1.0, 2.0])
     array([2., 4.])
     """
+    refuse_unknown("function", unknown, OPTIONS)
+    refuse_options("function", NO_PROFILER, profile=profile)
     mode = get_mode(mode)
     with paused_collector():
         start = perf_counter()
@@ -80,6 +86,9 @@ def function(
             options = {"allow_input_downcast": allow_input_downcast, "mode": AS_BUILT, "name": name}
             checks = checks_of(request, function, accept_inplace=accept_inplace, **options)
         return _finish(program, mode, name, trace, start, checks)
+
+
+OPTIONS = tuple(signature(function).parameters)
 
 
 def _finish(

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 from rewrite_engine.compile.shared import SharedVariable, checked_update
-from rewrite_engine.errors import ConstantInputError, ForeignObjectError, InputError, describe
+from rewrite_engine.errors import (
+    ConstantInputError,
+    ForeignObjectError,
+    InputError,
+    describe,
+    refuse_options,
+    refuse_unknown,
+)
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.link.program import Cell, plain
 from rewrite_engine.match.fact import unmarked
@@ -37,7 +45,10 @@ class In:
         borrow: bool | None = None,
         implicit: bool | None = None,
         shared: bool = False,
+        **unknown: Any,
     ) -> None:
+        refuse_unknown("In", unknown, signature(In).parameters)
+        refuse_options("In", "arguments are always given (see `shared`)", implicit=implicit)
         check_argument(variable)
         variable = unmarked(variable)
         self.variable = variable
@@ -74,7 +85,8 @@ class Out:
     or of an argument that is `In(…, borrow=True)`.
     """
 
-    def __init__(self, variable: Variable, borrow: bool = False) -> None:
+    def __init__(self, variable: Variable, borrow: bool = False, **unknown: Any) -> None:
+        refuse_unknown("Out", unknown, ("borrow",))
         if not isinstance(variable, Variable):
             raise ForeignObjectError(f"an output must be a variable, not {describe(variable)}")
         self.variable = variable

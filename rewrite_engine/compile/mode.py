@@ -99,6 +99,8 @@ class Mode:
         return RuleSet(own.values())
 
     def _with(self, query: Query, *more: Addition) -> Mode:
+        if self._optimizer is not None and self._optimizer != DEFAULT:
+            raise ValueError(f"{self!r} has an optimizer of its own: choose the rules there")
         new = Mode(self.linker, self._optimizer, query)
         new.name = self.name
         new.additions = self.additions + more

@@ -19,6 +19,8 @@ from rewrite_engine.errors import (
     RewriteEngineError,
     UpdateTypeError,
     describe,
+    refuse_options,
+    refuse_unknown,
 )
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.type import Generic, Type
@@ -167,6 +169,9 @@ def checked_update(variable: Any, new: Any) -> Variable:
 # --- making them ------------------------------------------------------------------------------
 
 
+OPTIONS = ("name", "strict", "allow_downcast", "borrow", "shape", "broadcastable")
+
+
 @singledispatch
 def shared_constructor(
     value: Any,
@@ -178,6 +183,8 @@ def shared_constructor(
     **options: Any,
 ) -> SharedVariable:
     """Make the shared variable for a value; other classes of values are added by `register`."""
+    refuse_unknown("shared", options, OPTIONS)
+    refuse_options("shared", f"{type(value).__name__} has none", shape=shape)
     return SharedVariable(
         Generic(), value if borrow else deepcopy(value), strict, allow_downcast, name=name
     )
@@ -208,6 +215,7 @@ def _(
     broadcastable: Any = None,
     **options: Any,
 ) -> TensorSharedVariable:
+    refuse_unknown("shared", options, OPTIONS)
     if broadcastable is not None and shape is None:
         shape = [1 if b else None for b in broadcastable]
     type_ = TensorType(value.dtype, (None,) * value.ndim if shape is None else shape)
@@ -229,6 +237,8 @@ def _(
     shape: Any = (),
     **options: Any,
 ) -> TensorSharedVariable:
+    refuse_unknown("shared", options, OPTIONS)
+    refuse_options("shared", "a number has no dimensions", shape=shape or None)
     dtype = config.floatX if type(value) is float else None
     array = np.array(value, dtype=dtype)
     return TensorSharedVariable(

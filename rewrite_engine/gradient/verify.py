@@ -12,7 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import DTypeError, GradientError, MissingInputError, message
+from rewrite_engine.errors import (
+    DTypeError,
+    GradientError,
+    MissingInputError,
+    OptionError,
+    message,
+    refuse_options,
+)
 from rewrite_engine.gradient.reverse import grad
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs, toposort
@@ -84,8 +91,12 @@ def verify_grad(
     eps: the step. abs_tol, rel_tol: an element passes if either error is below its tolerance.
     mode: compile with it, else the ops' thunks are run. Raises `GradientError`, which says which
     element of which argument differs, and by how much. `out_type`, `cast_to_output_type` and
-    `no_debug_ref` are accepted for compatibility.
+    `no_debug_ref` have no meaning here: `OptionError`, unless they are left as they are.
     """
+    why = "outputs keep their types, and there is no debug mode"
+    refuse_options("verify_grad", why, out_type=out_type, cast_to_output_type=cast_to_output_type)
+    if not no_debug_ref:
+        raise OptionError(f"verify_grad: no_debug_ref=False cannot be honoured: {why}")
     points = [np.array(p) for p in pt]
     for i, p in enumerate(points):
         if p.dtype.name not in STEPS:

@@ -361,12 +361,12 @@ class FunctionGraph(NodeStore):
 
     # --- copying ---------------------------------------------------------------------------------
 
-    def clone(self, check_integrity: bool = True) -> FunctionGraph:
+    def clone(self, check_integrity: bool = False) -> FunctionGraph:
         """Return a copy with clones of the features."""
         return self.clone_get_equiv(check_integrity)[0]
 
     def clone_get_equiv(
-        self, check_integrity: bool = True, attach_feature: bool = True
+        self, check_integrity: bool = False, attach_feature: bool = True
     ) -> tuple[FunctionGraph, dict[Variable, Variable]]:
         """Return a copy and {variable: its copy}."""
         self.flush()
@@ -379,6 +379,8 @@ class FunctionGraph(NodeStore):
         copy.merging, copy.reorders = self.merging, self.reorders
         if self.facts is not None:
             self.facts.copy_to(copy, memo)
+        if check_integrity:
+            copy.check_integrity()
         return copy, memo
 
     def __reduce__(self) -> Any:

@@ -336,9 +336,7 @@ def subtensor(x: Any, index: Any) -> Any:
     return Subtensor(template)(x, *inputs)
 
 
-def set_subtensor(
-    x: Any, y: Any, inplace: bool = False, tolerate_inplace_aliasing: bool = False
-) -> Any:
+def set_subtensor(x: Any, y: Any, inplace: bool = False) -> Any:
     """Return a copy of `a` in which `a[index]` is `y`; `x` is the expression `a[index]`.
 
     `a[index].set(y)` is the same. Raises `ForeignObjectError` if `x` is no indexing.
@@ -351,9 +349,7 @@ def set_subtensor(
     return _write(x, y, set_instead_of_inc=True, inplace=inplace)
 
 
-def inc_subtensor(
-    x: Any, y: Any, inplace: bool = False, tolerate_inplace_aliasing: bool = False
-) -> Any:
+def inc_subtensor(x: Any, y: Any, inplace: bool = False) -> Any:
     """Return a copy of `a` in which `y` is added to `a[index]`; `x` is the expression `a[index]`.
 
     `a[index].inc(y)` is the same. An element that is indexed several times is increased several

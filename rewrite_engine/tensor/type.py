@@ -81,7 +81,7 @@ class TensorType(Type):
         self,
         dtype: Any,
         shape: Iterable[Any] | None = None,
-        name: str | None = None,
+        *,
         broadcastable: Iterable[bool] | None = None,
     ) -> None:
         dims = broadcastable if shape is None else shape

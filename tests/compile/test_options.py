@@ -1,0 +1,77 @@
+"""Options are honoured, or refused: none is ignored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine import In, Mode, Out
+from rewrite_engine.config import config
+from rewrite_engine.errors import OptionError
+from rewrite_engine.gradient import verify_grad
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.rewrite.strategies import innermost
+
+x = pt.dvector("x")
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: rw.function([x], x, profile=True), "no profiler"),
+        (lambda: rw.function([x], x, update={}), "did you mean updates"),
+        (lambda: rw.function([x], x, on_unused="ignore"), "did you mean on_unused_input"),
+        (lambda: rw.function([x], x).copy(share_memory=True), "share_memory"),
+        (lambda: rw.function([x], x).copy(profile=True), "profile"),
+        (lambda: In(x, implicit=True), "implicit"),
+        (lambda: In(x, mutabel=True), "did you mean mutable"),
+        (lambda: Out(x, borow=True), "did you mean borrow"),
+        (lambda: rw.shared(np.ones(2), nmae="w"), "did you mean name"),
+        (lambda: rw.shared(np.ones(2), target="gpu"), "target"),
+        (lambda: rw.shared(2.0, shape=(3,)), "no dimensions"),
+        (lambda: rw.shared({}, shape=(3,)), "shape"),
+        (lambda: verify_grad(pt.exp, [np.ones(2)], out_type="float32"), "out_type"),
+        (lambda: verify_grad(pt.exp, [np.ones(2)], no_debug_ref=False), "no_debug_ref"),
+    ],
+)
+def test_what_cannot_be_had_is_refused(call: Any, match: str) -> None:
+    with pytest.raises(OptionError, match=match):
+        call()
+
+
+def test_what_has_no_meaning_does_not_exist() -> None:
+    for call in (
+        lambda: pt.zeros_like(x, opt=True),
+        lambda: pt.set_subtensor(x[0], 1.0, tolerate_inplace_aliasing=True),
+        lambda: pt.TensorType("float64", (None,), name="t"),
+    ):
+        with pytest.raises(TypeError, match="unexpected keyword"):
+            call()
+
+
+def test_falsy_options_are_as_nothing() -> None:
+    rw.function([In(x, implicit=False)], Out(x, borrow=True), profile=False)
+    rw.shared(2.0, shape=())
+
+
+def test_a_mode_with_an_optimizer_of_its_own_has_no_query() -> None:
+    for change in ("including", "excluding", "requiring"):
+        with pytest.raises(ValueError, match="an optimizer of its own"):
+            getattr(Mode(optimizer=innermost()), change)("inplace")
+
+
+@pytest.mark.parametrize(("name", "value"), [("fold_limit", "1"), ("check", "yes")])
+def test_settings_have_types(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=name):
+        setattr(config, name, value)
+
+
+def test_a_clone_can_be_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    monkeypatch.setattr(FunctionGraph, "check_integrity", lambda graph: seen.append(graph))
+    FunctionGraph([x], [pt.exp(x)]).clone(check_integrity=True)
+    assert len(seen) == 1
