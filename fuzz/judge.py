@@ -191,8 +191,10 @@ class Judge:
             )
         if not np.isfinite(f):
             return False
-        slack = MENDED[f.dtype.name] * np.spacing(np.asarray(abs(float(truth)), f.dtype))
-        return abs(mpf(float(f)) - truth) <= float(slack)
+        widths = [v.type.dtype for n in self.case.nodes for v in n.outputs if v.type.kind == "f"]
+        coarse = min([f.dtype.name, *widths], key=lambda name: np.finfo(name).bits)
+        slack = MENDED[coarse] * float(np.finfo(coarse).eps) * abs(float(truth))
+        return abs(mpf(float(f)) - truth) <= max(slack, float(np.finfo(coarse).tiny))
 
     def true(self, i: int, place: Any) -> Any:
         """The true value; None where it is not known."""
