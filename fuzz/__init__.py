@@ -3,9 +3,9 @@ against what they mean; gradients against derivatives of many digits; facts agai
 
     scripts/fuzz --minutes 10                  all three, on every core
     scripts/fuzz --graphs 1000 --seed 7        only graphs, from another seed
-    scripts/fuzz --replay graphs:123           one case again
+    scripts/fuzz --replay graphs:0:123         one case again
 
-`pool.py` is what graphs are grown in, by `steps.py` and `motifs.py`. `judge.py` says what is wrong
-(`reference.py`: node by node, and with noise; `exact.py`: with many digits). A finding is shrunk
+`pool.py` is what graphs are grown in, by `elementwise.py`, `steps.py` and `motifs.py`; `idioms.py`
+has what is promised to be stable, with its gradient. `judge.py` says what is wrong (`reference.py`: node by node, and with noise; `exact.py`: with many digits). A finding is shrunk
 (`shrink.py`), the guilty step is found (`blame.py`), and told once (`report.py`).
 """

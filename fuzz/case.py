@@ -23,8 +23,9 @@ AS_BUILT = Mode(optimizer=None)
 @dataclass(frozen=True)
 class Case:
     """inputs: those that outputs need, with their values in `given`. shared: the inputs that are
-    shared variables in the function; updates: their new values. mutable: inputs that the function
-    may overwrite. wrong: whether the graph was built to fail when it runs.
+    shared variables in the function; updates: their new values. wrong: whether the graph was built
+    to fail when it runs. mutable: inputs that the function may overwrite. stands_in: inputs that
+    are givens for other variables of the graph.
     """
 
     inputs: list[Any]
@@ -34,6 +35,7 @@ class Case:
     updates: dict[Any, Any] = field(default_factory=dict)
     wrong: bool = False
     mutable: tuple[Any, ...] = ()
+    stands_in: tuple[Any, ...] = ()
 
     @classmethod
     def of(cls, outputs: Sequence[Any], given: dict[Any, Any], **more: Any) -> Case:
@@ -65,10 +67,14 @@ class Case:
             v: rw.shared(self.given[v].copy(), name=v.name, shape=v.type.shape) for v in self.shared
         }
         outputs = clone_replace(self.results, shared) if shared else self.results
+        others = {v: v.type() for v in self.stands_in if v in self.inputs and v not in shared}
+        outputs = clone_replace(outputs, others) if others else outputs
+        givens = {other: v for v, other in others.items()}
         count = len(self.outputs)
         updates = {shared[v]: new for v, new in zip(self.updates, outputs[count:], strict=True)}
         free = [v for v in self.inputs if v not in shared]
-        options = {"mode": mode, "updates": updates, "on_unused_input": "ignore"} | options
+        options |= {"mode": mode, "updates": updates, "givens": givens}
+        options["on_unused_input"] = "ignore"
         inputs = [rw.In(v, mutable=True) if v in self.mutable else v for v in free]
         f = rw.function(inputs, outputs[:count], **options)
         return Compiled(self, f, free, shared)

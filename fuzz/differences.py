@@ -14,6 +14,8 @@ from mpmath import mp, mpf
 
 from fuzz import exact
 from fuzz.case import Case
+from fuzz.reference import evaluate
+from rewrite_engine.graph.node import Variable
 
 #: functions with kinks
 KINKED = frozenset("abs maximum minimum clip".split())
@@ -80,7 +82,13 @@ class Differences:
                 if v in values and (jumps or v.type.kind in "biu"):
                     self.frozen[v] = values[v]
         self.values = values
-        return values.get(self.term)
+        return values.get(self.term) if self._agrees(values) else None
+
+    def _agrees(self, values: Mapping[Any, Any]) -> bool:
+        """Whether comparisons and the like are what they are in floating point."""
+        found = evaluate([self.term], self.case.given)
+        steps = [v for v in self.frozen if isinstance(v, Variable) and v in found]
+        return all(np.array_equal(found[v], np.asarray(values[v], found[v].dtype)) for v in steps)
 
     def places(self) -> list[tuple[Any, Any]]:
         return [(v, at) for v in self.wrt for at in np.ndindex(self.case.given[v].shape)]

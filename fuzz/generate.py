@@ -8,9 +8,10 @@ from typing import Any
 
 from fuzz.arrays import FLOATS, INTEGERS, MOODS
 from fuzz.case import Case
+from fuzz.elementwise import ELEMENTWISE
 from fuzz.motifs import MOTIFS
 from fuzz.pool import Pool, Skip
-from fuzz.steps import ARRAYS, ELEMENTWISE
+from fuzz.steps import ARRAYS
 from rewrite_engine.errors import RewriteEngineError
 
 SIZES = ((2, 3), (3, 2), (1, 3), (2, 2), (0, 2), (3, 0), (4, 1), (1, 1), (2, 3), (3, 4))
@@ -74,6 +75,8 @@ def random_case(rng: Random) -> Case:
     case = Case.of(outputs, p.given, wrong=p.failed)
     if rng.random() < 0.06:
         return replace(case, mutable=tuple(rng.sample(case.inputs, min(len(case.inputs), 2))))
+    if rng.random() < 0.03:
+        return replace(case, stands_in=tuple(case.inputs[:2]))
     return with_shared(rng, p, case) if rng.random() < 0.12 else case
 
 

@@ -15,7 +15,7 @@ from mpmath import mp, mpf
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from fuzz import exact, motifs, steps
+from fuzz import elementwise, exact, motifs, steps
 from fuzz.case import Case
 from fuzz.differences import Differences, weights
 from fuzz.generate import grow
@@ -35,7 +35,8 @@ SAMPLES = 12
 MOST = 8  # elements of inputs
 MOODS = ("plain", "saturated", "wide", "few")
 STEPS: dict[Any, float] = {
-    steps.unary: 8, steps.binary: 8, steps.nary: 3, steps.nest: 4, steps.switch: 3, steps.clip: 1,
+    elementwise.unary: 8, elementwise.binary: 8, elementwise.nary: 3, elementwise.nest: 4,
+    elementwise.switch: 3, elementwise.clip: 1,
     steps.reduction: 4, steps.cumulate: 1, steps.exponential: 3, steps.product: 2,
     steps.dimshuffle: 2, steps.reshape: 1, steps.index: 2, steps.take: 1, steps.write: 4,
     steps.join: 2, motifs.softmaxes: 4, motifs.sigmoids: 6, motifs.logs_of_sums: 4,

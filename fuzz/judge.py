@@ -116,8 +116,9 @@ class Judge:
     def element(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
         """What is wrong with a number, and how much."""
         if w.dtype.kind in "biu":
-            settled = not (noise != w).any() and self.true(i, place) != int(f) and not self.doubts
-            return ("value", np.inf) if settled else None
+            truth = self.true(i, place)
+            varies = (noise != w).any() or truth == int(f) or self.doubts
+            return None if varies or (truth is None and self.is_mended) else ("value", np.inf)
         if class_of(noise) - {*class_of(np.array([w]))}:
             return None  # it is not determined what it is
         if w.dtype.kind == "c" and not np.isfinite(w):
@@ -215,7 +216,7 @@ class Judge:
             for v, a in self.case.given.items():
                 big = exact.exact(a) if v.type.kind == "f" else a
                 for at in np.argwhere(np.isinf(a)) if v.type.kind == "f" else ():
-                    big[tuple(at)] = mp.sign(big[tuple(at)]) * mpf(10) ** 40
+                    big[tuple(at)] = mp.sign(big[tuple(at)]) * mpf(10) ** 400
                 given[v] = big
             self._limit = self._exactly(given, DIGITS[0])
         found = self._limit[i]

@@ -87,6 +87,8 @@ class Filler:
             return rng.choice(((-1,), (2, -1), (-1, 1), (-1, 2)))
         if self.rule.short_name.startswith("dimshuffle"):
             return rng.choice(((1, 0), (0, "x"), ("x", 0), (0, 1), (0, "x", 1)))
+        if name not in ("axis", "inner", "outer"):
+            raise Skip  # nobody knows what it may be
         return rng.choice((None, (0,), (1,), (0, 1))) if ndim > 1 else rng.choice((None, (0,)))
 
     def operand(self, hole: Hole) -> Any:

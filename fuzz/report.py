@@ -45,7 +45,7 @@ def _kind(finding: Finding | None) -> str | None:
 def allowed(found: Finding, rule: Any, case: Case) -> bool:
     """Whether the claim of a rule allows a finding."""
     promise, tags = getattr(rule, "promise", None), getattr(rule, "tags", ())
-    stabilises = getattr(rule, "pack", "") in ("exp_log", "softmax")
+    stabilises = getattr(rule, "phase", "") == "stabilize" or rule.pack == "exp_log"
     if found.kind in ("NaN became a number", "infinity became another"):
         return stabilises and found.severity == 0
     if found.kind == "lost (not finite)":
