@@ -6,6 +6,7 @@ against what they mean; gradients against derivatives of many digits; facts agai
     scripts/fuzz --replay graphs:0:123         one case again
 
 `pool.py` is what graphs are grown in, by `elementwise.py`, `steps.py` and `motifs.py`; `idioms.py`
-has what is promised to be stable, with its gradient. `judge.py` says what is wrong (`reference.py`: node by node, and with noise; `exact.py`: with many digits). A finding is shrunk
-(`shrink.py`), the guilty step is found (`blame.py`), and told once (`report.py`).
+has what is promised to be stable, with its gradient. `judge.py` says what is wrong (`reference.py`:
+node by node, and with noise; `exact.py` and `differences.py`: with many digits). A finding is
+shrunk (`shrink.py`), the guilty step is found (`blame.py`), and told once (`report.py`).
 """
