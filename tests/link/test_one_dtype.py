@@ -39,7 +39,8 @@ def edges(dtype: str, positive: bool = False) -> np.ndarray:
     info = np.finfo("float32" if dtype == "complex64" else "float64" if kind == "c" else dtype)
     chosen = [0.0, -0.0, 1.0, -1.5, 0.3, 100.0, info.max, -info.max, info.tiny, np.inf, np.nan]
     if kind == "c":
-        return np.array([*chosen, 1 + 2j, complex(0.3, -0.0), complex(-np.inf, 1)], dtype)
+        odd = [1 + 2j, complex(0.3, -0.0), complex(-np.inf, 1), complex(np.inf, np.nan)]
+        return np.array([*chosen, *odd], dtype)
     return np.array(chosen, dtype)
 
 
@@ -98,7 +99,7 @@ def test_numbers(op: ScalarOp) -> None:
     count = 3 if op.nin is None else op.nin
     inputs, outputs = cases(op, (0,) * count)
     f = link(inputs, outputs).call
-    for k in range(14):
+    for k in range(15):
         values = []
         for x, i in zip(inputs, np.repeat(range(count), len(DTYPES)), strict=True):
             chosen = edges(x.dtype, op.name == "pow" and i == 1)
@@ -118,7 +119,7 @@ def test_arrays(op: ScalarOp, numbers: tuple[int, ...]) -> None:
         values = []
         for x, i in zip(inputs, np.repeat(range(count), len(DTYPES)), strict=True):
             chosen = edges(x.dtype, op.name == "pow" and i == 1)
-            line = np.resize(np.roll(chosen, k + i), 14)
+            line = np.resize(np.roll(chosen, k + i), 15)
             values.append(line if x.type.ndim else np.array(line[i]))
         compare(inputs, values, outputs, f)
 

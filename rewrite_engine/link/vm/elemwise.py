@@ -153,9 +153,9 @@ def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str:
     xs = _operands(op, node, ctx)
     ctx.form = "scalar"
     operator, out = _operator(op), node.outputs[0].type.numpy_dtype
-    rounds = out.kind == "c" and op.ufunc is np.multiply  # other last bits than the operator's
-    if operator is not None and len(xs) > 1 and not rounds:
-        return operator.join(xs)
+    if operator is not None and len(xs) > 1:
+        if all([x.type.kind != "c" for x in node.inputs]):  # those round and compare otherwise
+            return operator.join(xs)
     if isinstance(op, Cast):
         return _converted(xs[0], node.inputs[0], out, ctx)
     if op.name == "identity":
