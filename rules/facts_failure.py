@@ -224,7 +224,8 @@ def lengths_kept(fgraph, node, new):
     nothing of when it fails, is taken at its word.
     """
     (x,) = node.inputs
-    silent = x.owner is not None and not _says_when_it_fails(type(x.owner.op))
+    cls = Op if x.owner is None else type(x.owner.op)
+    silent = cls.infer_shape is not Op.infer_shape and not _says_when_it_fails(cls)
     return _all_kept(fgraph, node, x.owner.inputs if silent else node.inputs, new)
 
 
@@ -245,8 +246,8 @@ def _says_when_it_fails(cls):
 
 #: ops that may fail for other reasons than shapes that do not fit each other
 MAY_FAIL = (
-    AdvancedIncSubtensor, AdvancedSubtensor, Alloc, AllocEmpty, Argmax, IncSubtensor, Max, Min,
-    Reshape, SpecifyShape, Split, Subtensor,
+    AdvancedIncSubtensor, AdvancedSubtensor, Alloc, AllocEmpty, Argmax, CheckedLength,
+    IncSubtensor, Max, Min, Reshape, SpecifyShape, Split, Subtensor,
 )  # fmt: skip
 
 
