@@ -152,8 +152,11 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
             continue
         if holes(form).keys() == holes(pattern).keys() and _matches(form, term, exact):
             forms[pattern_text(form)] = form
-    if len(forms) == 1:
-        return next(iter(forms.values()))
+    size = sum(1 for _ in subpatterns(pattern))  # what only converts some dtypes comes last
+    alike = [form for form in forms.values() if sum(1 for _ in subpatterns(form)) == size]
+    for found in (alike, list(forms.values())):
+        if len(found) == 1:
+            return found[0]
     raise PatternError(_never(pattern, built, list(forms)))
 
 

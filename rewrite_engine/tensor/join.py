@@ -268,8 +268,6 @@ def make_vector(*scalars: Any) -> Any:
     array([1., 2.])
     """
     variables = [as_tensor_variable(s) for s in scalars]
-    if has_pattern(variables):
-        return MakeVector("float64")(*variables)
     dtype = upcast([v.type for v in variables]) if variables else "int64"
     return MakeVector(dtype)(*variables)
 
@@ -292,7 +290,10 @@ def join(axis: Any, *tensors: Any) -> Any:
         else list(tensors)
     )
     xs = [as_tensor_variable(x) for x in xs]
-    if has_pattern([axis, *xs]) and not (is_plain(axis) and xs and have_ranks(xs)):
+    plain = is_plain(axis)
+    if has_pattern([axis, *xs]) and not (plain and xs and have_ranks(xs)):
+        if plain and axis < 0:
+            normalize_axis(axis, xs[0].type.ndim)  # says that the rank is not known
         return Join(axis)(*xs)
     if not xs:
         raise ShapeError(message("join: there is nothing to join", where=build_site()))

@@ -116,6 +116,15 @@ class _Exponential(Op):
     def __init__(self, axis: Any = None) -> None:
         self.axis = sorted_axes(axis)
 
+    def make_node(self, *inputs: Any) -> Apply:
+        """Apply to one tensor, with axes as a node has them: not negative, None for all."""
+        if len(inputs) != 1:
+            raise TypeError(message(f"takes 1 input, not {len(inputs)}", op=self))
+        (x,) = self.convert_inputs(inputs)
+        axis = normalize_axes(self.axis, x.type.ndim, self)
+        props = {p: getattr(self, p) for p in self.__props__ or ()}
+        return Op.make_node(self if axis == self.axis else type(self)(**props | {"axis": axis}), x)
+
     def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         """Turn the argument into a float tensor."""
         for x in inputs:
