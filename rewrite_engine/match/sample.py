@@ -288,7 +288,8 @@ def _kinds(holes: Sequence[Hole], worlds: Sequence[Sequence[Any]]) -> Iterator[t
         uniform.append(tuple([_candidate(hole, i, world) for hole in holes]))
         yield uniform[-1]
     options = [{v.type: v for v in reversed(some)}.values() for some in zip(*uniform, strict=True)]
-    yield from islice(product(*[list(some)[::-1] for some in options]), MOST if holes else 0)
+    if options:
+        yield from islice(product(*[list(some)[::-1] for some in options]), MOST)
 
 
 def _candidate(hole: Hole, i: int, world: Sequence[Any]) -> Any:
