@@ -100,6 +100,7 @@ def exp_sum(x: Any, op: Any, keepdims: bool = True) -> Any:
 
 ARRAY: dict[str, Any] = {
     "Sum": total,
+    "ScaledExp": lambda x, op: SCALAR["exp"](x),  # in quotients, where a factor cancels
     "Softmax": lambda x, op: SCALAR["true_div"](SCALAR["exp"](x), exp_sum(x, op)),
     "LogSoftmax": lambda x, op: x - SCALAR["log"](exp_sum(x, op)),
     "LogSumExp": lambda x, op: SCALAR["log"](exp_sum(x, op, op.keepdims)),

@@ -8,6 +8,7 @@ judges.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from typing import Any
 from zlib import crc32
@@ -15,6 +16,10 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+import rewrite_engine.tensor as pt
+from rewrite_engine.compile.function import function
+from rewrite_engine.compile.mode import Mode
+from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import ancestors
@@ -23,9 +28,9 @@ from rewrite_engine.match.outline import outline
 from rewrite_engine.match.pattern import holes
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rules.pipeline import all_rules
-from tests.rules.claims.oracle import Sides, broken, computed
+from tests.rules.claims.oracle import Sides, broken, computed, same_bits
 from tests.rules.claims.terms import terms
-from tests.rules.claims.values import draws
+from tests.rules.claims.values import draws, pool
 from tests.rules.instances import CONSTANTS, DATA, DTYPES, MIXTURES, SHAPES, TRUSTING, built
 
 FUNCTIONS = [r for r in all_rules() if not isinstance(r, DataRule)]
@@ -34,6 +39,7 @@ CAREFUL = [*DATA, *TRUSTING, *FUNCTIONS]
 CARELESS = [r.careless for r in CAREFUL if r.keeps]
 FEW = [SHAPES[i] for i in (1, 2, 7)]
 MOST = 250  # computations for one rule
+RUN = 60  # one among so many is run by the machine, too
 
 #: rules whose claims are being mended
 PENDING = ("mul_by_what_divides", "log1p_of_minus_exp", "sigmoid_in_product", "softmax/")
@@ -110,9 +116,12 @@ def test_the_claim(rule: Any, request: Any) -> None:
     if any(name in rule.name for name in PENDING):
         request.applymarker(pytest.mark.xfail(reason="the claim is being mended"))
     with np.errstate(all="ignore"):
-        for two, given in some(rule):
+        for n, (two, given) in enumerate(some(rule)):
             why = broken(two, given)
             assert why is None, why
+            if n % RUN == 0:
+                for term in (two.term, two.new):
+                    as_computed(term, {v: a for v, a in given.items() if v.owner is None})
 
 
 def some(rule: Any) -> Iterator[tuple[Sides, dict[Any, Any]]]:
@@ -120,3 +129,48 @@ def some(rule: Any) -> Iterator[tuple[Sides, dict[Any, Any]]]:
     found = sorted(cases(rule), key=lambda case: crc32(case[0].told("", {}).encode()))
     assert len(found) > 2 or (rule in CAREFUL and rule.keeps)
     yield from found[:: max(1, len(found) // MOST)]
+
+
+# --- the machine ---------------------------------------------------------------------------------
+
+
+def as_computed(term: Any, given: dict[Any, Any]) -> None:
+    """Compare with generated code for the term as it is: numbers without dimensions are NumPy
+    scalars there. Nothing may write to what the caller owns.
+    """
+    expected = computed(term, given)
+    copies = [np.array(a) for a in given.values()]
+    machine = function(list(given), term, mode=Mode(optimizer=None), on_unused_input="ignore")
+    if isinstance(expected, Exception):
+        with pytest.raises(type(expected)):
+            machine(*given.values())
+        return
+    found = np.asarray(machine(*given.values()))
+    told = f"{term}\n{given}\n{expected[term]}\n{found}"
+    assert found.dtype == expected[term].dtype, told
+    assert found.shape == expected[term].shape, told
+    assert same_bits(found, expected[term]).all(), told
+    for before, after in zip(copies, given.values(), strict=True):
+        assert same_bits(before, np.asarray(after)).all(), told
+
+
+THREE = [pt.add, pt.mul, pt.maximum, pt.minimum, pt.clip, pt.switch, lambda a, b, c: a + b + c]
+THREE += [pt.logaddexp, lambda a, b, c: a * b - c, lambda a, b, c: (a + c) + b]
+
+
+@pytest.mark.parametrize("shape", [(), (3,)], ids=["numbers", "vectors"])
+@pytest.mark.parametrize("op", THREE)
+def test_operands_of_three_dtypes_are_converted_first(op: Any, shape: Any) -> None:
+    """The dtype is the one that the type says, and no step is computed in a narrower one."""
+    choose, rng = random.Random(1), np.random.default_rng(1)
+    dtypes = [d for d in DTYPES if d[0] != "c"]
+    for _ in range(25):
+        vs = [pt.tensor(n, dtype=choose.choice(dtypes), shape=(None,) * len(shape)) for n in "abc"]
+        try:
+            term = op(*vs)
+        except (RewriteEngineError, TypeError):
+            continue  # such operands have no common dtype
+        given = {v: rng.choice(pool(v.type.dtype), shape) for v in vs}
+        with np.errstate(all="ignore"):
+            assert isinstance(computed(term, given), dict), computed(term, given)
+            as_computed(term, given)
