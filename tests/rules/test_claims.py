@@ -22,7 +22,7 @@ from rewrite_engine.compile.mode import Mode
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.traverse import ancestors
+from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs
 from rewrite_engine.match.claim import refines
 from rewrite_engine.match.outline import outline
 from rewrite_engine.match.pattern import holes
@@ -31,7 +31,7 @@ from rewrite_engine.rules.pipeline import all_rules
 from tests.rules.claims.oracle import Sides, broken, computed, same_bits
 from tests.rules.claims.terms import terms
 from tests.rules.claims.values import draws, pool
-from tests.rules.instances import CONSTANTS, DATA, DTYPES, MIXTURES, SHAPES, TRUSTING, built
+from tests.rules.instances import CONSTANTS, DATA, DTYPES, GIVEN, MIXTURES, SHAPES, TRUSTING, built
 
 FUNCTIONS = [r for r in all_rules() if not isinstance(r, DataRule)]
 CAREFUL = [*DATA, *TRUSTING, *FUNCTIONS]
@@ -65,13 +65,14 @@ def tried(rule: Any) -> Iterator[tuple[Any, list[Any], list[Any]]]:
         yield from [(term, inputs, []) for term, inputs in terms(rule)]
         return
     each = [[dtype] for dtype in DTYPES]
-    plans: list[Any] = [(each, FEW, range(2)), ([["float64"], ["float32"]], SHAPES, range(2))]
+    ways = range(max([2, *map(len, GIVEN.get(rule.short_name, {}).values())]))
+    plans: list[Any] = [(each, FEW, ways), ([["float64"], ["float32"]], SHAPES, range(2))]
     plans.append((MIXTURES, FEW[:2], range(2, 8)))
     if any(hole.sort in CONSTANTS for hole in holes(rule.left).values()):
         plans.append(([*each[:3], *MIXTURES], [SHAPES[1]], range(8, 40)))
     for plan in plans:
         for builder, term in built(rule, *plan):
-            yield term, builder.inputs, builder.stand_ins
+            yield term, list(dict.fromkeys(explicit_graph_inputs([term]))), builder.stand_ins
 
 
 def promised(rule: Any, term: Any) -> Sides | None:

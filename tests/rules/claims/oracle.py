@@ -241,6 +241,9 @@ def unlike(
     overflown = sides.reorders and size >= np.finfo(a.dtype).max / 2 and finite(inputs)
     if is_nan(b):
         return None if overflown else "a number becomes NaN"
+    pole = is_nan(a) and finite(inputs) and t is not None and mp.isinf(t)  # of 0.0 or of -0.0?
+    if pole:
+        return "NaN becomes a number"
     if not np.isfinite(a) and is_true(b, t, size, units):
         return None
     if is_nan(a):

@@ -114,6 +114,17 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
         lambda m: -(m.c() * -m.v("y")),
     ],
     "like_terms": [lambda m: like(m)],
+    "join_rounded_constants": [
+        lambda m: pt.mul(m.v("x", None), m.c(), m.c()),
+        lambda m: pt.mul(m.c(), m.v("x", None), m.c(), m.v("y", None)),
+        lambda m: pt.add(m.c(), m.v("x", None), m.c()),
+        lambda m: nest(m),
+    ],
+    "join_nested_constants": [
+        lambda m: m.c() * (m.c() * m.v("x", None)),
+        lambda m: (m.v("x", None) * m.c()) * m.c(),
+        lambda m: m.c() + (m.v("x", None) + m.c()),
+    ],
     "repeated_factors": [
         lambda m: pt.mul(x := m.v("x", None), m.v("y", None), x, x),
         lambda m: pt.mul(x := m.v("x", None), pt.sqr(x), x, m.c(), m.v("y", None)),
@@ -213,7 +224,7 @@ def nest(m: Maker) -> Any:
 def terms(rule: Any) -> Iterator[tuple[Any, list[Any]]]:
     """Yield terms for a rule that is a function, each with its inputs."""
     makers = TABLE.get(rule.short_name, [nest])
-    rounds = 2 if len(makers) > 1 else 60 if makers[0] is nest else 25
+    rounds = 60 // len(makers) if len(makers) < 5 else 2
     for dtypes in [*[[d] for d in DTYPES], *MIXTURES]:
         for seed, make in product(range(rounds), makers):
             try:
