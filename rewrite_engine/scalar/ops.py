@@ -146,7 +146,7 @@ def _logerfc(x: Any, out: Any = None) -> Any:
     """log(erfc(x)): erfc underflows for large x, erfcx(x) = exp(x**2) erfc(x) does not."""
     with np.errstate(all="ignore"):
         below = np.log1p(-erf.impl(x))
-        result = np.where(x > 0.5, np.log(erfcx.impl(x)) - np.square(x), below)
+        result = np.where(x > 0.5, np.log(erfcx.impl(x)) - np.square(x, dtype=below.dtype), below)
     return result if out is None else _copy(result, out)
 
 

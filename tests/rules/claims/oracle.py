@@ -132,6 +132,9 @@ def _differences(sides: Sides, given: Any, left: Any, a: Any, b: Any, wrong: Any
         if alone or truth is None:
             truth = true_value(sides, here)
         t = None if truth is None else element(truth, at)
+        if sides.limits and t is not None and mp.isinf(t) and np.isfinite(b[place]):
+            made = reference(sides.new, here)  # the left side has underflowed with 400 digits, too
+            t = t if made is None else element(made, at)
         values = a[place], b[place], t
         unit = float(size[place])
         if logarithm:  # near 0 no digit of a logarithm of a sum is safe, on neither side
@@ -209,10 +212,12 @@ MOVES = ("DimShuffle", "DropDims", "Reshape", "Subtensor")
 
 
 def magnitude(output: Variable, values: dict[Any, Any], given: Any) -> Any:
-    """The largest number that is added up to a value (of its size, if nothing is)."""
-    found = {v: size_of(v, values) for v in given}
+    """The largest number that is added up to a value (of its size, if nothing is); infinities that
+    were given do not count.
+    """
+    found = {v: size_of(v, values, 0.0) for v in given}
     for node in toposort([output], list(given)):
-        xs = [found[x] if x in found else size_of(x, values) for x in node.inputs]
+        xs = [found[x] if x in found else size_of(x, values, 0.0) for x in node.inputs]
         name, out = str(node.op), node.outputs[0]
         kind = type(node.op).__name__
         if name in ADDING:
@@ -223,14 +228,14 @@ def magnitude(output: Variable, values: dict[Any, Any], given: Any) -> Any:
             node.op.perform(node, wide, cells)
             value = np.abs(np.asarray(np.real(cells[0][0]), "float64"))
         else:
-            value = size_of(out, values)
+            value = size_of(out, values, np.inf)
         found[out] = np.maximum(np.nan_to_num(value, nan=0.0, posinf=np.inf), size_of(out, values))
     return found[output] if output in found else size_of(output, values)
 
 
-def size_of(v: Any, values: Any) -> Any:
+def size_of(v: Any, values: Any, infinite: float = 0.0) -> Any:
     value = np.asarray(v.data if isinstance(v, Constant) else values[v])
-    return np.nan_to_num(np.abs(value.astype("complex128")), nan=0.0, posinf=np.inf)
+    return np.nan_to_num(np.abs(value.astype("complex128")), nan=0.0, posinf=infinite)
 
 
 def unlike(
@@ -238,7 +243,7 @@ def unlike(
 ) -> str | None:
     """What is wrong with b in the place of a, where t is the truth (None: nobody knows)."""
     inputs = [np.asarray(x) for x in given.values() if np.asarray(x).dtype.kind in "fc"]
-    overflown = sides.reorders and size >= np.finfo(a.dtype).max / 2 and finite(inputs)
+    overflown = sides.reorders and size >= np.finfo(a.dtype).max / 2
     if is_nan(b):
         return None if overflown else "a number becomes NaN"
     pole = is_nan(a) and finite(inputs) and t is not None and mp.isinf(t)  # of 0.0 or of -0.0?
@@ -248,7 +253,7 @@ def unlike(
         return None
     if is_nan(a):
         lost = a.dtype.kind == "c" and not finite(inputs)  # NumPy's products lose infinities
-        overflown = sides.promise.ulps and size >= np.finfo(a.dtype).max and finite(inputs)
+        overflown = sides.promise.ulps and size >= np.finfo(a.dtype).max
         if np.isinf(b) and (lost or overflown):
             return None
         if sides.limits and finite(inputs) and is_true(b, t, largest(inputs), units):

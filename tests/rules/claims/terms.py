@@ -89,6 +89,42 @@ SHAPED: list[Callable[[Any, Any, Any], Any]] = [
 ]
 
 
+PRODUCTS: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: pt.sigmoid(x) * pt.exp(-x),
+    lambda x, y: pt.exp(x) / (1 + pt.exp(x)),
+    lambda x, y: pt.exp(x) / (pt.exp(x) + pt.exp(y)),
+    lambda x, y: pt.exp(-pt.sqr(x)) / pt.erfc(x),
+    lambda x, y: (y / pt.sigmoid(x) - y) * pt.sigmoid(x),
+    lambda x, y: pt.exp(x) * pt.exp(y),
+    lambda x, y: y * pt.sigmoid(x) / pt.sigmoid(x),
+]
+DIFFERENCES: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: y - y * pt.sigmoid(x),
+    lambda x, y: y * pt.exp(x) - pt.sigmoid(x) * y,
+    lambda x, y: y * pt.sigmoid(x) - y,
+]
+CHOICES: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: pt.switch(x > 0, y / pt.switch(x > 0, x, -x), 0.0),
+    lambda x, y: pt.switch(x > 0, 0.0, 2 - y / pt.switch(x > 0, -x, x)),
+]
+LOGARITHMS: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: pt.log(pt.exp(x) + pt.exp(y)),
+    lambda x, y: pt.log(2 * pt.exp(x) / pt.sigmoid(y)),
+    lambda x, y: pt.log(pt.erfc(x)),
+    lambda x, y: pt.log(pt.exp(x) - pt.exp(y)),
+    lambda x, y: pt.log(1 - pt.sigmoid(x) * pt.sigmoid(y)),
+    lambda x, y: pt.log(pt.exp(x) + pt.exp(y) + pt.exp(x - y)),
+]
+LOGARITHMS_OF_MORE: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: pt.log1p(pt.exp(x) + pt.exp(y)),
+    lambda x, y: pt.log1p(-pt.sigmoid(x)),
+]
+
+
+def on_floats(make: Any) -> Any:
+    return lambda m: make(m.v("x", None), m.v("y", None))
+
+
 def shape_of(op: Any, make: Any) -> Any:
     return lambda m: op(make(m.v("x", None), m.v("y", None), m.v("z", None, None)))
 
@@ -125,6 +161,11 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
         lambda m: (m.v("x", None) * m.c()) * m.c(),
         lambda m: m.c() + (m.v("x", None) + m.c()),
     ],
+    "combine_factors": [on_floats(make) for make in PRODUCTS],
+    "combine_terms": [on_floats(make) for make in DIFFERENCES],
+    "choice_in_branch": [on_floats(make) for make in CHOICES],
+    "log_of_factors": [on_floats(make) for make in LOGARITHMS],
+    "log1p_of_factors": [on_floats(make) for make in LOGARITHMS_OF_MORE],
     "repeated_factors": [
         lambda m: pt.mul(x := m.v("x", None), m.v("y", None), x, x),
         lambda m: pt.mul(x := m.v("x", None), pt.sqr(x), x, m.c(), m.v("y", None)),
