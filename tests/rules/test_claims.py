@@ -4,6 +4,15 @@ The terms of rules that are data are built from their left sides (`instances.py`
 functions stand in a table, or are random nests (`claims/terms.py`). Operands have all dtypes,
 alone and mixed; values and memory layouts are those of `claims/values.py`; `claims/oracle.py`
 judges.
+
+The wrong values listed in issue 9 are found by
+1, 2: `test_operands_of_three_dtypes_are_converted_first`
+3: `as_computed`, which looks at the inputs afterwards
+4: `sum_of_sum` (large numbers)
+5: `softmax_in_product` and its relatives (large and small numbers in one row)
+6: `like_terms`, `mul_by_what_divides` (NaN, infinities), `log_of_reciprocal` (-0.0)
+7: `join_rounded_constants` (constants of each dtype)
+8: `switch_*`, `reshape_of_reshape`, `second_of_same_shape`, `*_by_inference` (lengths)
 """
 
 from __future__ import annotations
@@ -151,7 +160,10 @@ def as_computed(term: Any, given: dict[Any, Any]) -> None:
     told = f"{term}\n{given}\n{expected[term]}\n{found}"
     assert found.dtype == expected[term].dtype, told
     assert found.shape == expected[term].shape, told
-    assert same_bits(found, expected[term]).all(), told
+    same = same_bits(found, expected[term])
+    if found.dtype.kind in "fc":  # NumPy's powers depend on how arrays lie
+        same |= np.isclose(found, expected[term], rtol=4 * np.finfo(found.dtype).eps, atol=0)
+    assert same.all(), told
     for before, after in zip(copies, given.values(), strict=True):
         assert same_bits(before, np.asarray(after)).all(), told
 

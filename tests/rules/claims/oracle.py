@@ -247,7 +247,7 @@ def unlike(
     if is_nan(b):
         return None if overflown else "a number becomes NaN"
     pole = is_nan(a) and finite(inputs) and t is not None and mp.isinf(t)  # of 0.0 or of -0.0?
-    if pole:
+    if pole and not size >= np.finfo(a.dtype).max:
         return "NaN becomes a number"
     if not np.isfinite(a) and is_true(b, t, size, units):
         return None
