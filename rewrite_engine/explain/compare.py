@@ -6,13 +6,13 @@ built gives, op by op, against what the rewritten and compiled one gives, on the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
-from rewrite_engine.explain.evaluate import Shapes, random_values, run, walk
+from rewrite_engine.explain.evaluate import Shapes, random_values, run, walk, walk_wide
 from rewrite_engine.explain.record import Record
 
 MOST = 6  # rules that are named as suspects
@@ -61,11 +61,12 @@ def _place(x: Any) -> Any:
     return np.where(bits < 0, -(bits + np.longdouble(2) ** (8 * x.dtype.itemsize - 1)), bits)
 
 
-def compare_values(type_: Any, expected: Any, found: Any) -> Comparison:
+def compare_values(type_: Any, expected: Any, found: Any, exact: Any = None) -> Comparison:
     """Compare an output of the graph as built (`expected`) with that of the rewritten one.
 
     Floats agree within the tolerance of their type; what is NaN or infinite as built and has a
-    value now is repaired.
+    value now is repaired. exact: the value in wider floats, if it is known: what is nearer to it
+    than before is better, and no disagreement.
     """
     if not hasattr(type_, "dtype"):
         same = type_.values_eq_approx(expected, found)
@@ -77,10 +78,11 @@ def compare_values(type_: Any, expected: Any, found: Any) -> Comparison:
     if a.dtype.kind not in "fc" or a.dtype.itemsize // (1 + (a.dtype.kind == "c")) not in ORDERED:
         return _same() if np.array_equal(a, b) else _disagree(a, b, a != b)
     with np.errstate(all="ignore"):
-        return _compare_floats(type_, np.atleast_1d(a), np.atleast_1d(b))
+        true = None if exact is None else np.atleast_1d(np.asarray(exact))
+        return _compare_floats(type_, np.atleast_1d(a), np.atleast_1d(b), true)
 
 
-def _compare_floats(type_: Any, a: Any, b: Any) -> Comparison:
+def _compare_floats(type_: Any, a: Any, b: Any, exact: Any) -> Comparison:
     defined, finite = np.isfinite(a), np.isfinite(b)
     repaired = (~defined & finite) | (np.isnan(a) & ~np.isnan(b))
     same_special = ~defined & ~finite & ((np.isnan(a) & np.isnan(b)) | (a == b))
@@ -90,11 +92,33 @@ def _compare_floats(type_: Any, a: Any, b: Any) -> Comparison:
         return _disagree(a, b, wrong)
     x, y = a[both], b[both]
     if x.size and not type_.values_eq_approx(y, x):
+        better = _nearer(a, b, exact) & both
+        if type_.values_eq_approx(np.where(better, b, a)[both], y):
+            return _improved(a, b, exact, better)
         return _disagree(a, b, both & (np.abs(a - b) == np.max(np.abs(x - y))))
     distance = ulps(x, y) if x.size else np.zeros(1)
     if repaired.any():
         return _repaired(a, b, repaired, float(np.max(distance)))
-    return _agree(x, y, float(np.max(distance)), int(same_special.sum()), a.size)
+    told = _agree(x, y, float(np.max(distance)), int(same_special.sum()), a.size)
+    if (told.ulps or 0) > FEW and (_nearer(a, b, exact) | ~both | (a == b)).all():
+        return replace(told, text=f"{told.text}, nearer to what it is in {exact.dtype}")
+    return told
+
+
+def _nearer(a: Any, b: Any, exact: Any) -> Any:
+    """Where the second is nearer to the exact value."""
+    if exact is None or exact.shape != a.shape:
+        return np.zeros(a.shape, bool)
+    return np.isfinite(exact) & (np.abs(b - exact) < np.abs(a - exact))
+
+
+def _improved(a: Any, b: Any, exact: Any, where: Any) -> Comparison:
+    apart = np.where(where & np.isfinite(a - b), np.abs(a - b), -1)
+    at = np.unravel_index(int(np.argmax(apart)), a.shape)
+    text = f"improved: {a[at]:.6g} became {b[at]:.6g}, in {exact.dtype} it is {exact[at]:.10g}"
+    if a.size > 1:
+        text += f", and {int(where.sum())} of {a.size} elements are nearer to that"
+    return Comparison(Verdict.REPAIRED, text, None)
 
 
 def _same() -> Comparison:
@@ -163,6 +187,7 @@ class Check:
     outputs: list[tuple[str, Comparison]] = field(default_factory=list)
     problem: str | None = None
     blame: str | None = None
+    strange: str | None = None  # where nan or inf came from first
     shapes_before: Shapes = field(default_factory=dict)
     shapes_after: Shapes = field(default_factory=dict)
 
@@ -187,7 +212,9 @@ def check_values(record: Record) -> Check:
     if values is None:
         return check
     try:
-        expected, check.shapes_before = walk(record.before, values)
+        strange: list[str] = []
+        expected, check.shapes_before = walk(record.before, values, strange)
+        check.strange = "; ".join(strange[:3]) or None
     except Exception as error:
         check.problem = f"the graph as it was built raises {_name(error)}"
     try:
@@ -199,7 +226,8 @@ def check_values(record: Record) -> Check:
         return check
     walked = _walk_after(record, values, check)
     if check.problem is None:
-        _compare_outputs(record, check, expected, found, walked)
+        exact = walk_wide(record.before, values)
+        _compare_outputs(record, check, expected, found, walked, exact)
     return check
 
 
@@ -223,17 +251,21 @@ def _walk_after(record: Record, values: list[Any], check: Check) -> list[Any] | 
     return outputs
 
 
-def _compare_outputs(record: Record, check: Check, expected: Any, found: Any, walked: Any) -> None:
+def _compare_outputs(
+    record: Record, check: Check, expected: Any, found: Any, walked: Any, exact: Any
+) -> None:
     types = [v.type for v in record.before.outputs]
+    exact = [None] * len(types) if exact is None else exact
     names = output_names(record)
     check.outputs = [
-        (name, compare_values(t, a, b))
-        for name, t, a, b in zip(names, types, expected, found, strict=True)
+        (name, compare_values(t, a, b, c))
+        for name, t, a, b, c in zip(names, types, expected, found, exact, strict=True)
     ]
     if check.verdict is not Verdict.DISAGREE or walked is None:
         return
     again = max(
-        compare_values(t, a, b).verdict for t, a, b in zip(types, expected, walked, strict=True)
+        compare_values(t, a, b, c).verdict
+        for t, a, b, c in zip(types, expected, walked, exact, strict=True)
     )
     check.blame = (
         "the rewritten graph disagrees also when it is run op by op, so a rule is to blame"

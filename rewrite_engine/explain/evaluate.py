@@ -13,20 +13,24 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.explain.capture import copied
+from rewrite_engine.graph.destroyhandler import named
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.link import linker
 from rewrite_engine.link.program import Argument, Program, schedule
 from rewrite_engine.link.vm.plan import Plan
+from rewrite_engine.scalar.op import Cast
 
 Shapes = dict[Variable, tuple[int, ...]]
 LENGTH = 4  # of a dimension of which nothing is known
 
 
-def walk(fgraph: FunctionGraph, values: Sequence[Any]) -> tuple[list[Any], Shapes]:
+def walk(
+    fgraph: FunctionGraph, values: Sequence[Any], strange: list[str] | None = None
+) -> tuple[list[Any], Shapes]:
     """Evaluate a graph op by op; return its outputs and the shape of every array met. The values
-    are copied.
+    are copied. strange: gets what is not finite first: the inputs, else the first result.
 
     Raises whatever an op raises, and `AssumptionError` where something declared is not true.
     """
@@ -38,16 +42,80 @@ def walk(fgraph: FunctionGraph, values: Sequence[Any]) -> tuple[list[Any], Shape
     shapes: Shapes = {}
     for v, cell in cells.items():
         _note(shapes, v, cell[0])
+        if strange is not None and (kinds := not_finite(cell[0])):
+            strange.append(
+                f"{'the constant' if isinstance(v, Constant) else 'the input'} {v} has {kinds}"
+            )
     with np.errstate(all="ignore"):
         for i, node in enumerate(nodes):
             cells.update((v, [None]) for v in node.outputs)
             _run(node, cells)
             for v in node.outputs:
                 _note(shapes, v, cells[v][0])
+                if strange is not None and not strange and (kinds := not_finite(cells[v][0])):
+                    strange.append(f"{named(node)} is the first to give {kinds}")
             for v in {*node.inputs, *node.outputs}:
                 if last.get(v, -1) <= i:
                     cells[v] = [None]
     return [cells[v][0] for v in fgraph.outputs], shapes
+
+
+def not_finite(value: Any) -> str:
+    """`nan`, `inf`, `nan and inf`, or nothing: what an array has of them."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "fc":
+        return ""
+    kinds = {"nan": np.isnan(array).any(), "inf": np.isinf(array).any()}
+    return " and ".join([kind for kind, there in kinds.items() if there])
+
+
+WIDER = {"float16": "float64", "float32": "float64", "complex64": "complex128"}
+
+
+def walk_wide(fgraph: FunctionGraph, values: Sequence[Any]) -> list[Any] | None:
+    """The outputs with every float in twice the precision or more; None where nothing is narrower
+    than that, or it cannot be done. What a graph means, but for its rounding.
+    """
+    wide: dict[Variable, Variable] = {}
+
+    def of(v: Variable) -> Variable:
+        if v not in wide:
+            dtype = WIDER.get(getattr(v.type, "dtype", ""))
+            kind = v.type if dtype is None else v.type.clone(dtype=dtype)
+            if isinstance(v, Constant):
+                wide[v] = v if dtype is None else kind.make_constant(v.data.astype(dtype))
+            else:
+                wide[v] = kind()
+        return wide[v]
+
+    try:
+        inputs = [of(v) for v in fgraph.inputs]
+        if not any(getattr(v.type, "dtype", "") in WIDER for v in fgraph.outputs):
+            return None
+        for node in schedule(fgraph):
+            made = _wide_op(node).make_node(*[of(v) for v in node.inputs])
+            wide.update(zip(node.outputs, made.outputs, strict=True))
+        graph = FunctionGraph(inputs, [of(v) for v in fgraph.outputs])
+        given = [
+            np.asarray(value).astype(v.type.dtype) if v.type is not old.type else value
+            for v, old, value in zip(inputs, fgraph.inputs, values, strict=True)
+        ]
+        return walk(graph, given)[0]
+    except Exception:  # an op that is for certain dtypes only: there is no reference then
+        return None
+
+
+def _wide_op(node: Apply) -> Any:
+    """The op that computes the same in wider floats."""
+    op = node.op
+    for name in ("dtype", "acc_dtype"):
+        if getattr(op, name, None) in WIDER and name in (op.__props__ or ()):
+            params = {p: getattr(op, p) for p in op.__props__}
+            op = type(op)(**(params | {name: WIDER[getattr(op, name)]}))
+    scalar = getattr(op, "scalar_op", None)
+    if isinstance(scalar, Cast) and scalar.dtype in WIDER:
+        op = type(op)(type(scalar)(WIDER[scalar.dtype]))
+    return op
 
 
 def _run(node: Apply, cells: dict[Variable, list[Any]]) -> None:

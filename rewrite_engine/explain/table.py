@@ -97,9 +97,14 @@ def headline(report: Report) -> str:
         return f"{text}; in {plural(verdicts[Verdict.DISAGREE], 'function')} the values DISAGREE."
     tail = "" if verdicts[Verdict.UNKNOWN] == n else "; no values disagree"
     if verdicts[Verdict.REPAIRED]:
-        tail += (
-            f", and in {plural(verdicts[Verdict.REPAIRED], 'function')} nan or inf became numbers"
-        )
+        texts = [one.text for f in report.functions for _, one in f.check.outputs]
+        what = ["nan or inf became numbers"] * any(t.startswith("repaired") for t in texts)
+        what += ["values became more accurate"] * any(t.startswith("improved") for t in texts)
+        there = plural(verdicts[Verdict.REPAIRED], "function")
+        tail += f", and in {there} {' or '.join(what)}"
+    strange = sum(any(one.special for _, one in f.check.outputs) for f in report.functions)
+    if strange:
+        tail += f"; in {plural(strange, 'function')} results are NAN OR INF, before and after"
     return text + tail + "."
 
 
@@ -281,13 +286,21 @@ def values_lines(f: FunctionReport) -> Iterator[str]:
         return
     if check.verdict <= Verdict.AGREE:
         yield _agreement(f)
+        yield from _strange(f)
         return
     yield f"values compared on {check.basis}:"
     for name, one in check.outputs:
         loud = "DISAGREE: " if one.verdict is Verdict.DISAGREE else ""
         yield f"          {name}: {loud}{one.text}"
+    yield from _strange(f)
     if check.blame is not None:
         yield f"          {check.blame}"
+
+
+def _strange(f: FunctionReport) -> Iterator[str]:
+    """Where nan and inf come from that are in the results before and after."""
+    if f.check.strange is not None and any(one.special for _, one in f.check.outputs):
+        yield f"          nan or inf: {f.check.strange}"
 
 
 def _agreement(f: FunctionReport) -> str:

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
 from rewrite_engine.explain.compare import Verdict, compare_values, ulps
+from rewrite_engine.explain.evaluate import walk_wide
+from rewrite_engine.explain.record import recording
+from rewrite_engine.explain.report import Report
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.type import generic
 from rewrite_engine.tensor.type import TensorType
 
@@ -116,3 +122,53 @@ def test_numbers_have_no_place():
 def test_other_objects_are_compared_by_their_type():
     assert compare_values(generic, "a", "a").verdict is Verdict.IDENTICAL
     assert compare_values(generic, "a", "b").text == "'a' became 'b'"
+
+
+# --- what is better, and what is nan --------------------------------------------------------------
+
+
+def test_a_more_accurate_value_is_no_disagreement() -> None:
+    x = pt.fvector("x")
+    values = np.array([1e-6, 1e-5, 3e-3], "float32")
+    with recording() as recorder:
+        f = rw.function([x], 1e6 * pt.log(1 + x))
+        f(values)
+    report = Report(recorder.records)
+    assert report.ok
+    (comparison,) = [one for _, one in report.functions[0].check.outputs]
+    assert comparison.verdict is Verdict.REPAIRED
+    assert "improved: " in comparison.text
+    assert "in float64 it is 0.99999" in comparison.text
+    assert "values became more accurate" in " ".join(str(report).split())
+
+
+def test_a_less_accurate_value_is_one() -> None:
+    a, b, exact = (np.array([v], t) for v, t in ((1.0, "f4"), (1.1, "f4"), (1.01, "f8")))
+    type_ = pt.fvector().type
+    assert compare_values(type_, a, b, exact).verdict is Verdict.DISAGREE
+    assert compare_values(type_, b, a, exact).verdict is Verdict.REPAIRED
+    assert compare_values(type_, b, a).verdict is Verdict.DISAGREE
+    assert compare_values(type_, a, a + np.inf, exact).verdict is Verdict.DISAGREE
+
+
+def test_the_summary_says_that_results_are_nan_and_why() -> None:
+    x = pt.dvector("x")
+    with recording() as recorder:
+        rw.function([x], pt.log(x) * 2)(np.array([-1.0, 2.0]))
+        rw.function([x], x * 2)(np.array([np.nan, np.inf]))
+    text = " ".join(str(Report(recorder.records)).split())
+    assert "in 2 functions results are NAN OR INF, before and after" in text
+    assert "log(x)" in text.split("nan or inf: ")[1]
+    assert "is the first to give nan" in text
+    assert "the input x has nan and inf" in text
+
+
+def test_a_wide_reference_of_narrow_graphs() -> None:
+    x = pt.fvector("x")
+    y = pt.cast(pt.exp(x), "float32").sum() * np.float32(2) + pt.softmax(x)[0]
+    graph = FunctionGraph([x], [y])
+    (value,) = walk_wide(graph, [np.array([1.0, 2.0], "float32")]) or []
+    assert value.dtype == "float64"
+    e = np.exp([1.0, 2.0])
+    assert value == pytest.approx(2 * e.sum() + e[0] / e.sum(), rel=1e-14)
+    assert walk_wide(FunctionGraph([z := pt.dvector()], [z + 1]), [np.ones(2)]) is None
