@@ -18,7 +18,7 @@ from rewrite_engine.errors import DTypeError, ForeignObjectError, ShapeError, de
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
 from rewrite_engine.graph.op import REMEMBERED, Lengths, Op
 from rewrite_engine.graph.origin import user_origin
-from rewrite_engine.scalar.dtype import is_number
+from rewrite_engine.scalar.dtype import DISCRETE, is_number, quotient_dtype
 from rewrite_engine.scalar.op import ScalarOp, named
 from rewrite_engine.tensor.broadcast import broadcast_types, build_site, check_shapes
 from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth, weak_constant
@@ -211,6 +211,9 @@ class Elemwise(Op):
         outs: list[Any] = [None] * self.nout
         for o, i in self.inplace_pattern:
             outs[o] = inputs[i] if isinstance(inputs[i], np.ndarray) else None
+        if self.scalar_op.inner is quotient_dtype:  # by the node's type: floatX may be another now
+            if DISCRETE.issuperset([x.type.dtype for x in node.inputs]):
+                inputs = [np.asarray(x).astype(node.outputs[0].type.numpy_dtype) for x in inputs]
         results = self.scalar_op.impl_all(*inputs, outs=outs)
         for cell, var, value in zip(output_storage, node.outputs, results, strict=True):
             value = np.asarray(value, var.type.numpy_dtype)

@@ -11,6 +11,7 @@ import sys
 import numpy as np
 import pytest
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.config import config
 from rewrite_engine.errors import DTypeError, ForeignObjectError, NDimError
@@ -62,6 +63,15 @@ def test_quotients_of_integers_follow_floatX():
         with config.change_flags(floatX=floatX):
             assert pt.true_div(i, j).dtype == pt.true_div(i, 3).dtype == floatX
             assert pt.true_div(i, pt.fvector()).dtype == "float32"
+    for built, runs in (("float64", "float32"), ("float32", "float64")):
+        with config.change_flags(floatX=built):
+            third = i / 3
+        with config.change_flags(floatX=runs):
+            for mode in ("fast_run", "fast_compile"):
+                found = rw.function([i], third, mode=mode)([1])
+                assert found.dtype == built
+                assert found == np.dtype(built).type(1) / np.dtype(built).type(3)
+            assert third.eval({i: [1]}) == np.dtype(built).type(1) / np.dtype(built).type(3)
 
 
 def test_importing_needs_no_scipy():
