@@ -86,15 +86,18 @@ def times(a, factor):
 
 def squared(a):
     """The square of a linear form, as one."""
-    scale = next(iter(a.values()))
+    scale = next(iter(a.values()), 0.0)
+    if not scale:
+        return {}
     key = (sqr, frozenset({key: c / scale for key, c in a.items()}.items()))
     return {key: scale * scale}
 
 
 def along(a, b):
-    """How many times b is in a, as far as its first term tells; 0 if it is not."""
-    key = next(iter(b))
-    return a.get(key, 0.0) / b[key]
+    """How many times b is in a, as far as its first term tells; 0 if it is not, or b is 0."""
+    for key, c in b.items():
+        return a.get(key, 0.0) / c
+    return 0.0
 
 
 def written(parts):

@@ -185,3 +185,13 @@ def test_factors_in_between_stay_in_their_order() -> None:
     f = rw.function([x, y, z, u, v], x / pt.exp(y) * z * u * v * pt.exp(y))
     given = [1e200, 460.0, 1e200, 1e-150, 1e-150]
     np.testing.assert_allclose(f(*[np.array([g]) for g in given]), 1e100, rtol=1e-10)
+
+
+@pytest.mark.parametrize("outer", [pt.sigmoid, pt.erfc, lambda v: pt.exp(pt.sqr(v)), pt.exp])
+def test_an_argument_that_is_0_is_no_multiple(outer: Any) -> None:
+    x, y = pt.vectors("x y")
+    for other in (pt.exp(-y), pt.sigmoid(y - y), pt.erfc(x)):
+        term = outer(x - x) * other
+        f = rw.function([x, y], term, on_unused_input="ignore")
+        plain = rw.function([x, y], term, mode=rw.Mode(optimizer=None), on_unused_input="ignore")
+        np.testing.assert_allclose(f([0.5, -2.0], [1.0, 3.0]), plain([0.5, -2.0], [1.0, 3.0]))
