@@ -182,7 +182,7 @@ class Judge:
         if apart <= max(64 * unit, 1e-36):  # (what a kink of the slope makes of a difference)
             return None
         around = self.around(i, at)
-        if around is None and apart > MENDED[f.dtype.name] * unit:
+        if around is None and apart > max(MENDED[f.dtype.name] * unit, 200 * float(info.eps)):
             kind = self.excuse()
             return None if kind is None else Finding(kind, text)
         slack = 50 * around if around is not None else apart
@@ -238,12 +238,13 @@ class Judge:
 
     def is_taken(self, v: Any, bad: np.ndarray) -> bool:
         """Whether the values at some places change the result."""
-        changed = {**self.case.given, v: np.where(bad, np.nan, self.values[v]).astype(v.type.dtype)}
         (out,) = self.case.outputs
-        if out is v:
-            return True
-        before, after = self.values[out], evaluate([out], changed)[out]
-        return not np.array_equal(before, after, equal_nan=True)
+        for other in (np.nan, 1.234):
+            value = np.where(bad, other, self.values[v]).astype(v.type.dtype)
+            after = evaluate([out], {**self.case.given, v: value})[out]
+            if not np.array_equal(self.values[out], after, equal_nan=True):
+                return True
+        return out is v
 
 
 #: where functions have no slope, or none that is finite

@@ -194,8 +194,11 @@ class Judge:
             return False
         widths = [v.type.dtype for n in self.case.nodes for v in n.outputs if v.type.kind == "f"]
         coarse = min([f.dtype.name, *widths], key=lambda name: np.finfo(name).bits)
-        slack = MENDED[coarse] * float(np.finfo(coarse).eps) * abs(float(truth))
-        return abs(mpf(float(f)) - truth) <= max(slack, float(np.finfo(coarse).tiny))
+        info = np.finfo(coarse)
+        floats = [a[np.isfinite(a)] for v, a in self.case.given.items() if v.type.kind == "f"]
+        size = max([float(np.abs(a).max(initial=0)) for a in floats], default=0.0)
+        slack = float(info.eps) * max(MENDED[coarse] * abs(float(truth)), 64 * size)
+        return abs(mpf(float(f)) - truth) <= max(slack, float(info.tiny))
 
     def true(self, i: int, place: Any) -> Any:
         """The true value; None where it is not known."""

@@ -227,7 +227,7 @@ def other(p: Pool) -> Any:
         lambda v: pt.specify_shape(v, [s if rng.random() < 0.6 else None for s in shape]),
         lambda v: pt.broadcast_to(v, (2, *shape)),
         lambda v: pt.expand_dims(v, rng.randint(0, n)),
-        lambda v: pt.squeeze(v, shape.index(1)),
+        lambda v: pt.squeeze(v, rng.randrange(n)),
         lambda v: pt.moveaxis(v, rng.randrange(n), rng.randrange(n)),
         lambda v: pt.swapaxes(v, 0, -1),
         lambda v: pt.tensordot(v, v, [[0], [0]]),
