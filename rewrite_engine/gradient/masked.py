@@ -259,8 +259,9 @@ def _fitted(op: Elemwise, i: int, x: Any, g: Any, keep: bool) -> Any:
     if not keep or is_null(value):
         return value
     aligned = g.type.ndim == x.type.ndim or all(x.type.broadcastable)
-    covers = g.where if g.taken and aligned else None
-    return Masked(value, sum_to(condition(g), x.type, Any_), clean=True, covers=covers)
+    where = sum_to(condition(g), x.type, Any_)
+    covers = g.where if g.taken and aligned and where is not g.where else None
+    return Masked(value, where, clean=True, covers=covers)
 
 
 def _same_ones(have: TensorType, want: TensorType) -> bool:

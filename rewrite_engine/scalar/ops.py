@@ -210,11 +210,11 @@ def _one_minus_square(x: Any) -> Any:
 arcsin = _float("arcsin", "arcsin", lambda m, g, z, x: g / m.sqrt(_one_minus_square(x)), cost=10)
 arccos = _float("arccos", "arccos", lambda m, g, z, x: -g / m.sqrt(_one_minus_square(x)), cost=10)
 arctan = _float("arctan", "arctan", lambda m, g, z, x: g / (m.sqr(x) + 1), cost=10)
-#: sqrt(x**2 + y**2), which does not overflow on the way
+#: sqrt(x**2 + y**2), which does not overflow on the way; flat at 0, as `abs`
 hypot = _op(
     "hypot", 2, "hypot", (
-        lambda m, g, z, x, y: g * (x / z),
-        lambda m, g, z, x, y: g * (y / z),
+        lambda m, g, z, x, y: m.switch(m.eq(z, 0), 0.0, g * (x / z)),
+        lambda m, g, z, x, y: m.switch(m.eq(z, 0), 0.0, g * (y / z)),
     ), inner=float_dtype, cost=10, commutative=True,
 )  # fmt: skip
 arctan2 = _op(

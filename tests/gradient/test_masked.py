@@ -111,6 +111,17 @@ def test_a_scalar_used_by_a_vector():
     assert values(g, {s: 2.0, x: [1.0, 2]}) == 1
 
 
+def test_several_conditions_for_all_elements():
+    x, s = pt.dvector("x"), pt.dscalar("s")
+    t = pt.exp(s)
+    first = pt.switch(s > 1, (x * pt.log(t)).sum(), 0)
+    second = pt.switch(s > 2, (x / t).sum(), (x[:, None] * pt.sqrt(t)).sum())
+    third = pt.switch(x > s, x * t, 0).sum()
+    g = grad(first + second + third, s)
+    e = np.exp(0.5)
+    assert values(g, {x: [0.25, 1.0], s: 0.5}) == pytest.approx(1.25 * np.sqrt(e) / 2 + e)
+
+
 def test_a_condition_for_all_goes_through_every_op():
     x, A, s = pt.dvector("x"), pt.dmatrix("A"), pt.dscalar("s")
     cost = pt.switch(s > 0, pt.softmax(pt.dot(1 / A, x)).sum() + pt.prod(pt.log(x)), 0)
