@@ -230,3 +230,17 @@ def test_of_integers(name: str, dtype: str):
         at_most = 3  # the value itself is narrow
         got, wanted = got[:at_most], wanted[:at_most]
     np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-30)
+
+
+def test_equal_operands():
+    """The argument of a sigmoid in the gradient is nothing at all."""
+    x = pt.dvector("x")
+    for function, slope in [
+        (lambda v: pt.exp(pt.logaddexp(v, v)), lambda v: 2 * np.exp(v)),
+        (lambda v: pt.exp(-pt.sqr(v - v)) * pt.sigmoid(v - v) * v, lambda v: 0.5 + 0 * v),
+        (lambda v: pt.hypot(v, v), lambda v: np.sqrt(2) * np.sign(v)),
+    ]:
+        g = grad(function(x).sum(), x)
+        at = np.array([1.0, 0, -2])
+        np.testing.assert_allclose(rw.function([x], g)(at), slope(at), atol=1e-15)
+        np.testing.assert_allclose(evaluate([g], {x: at})[0], slope(at), atol=1e-15)
