@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from rewrite_engine.rules.monomials.linear import MANY, combined, linear, number_of, times, written
+from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import (
     add,
     cast,
@@ -61,11 +62,13 @@ class Factor:
         return value if side == 1 else reciprocal(value)
 
     def written_argument(self, scale=1.0):
-        """A multiple of the argument as a term of the dtype of the factor."""
+        """A multiple of the argument as a term of the dtype of the factor, or of a wider one."""
         value = written(times(self.argument, scale))
         if isinstance(value, float):
             return constant(value, dtype=self.dtype)
-        return value if self.dtype in (None, value.type.dtype) else cast(value, self.dtype)
+        if self.dtype is None or promote(value.type.dtype, self.dtype) == value.type.dtype:
+            return value  # a narrower dtype would take its digits away
+        return cast(value, self.dtype)
 
     def written(self, side):
         """The factor as it stands above (1) or below (-1) the bar, as terms to be multiplied one by
