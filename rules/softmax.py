@@ -153,9 +153,10 @@ def softmax_cancels(y, x: Real, axis: Prop):
     return (y / p) * p >> unless_nan(p, y)
 
 
-def all_zero(zeros):
-    """Whether a term is zeros in some shape."""
-    return zeros.head is second and getattr(zeros.owner.inputs[1], "number", None) == 0
+def all_zero(zeros, x):
+    """Whether a term is zeros, of the shape of x where the two can be multiplied."""
+    alike = zeros.type.broadcastable == x.type.broadcastable
+    return alike and zeros.head is second and getattr(zeros.owner.inputs[1], "number", None) == 0
 
 
 def scattered(at, add_at, zeros, y, p, x, i):

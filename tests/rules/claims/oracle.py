@@ -269,8 +269,11 @@ def unlike(
     if np.isinf(b):
         fine = overflown or is_true(b, t, size, units)
         return None if fine else "what is finite becomes infinite"
-    if t is None:
-        t = number(a)
+    return farther(sides, a, b, number(a) if t is None else t, size, units)
+
+
+def farther(sides: Sides, a: Any, b: Any, t: Any, size: float, units: float) -> str | None:
+    """Whether a finite b is farther from the truth than a."""
     if t != t:
         return "a number where the true value is none"
     if sides.limits and b == 0 and abs(t) < float(np.finfo(a.dtype).tiny):
