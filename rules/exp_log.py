@@ -1,8 +1,6 @@
 """Logarithms and exponentials: what cancels, and what keeps its digits."""
 
-from math import isfinite
-
-from rewrite_engine.rules.facts import nonneg, positive, same_dtype
+from rewrite_engine.rules.facts import finite, nonneg, nonzero, positive, same_dtype
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import (
     abs,
@@ -341,7 +339,7 @@ def power_of_exp(x: Real, c: RealConstant):
     >>> rewritten(exp(vector("x")) ** 0.3)
     exp(0.3 * x)
     """
-    return exp(x) ** c >> exp(c * x), given(lambda c: c.number and isfinite(c.number))
+    return exp(x) ** c >> exp(c * x), given(finite(c), nonzero(c))
 
 
 @rule(phase="stabilize")
