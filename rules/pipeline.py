@@ -37,6 +37,7 @@ PACKS = (
     "rewrite_engine.rules.collect",
     "rewrite_engine.rules.logic",
     "rewrite_engine.rules.exp_log",
+    "rewrite_engine.rules.monomials.rest",
     "rewrite_engine.rules.softmax",
     "rewrite_engine.rules.guarded",
     "rewrite_engine.rules.monomials.saturation",

@@ -135,10 +135,14 @@ def _log1mexp(x: Any, out: Any = None) -> Any:
 
 
 def _logdiffexp(x: Any, y: Any, out: Any = None) -> Any:
-    """log(exp(x) - exp(y)) for x >= y, else NaN."""
+    """log(exp(x) - exp(y)) for x >= y, else NaN (-inf where exponentials that are not told apart
+    come to 0).
+    """
     with np.errstate(all="ignore"):
         result = np.asarray(x + _log1mexp(np.subtract(y, x)))
-        result = np.where((x == -np.inf) & (y == -np.inf), x, result)
+        if np.isnan(result).any():
+            lost = np.isnan(result) & (np.exp(x) - np.exp(y) == 0)
+            result = np.where(lost, np.array(-np.inf, result.dtype), result)
     return result if out is None else _copy(result, out)
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from rewrite_engine.rules.monomials.linear import MANY, combined, linear, number_of, times, written
 from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import (
@@ -84,15 +86,29 @@ class Factor:
         return [base if power == 1 else sqr(base) if power == 2 else pow(base, power)]
 
 
+def as_float(x, dtype):
+    """An argument of a function whose values are floats: integers would wrap around (those that
+    are rounded are taken as they are).
+    """
+    if x.type.kind == "f" or (x.type.kind in "iu" and np.iinfo(x.type.dtype).bits > 32):
+        return x
+    return cast(x, dtype)
+
+
+def floats_of(v):
+    """The linear form of the argument of v, or None."""
+    x = as_float(v.owner.inputs[0], v.type.dtype)
+    return linear(x) if x.type.kind == v.type.kind == "f" else None
+
+
 def known_factors(v):
     """The factors of a term that is no product, and a number before them; None for others."""
     op = v.head
     if op is sqr or op is pow:
         return _power(v)
     if op in KNOWN:
-        x = v.owner.inputs[0]
-        fits = x.type.dtype == v.type.dtype
-        return ([Factor(op, linear(x), 1.0, dtype=v.type.dtype)], 1.0) if fits else None
+        u = floats_of(v)
+        return ([Factor(op, u, 1.0, dtype=v.type.dtype)], 1.0) if u else None
     if op is add or op is sub:
         return _sum_factors(v)
     return None
@@ -124,12 +140,12 @@ def _sum_factors(v):
         ((s, a), (t, b)) = terms
         a, b, s, t = (a, b, s, t) if number_of(a) is not None else (b, a, t, s)
         if number_of(a) == s == 1 and b.head is exp and t == 1:
-            u = linear(b.owner.inputs[0])
+            u = floats_of(b)
             return ([Factor(sigmoid, times(u, -1.0), -1.0, dtype=b.type.dtype)], 1.0) if u else None
         if number_of(a) == s == 1 and t == -1 and b.head is sqr:
             inner = b.owner.inputs[0]
             if inner.head is tanh:
-                u = linear(inner.owner.inputs[0])
+                u = floats_of(inner)
                 pair = [Factor(sigmoid, times(u, c), 1.0, dtype=b.type.dtype) for c in (2.0, -2.0)]
                 return (pair, 4.0) if u else None
     if any(has_known(term) for _, term in terms):

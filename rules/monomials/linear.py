@@ -23,12 +23,19 @@ def linear(v):
     """v as {term: coefficient}; a square of a linear form is a term with a key of its own."""
     parts = {}
     _add_linear(v, 1.0, parts, DEEP)
-    return {key: c for key, c in parts.items() if c}
+    return parts if all(parts.values()) else {v: 1.0}  # x - x shows the NaNs of x
+
+
+def is_of_floats(v):
+    """Whether what computes v has floats and numbers to do it from."""
+    return v.owner is not None and all(
+        u.type.kind == "f" or u.head is CONSTANT for u in v.owner.inputs
+    )
 
 
 def _add_linear(v, scale, parts, depth):
     """Add scale * v to the parts."""
-    op, number = v.head if depth else v, number_of(v)
+    op, number = v.head if depth and is_of_floats(v) else v, number_of(v)
     if number is not None:
         parts[ONE] = parts.get(ONE, 0.0) + scale * number
         return

@@ -8,7 +8,7 @@ logarithm that does not, and they add up.
 
 import math
 
-from rewrite_engine.rules.facts import nonneg, positive
+from rewrite_engine.rules.facts import nonneg, nonzero, positive
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.monomials.factor import KNOWN, summands
 from rewrite_engine.rules.monomials.linear import MANY, number_of
@@ -21,6 +21,7 @@ from rewrite_engine.tensor import (
     abs,
     add,
     cosh,
+    erf,
     erfc,
     exp,
     expm1,
@@ -128,8 +129,9 @@ def log_of_rest(rest):
     not known.
     """
     for f in rest:
-        fact = nonneg if f.power > 0 else positive
-        if f.kind in OPPOSITES or not fact(f.base()):
+        v = f.base()
+        known = nonneg(v) if f.power > 0 else positive(v) and nonzero(v)
+        if f.kind in OPPOSITES or not known:
             return None
     return [(f.power, log(f.base())) for f in rest]
 
@@ -226,7 +228,7 @@ def log_sum(logs):
 
 # --- rules ----------------------------------------------------------------------------------------
 
-MADE_OF = KNOWN | {mul, true_div, neg, reciprocal, add, sub, expm1, switch}
+MADE_OF = KNOWN | {erf, mul, true_div, neg, reciprocal, add, sub, expm1, switch}
 
 
 def may_be_made(op, seen, distinct):
@@ -265,6 +267,19 @@ def log1p_of_factors(fgraph, node):
     x = node.inputs[0]
     if x.type.kind != "f":
         return None
-    known = log_of(sub(1.0, x.owner.inputs[0])) if x.head is neg else None
-    found = log_of_sum([(1, 1.0), *signed_terms(x)], 4) if known is None else known
+    found = log_of_one_plus(x)
+    if found is None:
+        found = log_of_sum([(1, 1.0), *signed_terms(x)], 4)
     return fitting(node.outputs[0], found)
+
+
+def log_of_one_plus(x):
+    """log(1 + x) where 1 + x is known; None elsewhere."""
+    if x.head is expm1:
+        return x.owner.inputs[0]
+    if x.head is erf:
+        return logerfc(-x.owner.inputs[0])
+    if x.head is not neg:
+        return None
+    u = x.owner.inputs[0]
+    return logerfc(u.owner.inputs[0]) if u.head is erf else log_of(sub(1.0, u))

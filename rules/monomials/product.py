@@ -53,10 +53,16 @@ class Slot:
         """The terms that stand here now, to be multiplied."""
         if not self.changed:
             return [self.v]
-        parts = [part for f in self.factors if f.power for part in f.written(self.side)]
+        parts = [
+            p for f in self.factors if f.power and not self.rises(f) for p in f.written(self.side)
+        ]
         if self.number != 1:
             parts.insert(0, constant(self.number, dtype=dtype))
         return parts or [constant(1.0, dtype=dtype)]
+
+    def rises(self, f):
+        """Whether a factor below the bar is better above it."""
+        return self.changed and self.side == -1 and f.kind is sigmoid and f.power > 0
 
 
 class Product:
@@ -175,23 +181,29 @@ class Product:
         """
         if f.kind is not add or kind is not None:
             self.lost.append(f.argument if f.kind in KNOWN else {f.term: 1.0})
-        f.slot.changed = True
+        f.slot.changed, f.dtype = True, self.dtype
         f.power, f.kind = power, f.kind if kind is None else kind
         f.argument = f.argument if argument is None else argument
 
     def put(self, f, *new):
         """Factors beside one that is there."""
         for g in new:
-            g.slot, g.dtype = f.slot, g.dtype or f.dtype
+            g.slot, g.dtype = f.slot, self.dtype
         f.slot.factors.extend(new)
         f.slot.changed = True
 
     def written(self):
         """The product as a term, but for the NaNs that it no longer shows."""
+        exponentials = [f for f in self.factors() if f.kind is exp]
+        if len(exponentials) > 1:  # halves would be taken together again
+            for f in exponentials:
+                f.halved = False
         parts = self.operands(self.tree)
         for slot in self.extra:
             if any(f.power for f in slot.factors):
                 parts += slot.written(self.dtype)
+        for slot in self.slots:
+            parts += [p for f in slot.factors if slot.rises(f) for p in f.written(1)]
         return mul(*parts) if len(parts) > 1 else parts[0]
 
     def operands(self, tree):
