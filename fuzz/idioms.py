@@ -50,7 +50,6 @@ ONE: list[Callable[[Any, Any], Any]] = [
     lambda v, p: v - log(exp(v).sum()),
     lambda v, p: exp(v - v.max()) / exp(v - v.max()).sum(),
     lambda v, p: v.max() + log(exp(v - v.max()).sum()),
-    lambda v, p: log(exp(v).mean()),
 ]
 #: of two, the second between 0 and 1
 TWO: list[Callable[[Any, Any, Any], Any]] = [
