@@ -12,6 +12,7 @@ from rewrite_engine.rules.monomials.factor import DESCENDED, KNOWN, Factor, has_
 from rewrite_engine.rules.monomials.linear import MANY, times
 from rewrite_engine.rules.monomials.product import Product, with_nans
 from rewrite_engine.rules.monomials.step import near_step, simple_step, step, total
+from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import add, cast, exp, mul, neg, sigmoid, sub, switch, tanh, true_div
 
 #: exp(x + y) is off by up to |x + y| / 2 units
@@ -258,7 +259,9 @@ def left_over(a, b):
     found = quotient.factors()
     if len(found) != 1 or found[0].kind is not sigmoid or found[0].power != 1:
         return None
-    rest = Product(a.written(), [Factor(sigmoid, times(found[0].argument, -1.0), 1.0)])
+    opposite = times(found[0].argument, -1.0)
+    dtype = promote(a.dtype, b.dtype)
+    rest = Product(a.written(), [Factor(sigmoid, opposite, 1.0, dtype=dtype)], dtype=dtype)
     rest.lost += a.lost + b.lost
     rest.reduce(simple_step)
     return rest
