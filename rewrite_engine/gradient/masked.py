@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.graph.null import grad_not_implemented, is_null
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.null import grad_not_implemented, is_disconnected, is_null
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor.creation import Alloc, ones_like, zeros_like
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.elemwise_grad import in_dtype_of, partials, zero_gradient
-from rewrite_engine.tensor.gather import AdvancedIncSubtensor
-from rewrite_engine.tensor.index import IncSubtensor
+from rewrite_engine.tensor.gather import AdvancedIncSubtensor, AdvancedSubtensor
+from rewrite_engine.tensor.index import IncSubtensor, Subtensor
 from rewrite_engine.tensor.join import Join
 from rewrite_engine.tensor.math import (
     and_,
@@ -45,7 +45,6 @@ _SELECTS = frozenset([switch, maximum, minimum, clip])
 class Masked:
     """The gradient that is `value` where the condition `where` is `taken`, and 0 elsewhere.
 
-    where None: `value` is zeros with something written into them, and the mask are the places.
     clean: `value` itself has the zeros. covers: a condition that holds nowhere else.
     """
 
@@ -62,7 +61,7 @@ class Masked:
 
     def is_whole(self) -> bool:
         """Whether all elements are masked or none, whatever their number."""
-        return self.where is not None and all(self.where.type.broadcastable)
+        return all(self.where.type.broadcastable)
 
     def of(self, value: Any) -> Masked:
         """Another value behind the same mask."""
@@ -80,8 +79,6 @@ def full(g: Any) -> Any:
 
 def condition(g: Masked) -> Any:
     """A boolean variable that is true where the value counts."""
-    if g.where is None:
-        return _written(zeros_like(g.value, dtype="bool"), g.value)
     where = g.where if g.where.type.dtype == "bool" else neq(g.where, 0)
     return where if g.taken else invert(where)
 
@@ -107,18 +104,13 @@ def total(terms: Sequence[Any], add_up: Any) -> Any:
         value = add_up([t.value for t in terms])
         return Masked(value, first.where, first.taken, all(t.clean for t in terms))
     value = add_up([full(t) for t in terms])
-    if any((where, not taken) in masks for where, taken in masks if where is not None):
+    if any((where, not taken) in masks for where, taken in masks):
         return value  # somewhere one of the two branches is taken: everywhere
     covered = {(t.covers, True) for t in terms}
-    known = {(t.where, t.taken): t for t in terms if t.where is not None}
+    known = {(t.where, t.taken): t for t in terms}
     known = {mask: t for mask, t in known.items() if mask not in covered}
     parts = [condition(t) for t in known.values()]
     where = parts[0] if len(parts) == 1 else or_(*parts)
-    written = [t.value for t in terms if t.where is None]
-    if written:
-        where = second(value, where)
-    for t in written:
-        where = _written(where, t)
     return Masked(value, where, clean=True)
 
 
@@ -154,10 +146,7 @@ def read(g: Any) -> Any:
         inner = read(inputs[0])
         if not isinstance(inner, Masked):
             return g
-        where = condition(inner) if inner.where is None else inner.where
-        return Masked(op(inner.value), where, inner.taken, inner.clean)
-    if is_scattered(g):
-        return Masked(g, None, clean=True)
+        return Masked(op(inner.value), inner.where, inner.taken, inner.clean)
     if isinstance(op, IncSubtensor | AdvancedIncSubtensor) and is_zero(inputs[1]):
         if not op.set_instead_of_inc:
             return g
@@ -190,17 +179,6 @@ def _writer(op: Any) -> Any:
     return type(op)(op.idx_list, set_instead_of_inc=True)
 
 
-def _written(where: Any, value: Any) -> Any:
-    """The mask with True at all places where something was added to zeros to make `value`."""
-    writes = []
-    while not is_zero(value):
-        writes.append(value.owner)
-        value = value.owner.inputs[0]
-    for node in reversed(writes):
-        where = _writer(node.op)(where, True, *node.inputs[2:])
-    return where
-
-
 # --- through ops ---------------------------------------------------------------------------------
 
 
@@ -222,21 +200,22 @@ def selects(op: Any) -> bool:
 
 
 def pull_elementwise(
-    node: Apply, g: Any, wanted: Sequence[int], kept: Container[Variable]
+    op: Elemwise,
+    inputs: Sequence[Any],
+    out: Any,
+    g: Any,
+    wanted: Sequence[int],
+    kept: Container[Variable] = (),
 ) -> dict[int, Any]:
-    """The gradients of the wanted inputs of an `Elemwise`, with the mask of its output's gradient
-    and their own.
+    """The gradients of the wanted inputs, with the mask of the result's gradient and their own.
 
     kept: the variables for which a mask matters.
     """
-    op: Any = node.op
-    inputs: Any = node.inputs
-    unread = op.scalar_op.shape_only
-    if isinstance(g, Masked) and g.where is None:
-        g = Masked(g.value, condition(g))
     value = g.value if isinstance(g, Masked) else g
-    some = [i for i in wanted if i not in unread]
-    parts = partials(op, inputs, node.outputs, [value], some)
+    some = [i for i in wanted if i not in op.scalar_op.shape_only]
+    if is_scattered(value) and (g is value or g.clean) and _is_aligned(inputs, out):
+        return _pull_scattered(op, inputs, out, value, some)
+    parts = partials(op, inputs, [out], [value], some)
     if parts is None:
         return {i: grad_not_implemented(op, i, inputs[i]) for i in wanted}
     result = {}
@@ -245,6 +224,30 @@ def pull_elementwise(
             result[i] = zero_gradient(inputs[i])
             continue
         result[i] = _fitted(op, i, inputs[i], both(g, read(part)), inputs[i] in kept)
+    return result
+
+
+def _is_aligned(inputs: Sequence[Any], out: Any) -> bool:
+    """Whether all operands have the shape of the result, or are numbers."""
+    ones = out.type.broadcastable
+    return all(v.type.broadcastable == ones or v.type.ndim == 0 for v in inputs)
+
+
+def _pull_scattered(
+    op: Elemwise, inputs: Sequence[Any], out: Any, g: Any, wanted: Sequence[int]
+) -> dict[int, Any]:
+    """The gradients where that of the result is zeros, and something added at an index: only the
+    elements there are computed with.
+    """
+    at, (_, value, *index) = g.owner.op, g.owner.inputs
+    take = (Subtensor if isinstance(at, IncSubtensor) else AdvancedSubtensor)(at.idx_list)
+    taken = [take(v, *index) if v.type.ndim else v for v in inputs]
+    parts = pull_elementwise(op, taken, take(out, *index), read(value), wanted)
+    result = {i: full(t) for i, t in parts.items()}
+    for i, t in result.items():
+        x = inputs[i]
+        if x.type.ndim and not is_null(t) and not is_disconnected(t):
+            result[i] = at(zeros_like(x, dtype=t.type.dtype), t, *index)
     return result
 
 

@@ -201,8 +201,10 @@ class Reverse:
         """
         op, masked = node.op, any([isinstance(g, Masked) for g in grads])
         if isinstance(op, Elemwise) and len(grads) == 1 and not flat:
-            if masked or selects(op):
-                return pull_elementwise(node, grads[0], inputs, self.reach)
+            if masked or selects(op) or is_scattered(grads[0]):
+                return pull_elementwise(
+                    op, node.inputs, node.outputs[0], grads[0], inputs, self.reach
+                )
         if not masked:
             return _call(node, grads, inputs, flat)
         first = grads[0]
@@ -320,8 +322,7 @@ def _fit(v: Variable, g: Any) -> Any:
         value = _fit(v, g.value)
         if value is g.value:
             return g
-        where = condition(g) if g.where is None else g.where
-        return Masked(value, where, g.taken, g.clean)
+        return Masked(value, g.where, g.taken, g.clean)
     dtype = gradient_dtype(v)
     if g.type.dtype != dtype and not (g.type.kind == "c" and v.type.kind != "c"):
         g = cast(g, dtype)
