@@ -6,20 +6,19 @@ A factor that is the same along the axes of the sum cancels in `y / sum(exp(x)) 
 the values they had wherever nothing overflows.
 """
 
+from math import inf
+
 from rewrite_engine.rules.facts import same_dtype
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.reduce import putting_back
 from rewrite_engine.tensor import (
-    AdvancedIncSubtensor,
-    AdvancedSubtensor,
     DimShuffle,
-    IncSubtensor,
-    Subtensor,
     Sum,
     eq,
     exp,
     isnan,
     log,
+    lt,
     second,
     switch,
 )
@@ -92,9 +91,19 @@ def softmax_cancels_in_product(y, x: Real, axis: Prop, keepdims: Prop):
     return left >> unless_nan(ScaledExp(axis=axis)(x), y), given(stands_beside)
 
 
-def same_slices(v, x, axis):
-    """Whether a sum of v over `axis` adds up what one of x does: nothing that has another scale."""
-    return v.type.ndim <= x.type.ndim or of_all(x, axis)
+def same_slices(v, x):
+    """Whether a sum of v / sum(exp(x)) adds up what one of x does: nothing that has another scale,
+    and no more terms.
+    """
+    short, own = x.type.broadcastable, v.type.broadcastable
+    return len(own) <= len(short) and not any(
+        n and not m for m, n in zip(own[::-1], short[::-1], strict=False)
+    )
+
+
+def same_slices_chosen(c, v, x):
+    """The same of a choice."""
+    return same_slices(c, x) and same_slices(v, x)
 
 
 @rule(phase="stabilize")
@@ -112,7 +121,7 @@ def softmax_denominator_gradient(v, x: Real, axis: Prop, keepdims: Prop):
     return outer(v / total(e)) * e >> right, given(stands_beside, same_slices)
 
 
-@rule(phase="stabilize")
+@rule(phase="stabilize", claim=approx(ulps=8))
 def softmax_gradient(a, v, x: Real, axis: Prop):
     """What comes through the numerator and the denominator, as one product.
 
@@ -153,88 +162,6 @@ def softmax_cancels(y, x: Real, axis: Prop):
     return (y / p) * p >> unless_nan(p, y)
 
 
-def all_zero(zeros, x):
-    """Whether a term is zeros, of the shape of x where the two can be multiplied."""
-    alike = zeros.type.broadcastable == x.type.broadcastable
-    return alike and zeros.head is second and getattr(zeros.owner.inputs[1], "number", None) == 0
-
-
-def scattered(at, add_at, zeros, y, p, x, i):
-    """Zeros with y / p[i] added at i, and with y (in the shape of x[i]) added there."""
-    return add_at(zeros, y / at(p, *i), *i), add_at(zeros, second(at(x, *i), y), *i)
-
-
-@rule(phase="stabilize")
-def softmax_cancels_at_index(zeros, y, x: Real, axis: Prop, template: Prop, i: Rest):
-    """The gradient of log(p[i]), also where p[i] underflows to 0.
-
-    >>> x, y = vector("x"), scalar("y")
-    >>> p = softmax(x)
-    >>> rewritten(inc_subtensor(zeros_like(p)[2], y / p[2]) * p)
-    switch(isnan(Softmax{axis=None}(x)), Softmax{axis=None}(x),
-        IncSubtensor{2}(second(Softmax{axis=None}(x), 0.0), second(Subtensor{2}(x), y)))
-    """
-    p, at = Softmax(axis=axis)(x), Subtensor(idx_list=template)
-    add_at = IncSubtensor(idx_list=template, set_instead_of_inc=False)
-    there, right = scattered(at, add_at, zeros, y, p, x, i)
-    return there * p >> unless_nan(p, right), given(all_zero)
-
-
-@rule(phase="stabilize")
-def softmax_cancels_at_indices(zeros, y, x: Real, axis: Prop, template: Prop, i: Rest):
-    """The same for indices in arrays.
-
-    >>> x, y, i = vector("x"), vector("y"), ivector("i")
-    >>> p = softmax(x)
-    >>> rewritten(inc_subtensor(zeros_like(p)[i], y / p[i]) * p)
-    switch(isnan(Softmax{axis=None}(x)), Softmax{axis=None}(x),
-        AdvancedIncSubtensor{i}(second(Softmax{axis=None}(x), 0.0),
-        second(AdvancedSubtensor{i}(x, i), y), i))
-    """
-    p, at = Softmax(axis=axis)(x), AdvancedSubtensor(idx_list=template)
-    add_at = AdvancedIncSubtensor(idx_list=template, set_instead_of_inc=False)
-    there, right = scattered(at, add_at, zeros, y, p, x, i)
-    return there * p >> unless_nan(p, right), given(all_zero)
-
-
-@rule(phase="stabilize")
-def softmax_cancels_at_index_in_product(
-    zeros, y, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
-):
-    """The same where the softmax is written out.
-
-    >>> x, y = vector("x"), scalar("y")
-    >>> e = exp(x)
-    >>> rewritten(inc_subtensor(zeros_like(x)[2], y / (e / e.sum())[2]) / e.sum() * e)
-    switch(isnan(ScaledExp{axis=None}(x)), ScaledExp{axis=None}(x),
-        IncSubtensor{2}(second(x, 0.0), second(Subtensor{2}(x), y)))
-    """
-    p, at = Softmax(axis=axis)(x), Subtensor(idx_list=template)
-    add_at = IncSubtensor(idx_list=template, set_instead_of_inc=False)
-    there, right = scattered(at, add_at, zeros, y, p, x, i)
-    left = there / Sum(axis=axis, keepdims=keepdims)(exp(x)) * exp(x)
-    return left >> unless_nan(ScaledExp(axis=axis)(x), right), given(stands_beside, all_zero)
-
-
-@rule(phase="stabilize")
-def softmax_cancels_at_indices_in_product(
-    zeros, y, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
-):
-    """The same for indices in arrays.
-
-    >>> x, y, i = vector("x"), vector("y"), ivector("i")
-    >>> e = exp(x)
-    >>> rewritten(inc_subtensor(zeros_like(x)[i], y / (e / e.sum())[i]) / e.sum() * e)
-    switch(isnan(ScaledExp{axis=None}(x)), ScaledExp{axis=None}(x),
-        AdvancedIncSubtensor{i}(second(x, 0.0), second(AdvancedSubtensor{i}(x, i), y), i))
-    """
-    p, at = Softmax(axis=axis)(x), AdvancedSubtensor(idx_list=template)
-    add_at = AdvancedIncSubtensor(idx_list=template, set_instead_of_inc=False)
-    there, right = scattered(at, add_at, zeros, y, p, x, i)
-    left = there / Sum(axis=axis, keepdims=keepdims)(exp(x)) * exp(x)
-    return left >> unless_nan(ScaledExp(axis=axis)(x), right), given(stands_beside, all_zero)
-
-
 @rule(phase="stabilize")
 def softmax_in_product(y, x: Real, axis: Prop, keepdims: Prop):
     """y / sum(exp(x)) * exp(x), as gradients write it: the same quotient in another order.
@@ -247,7 +174,7 @@ def softmax_in_product(y, x: Real, axis: Prop, keepdims: Prop):
     return (y / total(exp(x))) * exp(x) >> (y / total(e)) * e, given(stands_beside)
 
 
-@rule(phase="stabilize")
+@rule(phase="stabilize", claim=approx(ulps=8))
 def softmax_cancels_in_difference(y, z, x: Real, axis: Prop):
     """p (y / p - z), the gradient of the logarithm of a probability p, also where p underflows.
 
@@ -264,7 +191,7 @@ def softmax_cancels_in_difference(y, z, x: Real, axis: Prop):
 
 
 @rule(phase="stabilize")
-def masked_denominator_gradient(c, v, x: Real, axis: Prop, keepdims: Prop):
+def masked_denominator_gradient(c: Ordered, v: Real, x: Real, axis: Prop, keepdims: Prop):
     """What comes through the denominator of a softmax that is used behind a `switch`. Where that
     leaves nothing, a NaN beside x does not matter.
 
@@ -273,20 +200,20 @@ def masked_denominator_gradient(c, v, x: Real, axis: Prop, keepdims: Prop):
     >>> t = switch(v > 0, v / e.sum(axis=1, keepdims=True), 0).sum(axis=1, keepdims=True)
     >>> rewritten(t * e)
     switch(Sum{axis=1, keepdims}(switch(v > 0.0, v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)),
-        0.0)) == 0.0, switch(isnan(x), x, Sum{axis=1, keepdims}(switch(v > 0.0,
-        v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)), 0.0))),
+        0.0)) == 0.0, switch(x < inf, Sum{axis=1, keepdims}(switch(v > 0.0,
+        v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)), 0.0)), 0.0 * x),
         Sum{axis=1, keepdims}(switch(v > 0.0, v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)),
         0.0)) * ScaledExp{axis=(1,)}(x))
     """
     outer, total, e = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims), exp(x)
     scaled = ScaledExp(axis=axis)(x)
     t = outer(switch(c, v / total(scaled), 0))
-    right = switch(eq(t, 0), unless_nan(x, t), t * scaled)
-    return outer(switch(c, v / total(e), 0)) * e >> right, given(stands_beside, same_slices)
+    right = switch(eq(t, 0), switch(lt(x, inf), t, 0 * x), t * scaled)
+    return outer(switch(c, v / total(e), 0)) * e >> right, given(stands_beside, same_slices_chosen)
 
 
-@rule(phase="stabilize")
-def masked_softmax_gradient(c, a, v, x: Real, axis: Prop, keepdims: Prop):
+@rule(phase="stabilize", claim=approx(ulps=8))
+def masked_softmax_gradient(c: Ordered, a: Real, v: Real, x: Real, axis: Prop, keepdims: Prop):
     """What comes through numerator and denominator.
 
     >>> x, a, v = matrices("x a v")
@@ -302,7 +229,7 @@ def masked_softmax_gradient(c, a, v, x: Real, axis: Prop, keepdims: Prop):
     scaled = ScaledExp(axis=axis)(x)
     left = (a / total(e) + second(e, outer(switch(c, v / total(e), 0)))) * e
     right = (a / total(scaled) + outer(switch(c, v / total(scaled), 0))) * scaled
-    return left >> right, given(stands_beside, same_slices)
+    return left >> right, given(stands_beside, same_slices_chosen)
 
 
 # --- tests for NaN that something else shows anyway ---------------------------------------------
@@ -386,30 +313,6 @@ def log_of_softmax(x: Real, axis: Prop):
     LogSoftmax{axis=(1,)}(x)
     """
     return log(Softmax(axis=axis)(x)) >> LogSoftmax(axis=axis)(x)
-
-
-@rule(phase="stabilize")
-def log_of_softmax_at_index(x: Real, axis: Prop, template: Prop, i: Rest):
-    """The same for some of the probabilities.
-
-    >>> x = vector("x")
-    >>> rewritten(log(softmax(x)[-1]))
-    Subtensor{-1}(LogSoftmax{axis=None}(x))
-    """
-    at = Subtensor(idx_list=template)
-    return log(at(Softmax(axis=axis)(x), *i)) >> at(LogSoftmax(axis=axis)(x), *i)
-
-
-@rule(phase="stabilize")
-def log_of_softmax_at_indices(x: Real, axis: Prop, template: Prop, i: Rest):
-    """The same for indices in arrays.
-
-    >>> x, i = matrix("x"), ivector("i")
-    >>> rewritten(log(softmax(x, axis=1)[i, i]))
-    AdvancedSubtensor{i, i}(LogSoftmax{axis=(1,)}(x), i, i)
-    """
-    at = AdvancedSubtensor(idx_list=template)
-    return log(at(Softmax(axis=axis)(x), *i)) >> at(LogSoftmax(axis=axis)(x), *i)
 
 
 @rule(phase="stabilize", claim=approx(ulps=1 << 10))

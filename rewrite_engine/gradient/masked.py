@@ -1,9 +1,10 @@
 """Gradients that are zero in places because a branch was not taken there.
 
-`switch`, `maximum`, `clip` and indexing give the gradient zero to what they leave out. Such a zero
-is no factor: multiplied with an infinite or undefined derivative it would become NaN. So the walk
+`switch`, `maximum` and `clip` give the gradient zero to what they leave out. Such a zero is no
+factor: multiplied with an infinite or undefined derivative it would become NaN. So the walk
 (`gradient/walk.py`) carries value and mask side by side (`Masked`), multiplies only the value, and
-puts the zeros in last. See docs/decisions/0025-masked-gradients.md.
+puts the zeros in last. What an index takes needs no mask: only there is anything multiplied. See
+docs/decisions/0025-masked-gradients.md.
 """
 
 from __future__ import annotations

@@ -107,12 +107,15 @@ ARRAY: dict[str, Any] = {
     "ScaledExp": lambda x, op: SCALAR["exp"](x),  # in quotients, where a factor cancels
     "Softmax": lambda x, op: SCALAR["true_div"](SCALAR["exp"](x), exp_sum(x, op)),
     "LogSoftmax": lambda x, op: x - SCALAR["log"](exp_sum(x, op)),
+    "ScaledExp": lambda x, op: SCALAR["exp"](x),  # the scale cancels
     "LogSumExp": lambda x, op: SCALAR["log"](exp_sum(x, op, op.keepdims)),
     "Dot": lambda a, b, op: total_of_products(a, b),
     "MatMul": lambda a, b, op: total_of_products(a, b),
 }
 #: ops that only move elements around do that to any
 MOVES = ("DimShuffle", "DropDims", "Reshape", "Subtensor", "Join", "MakeVector", "Alloc")
+#: so do these, at the integers that are their operands from this one on
+AT_INDEX = {"AdvancedSubtensor": 1, "IncSubtensor": 2, "AdvancedIncSubtensor": 2}
 
 
 def total_of_products(a: Any, b: Any) -> Any:
@@ -159,7 +162,10 @@ def _value(node: Any, xs: list[Any]) -> Any:
         return xs[0] if str(op).startswith(("Cast{float", "Cast{complex")) else None
     if name in ARRAY:
         return ARRAY[name](*xs, op)
-    if name in MOVES:
+    if name in AT_INDEX:
+        first = AT_INDEX[name]
+        xs = [*xs[:first], *[np.asarray(x, int) for x in xs[first:]]]
+    if name in MOVES or name in AT_INDEX:
         cells = [[None] for _ in node.outputs]
         op.perform(node, xs, cells)
         return cells[0][0]

@@ -1,0 +1,190 @@
+"""Some elements of a softmax: the logarithm of the probability of a label, `log(p[i])`, and its
+gradient.
+
+Each rule is there for basic indices (`Subtensor`) and for those in arrays (`AdvancedSubtensor`).
+"""
+
+from rewrite_engine.rules.language import *
+from rewrite_engine.rules.softmax import of_all, stands_beside, unless_nan
+from rewrite_engine.tensor import (
+    AdvancedIncSubtensor,
+    AdvancedSubtensor,
+    IncSubtensor,
+    Subtensor,
+    Sum,
+    exp,
+    log,
+    second,
+)
+from rewrite_engine.tensor.special import LogSoftmax, ScaledExp, Softmax
+
+
+@rule(phase="stabilize")
+def log_of_softmax_at_index(x: Real, axis: Prop, template: Prop, i: Rest):
+    """A probability underflows to 0; its logarithm need not.
+
+    >>> x = vector("x")
+    >>> rewritten(log(softmax(x)[-1]))
+    Subtensor{-1}(LogSoftmax{axis=None}(x))
+    """
+    at = Subtensor(idx_list=template)
+    return log(at(Softmax(axis=axis)(x), *i)) >> at(LogSoftmax(axis=axis)(x), *i)
+
+
+@rule(phase="stabilize")
+def log_of_softmax_at_indices(x: Real, axis: Prop, template: Prop, i: Rest):
+    """The same for indices in arrays.
+
+    >>> x, i = matrix("x"), ivector("i")
+    >>> rewritten(log(softmax(x, axis=1)[i, i]))
+    AdvancedSubtensor{i, i}(LogSoftmax{axis=(1,)}(x), i, i)
+    """
+    at = AdvancedSubtensor(idx_list=template)
+    return log(at(Softmax(axis=axis)(x), *i)) >> at(LogSoftmax(axis=axis)(x), *i)
+
+
+def is_number(x, axis, keepdims):
+    """Whether a sum over `axis` is one number, beside whatever it stands."""
+    return of_all(x, axis) and not keepdims
+
+
+@rule(phase="stabilize")
+def softmax_at_index_cancels(y, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest):
+    """(y / p[i]) / sum(exp(x)) * exp(x)[i], the gradient of log(p[i]), also where p[i] underflows.
+
+    >>> x, y = vector("x"), scalar("y")
+    >>> e = exp(x)
+    >>> rewritten(y / (e / e.sum())[2] / e.sum() * e[2])
+    switch(isnan(Subtensor{2}(ScaledExp{axis=None}(x))), Subtensor{2}(ScaledExp{axis=None}(x)), y)
+    """
+    at, e = Subtensor(idx_list=template), exp(x)
+    s, p = Sum(axis=axis, keepdims=keepdims)(e), at(Softmax(axis=axis)(x), *i)
+    right = unless_nan(at(ScaledExp(axis=axis)(x), *i), y)
+    return (y / p / s) * at(e, *i) >> right, given(is_number)
+
+
+@rule(phase="stabilize")
+def softmax_at_indices_cancels(y, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest):
+    """The same for indices in arrays.
+
+    >>> x, y, i = vector("x"), vector("y"), ivector("i")
+    >>> e = exp(x)
+    >>> rewritten(y / (e / e.sum())[i] / e.sum() * e[i])
+    switch(isnan(AdvancedSubtensor{i}(ScaledExp{axis=None}(x), i)),
+        AdvancedSubtensor{i}(ScaledExp{axis=None}(x), i), y)
+    """
+    at, e = AdvancedSubtensor(idx_list=template), exp(x)
+    s, p = Sum(axis=axis, keepdims=keepdims)(e), at(Softmax(axis=axis)(x), *i)
+    right = unless_nan(at(ScaledExp(axis=axis)(x), *i), y)
+    return (y / p / s) * at(e, *i) >> right, given(is_number)
+
+
+@rule(phase="stabilize")
+def softmax_at_index_in_product(y, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest):
+    """y / sum(exp(x)) * exp(x)[i] is 0 * inf for large x.
+
+    >>> x, y = vector("x"), scalar("y")
+    >>> rewritten(y / exp(x).sum() * exp(x)[2])
+    y / Sum(ScaledExp{axis=None}(x)) * Subtensor{2}(ScaledExp{axis=None}(x))
+    """
+    at, total, e = Subtensor(idx_list=template), Sum(axis=axis, keepdims=keepdims), exp(x)
+    scaled = ScaledExp(axis=axis)(x)
+    right = (y / total(scaled)) * at(scaled, *i)
+    return (y / total(e)) * at(e, *i) >> right, given(is_number)
+
+
+@rule(phase="stabilize")
+def softmax_at_indices_in_product(y, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest):
+    """The same for indices in arrays.
+
+    >>> x, y, i = vector("x"), vector("y"), ivector("i")
+    >>> rewritten(y / exp(x).sum() * exp(x)[i])
+    y / Sum(ScaledExp{axis=None}(x)) * AdvancedSubtensor{i}(ScaledExp{axis=None}(x), i)
+    """
+    at, total, e = AdvancedSubtensor(idx_list=template), Sum(axis=axis, keepdims=keepdims), exp(x)
+    scaled = ScaledExp(axis=axis)(x)
+    right = (y / total(scaled)) * at(scaled, *i)
+    return (y / total(e)) * at(e, *i) >> right, given(is_number)
+
+
+def all_zero(zeros, x):
+    """Whether a term is zeros in the shape of x (if their lengths fit)."""
+    if zeros.head is not second or zeros.type.broadcastable != x.type.broadcastable:
+        return False
+    return getattr(zeros.owner.inputs[1], "number", None) == 0
+
+
+def scattered(at, add_at, zeros, y, p, x, i):
+    """Zeros with y / p[i] added at i, and with y (in the shape of x[i]) added there."""
+    return add_at(zeros, y / at(p, *i), *i), add_at(zeros, second(at(x, *i), y), *i)
+
+
+@rule(phase="stabilize")
+def softmax_cancels_at_index(zeros: Real, y: Real, x: Real, axis: Prop, template: Prop, i: Rest):
+    """The gradient of log(p[i]), also where p[i] underflows to 0.
+
+    >>> x, y = vector("x"), scalar("y")
+    >>> p = softmax(x)
+    >>> rewritten(inc_subtensor(zeros_like(p)[2], y / p[2]) * p)
+    switch(isnan(Softmax{axis=None}(x)), Softmax{axis=None}(x),
+        IncSubtensor{2}(second(Softmax{axis=None}(x), 0.0), second(Subtensor{2}(x), y)))
+    """
+    p, at = Softmax(axis=axis)(x), Subtensor(idx_list=template)
+    add_at = IncSubtensor(idx_list=template, set_instead_of_inc=False)
+    there, right = scattered(at, add_at, zeros, y, p, x, i)
+    return there * p >> unless_nan(p, right), given(all_zero)
+
+
+@rule(phase="stabilize")
+def softmax_cancels_at_indices(zeros: Real, y: Real, x: Real, axis: Prop, template: Prop, i: Rest):
+    """The same for indices in arrays.
+
+    >>> x, y, i = vector("x"), vector("y"), ivector("i")
+    >>> p = softmax(x)
+    >>> rewritten(inc_subtensor(zeros_like(p)[i], y / p[i]) * p)
+    switch(isnan(Softmax{axis=None}(x)), Softmax{axis=None}(x),
+        AdvancedIncSubtensor{i}(second(Softmax{axis=None}(x), 0.0),
+        second(AdvancedSubtensor{i}(x, i), y), i))
+    """
+    p, at = Softmax(axis=axis)(x), AdvancedSubtensor(idx_list=template)
+    add_at = AdvancedIncSubtensor(idx_list=template, set_instead_of_inc=False)
+    there, right = scattered(at, add_at, zeros, y, p, x, i)
+    return there * p >> unless_nan(p, right), given(all_zero)
+
+
+@rule(phase="stabilize")
+def softmax_cancels_at_index_in_product(
+    zeros: Real, y: Real, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
+):
+    """The same where the softmax is written out.
+
+    >>> x, y = vector("x"), scalar("y")
+    >>> e = exp(x)
+    >>> rewritten(inc_subtensor(zeros_like(x)[2], y / (e / e.sum())[2]) / e.sum() * e)
+    switch(isnan(ScaledExp{axis=None}(x)), ScaledExp{axis=None}(x),
+        IncSubtensor{2}(second(x, 0.0), second(Subtensor{2}(x), y)))
+    """
+    p, at = Softmax(axis=axis)(x), Subtensor(idx_list=template)
+    add_at = IncSubtensor(idx_list=template, set_instead_of_inc=False)
+    there, right = scattered(at, add_at, zeros, y, p, x, i)
+    left = there / Sum(axis=axis, keepdims=keepdims)(exp(x)) * exp(x)
+    return left >> unless_nan(ScaledExp(axis=axis)(x), right), given(stands_beside, all_zero)
+
+
+@rule(phase="stabilize")
+def softmax_cancels_at_indices_in_product(
+    zeros: Real, y: Real, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
+):
+    """The same for indices in arrays.
+
+    >>> x, y, i = vector("x"), vector("y"), ivector("i")
+    >>> e = exp(x)
+    >>> rewritten(inc_subtensor(zeros_like(x)[i], y / (e / e.sum())[i]) / e.sum() * e)
+    switch(isnan(ScaledExp{axis=None}(x)), ScaledExp{axis=None}(x),
+        AdvancedIncSubtensor{i}(second(x, 0.0), second(AdvancedSubtensor{i}(x, i), y), i))
+    """
+    p, at = Softmax(axis=axis)(x), AdvancedSubtensor(idx_list=template)
+    add_at = AdvancedIncSubtensor(idx_list=template, set_instead_of_inc=False)
+    there, right = scattered(at, add_at, zeros, y, p, x, i)
+    left = there / Sum(axis=axis, keepdims=keepdims)(exp(x)) * exp(x)
+    return left >> unless_nan(ScaledExp(axis=axis)(x), right), given(stands_beside, all_zero)
