@@ -107,7 +107,6 @@ ARRAY: dict[str, Any] = {
     "ScaledExp": lambda x, op: SCALAR["exp"](x),  # in quotients, where a factor cancels
     "Softmax": lambda x, op: SCALAR["true_div"](SCALAR["exp"](x), exp_sum(x, op)),
     "LogSoftmax": lambda x, op: x - SCALAR["log"](exp_sum(x, op)),
-    "ScaledExp": lambda x, op: SCALAR["exp"](x),  # the scale cancels
     "LogSumExp": lambda x, op: SCALAR["log"](exp_sum(x, op, op.keepdims)),
     "Dot": lambda a, b, op: total_of_products(a, b),
     "MatMul": lambda a, b, op: total_of_products(a, b),
