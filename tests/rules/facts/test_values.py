@@ -94,6 +94,8 @@ MEANS: dict[Fact, Any] = {
     diagonal: lambda v, a: square(v) and not v[~np.eye(len(v), dtype=bool)].any(),
     positive_semidefinite: is_semidefinite,
     positive_definite: is_semidefinite,
+    fits: lambda v, a: True,  # (see `look`)
+    cannot_fail: lambda v, a: True,
 }  # fmt: skip
 
 #: facts about one variable that have no meaning of their own: `used_once` is about graphs
@@ -231,7 +233,10 @@ def look(term: Any, given: Any = None) -> int:
         with np.errstate(all="ignore"):
             value = np.asarray(evaluate(term, given or {}))
     except (RewriteEngineError, TypeError, ValueError, ZeroDivisionError, IndexError):
-        return 0  # shapes that do not fit
+        value = None  # shapes that do not fit
+    if value is None:
+        assert not cannot_fail(term), term
+        return 0
     return check(term, value)
 
 
