@@ -118,7 +118,7 @@ def branches(v):
     """The condition of a choice, and what is chosen from; or None, and the terms of a sum."""
     if v.head is switch:
         condition, x, y = v.owner.inputs
-        return condition, [(1, x), (1, y)]
+        return condition, [(1, cast(u, v.type.dtype)) for u in (x, y)]
     return None, summands(v)
 
 
@@ -196,7 +196,8 @@ def by_choice(products):
     for branch in (1, 2):
         terms = []
         for (sign, p), slot in zip(products, slots, strict=True):
-            terms.append((sign, with_leaf(p, slot, slot.v.owner.inputs[branch])))
+            v = cast(slot.v.owner.inputs[branch], slot.v.type.dtype)
+            terms.append((sign, with_leaf(p, slot, v)))
         sums.append(total(terms))
     return with_nans(switch(slots[0].v.owner.inputs[0], *sums), [p for _, p in products])
 
