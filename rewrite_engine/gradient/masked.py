@@ -39,6 +39,7 @@ from rewrite_engine.tensor.math import (
 from rewrite_engine.tensor.reduce import Any_, sum_to
 from rewrite_engine.tensor.type import TensorType
 
+_WRITES = frozenset([IncSubtensor, AdvancedIncSubtensor, Join])
 _SELECTS = frozenset([switch, maximum, minimum, clip])
 
 
@@ -143,7 +144,11 @@ def read(g: Any) -> Any:
     op, inputs = g.owner.op, g.owner.inputs
     if op is switch:
         return _read_switch(g, *inputs)
-    if isinstance(op, Elemwise) and isinstance(op.scalar_op, Cast):
+    if op.__class__ is not Elemwise and op.__class__ not in _WRITES:
+        return g
+    if isinstance(op, Elemwise):
+        if not isinstance(op.scalar_op, Cast):
+            return g
         inner = read(inputs[0])
         if not isinstance(inner, Masked):
             return g
