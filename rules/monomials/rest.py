@@ -1,7 +1,8 @@
 """What a probability lacks to 1, as a function that keeps its digits."""
 
+from rewrite_engine.rules.facts import used_once
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import erf, erfc, sigmoid, tanh
+from rewrite_engine.tensor import cosh, erf, erfc, reciprocal, sigmoid, sqr, tanh
 
 
 @rule(phase="stabilize")
