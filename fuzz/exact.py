@@ -25,6 +25,7 @@ from rewrite_engine.tensor.diagonal import Diagonal
 from rewrite_engine.tensor.join import Split
 
 NAN, INF = mpf("nan"), mpf("inf")
+WHOLE = mpf(10) ** 2000  # what is larger is not looked at digit by digit
 TOO_LARGE = mpf(10) ** 5000  # exponentials of more are infinite
 
 
@@ -100,7 +101,12 @@ def logaddexp(x: Any, y: Any) -> Any:
 
 
 def remainder(x: Any, y: Any) -> Any:
-    return x - mp.floor(divide(x, y)) * y if y else NAN
+    return x - quotient(x, y) * y if y else NAN
+
+
+def quotient(x: Any, y: Any) -> Any:
+    found = divide(x, y)
+    return NAN if abs(found) > WHOLE else mp.floor(found)
 
 
 extreme = {
@@ -122,7 +128,7 @@ SCALAR: dict[str, Any] = {
     "minimum": fold(extreme["minimum"]),
     "sub": real(lambda a, b: a - b),
     "true_div": real(divide),
-    "floor_div": real(lambda a, b: mp.floor(divide(a, b)) if b else NAN),
+    "floor_div": real(lambda a, b: quotient(a, b) if b else NAN),
     "mod": real(remainder),
     "neg": real(lambda a: -a),
     "abs": real(lambda a: abs(a)),
@@ -145,9 +151,9 @@ SCALAR: dict[str, Any] = {
     "erfc": real(lambda a: mp.erfc(a)),
     "gammaln": real(lambda a: mp.log(abs(mp.gamma(a))) if a < 1e6 else mp.loggamma(a)),
     "psi": real(lambda a: mp.digamma(a)),
-    "sin": real(lambda a: NAN if mp.isinf(a) else mp.sin(a)),
-    "cos": real(lambda a: NAN if mp.isinf(a) else mp.cos(a)),
-    "tan": real(lambda a: NAN if mp.isinf(a) else mp.tan(a)),
+    "sin": real(lambda a: NAN if abs(a) > WHOLE else mp.sin(a)),
+    "cos": real(lambda a: NAN if abs(a) > WHOLE else mp.cos(a)),
+    "tan": real(lambda a: NAN if abs(a) > WHOLE else mp.tan(a)),
     "arcsin": real(lambda a: mp.asin(a)),
     "arccos": real(lambda a: mp.acos(a)),
     "arctan": real(lambda a: mp.atan(a)),
@@ -158,10 +164,10 @@ SCALAR: dict[str, Any] = {
     "arcsinh": real(lambda a: mp.asinh(a)),
     "arccosh": real(lambda a: mp.acosh(a) if a >= 1 else NAN),
     "arctanh": real(lambda a: mp.atanh(a) if abs(a) < 1 else INF * a if abs(a) == 1 else NAN),
-    "floor": real(lambda a: mp.floor(a)),
-    "ceil": real(lambda a: mp.ceil(a)),
-    "trunc": real(lambda a: mp.sign(a) * mp.floor(abs(a))),
-    "round": real(lambda a: mp.nint(a)),
+    "floor": real(lambda a: a if abs(a) > WHOLE else mp.floor(a)),
+    "ceil": real(lambda a: a if abs(a) > WHOLE else mp.ceil(a)),
+    "trunc": real(lambda a: a if abs(a) > WHOLE else mp.sign(a) * mp.floor(abs(a))),
+    "round": real(lambda a: a if abs(a) > WHOLE else mp.nint(a)),
     "identity": lambda a: a,
     "second": lambda a, b: np.broadcast_arrays(a, b)[1],
     "switch": lambda c, a, b: np.where(truth_of(c), a, b),
