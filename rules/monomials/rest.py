@@ -1,8 +1,7 @@
 """What a probability lacks to 1, as a function that keeps its digits."""
 
-from rewrite_engine.rules.facts import used_once
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import cosh, erf, erfc, reciprocal, sigmoid, sqr, tanh
+from rewrite_engine.tensor import erf, erfc, sigmoid, tanh
 
 
 @rule(phase="stabilize")
@@ -83,24 +82,6 @@ def one_minus_tanh(x: Real):
     2.0 * sigmoid(-2.0 * x)
     """
     return 1 - tanh(x) >> 2 * sigmoid(-2 * x)
-
-
-def is_tanh(t):
-    """Whether a term is a tanh."""
-    return t.head is tanh
-
-
-@rule(phase="specialize")
-def one_minus_square_of_tanh(t: Real):
-    """The derivative of tanh loses every digit where tanh is near 1. Not where that is needed
-    anyway: as in a network, where another function would cost as much as the whole layer. Last:
-    rules know that form.
-
-    >>> rewritten(1 - tanh(vector("x")) ** 2)
-    sqr(reciprocal(cosh(x)))
-    """
-    right = compute(lambda t: sqr(reciprocal(cosh(t.owner.inputs[0]))))
-    return 1 - sqr(t) >> right, given(is_tanh, used_once(t))
 
 
 @rule(phase="stabilize")
