@@ -180,6 +180,8 @@ class Judge:
             if better or abs(mpf(float(f)) - truth) <= slack or self.doubts:
                 return None
             apart = float(abs(mpf(float(f)) - truth))
+        elif self.is_mended:
+            return None  # another value on the way led elsewhere
         return "less accurate", apart / around
 
     def near(self, truth: Any, f: Any) -> bool:
