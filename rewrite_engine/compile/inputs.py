@@ -47,7 +47,8 @@ class In:
         shared: bool = False,
         **unknown: Any,
     ) -> None:
-        refuse_unknown("In", unknown, signature(In).parameters)
+        if unknown:
+            refuse_unknown("In", unknown, signature(In).parameters)
         refuse_options("In", "arguments are always given (see `shared`)", implicit=implicit)
         check_argument(variable)
         variable = unmarked(variable)
