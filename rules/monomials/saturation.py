@@ -50,7 +50,7 @@ def promising(node):
 
 def has_hint(v, depth=4):
     """Whether there may be something known, or a quotient, in a term of a sum."""
-    if v.head in KNOWN or v.head is true_div:
+    if (v.head in KNOWN and v.head is not tanh) or v.head is true_div:
         return True
     return bool(depth and v.head in DESCENDED) and any(
         has_hint(u, depth - 1) for u in v.owner.inputs
