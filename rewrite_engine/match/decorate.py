@@ -40,7 +40,7 @@ def rule(
 
     def decorate(f: Callable[..., Any]) -> DataRule:
         made = DataRule(f, phase=phase, claim=claim, tags=tags, variable=variable)
-        made.keeps = keeps(made)
+        made.keeping = keeps
         return made
 
     return decorate if fn is None else decorate(fn)

@@ -127,7 +127,7 @@ class Rule:
         """The rule where the user grants assumptions: guards that would prove them are not asked,
         and "shape_unsafe" lets errors go.
         """
-        return self.careless if self.keeps is not None and "shape_unsafe" in granted else self
+        return self.careless if "shape_unsafe" in granted and self.keeps is not None else self
 
     #: whether no error of a node is lost if `new` takes its place (`rules/facts_failure.py`)
     keeps: Keeps | None = None
@@ -248,6 +248,13 @@ class DataRule(Rule):
         #: levels of nests of sums and differences that are looked into (`build.views`)
         self.nests = levels(self.left)
         self.depth = deepest(self.left) + self.nests
+
+    #: of a rule, what its `keeps` is
+    keeping: Callable[[DataRule], Keeps | None] = staticmethod(lambda rule: None)
+
+    @cached_property
+    def keeps(self) -> Keeps | None:  # type: ignore[override]
+        return self.keeping(self)
 
     @property
     def needs_leave(self) -> str | None:
