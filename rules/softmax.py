@@ -184,7 +184,7 @@ def softmax_cancels_in_difference(y, z, x: Real, axis: Prop):
     y - Softmax{axis=(1,)}(x) * z
     """
     p = Softmax(axis=axis)(x)
-    return p * (y / p - z) >> y - p * z
+    return p * (y / p - z) >> y - p * z, given(same_dtype(x, y, z))
 
 
 # --- behind a switch (see also `rules/guarded.py`) ------------------------------------------------
@@ -285,7 +285,8 @@ def nan_in_denominator_gradient(v, x: Real, axis: Prop, keepdims: Prop):
     """
     total, e, p = Sum(axis=axis, keepdims=True), ScaledExp(axis=axis)(x), Softmax(axis=axis)(x)
     s = Sum(axis=axis, keepdims=keepdims)(e)
-    return total(unless_nan(p, v) / s) * e >> total(second(x, v) / s) * e, given(same_dtype(x, v))
+    left, right = total(unless_nan(p, v) / s) * e, total(second(x, v) / s) * e
+    return left >> right, given(stands_beside, same_dtype(x, v))
 
 
 @rule(phase="stabilize")

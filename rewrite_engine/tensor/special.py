@@ -51,7 +51,8 @@ def total(e: Any, axis: Any) -> Any:
 
 
 def scaled_exp_array(x: Any, axis: Any) -> Any:
-    """(exp(x), its sum along axes), where that keeps all digits; elsewhere of x minus its maximum.
+    """(exp(x), its sum along axes), where that keeps all digits; elsewhere of x minus its maximum,
+    times a power of 2.
 
     Nothing is shifted where the sum does not overflow and no exponential underflows, or those that
     do are nothing beside the sum. Where there is a NaN, all exponentials are NaN, as the quotients
@@ -59,7 +60,7 @@ def scaled_exp_array(x: Any, axis: Any) -> Any:
 
     >>> scaled_exp_array(np.array([[0.0, 0.0], [1000.0, 1000.0]]), (1,))[0]
     array([[1., 1.],
-           [1., 1.]])
+           [2., 2.]])
     """
     with np.errstate(all="ignore"):
         return _scaled(x, axis)
