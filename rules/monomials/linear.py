@@ -9,6 +9,7 @@ ONE = None  # the key of the number in a linear form
 DEEP = 8  # levels of a product, or of a linear form, that are looked into
 MANY = 12  # factors in a product, terms in a sum
 TOLERANCE = 1e-15
+LARGE = 1e60  # a coefficient beyond it, or below its reciprocal, is not computed with
 
 
 def number_of(v):
@@ -23,7 +24,9 @@ def linear(v):
     """v as {term: coefficient}; a square of a linear form is a term with a key of its own."""
     parts = {}
     _add_linear(v, 1.0, parts, DEEP)
-    return parts if all(parts.values()) else {v: 1.0}  # x - x shows the NaNs of x
+    if all(1 / LARGE <= abs(c) <= LARGE for c in parts.values()):
+        return parts
+    return {v: 1.0}  # x - x shows the NaNs of x
 
 
 def is_of_floats(v):
@@ -101,10 +104,13 @@ def squared(a):
 
 
 def along(a, b):
-    """How many times b is in a, as far as its first term tells; 0 if it is not, or b is 0."""
-    for key, c in b.items():
-        return a.get(key, 0.0) / c
-    return 0.0
+    """How many times b is in a, numbers aside: every term of a becomes smaller if so much is taken
+    away. 0 if it is not.
+    """
+    times = [a.get(key, 0.0) / c for key, c in b.items() if key is not ONE]
+    if not times or min(times) < 0 < max(times):
+        return 0.0
+    return min(times, key=abs)
 
 
 def written(parts):

@@ -8,6 +8,8 @@ logarithm that does not, and they add up.
 
 import math
 
+import numpy as np
+
 from rewrite_engine.rules.facts import nonneg, nonzero, positive
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.monomials.factor import KNOWN, summands
@@ -212,18 +214,21 @@ def with_its_sign(s, t):
     if isinstance(t, float):
         return (s, t) if t > 0 else (-s, -t)
     product = Product(t) if t.type.kind == "f" else None
-    if product is None or not product.fits or product.sign() * product.number() > 0:
+    if product is None or not product.fits or not product.is_negated():
         return s, t
     return -s, -t
 
 
 def log_sum(logs):
     """logaddexp, of any number."""
-    if len(logs) == 1:
-        return logs[0]
-    if len(logs) == 2 and 0.0 in [x for x in logs if isinstance(x, float)]:
-        return softplus(next(x for x in logs if not isinstance(x, float)))
-    return logaddexp(*logs)
+    numbers = [x for x in logs if isinstance(x, float)]
+    logs = [x for x in logs if not isinstance(x, float)]
+    if not numbers:
+        return logaddexp(*logs) if len(logs) > 1 else logs[0]
+    number = float(np.logaddexp.reduce(numbers))
+    if len(logs) == 1 and number == 0:
+        return softplus(logs[0])
+    return logaddexp(number, *logs) if logs else number
 
 
 # --- rules ----------------------------------------------------------------------------------------

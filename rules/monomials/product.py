@@ -1,13 +1,14 @@
 """Products as trees whose leaves are factors, and how they are written back."""
 
 from dataclasses import dataclass, field
-from math import prod
+from math import nan, prod
 
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.rules.monomials.factor import KNOWN, Factor, known_factors
-from rewrite_engine.rules.monomials.linear import DEEP, MANY, cores, linear, number_of, written
+from rewrite_engine.rules.monomials.linear import DEEP, LARGE, MANY, cores, linear, number_of, written
 from rewrite_engine.tensor import (
     add,
+    cast,
     constant,
     cosh,
     erfc,
@@ -128,9 +129,18 @@ class Product:
         return _sign(self.tree)
 
     def number(self):
-        """The number among the factors."""
-        known = [number_of(f.term) ** f.power for f in self.constants()]
-        return prod(known) * prod(slot.number**slot.side for slot in self.slots)
+        """The number among the factors; NaN where it cannot be computed with."""
+        try:
+            value = prod(number_of(f.term) ** f.power for f in self.constants())
+        except OverflowError:
+            return nan
+        value *= prod(slot.number**slot.side for slot in self.slots)
+        return value if 1 / LARGE < abs(value) < LARGE else nan
+
+    def is_negated(self):
+        """Whether signs and numbers make it the opposite of the product of all other factors."""
+        numbers = [*(number_of(f.term) for f in self.constants()), *(s.number for s in self.slots)]
+        return (self.sign() < 0) != (sum(n < 0 for n in numbers) % 2 == 1)
 
     def constants(self):
         """The factors that are numbers, and not 0."""
@@ -204,7 +214,7 @@ class Product:
                 parts += slot.written(self.dtype)
         for slot in self.slots:
             parts += [p for f in slot.factors if slot.rises(f) for p in f.written(1)]
-        return mul(*parts) if len(parts) > 1 else parts[0]
+        return self.multiplied(parts)
 
     def operands(self, tree):
         """What a part of the product is the product of."""
@@ -214,7 +224,13 @@ class Product:
         if op is mul:
             return [v for t in trees for v in self.operands(t)]
         parts = [self.operands(t) for t in trees]
-        return [op(*[mul(*p) if len(p) > 1 else p[0] for p in parts])]
+        return [op(*map(self.multiplied, parts))]
+
+    def multiplied(self, parts):
+        """The product of terms. (Integers alone would wrap around.)"""
+        if sum(v.type.kind != "f" for v in parts) > (len(parts) > 1):
+            parts = [v if v.type.kind == "f" else cast(v, self.dtype) for v in parts]
+        return mul(*parts) if len(parts) > 1 else parts[0]
 
     def shows_again(self):
         """Whether a NaN that was put in front is shown by what has come beside it."""

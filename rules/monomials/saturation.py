@@ -20,6 +20,7 @@ COMBINED = approx(ulps=1 << 10)
 
 
 NESTS = frozenset({add, sub, switch})
+TURNS = 12  # how often what came of one term may be taken up again
 MAY_SPOIL = KNOWN | DESCENDED | NESTS
 
 
@@ -73,8 +74,12 @@ def combine_factors(fgraph, node):
     >>> rewritten((a / sigmoid(x) - y) * sigmoid(x))
     a - y * sigmoid(x)
     """
-    out = node.outputs[0]
-    if out.type.kind != "f" or not promising(node):
+    return settled(node.outputs[0])
+
+
+def factors_combined(out):
+    """A product with all that is done to it at once; None if there is nothing to do."""
+    if out.type.kind != "f" or not promising(out.owner):
         return None
     product = Product(out)
     if not product.fits:
@@ -82,6 +87,43 @@ def combine_factors(fgraph, node):
     if product.reduce(step) or product.shows_again():
         return fitting(out, with_nans(product.written(), [product]))
     return fitting(out, spread(product))
+
+
+def settled(out):
+    """What is made of a product or a sum, if this comes to an end: if what is made of the result,
+    and so on, is left alone after a few turns. What other rules make of signs, numbers, brackets
+    and the order of terms does not change how a term is read, so it is left alone then, too.
+    """
+    new = combined_once(out)
+    if new is None:
+        return None
+    old, todo, turns = set(below([out])), [new], 0
+    for v in todo:
+        again = combined_once(v)
+        turns += again is not None
+        if v is out or turns > TURNS or len(todo) > 8 * MANY:
+            return None
+        found = [again] if again is not None else v.owner.inputs if v.head in CARRY else []
+        todo += [u for u in found if u is out or u not in old]
+    return new
+
+
+def below(todo):
+    """The terms of which a term is made by arithmetic: the nearest."""
+    for v in todo:
+        if v.head in CARRY | DESCENDED and len(todo) < 16 * MANY:
+            todo += v.owner.inputs
+    return todo
+
+
+CARRY = frozenset({neg, add, sub, switch})
+
+
+def combined_once(v):
+    """What the two rules make of a term; None for what they leave alone."""
+    if v.head is mul or v.head is true_div:
+        return factors_combined(v)
+    return terms_combined(v) if v.head is add or v.head is sub else None
 
 
 def fitting(out, new):
@@ -164,7 +206,11 @@ def combine_terms(fgraph, node):
     >>> rewritten(a - a * sigmoid(x), a * exp(x) - sigmoid(x) * a)
     [a * sigmoid(-x), a * exp(x) * sigmoid(x)]
     """
-    out = node.outputs[0]
+    return settled(node.outputs[0])
+
+
+def terms_combined(out):
+    """The same for a sum."""
     terms = summands(out)
     if out.type.kind != "f" or len(terms) > MANY:
         return None
@@ -251,7 +297,7 @@ def left_over(a, b):
             return None
         fa.remove(f)
         fb.remove(twin)
-    if any(f.kind not in KNOWN for f in fb) or a.number() != b.number():
+    if any(f.kind not in KNOWN for f in fb) or not a.number() == b.number():
         return None
     ratio = [Factor(f.kind, f.argument, f.power) for f in fb]
     ratio += [Factor(f.kind, f.argument, -f.power) for f in fa]
