@@ -5,7 +5,15 @@ from math import nan, prod
 
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.rules.monomials.factor import KNOWN, Factor, known_factors
-from rewrite_engine.rules.monomials.linear import DEEP, LARGE, MANY, cores, linear, number_of, written
+from rewrite_engine.rules.monomials.linear import (
+    DEEP,
+    LARGE,
+    MANY,
+    cores,
+    linear,
+    number_of,
+    written,
+)
 from rewrite_engine.tensor import (
     add,
     cast,
