@@ -297,7 +297,7 @@ def left_over(a, b):
             return None
         fa.remove(f)
         fb.remove(twin)
-    if any(f.kind not in KNOWN for f in fb) or not a.number() == b.number():
+    if any(f.kind not in KNOWN for f in fb) or a.number() - b.number() != 0:
         return None
     ratio = [Factor(f.kind, f.argument, f.power) for f in fb]
     ratio += [Factor(f.kind, f.argument, -f.power) for f in fa]
