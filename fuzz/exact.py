@@ -187,6 +187,9 @@ TESTS: dict[str, Any] = {
     "isinf": lambda a: abs(a) == INF,
 }
 
+#: what jumps at whole and half numbers
+ROUNDING = frozenset("floor ceil trunc round sign".split())
+
 
 def truth_of(a: Any) -> Any:
     """An array as booleans."""
@@ -270,7 +273,7 @@ def evaluate(
     doubts: list[Apply] | None = None,
 ) -> dict[Variable, Any]:
     """The values of variables: arrays of `mpf`, or of integers and booleans. Those without an exact
-    meaning are left out. doubts: gets the comparisons that hang by the last digit.
+    meaning are left out. doubts: gets comparisons and roundings that hang by the last digit.
     """
     values: dict[Variable, Any] = {}
     for v, a in given.items():
@@ -298,15 +301,22 @@ def evaluate(
 
 
 def _hangs(node: Apply, values: Mapping[Variable, Any]) -> bool:
-    """Whether two sides of a comparison differ by less than what digits can tell."""
-    if str(getattr(node.op, "scalar_op", "")) not in TESTS or len(node.inputs) != 2:
+    """Whether two sides of a comparison, or a number and the step where it is rounded, differ by
+    less than what digits can tell.
+    """
+    name = str(getattr(node.op, "scalar_op", ""))
+    if not (name in ROUNDING or (name in TESTS and len(node.inputs) == 2)):
         return False
-    a, b = [values[v] if v in values else constant(v) for v in node.inputs]
-    if a.dtype != object and b.dtype != object:
+    sides = [values[v] if v in values else constant(v) for v in node.inputs]
+    if all(a.dtype != object for a in sides):
         return False
+    if name in TESTS:
+        apart = exact(sides[0]) - exact(sides[1])
+    else:
+        whole = SCALAR["round"](2 * sides[0])  # half a step is where `round` jumps
+        apart = 2 * sides[0] - whole
     near = mpf(10) ** (20 - mp.dps)
-    apart = np.ravel(exact(a) - exact(b))
-    return any(0 < abs(d) < near for d in apart if d == d)
+    return any(0 < abs(d) < near for d in np.ravel(apart) if d == d)
 
 
 def constant(v: Any) -> Any:

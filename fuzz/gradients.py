@@ -221,15 +221,15 @@ class Judge:
         with mp.workdps(1200):
             true = exact.evaluate(self.case.outputs, self.case.given)
         for node in self.case.nodes:
-            (out, *_), first = node.outputs, node.inputs[0]
+            out, name = node.outputs[0], str(getattr(node.op, "scalar_op", ""))
             if out.type.kind != "f":
                 continue
             bad = ~_moderate(values[out])
             if out in true:  # what is infinite by itself is no accident
                 bad &= ~np.asarray(true[out] == values[out].astype(object), bool)
-            name = str(getattr(node.op, "scalar_op", ""))
-            if name in SINGULAR and first in true:
-                edge = np.broadcast_to(np.asarray(SINGULAR[name](true[first]), bool), bad.shape)
+            at = node.inputs[-1 if name == "true_div" else 0]
+            if name in SINGULAR and at in true:
+                edge = np.broadcast_to(np.asarray(SINGULAR[name](true[at]), bool), bad.shape)
                 self.singular |= bool(edge.any())
                 bad = bad | edge
             if bad.any():
@@ -255,6 +255,7 @@ SINGULAR: dict[str, Callable[[Any], Any]] = {
     "log2": lambda a: abs(a) < mpf(10) ** -1100,
     "log10": lambda a: abs(a) < mpf(10) ** -1100,
     "reciprocal": lambda a: a == 0,
+    "true_div": lambda a: a == 0,  # the divisor
     "arcsin": lambda a: abs(a) == 1,
     "arccos": lambda a: abs(a) == 1,
     "arccosh": lambda a: a == 1,

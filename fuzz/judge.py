@@ -66,7 +66,7 @@ class Judge:
     def __init__(self, case: Case, wanted: Sequence[np.ndarray]) -> None:
         self.case, self.wanted = case, wanted
         self._noise: list[list[np.ndarray]] | None = None
-        self._truth: dict[int, list[Any]] = {}
+        self._truth: dict[int, tuple[list[Any], list[Any]]] = {}
         self._limit: list[Any] | None = None
         self.doubts: list[Any] = []
 
@@ -207,10 +207,12 @@ class Judge:
         truth = None
         for digits in DIGITS:
             if digits not in self._truth:
-                self._truth[digits] = self._exactly(dict(self.case.given), digits)
-            found = self._truth[digits]
+                self.doubts = []
+                found = self._exactly(dict(self.case.given), digits)
+                self._truth[digits] = found, self.doubts
+            found, self.doubts = self._truth[digits]
             truth = None if found[i] is None else _number(found[i], place)
-            if truth is None or truth - truth == 0:
+            if truth is None or (truth - truth == 0 and not self.doubts):
                 break
         return truth
 

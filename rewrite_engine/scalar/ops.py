@@ -89,8 +89,11 @@ def _pow_base(m: Any, g: Any, z: Any, x: Any, y: Any) -> Any:
     exponent = getattr(y, "number", None)
     if exponent == 0:
         return None
-    slope = g * y * m.pow(x, y - 1)
-    return slope if exponent is not None else m.switch(m.eq(y, 0), 0.0, slope)  # 0 * 0**-1
+    slope = y * m.pow(x, y - 1)
+    if exponent is not None:
+        return g * slope
+    lost = m.and_(m.eq(y, 0), m.isnan(slope))  # 0 * 0**-1; elsewhere slope depends on y at 0, too
+    return m.switch(lost, 0.0, g * slope)
 
 
 def _pow_exponent(m: Any, g: Any, z: Any, x: Any, y: Any) -> Any:

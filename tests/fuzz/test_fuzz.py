@@ -93,6 +93,8 @@ def test_a_lost_error_is_found() -> None:
         (lambda x: x * 1e200 * 1e-200, [1e200], [1e200], False),
         (lambda x: pt.floor(x * 3 / 3 / x), [0.7], [0.0], False),  # it is not determined
         (lambda x: pt.exp(x) - pt.exp(x), [1e3], [0.0], False),
+        (lambda x: pt.ceil(7 / (1 + pt.exp(-x)) * pt.exp(x) / pt.exp(x)), [1e3], [7.0], False),
+        (lambda x: pt.ceil(7 / (1 + pt.exp(-x)) * pt.exp(x) / pt.exp(x)), [1e3], [9.0], True),
     ],
 )
 def test_what_is_judged_wrong(make: Any, given: Any, found: Any, wrong: bool) -> None:
@@ -105,6 +107,11 @@ def test_what_is_judged_wrong(make: Any, given: Any, found: Any, wrong: bool) ->
 def test_right_derivatives_are_no_findings(kind: str) -> None:
     one = case(lambda x: pt.switch(x > 0, pt.sqr(x) * x, pt.exp(x)), np.array([0.5, -1.0]))
     assert gradients.Checker(kind)(one) is None
+
+
+def test_a_pole_has_no_gradient() -> None:
+    one = case(lambda x, y: y / (2 / x), np.array([0.0]), np.array([3.0]))
+    assert gradients.Checker()(one) is None
 
 
 def test_wrong_gradients_are_found(monkeypatch: Any) -> None:

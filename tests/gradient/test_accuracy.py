@@ -245,3 +245,15 @@ def test_equal_operands():
         at = np.array([1.0, 0, -2])
         np.testing.assert_allclose(rw.function([x], g)(at), slope(at), atol=1e-15)
         np.testing.assert_allclose(evaluate([g], {x: at})[0], slope(at), atol=1e-15)
+
+
+@pytest.mark.parametrize("x", [0.0, 5e-324, 0.25, 3.0, np.inf])
+def test_powers_with_exponent_0_depend_on_it(x: float) -> None:
+    """x**y at y = 0: flat in x, and 1/x is how its slope there grows with y."""
+    a, b = pt.dscalars("a", "b")
+    first = rw.grad(pt.pow(a, b), a)
+    mixed = rw.grad(first, b)
+    found = rw.function([a, b], [first, mixed], mode=rw.Mode(optimizer=None))(x, 0.0)
+    assert found[0] == 0
+    if x in (0.25, 3.0):
+        np.testing.assert_allclose(found[1], 1 / x, rtol=1e-15)
