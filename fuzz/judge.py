@@ -118,7 +118,9 @@ class Judge:
         if w.dtype.kind in "biu":
             truth = self.true(i, place)
             varies = (noise != w).any() or truth == int(f) or self.doubts
-            return None if varies or (truth is None and self.is_mended) else ("value", np.inf)
+            if varies or (truth is None and self.is_mended):
+                return None
+            return ("value", 0.0 if self.limit(i, place) == int(f) else np.inf)
         if class_of(noise) - {*class_of(np.array([w]))}:
             return None  # it is not determined what it is
         if w.dtype.kind == "c" and not np.isfinite(w):

@@ -226,9 +226,10 @@ def _is_harmless(op: Any, folded: Any, inputs: Sequence[Any]) -> bool:
         return False
     if op.absorbing is None:
         return True
-    if sum(v.head is not CONSTANT for v in inputs) == 1:
-        return bool(folded.type.keeps_digits(number))
-    return _keeps_products(inputs, abs(number))
+    if not folded.type.keeps_digits(number):
+        return False
+    alone = sum(v.head is not CONSTANT for v in inputs) == 1
+    return alone or _keeps_products(inputs, abs(number))
 
 
 def _keeps_products(inputs: Sequence[Any], number: float) -> bool:

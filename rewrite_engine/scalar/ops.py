@@ -89,11 +89,11 @@ def _pow_base(m: Any, g: Any, z: Any, x: Any, y: Any) -> Any:
     exponent = getattr(y, "number", None)
     if exponent == 0:
         return None
-    slope = y * m.pow(x, y - 1)
+    slope = g * y * m.pow(x, y - 1)
     if exponent is not None:
-        return g * slope
-    lost = m.and_(m.eq(y, 0), m.isnan(slope))  # 0 * 0**-1; elsewhere slope depends on y at 0, too
-    return m.switch(lost, 0.0, g * slope)
+        return slope
+    lost = m.and_(m.eq(y, 0), m.isnan(slope))  # 0 * 0**-1; elsewhere it depends on y at 0, too
+    return m.switch(lost, 0.0, slope)
 
 
 def _pow_exponent(m: Any, g: Any, z: Any, x: Any, y: Any) -> Any:

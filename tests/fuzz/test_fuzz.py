@@ -73,6 +73,16 @@ def test_a_wrong_rule_is_found_and_blamed() -> None:
     assert [str(node.op) for node in small.nodes] == ["cos"]
 
 
+@pytest.mark.parametrize(("than", "is_told"), [(0.0, False), (2.0, True)])
+def test_what_limits_lead_to(monkeypatch: Any, than: float, is_told: bool) -> None:
+    """NaN may become the limit, and is compared as that then."""
+    values = np.array([-np.inf])
+    one = case(lambda x: pt.exp(x) / pt.exp(x) > than, values)
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([True])])
+    assert finding is not None
+    assert (finding.severity > 0) is is_told
+
+
 def test_a_lost_error_is_found() -> None:
     bad = case(pt.arctan2, np.ones(2), np.ones(3))
     finding = graphs.Checker()(bad, Mode("fast_run") + wrong_shape)

@@ -29,6 +29,7 @@ f = pt.tensor("f", dtype="float32", shape=(None,))
         # where it would overflow, or lose digits to an underflow
         (x * 1e-200 / 1e200, "x * 1e-200 / 1e+200"),
         (x / 1e200 / 1e200, "x / 1e+200 / 1e+200"),
+        (x * 1e-200 * 1e-120 * x, "x * 1e-200 * 1e-120 * x"),
         (1e300 / (1e-300 * x), "1e+300 / (1e-300 * x)"),
         (1e300 * (x / 1e-300), "1e+300 * (x / 1e-300)"),
         (0 / (2 * x), "0.0 / (2.0 * x)"),
