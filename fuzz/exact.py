@@ -271,9 +271,11 @@ def evaluate(
     given: Mapping[Variable, Any],
     frozen: Mapping[Any, Any] | None = None,
     doubts: list[Apply] | None = None,
+    near: float = 0.0,
 ) -> dict[Variable, Any]:
     """The values of variables: arrays of `mpf`, or of integers and booleans. Those without an exact
-    meaning are left out. doubts: gets comparisons and roundings that hang by the last digit.
+    meaning are left out. doubts: gets comparisons and roundings that hang by the last digit, or
+    by less than the part `near` of a number.
     """
     values: dict[Variable, Any] = {}
     for v, a in given.items():
@@ -291,7 +293,7 @@ def evaluate(
                 results = compute(node, inputs)
         except NotKnown:
             continue
-        if doubts is not None and _hangs(node, values):
+        if doubts is not None and _hangs(node, values, near):
             doubts.append(node)
         values.update(zip(node.outputs, results, strict=True))
     for v in outputs:
@@ -300,9 +302,9 @@ def evaluate(
     return values
 
 
-def _hangs(node: Apply, values: Mapping[Variable, Any]) -> bool:
+def _hangs(node: Apply, values: Mapping[Variable, Any], part: float) -> bool:
     """Whether two sides of a comparison, or a number and the step where it is rounded, differ by
-    less than what digits can tell.
+    less than what digits can tell, or by less than a part of the number.
     """
     name = str(getattr(node.op, "scalar_op", ""))
     if not (name in ROUNDING or (name in TESTS and len(node.inputs) == 2)):
@@ -316,7 +318,9 @@ def _hangs(node: Apply, values: Mapping[Variable, Any]) -> bool:
         whole = SCALAR["round"](2 * sides[0])  # half a step is where `round` jumps
         apart = 2 * sides[0] - whole
     near = mpf(10) ** (20 - mp.dps)
-    return any(0 < abs(d) < near for d in np.ravel(apart) if d == d)
+    sizes = np.broadcast_to(np.abs(exact(sides[0])) * part, np.shape(apart)).ravel()
+    pairs = zip(np.ravel(apart), sizes, strict=True)
+    return any(0 < abs(d) < max(near, s) for d, s in pairs if d == d and s == s)
 
 
 def constant(v: Any) -> Any:

@@ -116,6 +116,9 @@ def _products(node: Apply, points: Sequence[Any]) -> Sequence[Any]:
         results = node.op.R_op(node.inputs, points)
     except MethodNotDefined:
         return _by_double_reverse(node, points)
+    except NotImplementedError as error:
+        text = message(str(error), op=node.op, inputs=node.inputs, where=node.where())
+        raise NullTypeGradError(text) from error
     if not isinstance(results, list | tuple) or len(results) != len(node.outputs):
         what = f"its R_op must return {len(node.outputs)} variables or None, one per output"
         raise GradientError(message(what, op=node.op, inputs=node.inputs, where=node.where()))

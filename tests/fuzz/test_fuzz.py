@@ -83,6 +83,13 @@ def test_what_limits_lead_to(monkeypatch: Any, than: float, is_told: bool) -> No
     assert (finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("x", "is_told"), [(1e300, False), (500.0, True)])
+def test_exponentials_of_numbers_whose_last_digit_is_large(x: float, is_told: bool) -> None:
+    one = case(lambda y: x * y - pt.log(2 * pt.exp(x * y)), np.array([-1.5]))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([0.0])])
+    assert (finding is not None and finding.severity > 0) is is_told
+
+
 def test_a_lost_error_is_found() -> None:
     bad = case(pt.arctan2, np.ones(2), np.ones(3))
     finding = graphs.Checker()(bad, Mode("fast_run") + wrong_shape)
@@ -103,6 +110,8 @@ def test_a_lost_error_is_found() -> None:
         (lambda x: x * 1e200 * 1e-200, [1e200], [1e200], False),
         (lambda x: pt.floor(x * 3 / 3 / x), [0.7], [0.0], False),  # it is not determined
         (lambda x: pt.exp(x) - pt.exp(x), [1e3], [0.0], False),
+        (lambda x: pt.eq(x, pt.log(pt.exp(x) + pt.exp(x))), [3e18], [True], False),
+        (lambda x: pt.eq(x, pt.log(pt.exp(x) + pt.exp(x))), [3e3], [True], True),
         (lambda x: pt.ceil(7 / (1 + pt.exp(-x)) * pt.exp(x) / pt.exp(x)), [1e3], [7.0], False),
         (lambda x: pt.ceil(7 / (1 + pt.exp(-x)) * pt.exp(x) / pt.exp(x)), [1e3], [9.0], True),
     ],

@@ -146,3 +146,9 @@ def test_a_long_chain():
     for _ in range(20_000):
         y = pt.sin(y)
     assert Rop(y, x, v).type == y.type
+
+
+def test_what_has_no_derivative_is_told() -> None:
+    x = pt.dvector("x")
+    with pytest.raises(NullTypeGradError, match=r"psi[\s\S]*test_forward.py"):
+        Rop(pt.psi(x), x, x)
