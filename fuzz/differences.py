@@ -15,7 +15,7 @@ from mpmath import mp, mpf
 from fuzz import exact
 from fuzz.case import Case
 from fuzz.reference import evaluate
-from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.node import Apply, Variable
 
 #: functions with kinks
 KINKED = frozenset("abs maximum minimum clip".split())
@@ -82,11 +82,26 @@ class Differences:
                 if v in values and (jumps or v.type.kind in "biu"):
                     self.frozen[v] = values[v]
         self.values = values
-        return values.get(self.term) if self._agrees(values) else None
+        return values.get(self.term) if self._agrees(values) and not self._ties(values) else None
+
+    def _ties(self, values: Mapping[Any, Any]) -> bool:
+        """Whether a number and both of its bounds are one: no choice among the three gradients is
+        right whatever moves.
+        """
+        for node in self.case.nodes:
+            if str(getattr(node.op, "scalar_op", "")) == "clip":
+                x, low, high = [values.get(v, getattr(v, "data", np.nan)) for v in node.inputs]
+                if np.any((x == low) & (low == high)):
+                    return True
+        return False
 
     def _agrees(self, values: Mapping[Any, Any]) -> bool:
         """Whether comparisons and the like are what they are in floating point."""
         found = evaluate([self.term], self.case.given)
+        for node, taken in self.frozen.items():
+            if isinstance(node, Apply) and node.inputs[0] in found:
+                if not np.array_equal(found[node.inputs[0]] != 0, taken):
+                    return False
         steps = [v for v in self.frozen if isinstance(v, Variable) and v in found]
         return all(np.array_equal(found[v], np.asarray(values[v], found[v].dtype)) for v in steps)
 

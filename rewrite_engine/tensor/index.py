@@ -28,6 +28,7 @@ from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, have_ranks, is_plain
 from rewrite_engine.tensor.index_template import (
     NEWAXIS,
+    REVERSED,
     WHOLE,
     Slice,
     Template,
@@ -143,13 +144,17 @@ class Subtensor(Take):
         return [result]
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """Where all of the array is taken, its gradient only loses the new dimensions."""
+        """Where all of the array is taken, its gradient only loses the new dimensions, and is
+        turned round where the array was.
+        """
         g: Any = output_gradients[0]
         x = inputs[0]
-        if not set(self.idx_list) <= {WHOLE, NEWAXIS} or x.type.kind not in "fc":
+        if not set(self.idx_list) <= {WHOLE, NEWAXIS, REVERSED} or x.type.kind not in "fc":
             return super().grad(inputs, output_gradients)
         new = [i for i, entry in enumerate(self.idx_list) if entry == NEWAXIS]
-        return [g.dimshuffle(*[i for i in range(g.type.ndim) if i not in new])]
+        g = g.dimshuffle(*[i for i in range(g.type.ndim) if i not in new])
+        old = [entry for entry in self.idx_list if entry != NEWAXIS]
+        return [Subtensor(old)(g) if REVERSED in old else g]
 
     def increment(self) -> Op:
         return IncSubtensor(self.idx_list)

@@ -42,6 +42,7 @@ class Slice(NamedTuple):
 
 
 WHOLE = Slice()
+REVERSED = Slice(step=-1)
 Entry = Any  # int | Slice | INPUT | NEWAXIS
 Template = tuple[Entry, ...]
 
@@ -270,7 +271,7 @@ def whole_axes(template: Template, ndim: int) -> list[int | None]:
     axis = 0
     for e in [*template, *[WHOLE] * (ndim - consumed(template))]:
         if e == NEWAXIS or isinstance(e, Slice):
-            result.append(axis if e in (WHOLE, Slice(step=-1)) else None)
+            result.append(axis if e in (WHOLE, REVERSED) else None)
         axis += e != NEWAXIS
     return result
 

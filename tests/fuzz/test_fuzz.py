@@ -128,6 +128,16 @@ def test_right_derivatives_are_no_findings(kind: str) -> None:
     assert gradients.Checker(kind)(one) is None
 
 
+def test_conditions_that_underflow_have_no_gradient() -> None:
+    one = case(lambda x, y: pt.switch(pt.exp(x), y, 0), np.array([-1e3]), np.array([3.0]))
+    assert gradients.Checker()(one) is None
+
+
+def test_bounds_that_tie_with_what_they_bound_have_no_gradient() -> None:
+    one = case(lambda x, y: pt.clip(y, x, x), np.array([3.0]), np.array([3.0]))
+    assert gradients.Checker()(one) is None
+
+
 def test_a_pole_has_no_gradient() -> None:
     one = case(lambda x, y: y / (2 / x), np.array([0.0]), np.array([3.0]))
     assert gradients.Checker()(one) is None

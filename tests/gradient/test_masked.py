@@ -148,6 +148,15 @@ def test_second_derivatives():
     np.testing.assert_array_equal(got, [0, 0, 0.25])
 
 
+@pytest.mark.parametrize("turn", [pt.cumsum, lambda x: x[::-1]], ids=["cumsum", "turned round"])
+def test_second_derivatives_behind_ops_that_turn_round(turn: Any):
+    x = pt.dvector("x")
+    c = turn(x)
+    g = grad(pt.switch(c > 0, pt.sqrt(c) * c, 0).sum(), x)
+    got = values(grad(g.sum(), x), {x: [1.0, -2.0, -3.0]})
+    np.testing.assert_array_equal(got, [0.75, 0, 0])
+
+
 def test_jacobian_of_an_elementwise_function_is_diagonal():
     x = pt.tensor("x", dtype="float64", shape=(3,))
     got = values(jacobian(pt.log(x), x), {x: [1.0, 0, -2]})

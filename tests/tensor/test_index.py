@@ -17,6 +17,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.gradient import grad, verify_grad
 from rewrite_engine.gradient.verify import evaluate
+from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.tensor.index import IncSubtensor, Subtensor
 from rewrite_engine.tensor.index_template import Slice
 from rewrite_engine.tensor.type import TensorType
@@ -259,3 +260,11 @@ def test_many_gathers_are_written_into_one_array():
     while isinstance(g.owner.op, IncSubtensor):
         g, depth = g.owner.inputs[0], depth + 1
     assert depth == 5
+
+
+def test_the_gradient_of_an_array_turned_round_is_turned_round() -> None:
+    x = pt.dmatrix("x")
+    weights = np.arange(6.0).reshape(2, 1, 3)
+    g = grad((x[::-1, None, ::-1] * weights).sum(), x)
+    assert not [v for v in ancestors([g]) if "IncSubtensor" in str(v.owner)]
+    np.testing.assert_array_equal(g.eval({x: np.zeros((2, 3))}), weights[::-1, 0, ::-1])
