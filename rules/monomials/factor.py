@@ -4,7 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rewrite_engine.rules.monomials.linear import MANY, combined, linear, number_of, times, written
+from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.rules.monomials.linear import (
+    LARGE,
+    MANY,
+    combined,
+    linear,
+    number_of,
+    times,
+    written,
+)
 from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import (
     add,
@@ -54,6 +63,14 @@ class Factor:
             return not combined(self.argument, other.argument, -1.0)
         return self.term is other.term
 
+    def times(self, other):
+        """How many times the base of another factor its own is; 0 if there is no such number."""
+        if self.is_like(other):
+            return 1.0
+        if self.kind is other.kind is None and self.term.head is other.term.head is CONSTANT:
+            return multiple(self.term.data, other.term.data)
+        return 0.0
+
     def base(self, side=1):
         """The term, up to its power; the reciprocal of it for side=-1."""
         if self.kind not in KNOWN:
@@ -84,6 +101,15 @@ class Factor:
         base = self.base(1 if power > 0 else -1)
         power = abs(power)
         return [base if power == 1 else sqr(base) if power == 2 else pow(base, power)]
+
+
+def multiple(a, b):
+    """How many times b an array is: signs and numbers have been taken into constants."""
+    if a.shape != b.shape or not a.size or a.dtype != b.dtype or a.dtype.kind != "f":
+        return 0.0
+    first = (0,) * a.ndim
+    c = float(a[first]) / float(b[first]) if a[first] and b[first] else 0.0
+    return c if 1 / LARGE < abs(c) < LARGE and np.array_equal(a, b * a.dtype.type(c)) else 0.0
 
 
 def as_float(x, dtype):

@@ -281,27 +281,30 @@ def pair_of(products):
     """Two terms, and what is left of the first."""
     for i, (s, a) in enumerate(products):
         for j, (t, b) in enumerate(products):
-            if s * a.sign() * t * b.sign() < 0 and b.is_known():
-                new = left_over(a, b)
+            if i != j and b.is_known():
+                new = left_over(a, b, s * a.sign() * t * b.sign())
                 if new is not None:
                     return i, j, new
     return None
 
 
-def left_over(a, b):
-    """a - b, up to signs, if b is a * sigmoid(x); else None."""
+def left_over(a, b, ratio):
+    """a + ratio * b, up to signs, if it is a - a * sigmoid(x); else None."""
     fa, fb = a.factors(), b.factors()
+    ratio *= b.number()
     for f in [f for f in fa if f.kind not in KNOWN]:
-        twin = next((g for g in fb if g.is_like(f) and g.power == f.power), None)
+        known = ((g, g.times(f)) for g in fb if g.power == f.power)
+        twin, c = next(((g, c) for g, c in known if c), (None, 0.0))
         if twin is None:
             return None
+        ratio *= c**f.power
         fa.remove(f)
         fb.remove(twin)
-    if any(f.kind not in KNOWN for f in fb) or a.number() - b.number() != 0:
+    if any(f.kind not in KNOWN for f in fb) or a.number() + ratio != 0:
         return None
-    ratio = [Factor(f.kind, f.argument, f.power) for f in fb]
-    ratio += [Factor(f.kind, f.argument, -f.power) for f in fa]
-    quotient = Product(None, ratio, dtype=a.dtype)
+    parts = [Factor(f.kind, f.argument, f.power) for f in fb]
+    parts += [Factor(f.kind, f.argument, -f.power) for f in fa]
+    quotient = Product(None, parts, dtype=a.dtype)
     quotient.reduce(simple_step)
     found = quotient.factors()
     if len(found) != 1 or found[0].kind is not sigmoid or found[0].power != 1:
