@@ -94,6 +94,11 @@ def times(a, factor):
     return {key: factor * c for key, c in a.items()}
 
 
+def size_of(a):
+    """How far a linear form goes, numbers aside."""
+    return sum(abs(c) for key, c in a.items() if key is not ONE)
+
+
 def squared(a):
     """The square of a linear form, as one."""
     scale = next(iter(a.values()), 0.0)

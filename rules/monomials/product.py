@@ -12,6 +12,7 @@ from rewrite_engine.rules.monomials.linear import (
     cores,
     linear,
     number_of,
+    size_of,
     written,
 )
 from rewrite_engine.tensor import (
@@ -192,6 +193,18 @@ class Product:
         """
         low, high = sorted([f.slot.place, g.slot.place])
         return sum(slot.is_plain() for slot in self.slots[low + 1 : high]) <= 1
+
+    def measure(self):
+        """What every step makes smaller, in this order: how many functions there are, how far
+        exponentials go, how many these are (two halves are one), and how many NaNs are put in
+        front. Signs, numbers, brackets and the order of factors do not count.
+        """
+        factors = self.factors()
+        others = sum(abs(f.power) for f in factors if f.kind is not exp)
+        exponentials = [f for f in factors if f.kind is exp]
+        far = sum(abs(f.power) * size_of(f.argument) for f in exponentials)
+        apart = [f for i, f in enumerate(exponentials) if not any(map(f.is_like, exponentials[:i]))]
+        return others, float(f"{far:.9g}"), len(apart), len(self.lost)
 
     def change(self, f, power, argument=None, kind=None):
         """Give a factor another power, argument or function; what it had is remembered. (A sum has

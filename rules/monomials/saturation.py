@@ -84,8 +84,10 @@ def factors_combined(out):
     product = Product(out)
     if not product.fits:
         return None
+    before = product.measure()
     if product.reduce(step) or product.shows_again():
-        return fitting(out, with_nans(product.written(), [product]))
+        new = with_nans(product.written(), [product])
+        return fitting(out, new) if Product(new).measure() < before else None
     return fitting(out, spread(product))
 
 

@@ -54,6 +54,13 @@ def power(x: Any, y: Any) -> Any:
     return divide(mpf(1), x) if y == -1 else x**y
 
 
+def erfc(x: Any) -> Any:
+    """mpmath's, and what it comes to where that gives up."""
+    if abs(x) < 1e50 or mp.isinf(x):
+        return mp.erfc(x)
+    return exponential(-x * x) / x / mp.sqrt(mp.pi) if x > 0 else mpf(2)
+
+
 def sigmoid(x: Any) -> Any:
     return 1 / (1 + exponential(-x))
 
@@ -80,8 +87,8 @@ SCALAR: dict[str, Any] = {
     "log1p": real(lambda a: logarithm(1 + a)),
     "sigmoid": real(sigmoid),
     "erf": real(lambda a: mp.erf(a)),
-    "erfc": real(lambda a: mp.erfc(a)),
-    "logerfc": real(lambda a: logarithm(mp.erfc(a))),
+    "erfc": real(lambda a: erfc(a)),
+    "logerfc": real(lambda a: logarithm(erfc(a))),
     "square": real(lambda a: a * a),
     "softplus": real(lambda a: logarithm(1 + exponential(a))),
     "log1mexp": real(lambda a: logarithm(1 - exponential(a))),

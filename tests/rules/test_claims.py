@@ -50,9 +50,6 @@ FEW = [SHAPES[i] for i in (1, 2, 7)]
 MOST = 250  # computations for one rule
 RUN = 60  # one among so many is run by the machine, too
 
-#: rules whose claims are being mended
-PENDING = ("log1p_of_minus_exp", "combine_factors", "logarithm/")
-
 by_rule = pytest.mark.parametrize("rule", [*CAREFUL, *CARELESS], ids=lambda r: r.name)
 
 
@@ -122,9 +119,7 @@ def taken(stand_ins: Any, given: Any) -> dict[Any, Any]:
 
 
 @by_rule
-def test_the_claim(rule: Any, request: Any) -> None:
-    if any(name in rule.name for name in PENDING):
-        request.applymarker(pytest.mark.xfail(reason="the claim is being mended"))
+def test_the_claim(rule: Any) -> None:
     with np.errstate(all="ignore"):
         for n, (two, given) in enumerate(some(rule)):
             why = broken(two, given)

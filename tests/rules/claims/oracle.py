@@ -238,15 +238,20 @@ def size_of(v: Any, values: Any, infinite: float = 0.0) -> Any:
     return np.nan_to_num(np.abs(value.astype("complex128")), nan=0.0, posinf=infinite)
 
 
+LOGARITHMS = ("log", "log1p", "log2", "log10")
+
+
 def unlike(
     sides: Sides, given: Any, at: Any, a: Any, b: Any, t: Any, size: float, units: float
 ) -> str | None:
     """What is wrong with b in the place of a, where t is the truth (None: nobody knows)."""
     inputs = [np.asarray(x) for x in given.values() if np.asarray(x).dtype.kind in "fc"]
     overflown = sides.reorders and size >= np.finfo(a.dtype).max / 2
-    if is_nan(b):
-        return None if overflown else "a number becomes NaN"
+    if is_nan(b):  # log(-1e-300) is not what it was rounded to, log(0)
+        none = sides.limits and finite(inputs) and t is not None and t != t
+        return None if overflown or none else "a number becomes NaN"
     pole = is_nan(a) and finite(inputs) and t is not None and mp.isinf(t)  # of 0.0 or of -0.0?
+    pole = pole and str(sides.term.owner.op) not in LOGARITHMS  # whose pole has one sign
     if pole and not size >= np.finfo(a.dtype).max:
         return "NaN becomes a number"
     if not np.isfinite(a) and is_true(b, t, size, units):
