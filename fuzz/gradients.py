@@ -225,7 +225,8 @@ class Judge:
             if out.type.kind != "f":
                 continue
             bad = ~_moderate(values[out])
-            if out in true:  # what is infinite by itself is no accident
+            if out in true:  # what is infinite by itself is no accident, a zero may be one
+                bad |= (values[out] == 0) & exact.truth_of(true[out])
                 bad &= ~np.asarray(true[out] == values[out].astype(object), bool)
             at = node.inputs[-1 if name == "true_div" else 0]
             if name in SINGULAR and at in true:

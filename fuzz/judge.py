@@ -227,8 +227,8 @@ class Judge:
             return False
         coarse = min([f.dtype.name, *self.widths], key=lambda name: np.finfo(name).bits)
         info = np.finfo(coarse)
-        floats = [a[np.isfinite(a)] for v, a in self.case.given.items() if v.type.kind == "f"]
-        size = max([float(np.abs(a).max(initial=0)) for a in floats], default=0.0)
+        reals = [a[np.isfinite(a)] for v, a in self.case.given.items() if v.type.kind in "iuf"]
+        size = max([float(np.abs(a).max(initial=0)) for a in reals], default=0.0)
         slack = float(info.eps) * max(MENDED[coarse] * abs(float(truth)), 64 * size)
         return abs(mpf(float(f)) - truth) <= max(slack, float(info.tiny))
 

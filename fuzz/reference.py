@@ -25,7 +25,7 @@ COPIES = frozenset(
     "neg abs sign maximum minimum clip switch second identity floor ceil trunc round".split()
 )
 #: where rules may change the sign of a zero
-ZEROS = frozenset("add sub mul true_div".split())
+ZEROS = frozenset("add sub mul true_div log log2 log10 log1p expm1 logaddexp".split())
 
 
 def run(node: Apply, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -11,7 +11,7 @@ import pytest
 
 import rewrite_engine.tensor as pt
 from fuzz import facts, gradients, graphs
-from fuzz.__main__ import KINDS, chunk, try_one, wanted_chunks
+from fuzz.__main__ import KINDS, WEAK, chunk, try_one, wanted_chunks
 from fuzz.case import Case, snippet
 from fuzz.generate import random_case
 from fuzz.judge import Judge
@@ -110,6 +110,8 @@ def test_a_lost_error_is_found() -> None:
         (lambda x: x * 1e200 * 1e-200, [1e200], [1e200], False),
         (lambda x: pt.floor(x * 3 / 3 / x), [0.7], [0.0], False),  # it is not determined
         (lambda x: pt.exp(x) - pt.exp(x), [1e3], [0.0], False),
+        (lambda x: 1 / pt.log(1 - x), [0.0], [-np.inf], False),  # the sign of a zero
+        (lambda x: 1 / pt.exp(x), [-np.inf], [-np.inf], True),
         (lambda x: pt.eq(x, pt.log(pt.exp(x) + pt.exp(x))), [3e18], [True], False),
         (lambda x: pt.eq(x, pt.log(pt.exp(x) + pt.exp(x))), [3e3], [True], True),
         (lambda x: pt.ceil(7 / (1 + pt.exp(-x)) * pt.exp(x) / pt.exp(x)), [1e3], [7.0], False),
@@ -136,6 +138,18 @@ def test_conditions_that_underflow_have_no_gradient() -> None:
 def test_bounds_that_tie_with_what_they_bound_have_no_gradient() -> None:
     one = case(lambda x, y: pt.clip(y, x, x), np.array([3.0]), np.array([3.0]))
     assert gradients.Checker()(one) is None
+
+
+def test_sums_in_integers_have_no_gradient() -> None:
+    one = case(lambda x: pt.exp(pt.Sum(acc_dtype="int64")(x)), np.array([0.5]))
+    assert gradients.Checker("rop")(one) is None
+
+
+def test_what_underflows_is_an_excuse() -> None:
+    one = case(lambda x, y: pt.arctan2(y, pt.softplus(x)), np.array([-5e3]), np.array([0.0]))
+    finding = gradients.Checker()(one)
+    assert finding is not None
+    assert finding.kind in WEAK
 
 
 def test_a_pole_has_no_gradient() -> None:
