@@ -179,20 +179,21 @@ def sum_of_quotient(x: Float, y: Float, axis: Prop):
 
 @node_rewriter([Sum, Max, Min], phase="canonicalize")
 def reduction_over_ones(fgraph, node):
-    """Along axes of length 1 there is nothing to add up: drop them (a sum is then -0.0, not 0.0).
+    """Along axes of length 1, or none, there is nothing to add up: drop them (a sum is then -0.0,
+    not 0.0).
 
     Not data: which axes go depends on the static shape.
 
-    >>> rewritten(row("x").max(axis=0, keepdims=True))
-    x
+    >>> rewritten(row("x").max(axis=0, keepdims=True), scalar("y").sum())
+    [x, y]
     """
     op, x = node.op, node.inputs[0]
     axes = range(x.type.ndim) if op.axis is None else op.axis
     if x.type.dtype != node.outputs[0].type.dtype or (op.dtype, op.acc_dtype) != (None, None):
         return None
-    if not axes or not all(x.type.broadcastable[a] for a in axes):
+    if not all(x.type.broadcastable[a] for a in axes):
         return None
-    return x if op.keepdims else x.squeeze(axis=tuple(axes))
+    return x if op.keepdims or not axes else x.squeeze(axis=tuple(axes))
 
 
 def putting_back(axis, ndim):
