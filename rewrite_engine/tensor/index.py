@@ -154,7 +154,7 @@ class Subtensor(Take):
         new = [i for i, entry in enumerate(self.idx_list) if entry == NEWAXIS]
         g = g.dimshuffle(*[i for i in range(g.type.ndim) if i not in new])
         old = [entry for entry in self.idx_list if entry != NEWAXIS]
-        return [Subtensor(old)(g) if REVERSED in old else g]
+        return [Subtensor(tuple(old))(g) if REVERSED in old else g]
 
     def increment(self) -> Op:
         return IncSubtensor(self.idx_list)
