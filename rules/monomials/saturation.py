@@ -21,13 +21,16 @@ COMBINED = approx(ulps=1 << 10)
 
 NESTS = frozenset({add, sub, switch})
 TURNS = 12  # how often what came of one term may be taken up again
-MAY_SPOIL = KNOWN | DESCENDED | NESTS
+NESTED = DESCENDED | NESTS
+MAY_SPOIL = KNOWN | NESTED
 
 
 def may_spoil(op, seen, distinct):
     """Whether there may be factors, or terms of a sum, that spoil each other."""
-    heads = {s[0] if s.__class__ is tuple else s for s in seen}
-    return bool(heads & MAY_SPOIL)
+    heads = [s[0] if s.__class__ is tuple else s for s in seen]
+    if len(heads) == 2 and CONSTANT in heads:  # a single factor, if it is no product itself
+        return not NESTED.isdisjoint(heads)
+    return not MAY_SPOIL.isdisjoint(heads)
 
 
 def promising(node):
