@@ -168,6 +168,8 @@ class Differences:
         """Derivatives by both sides; None where they differ, or nothing is defined."""
 
         def quotient(down: Any, base: Any, up: Any) -> Any:
+            if base - base == 0 and abs(base) * mp.eps > mpf(10) ** -25 * h:
+                return None  # what moves is lost beside it
             if down == base == up and (base - base == 0 or self.chooses):
                 return mpf(0)
             if any(v - v != 0 for v in (down, base, up)):

@@ -105,7 +105,7 @@ def remainder(x: Any, y: Any) -> Any:
 
 
 def quotient(x: Any, y: Any) -> Any:
-    found = divide(x, y)
+    found = mpf(-1) if abs(y) == INF > abs(x) and x * y < 0 else divide(x, y)
     return NAN if abs(found) > WHOLE else mp.floor(found)
 
 

@@ -110,6 +110,7 @@ def test_a_lost_error_is_found() -> None:
         (lambda x: x * 1e200 * 1e-200, [1e200], [1e200], False),
         (lambda x: pt.floor(x * 3 / 3 / x), [0.7], [0.0], False),  # it is not determined
         (lambda x: pt.exp(x) - pt.exp(x), [1e3], [0.0], False),
+        (lambda x: 1 // pt.log(pt.exp(x) - pt.exp(x)), [1e5], [-1.0], False),
         (lambda x: 1 / pt.log(1 - x), [0.0], [-np.inf], False),  # the sign of a zero
         (lambda x: 1 / pt.exp(x), [-np.inf], [-np.inf], True),
         (lambda x: pt.eq(x, pt.log(pt.exp(x) + pt.exp(x))), [3e18], [True], False),
@@ -137,6 +138,11 @@ def test_conditions_that_underflow_have_no_gradient() -> None:
 
 def test_bounds_that_tie_with_what_they_bound_have_no_gradient() -> None:
     one = case(lambda x, y: pt.clip(y, x, x), np.array([3.0]), np.array([3.0]))
+    assert gradients.Checker()(one) is None
+
+
+def test_a_slope_beside_a_number_that_is_too_large() -> None:
+    one = case(lambda x: pt.exp(x).sum(), np.array([22436.0, 0.5]))
     assert gradients.Checker()(one) is None
 
 
