@@ -228,9 +228,9 @@ class Judge:
             if out in true:  # what is infinite by itself is no accident, a zero may be one
                 bad |= (values[out] == 0) & exact.truth_of(true[out])
                 bad &= ~np.asarray(true[out] == values[out].astype(object), bool)
-            at = node.inputs[-1 if name == "true_div" else 0]
-            if name in SINGULAR and at in true:
-                edge = np.broadcast_to(np.asarray(SINGULAR[name](true[at]), bool), bad.shape)
+            known = [true.get(v, getattr(v, "data", None)) for v in node.inputs]
+            if name in SINGULAR and not any(a is None for a in known):
+                edge = np.broadcast_to(np.asarray(SINGULAR[name](*known), bool), bad.shape)
                 self.singular |= bool(edge.any())
                 bad = bad | edge
             if bad.any():
@@ -249,17 +249,18 @@ class Judge:
 
 
 #: where functions have no slope, or none that is finite
-SINGULAR: dict[str, Callable[[Any], Any]] = {
-    "sqrt": lambda a: a == 0,
-    "pow": lambda a: a <= 0,
-    "log": lambda a: abs(a) < mpf(10) ** -1100,
-    "log2": lambda a: abs(a) < mpf(10) ** -1100,
-    "log10": lambda a: abs(a) < mpf(10) ** -1100,
-    "reciprocal": lambda a: a == 0,
-    "true_div": lambda a: a == 0,  # the divisor
-    "arcsin": lambda a: abs(a) == 1,
-    "arccos": lambda a: abs(a) == 1,
-    "arccosh": lambda a: a == 1,
+SINGULAR: dict[str, Callable[..., Any]] = {
+    "sqrt": lambda a, *_: a == 0,
+    "pow": lambda a, *_: a <= 0,
+    "log": lambda a, *_: abs(a) < mpf(10) ** -1100,
+    "log2": lambda a, *_: abs(a) < mpf(10) ** -1100,
+    "log10": lambda a, *_: abs(a) < mpf(10) ** -1100,
+    "reciprocal": lambda a, *_: a == 0,
+    "true_div": lambda a, b: b == 0,
+    "arctan2": lambda a, b: (a == 0) & (b == 0),
+    "arcsin": lambda a, *_: abs(a) == 1,
+    "arccos": lambda a, *_: abs(a) == 1,
+    "arccosh": lambda a, *_: a == 1,
 }
 
 
