@@ -82,7 +82,7 @@ class Factor:
 
     def written_argument(self, scale=1.0):
         """A multiple of the argument as a term of the dtype of the factor, or of a wider one."""
-        value = written(times(self.argument, scale))
+        value = written(times(self.argument, scale), self.dtype)
         if isinstance(value, float):
             return constant(value, dtype=self.dtype)
         if self.dtype is None or promote(value.type.dtype, self.dtype) == value.type.dtype:

@@ -3,7 +3,8 @@
 from math import isfinite
 
 from rewrite_engine.graph.node import CONSTANT
-from rewrite_engine.tensor import add, mul, neg, sqr, sub, true_div
+from rewrite_engine.scalar.dtype import promote
+from rewrite_engine.tensor import add, cast, mul, neg, sqr, sub, true_div
 
 ONE = None  # the key of the number in a linear form
 DEEP = 8  # levels of a product, or of a linear form, that are looked into
@@ -118,14 +119,21 @@ def along(a, b):
     return min(times, key=abs)
 
 
-def written(parts):
-    """A linear form as a term (or a number)."""
+def widened(v, dtype):
+    """A term in a dtype, if its own is a narrower one."""
+    if dtype is None or v.type.dtype == dtype or promote(v.type.dtype, dtype) != dtype:
+        return v
+    return cast(v, dtype)
+
+
+def written(parts, dtype=None):
+    """A linear form as a term (or a number), computed in a dtype, or in a wider one."""
     plus, minus = [], []
     for key, c in parts.items():
         if key is ONE:
             plus.append(c)
             continue
-        v = sqr(written(dict(key[1]))) if isinstance(key, tuple) else key
+        v = sqr(written(dict(key[1]), dtype)) if isinstance(key, tuple) else widened(key, dtype)
         if abs(c) != 1:
             v = abs(c) * v
         (plus if c > 0 else minus).append(v)
