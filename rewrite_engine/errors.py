@@ -214,13 +214,6 @@ class UnknownNameError(RewriteEngineError, KeyError):
         return str(self.args[0]) if self.args else ""
 
 
-# --- extras ---------------------------------------------------------------------------------------
-
-
-class MissingExtraError(RewriteEngineError, ImportError):
-    """An optional package is needed; the message says how to install it."""
-
-
 def did_you_mean(name: Any, known: Iterable[str]) -> str:
     """The end of a message about an unknown name: `; did you mean exp_log?`, or nothing."""
     from difflib import get_close_matches

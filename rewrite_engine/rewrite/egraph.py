@@ -13,16 +13,13 @@ it, `rewrite/explore.py` fills it by rules, `rewrite/extract.py` chooses terms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import CONSTANT, Constant, Variable
 
 Kids = tuple[int, ...]
 Link = tuple[int, int, Any]  # a term, another, and the rule that leads from the one to the other
-
-#: stands for the rule of a union of which somebody else knows the reason
-TOLD = "told"
 
 
 class Reason(NamedTuple):
@@ -58,8 +55,6 @@ class EGraph:
         self._dirty: list[int] = []
         #: every pair of terms from one of which a rule leads to the other
         self.links: list[Link] = []
-        #: finds the links at a class; set where they were not noted because unions were told
-        self.links_of: Callable[[int], list[Link]] | None = None
         #: classes that have got new terms since this was last emptied
         self.touched: dict[int, None] = {}
 
@@ -168,8 +163,7 @@ class EGraph:
         """Note that a rule leads from one term to another; False if that was known."""
         if left == right:
             return False
-        if rule is not TOLD:
-            self.links.append((left, right, rule))
+        self.links.append((left, right, rule))
         if self.find(left) == self.find(right):
             return False
         self._union(left, right, Reason(rule, left, right))

@@ -20,7 +20,7 @@ from rewrite_engine.match.lower import sound_side
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.ac import flatten, regroup
-from rewrite_engine.rewrite.egraph import EGraph, Link
+from rewrite_engine.rewrite.egraph import EGraph
 from rewrite_engine.rewrite.ematch import Bound, Joined, LeftSide, Tree, Weak
 from rewrite_engine.rewrite.result import StopReason
 
@@ -67,9 +67,6 @@ class Explorer:
         self.nests = {p.op for side in self.sides for p in side.sums}
         self.exact = all(rule.lowered.exact for rule in self.rules)
         self.depth = max([rule.depth for rule in self.rules], default=0)
-        self.rounds = 0
-        #: the places of the rules that are looked for
-        self.active = set(range(len(self.rules)))
         self._by_op: dict[Any, list[int]] = {}
         self._seen: set[Any] = set()
 
@@ -77,19 +74,13 @@ class Explorer:
         """Go on until nothing new comes, or a limit is reached."""
         self.egraph.rebuild()
         while self.egraph.touched:
-            if not self.round():
+            if not self._round():
                 return StopReason.BUDGET
-        return self.verdict
-
-    @property
-    def verdict(self) -> StopReason:
-        """What is said where nothing new comes."""
         cut = any(side.cut for side in self.sides)
         return StopReason.BUDGET if cut else StopReason.SATURATED
 
-    def round(self) -> bool:
+    def _round(self) -> bool:
         """Look at what has changed, and add what is equal; False if a limit was reached."""
-        self.rounds += 1
         most = 2 * max(self.limits.terms - len(self.egraph), 0) + FEW
         some = list(islice(self._matches(self._changed()), most))
         try:
@@ -127,8 +118,7 @@ class Explorer:
                 if self.late():
                     return
                 for n in self._rules_at(ops[t]):
-                    if n in self.active:
-                        yield from self._new_matches(n, c, t)
+                    yield from self._new_matches(n, c, t)
                 yield from self._nested(c, t)
 
     def _nested(self, c: int, t: int) -> Iterator[Match]:
@@ -175,24 +165,6 @@ class Explorer:
         sides = self._sides(match)
         if sides is not None:
             self.egraph.union(*sides, match.rule)
-
-    def links_of(self, c: int) -> list[Link]:
-        """Where rules lead from a term of a class to another of which it is known already that
-        it is equal."""
-        egraph = self.egraph
-        found: list[Link] = []
-        for t in list(egraph.members(c)):
-            rules = [n for n in self._rules_at(egraph.op[t]) if n in self.active]
-            matches = [m for n in rules for m in self._new_matches(n, c, t)]
-            matches += self._nested(c, t)
-            for match in matches:
-                try:
-                    sides = self._sides(match)
-                except Full:
-                    return found
-                if sides is not None and egraph.find(sides[0]) == egraph.find(sides[1]):
-                    found.append((*sides, match.rule))
-        return found
 
     def _sides(self, match: Match) -> tuple[int, int] | None:
         """Both terms of a match; None if there is no such right side."""

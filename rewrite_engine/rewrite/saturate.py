@@ -19,12 +19,11 @@ from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.pattern import OpClass, OpNode, subpatterns
 from rewrite_engine.match.rule import DataRule, Rule
-from rewrite_engine.rewrite.backend import Backend, backend_named
 from rewrite_engine.rewrite.cost import CostModel, flops, price
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.egraph import EGraph
-from rewrite_engine.rewrite.explore import Limits
-from rewrite_engine.rewrite.extract import Choice
+from rewrite_engine.rewrite.explore import Explorer, Limits
+from rewrite_engine.rewrite.extract import Choice, Extractor
 from rewrite_engine.rewrite.replay import Replay
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.trace import Trace
@@ -52,8 +51,7 @@ class SaturationOptimizer(GraphRewriter):
     `flops`). node_budget: terms held at once for one region; a region of more than a quarter as
     many nodes is looked at in parts. seconds: time for all of them. If one is used up, the best
     that was found is taken, and the search starts from there, as long as that pays; if it is still
-    used up then, or there were parts, `Result.stopped` is BUDGET. backend: "native", or "egglog"
-    (needs the extra `egraph`; raises `MissingExtraError` without it).
+    used up then, or there were parts, `Result.stopped` is BUDGET.
     """
 
     def __init__(
@@ -64,7 +62,6 @@ class SaturationOptimizer(GraphRewriter):
         cost: CostModel | None = None,
         node_budget: int = 2_000,
         seconds: float = 10.0,
-        backend: str = "native",
     ) -> None:
         super().__init__(name)
         given = [rules] if isinstance(rules, Rule) else list(rules)
@@ -77,7 +74,6 @@ class SaturationOptimizer(GraphRewriter):
                 raise ValueError(f"{what} must be a number >= 0, not {amount!r}")
         self.node_budget = node_budget
         self.seconds = seconds
-        self.backend: Backend = backend_named(backend)
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         until = perf_counter() + self.seconds
@@ -258,10 +254,12 @@ class Region:
         self._take_in()
         egraph, driver = self.egraph, self.driver
         before = len(egraph)
+        stopped = Explorer(egraph, driver.rules, self.limits).run()
+        if not egraph.links:
+            return stopped
         roots = [v for node in self.nodes for v in node.outputs if self._used_outside(v)]
-        stopped, choice = driver.backend(
-            egraph, driver.rules, self.limits, driver.cost, [self.term[v] for v in roots], before
-        )
+        wanted = [egraph.find(self.term[v]) for v in roots]
+        choice = Extractor(egraph, driver.cost).choose(wanted, before, self.limits.until)
         if choice is not None:
             self._replay(choice, roots, trace, result)
         return stopped

@@ -9,12 +9,12 @@ operands, done inside of the term, and what a path goes through twice is cut out
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
 from typing import Any, NamedTuple
 
-from rewrite_engine.rewrite.egraph import TOLD, EGraph, Link, Reason
+from rewrite_engine.rewrite.egraph import EGraph, Reason
 
 LIMIT = 2_000  # steps for one term; more are of use to nobody
 PATIENCE = 300_000  # how many links are looked at to find a short path
@@ -55,12 +55,7 @@ class Guide:
         self.links: dict[Any, list[Edge]] = {}  # by what the first term is congruent to
         self.exact: dict[int, list[Edge]] = {}  # by the first term itself
         self.looked = 0
-        self.asked: set[int] = set()
-        self._note(egraph.links)
-
-    def _note(self, links: Iterable[Link]) -> None:
-        egraph = self.egraph
-        for left, right, rule in links:
+        for left, right, rule in egraph.links:
             reason = Reason(rule, left, right)
             for edge in ((left, right, reason), (right, left, reason)):
                 self.links.setdefault(egraph.key(edge[0]), []).append(edge)
@@ -69,8 +64,6 @@ class Guide:
     def steps(self, start: int, goal: int) -> list[Step] | None:
         """The steps from a term to an equal one; None if they are more than `LIMIT`."""
         self.looked = 0
-        if self.egraph.links_of is not None:
-            return self._steps(start, goal, self._short)
         plans = (self._direct, self._past, self._short)
         found = [self._steps(start, goal, plan) for plan in plans]
         return min([f for f in found if f is not None], key=len, default=None)
@@ -152,7 +145,7 @@ class Guide:
             if key == goal:
                 step = (s, b, egraph.congruence(s, b))
                 heappush(heap, (cost + self._apart(s, b), next(tie), b, (step, way)))
-            links = self._links_at(s, key)
+            links = self.links.get(key, ())
             self.looked += len(links)
             if self.looked > PATIENCE:
                 break
@@ -163,15 +156,6 @@ class Guide:
                 far = cost + self._apart(s, x) + 1
                 heappush(heap, (far, next(tie), y, ((x, y, reason), there)))
         return self._past(a, b)
-
-    def _links_at(self, s: int, key: Any) -> Sequence[Edge]:
-        """The links from terms that are congruent to a term."""
-        find = self.egraph.links_of
-        c = self.egraph.find(s)
-        if find is not None and c not in self.asked:
-            self.asked.add(c)
-            self._note(find(c))
-        return self.links.get(key, ())
 
     def _apart(self, s: int, t: int, depth: int = 3) -> int:
         """About how many steps there are between the operands of two congruent terms."""
@@ -232,24 +216,22 @@ def _assembled(
     out: list[Step] = []
     seen = {start: 0}  # a term that was reached -> after how many steps
     for s, t, reason in edges:
-        if reason.rule is TOLD:
-            return None
         if reason.rule is not None:
             rule = reason.rule if reason.left == s else opposite(reason.rule)
-            _note(out, seen, Step(t, rule, s, t))
+            _add(out, seen, Step(t, rule, s, t))
             continue
         kids = list(egraph.kids[s])
         there = egraph.opposite_kids(s, t, reason)
         for i, (x, y) in enumerate(zip(egraph.kids[s], there, strict=True)):
             for step in done[x, y] if x != y else ():
                 kids[i] = step.term
-                _note(out, seen, step._replace(term=within(egraph, s, kids)))
+                _add(out, seen, step._replace(term=within(egraph, s, kids)))
         if len(out) > LIMIT:
             return None
     return out
 
 
-def _note(out: list[Step], seen: dict[int, int], step: Step) -> None:
+def _add(out: list[Step], seen: dict[int, int], step: Step) -> None:
     """Add a step; if it leads to where we have been, drop the way round."""
     back = seen.get(step.term)
     if back is None:

@@ -23,7 +23,7 @@ from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rules.equations import common_factor, matmul_assoc
-from rewrite_engine.rules.language import Float, equation
+from rewrite_engine.rules.language import Const, Float, Tensor, equation
 from rewrite_engine.rules.language import given as provided
 from rewrite_engine.rules.pipeline import equations
 from tests.rewrite.test_saturate import best_order, chain, computed, numbers, run
@@ -252,3 +252,63 @@ def test_each_cost_chooses_what_it_says() -> None:
     graph = FunctionGraph(None, [chain(sizes)[1]])
     run(graph, [matmul_assoc], cost=wide)
     assert brief(graph.outputs[0]) == "m0 @ (m1 @ m2)"
+
+
+def is_long(v: Any) -> bool:
+    """A predicate of a user's, as a sort."""
+    return bool(v.type.shape[0] > 5)
+
+
+def by_constant(a: Float, k: Const) -> Any:
+    """A number."""
+    return pt.sinh(a * k), pt.sinh(a) * k
+
+
+def by_length(a: Float, k: Tensor[7]) -> Any:
+    """A length."""
+    return pt.sinh(a * k), pt.sinh(a) * k
+
+
+def by_predicate(a: Float, k: is_long) -> Any:  # type: ignore[valid-type]
+    """What a user asks."""
+    return pt.sinh(a * k), pt.sinh(a) * k
+
+
+def by_guard(a: Float, k: Float) -> Any:
+    """The same as a guard."""
+    return pt.sinh(a * k), pt.sinh(a) * k, provided(lambda k: k.type.shape[0] > 5)
+
+
+@pytest.mark.parametrize("fn", [by_constant, by_length, by_predicate, by_guard])
+def test_sorts_and_guards_are_asked(fn: Any) -> None:
+    """Of either factor: products commute."""
+    x, y, short, other = [
+        pt.vector(n, shape=(k,)) for n, k in zip("xyst", (7, 7, 1, 1), strict=True)
+    ]
+    fitting: Any = (x, 2.0) if fn is by_constant else (x, y)
+    for (a, k), firings in ((fitting, 1), ((short, other), 0)):
+        graph = FunctionGraph(None, [pt.sinh(a * k), pt.sinh(a) * k])
+        assert run(graph, [equation(fn)])[0].firings == firings
+
+
+def test_what_lengths_and_dtypes_forbid_is_left() -> None:
+    ints = pt.imatrix("a") @ pt.imatrix("b") @ pt.ivector("v")
+    m, v, w = pt.matrix("m"), pt.vector("v"), pt.matrix("w")
+    x, z = pt.vector("x", shape=(7,)), pt.vector("z")
+    graph = FunctionGraph(None, [ints, m @ v + m @ w, x.sum() + z.sum()])
+    assert not run(graph, equations())[0].firings
+
+
+def test_a_common_factor_in_a_sum_of_many_operands() -> None:
+    k, *xs = pt.vectors(*[f"x{i}" for i in range(21)])
+    m, a, b = pt.matrices("m a b")
+    others = pt.add(*[pt.sin(x) for x in xs])
+    graph = FunctionGraph(None, [others + (k * xs[3] + k * xs[7]), m @ a + m @ b])
+    given = numbers(graph)
+    plain = computed(graph, given)
+    result, _ = run(graph, equations())
+    assert result.stopped is StopReason.SATURATED
+    kept = sorted(str(n.op) for n in graph.apply_nodes if str(n.op) in ("mul", "dot"))
+    assert kept == ["dot", "mul"]
+    for found, wanted in zip(computed(graph, given), plain, strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-12)

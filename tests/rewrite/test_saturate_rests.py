@@ -1,8 +1,7 @@
-"""Equations with rests and operands that may be missing, in both directions and both backends."""
+"""Equations with rests and operands that may be missing, in both directions."""
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -28,9 +27,6 @@ from tests.rewrite.graphs import values
 from tests.rewrite.test_saturate import computed, numbers, run
 from tests.toy import Scale, add, join, mul, neg, num, sin, sub
 
-skipped = pytest.mark.skipif(find_spec("egglog") is None, reason="needs the extra egraph")
-backends = pytest.mark.parametrize("backend", ["native", pytest.param("egglog", marks=skipped)])
-
 
 @equation(claim=assumes("fastmath"))
 def collect(x: Float, a: Float = 1, b: Float = 1, rest: Rest = ()) -> Any:
@@ -55,14 +51,13 @@ CASES: dict[str, tuple[list[Any], list[str]]] = {
 }
 
 
-@backends
 @pytest.mark.parametrize("case", CASES)
-def test_in_both_directions(case: str, backend: str) -> None:
+def test_in_both_directions(case: str) -> None:
     outputs, expected = CASES[case]
     graph = FunctionGraph(VECTORS, outputs)
     given = numbers(graph)
     plain = computed(graph, given)
-    result, trace = run(graph, [collect], backend=backend)
+    result, trace = run(graph, [collect])
     assert result.stopped is StopReason.SATURATED
     assert [brief(v, 9) for v in graph.outputs] == expected
     assert {r.rule for r in trace} <= {*collect.directions, flatten, regroup}
@@ -96,8 +91,7 @@ def test_a_rest_at_the_root_finds_what_goes_without(data: Any) -> None:
     assert costs[0] == costs[1]
 
 
-@backends
-def test_rests_of_factors(backend: str) -> None:
+def test_rests_of_factors() -> None:
     """Two rests in one left side, each of a sum or product of its own."""
 
     def factored(k: Float, xs: Rest, ys: Rest) -> Any:
@@ -108,14 +102,13 @@ def test_rests_of_factors(backend: str) -> None:
     graph = FunctionGraph(VECTORS, [pt.mul(a, k, b) + pt.mul(c, d, k)])
     given = numbers(graph)
     plain = computed(graph, given)
-    result, _ = run(graph, [made], backend=backend)
+    result, _ = run(graph, [made])
     assert brief(graph.outputs[0], 9) == "k * (a * b + c * d)"
     assert result.firings == 1
     np.testing.assert_allclose(computed(graph, given)[0], plain[0])
 
 
-@backends
-def test_rests_in_an_order(backend: str) -> None:
+def test_rests_in_an_order() -> None:
     def flat(xs: Rest, ys: Rest, zs: Rest) -> Any:
         return join(*xs, join(*ys), *zs), join(*xs, *ys, *zs)
 
@@ -131,7 +124,7 @@ def test_rests_in_an_order(backend: str) -> None:
 
     graph = FunctionGraph([x, y, z], [join(neg(x), join(z, s(y)), s(x), sin(z))])
     before = values(graph)
-    result, _ = run(graph, made, backend=backend, cost=scales)
+    result, _ = run(graph, made, cost=scales)
     assert brief(graph.outputs[0], 9) == "join(-x, z, Scale{by=2.0}(join(y, x)), sin(z))"
     assert result.fired == {"test/scaled.forward": 1, "test_saturate_rests/made.forward": 1}
     assert values(graph) == before
