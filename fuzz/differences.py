@@ -15,7 +15,8 @@ from mpmath import mp, mpf
 from fuzz import exact
 from fuzz.case import Case
 from fuzz.reference import evaluate
-from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.traverse import ancestors
 
 #: functions with kinks
 KINKED = frozenset("abs maximum minimum clip".split())
@@ -39,7 +40,9 @@ class Differences:
         self.weights = weights(shape, "float64") if term.type.ndim else np.ones(())
         self.frozen: dict[Any, Any] = {}
         #: an infinity may be a choice, not the end of what is computed
-        self.chooses = str(getattr(term.owner.op, "scalar_op", "")) == "switch"
+        self.chooses = str(getattr(term.owner.op, "scalar_op", "")) == "switch" and any(
+            isinstance(v, Constant) and np.isinf(v.data).any() for v in ancestors([term])
+        )
         self.values: dict[Any, Any] = {}
         self.kinked = [
             node.outputs[0]

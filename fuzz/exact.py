@@ -309,11 +309,13 @@ def _hangs(node: Apply, values: Mapping[Variable, Any], part: float) -> bool:
     less than what digits can tell, or by less than a part of the number.
     """
     name = str(getattr(node.op, "scalar_op", ""))
-    if not (name in ROUNDING or (name in TESTS and len(node.inputs) == 2)):
+    if not (name in ROUNDING or name == "switch" or (name in TESTS and len(node.inputs) == 2)):
         return False
     sides = [values[v] if v in values else constant(v) for v in node.inputs]
     if all(a.dtype != object for a in sides):
         return False
+    if name == "switch":
+        return sides[0].dtype == object and _vanishes(node.inputs[0], sides[0], part > 0)
     if name in TESTS:
         apart = exact(sides[0]) - exact(sides[1])
     else:
@@ -322,7 +324,14 @@ def _hangs(node: Apply, values: Mapping[Variable, Any], part: float) -> bool:
     near = mpf(10) ** (20 - mp.dps)
     sizes = np.broadcast_to(np.abs(exact(sides[0])) * part, np.shape(apart)).ravel()
     pairs = zip(np.ravel(apart), sizes, strict=True)
-    return any(0 < abs(d) < max(near, s) for d, s in pairs if d == d and s == s)
+    differ = [(abs(d), s) for d, s in pairs if d == d and s == s]
+    return any((d > 0 or part) and d <= max(near, s) for d, s in differ)
+
+
+def _vanishes(v: Variable, value: Any, also_zero: bool) -> bool:
+    """Whether a number is so small that floating point may take it for 0."""
+    tiny = float(np.finfo(v.type.dtype).tiny)
+    return any(abs(x) < tiny and (x or also_zero) for x in np.ravel(value))
 
 
 def constant(v: Any) -> Any:

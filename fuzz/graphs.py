@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -47,8 +48,11 @@ def wanted_of(case: Case) -> Any:
     return [np.asarray(values[v]) for v in case.results]
 
 
+@dataclass(frozen=True)
 class Checker:
-    """Checks values, errors, memory."""
+    """Checks values, errors, memory. regrouped: sums may be added up in another order."""
+
+    regrouped: bool = False
 
     def __call__(self, case: Case, mode: Any = DEFAULT, wanted: Any = None) -> Finding | None:
         """What is wrong with a case in a mode. wanted: what the reference gives, if it is there."""
@@ -63,7 +67,7 @@ class Checker:
         if failed:
             return Finding("error lost", f"the reference raises {type(wanted).__name__}: {wanted}")
         kept = [np.array(r) for r in results]
-        found = Judge(case, wanted).compare(kept)
+        found = Judge(case, wanted, self.regrouped).compare(kept)
         return found or memory(f, before, results, kept)
 
     def tester(self, case: Case) -> tuple[Case, Callable[[Any], bool]]:
@@ -71,7 +75,7 @@ class Checker:
         wanted = wanted_of(case)
         if isinstance(wanted, Exception):
             return case, lambda found: not isinstance(found, RewriteEngineError)
-        judge = Judge(case, wanted)
+        judge = Judge(case, wanted, self.regrouped)
         return case, lambda found: isinstance(found, Exception) or judge.compare(found) is not None
 
 

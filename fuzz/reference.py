@@ -1,7 +1,8 @@
 """What a graph means: each node run alone by `perform`, exactly or with a little noise.
 
 The noise tells how well a value is determined: every result of floating point is moved by a unit in
-the last place at random, and what the outputs vary by then is what a correct rule may change.
+the last place at random, and what the outputs vary by then is what a correct rule may change. A
+number below the smallest normal one may be 0 (as functions of SciPy have it).
 """
 
 from __future__ import annotations
@@ -37,27 +38,38 @@ def run(node: Apply, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 
 def evaluate(
-    outputs: Sequence[Variable], given: Mapping[Variable, Any], rng: Random | None = None
+    outputs: Sequence[Variable],
+    given: Mapping[Variable, Any],
+    rng: Random | None = None,
+    regrouped: bool = False,
 ) -> Values:
-    """The values of all variables that outputs are computed from. rng: makes noise."""
+    """The values of all variables that outputs are computed from. rng: makes noise; regrouped: as
+    if what is added up in steps were added up in another order.
+    """
     values: Values = {v: np.asarray(a) for v, a in given.items()}
     for node in toposort(list(outputs), list(given)):
-        extend(values, node, rng)
+        extend(values, node, rng, regrouped)
     for v in outputs:
         if isinstance(v, Constant):
             values[v] = np.asarray(v.data)
     return values
 
 
-def extend(values: Values, node: Apply, rng: Random | None = None) -> None:
+def extend(values: Values, node: Apply, rng: Random | None = None, regrouped: bool = False) -> None:
     """Compute a node of which the inputs are there."""
     inputs = [v.data if isinstance(v, Constant) else values[v] for v in node.inputs]
     results = run(node, inputs)
     for out, result in zip(node.outputs, results, strict=True):
-        values[out] = result if rng is None else noisy(rng, node, inputs, result)
+        values[out] = result if rng is None else noisy(rng, node, inputs, result, regrouped)
 
 
-def noisy(rng: Random, node: Apply, inputs: Sequence[np.ndarray], result: np.ndarray) -> np.ndarray:
+def noisy(
+    rng: Random,
+    node: Apply,
+    inputs: Sequence[np.ndarray],
+    result: np.ndarray,
+    regrouped: bool = False,
+) -> np.ndarray:
     """A result moved by a unit in the last place (of sums: of what is added up)."""
     op = node.op
     if result.dtype.kind not in "fc" or not result.size:
@@ -71,8 +83,14 @@ def noisy(rng: Random, node: Apply, inputs: Sequence[np.ndarray], result: np.nda
     dice = np.array([rng.choice((-1, 0, 1)) for _ in range(result.size)]).reshape(result.shape)
     with np.errstate(all="ignore"):
         moved = _moved(result, dice)
-        if isinstance(op, Sum | CumOp | Dot | MatMul) or (name == "add" and len(inputs) > 2):
+        many = name == "add" and len(inputs) > 2
+        if isinstance(op, Sum | CumOp | Dot | MatMul) or many:
             moved = _added(node, inputs, result, moved, dice)
+        elif regrouped and name in ("add", "sub"):
+            size = np.max(np.abs(np.broadcast_arrays(*inputs)), axis=0)
+            moved = np.where(np.isfinite(result), result + dice * np.spacing(size), moved)
+        tiny = np.finfo(result.dtype).tiny
+        moved = np.where((np.abs(moved) < tiny) & (dice > 0), result.dtype.type(0), moved)
         if name in ZEROS or not name:
             moved = np.where((result == 0) & (dice > 0), -result, moved)
         return moved.astype(result.dtype)
@@ -105,7 +123,11 @@ def _added(
 
 
 def spread(
-    outputs: Sequence[Variable], given: Mapping[Variable, Any], samples: int, seed: int = 0
+    outputs: Sequence[Variable],
+    given: Mapping[Variable, Any],
+    samples: int,
+    seed: int = 0,
+    regrouped: bool = False,
 ) -> list[list[np.ndarray]] | None:
     """Values of the outputs under noise: for each sample, one array per output. None where some
     noise makes the graph fail.
@@ -113,7 +135,7 @@ def spread(
     found = []
     for k in range(samples):
         try:
-            values = evaluate(outputs, given, Random(seed + k))
+            values = evaluate(outputs, given, Random(seed + k), regrouped)
         except Exception:
             return None
         found.append([values[v] for v in outputs])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from fuzz import graphs
 from fuzz.blame import Checker, guilty
 from fuzz.case import Case, snippet
 from fuzz.judge import Finding
@@ -29,7 +30,7 @@ def report(
         small = shrink(case, lambda c: _kind(check(c, mode)) == finding.kind)
     found = check(small, mode) or finding
     who, rule = guilty(small, mode, check, found.kind)
-    if rule is not None and allowed(found, rule, small):
+    if rule is not None and allowed(found, rule, small, mode, check):
         return None
     blamed = getattr(rule, "name", None)
     ops = sorted({str(node.op).partition("{")[0] for node in small.nodes})
@@ -42,7 +43,7 @@ def _kind(finding: Finding | None) -> str | None:
     return None if finding is None else finding.kind
 
 
-def allowed(found: Finding, rule: Any, case: Case) -> bool:
+def allowed(found: Finding, rule: Any, case: Case, mode: Any, check: Checker) -> bool:
     """Whether the claim of a rule allows a finding."""
     promise, tags = getattr(rule, "promise", None), getattr(rule, "tags", ())
     stabilises = getattr(rule, "phase", "") == "stabilize" or rule.pack == "exp_log"
@@ -50,6 +51,9 @@ def allowed(found: Finding, rule: Any, case: Case) -> bool:
         return stabilises and found.severity == 0
     if found.kind == "lost (not finite)":
         return "reorder" in tags  # partial sums overflow in another order
+    if found.kind == "less accurate" and "reorder" in tags and isinstance(check, graphs.Checker):
+        if replace(check, regrouped=True)(case, mode) is None:
+            return True
     if found.kind == "less accurate" and promise is not None and promise.ulps:
         return found.severity <= 4 * min(promise.ulps, 750)
     return False

@@ -47,7 +47,8 @@ CLAIMS = 'a claim is one of exact, refines, approx(ulps), assumes("fastmath")'
 #: the same bits (a NaN is a NaN), dtype, shape and errors
 exact = Claim("exact")
 #: Where the left side is finite, the right side is, too, and no less accurate (the last rounding
-#: and the sign of a zero aside; the logarithm of a sum has no more digits near 0 than the largest
+#: and the sign of a zero aside, and numbers below the smallest normal one, which SciPy's functions
+#: take for 0; the logarithm of a sum has no more digits near 0 than the largest
 #: operand). Where it is infinite, the right side is that infinity, or the true value if that is
 #: finite. (For functions that are made stable, NaN if there is no true value: log1p(-exp(x)) at
 #: 1e-300 is no log(0), to which it is rounded.) Where it is NaN, the right side is NaN; or the

@@ -260,9 +260,12 @@ class RuleEmitter:
         value = literal.value
         slow = f"is_literal({v}, {self.constant(value)}, {self.wholes[v]})"
         plain = type(value) in (int, float) and math.isfinite(value) and value != 0
-        if plain and len(literal.marks) == 1:
+        if plain:
             one = f" and {v}.number is not True" if value == 1 else ""
-            slow = f"({v}.number == {value!r}{one} or {v}.number is None and {slow})"
+            others = [mark for mark in literal.marks if mark != value]
+            rounded = f"({v}.number is None or {v}.number in {self.constant((*others,))})"
+            other = rounded if others else f"{v}.number is None"
+            slow = f"({v}.number == {value!r}{one} or {other} and {slow})"
         self.test(f"{v}.head is CONSTANT and {slow}")
 
     def rest(self, hole: Hole, taken: str) -> None:

@@ -18,6 +18,7 @@ from rewrite_engine.errors import (
     RewriteEngineError,
     RuleError,
     RuleRaisedError,
+    ShapeError,
     RuleTypeError,
     TypeMismatchError,
     message,
@@ -285,13 +286,30 @@ class Referee:
 
 def fail(rule: Any, node: Apply, error: Exception) -> None:
     """Report a rule that failed at a node: an error that names both, or a warning
-    (`config.on_rule_error`).
+    (`config.on_rule_error`). No rule is to blame for shapes that do not fit in the graph itself:
+    the graph says so when it runs.
     """
+    if isinstance(error, ShapeError) and not fits(node):
+        return
     report = explain_failure(rule, node, error)
     if config.on_rule_error == "warn":
         warnings.warn(str(report), RuleWarning, stacklevel=3)
         return
     raise report from error
+
+
+def fits(node: Apply, nodes: int = 32) -> bool:
+    """Whether a node, and those before it (so many), could be built with what is known by now of
+    the shapes of their inputs.
+    """
+    near = [node]
+    for n in near:
+        try:
+            n.op.make_node(*n.inputs)
+        except ShapeError:
+            return False
+        near += [v.owner for v in n.inputs if v.owner is not None and len(near) < nodes]
+    return True
 
 
 def explain_failure(rule: Any, node: Apply, error: Exception) -> RewriteEngineError:

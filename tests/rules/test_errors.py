@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import ShapeError
+from rewrite_engine.errors import RuleRaisedError, ShapeError
 from rewrite_engine.explain import why_not
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Constant, Variable
@@ -364,3 +364,24 @@ def test_node_rewriters_ask_for_it() -> None:
     assert not left_one.apply(None, pt.minimum(x, y).owner)
     assert not left_one.apply(None, pt.minimum(x, x[7]).owner)
     assert left_one.careless.apply(None, pt.minimum(x, x[7]).owner) is x
+
+
+def test_no_rule_is_to_blame_for_shapes_that_turn_out_not_to_fit() -> None:
+    A, v = pt.matrix("A", shape=(5, 2)), pt.vector("v", shape=(2,))
+    none = v.shape[np.array([False])]  # rewriting learns that its length is 0
+    e = pt.exp(A)
+    term = none / e.sum(axis=1, keepdims=True) * e
+    f = rw.function([A, v], term)
+    with pytest.raises(ShapeError, match="mul.*do not fit"):
+        f(np.ones((5, 2)), np.ones(2))
+
+
+def test_a_rule_that_builds_what_does_not_fit_is_to_blame() -> None:
+    @node_rewriter([pt.exp], phase="specialize")
+    def stacks(fgraph: Any, node: Any) -> Any:
+        """One that is wrong."""
+        return node.outputs[0] + pt.constant([1.0, 2.0, 3.0])
+
+    a = pt.vector("a", shape=(2,))
+    with pytest.raises(RuleRaisedError, match="stacks"):
+        rw.function([a], pt.exp(a), mode=rw.Mode() + stacks)
