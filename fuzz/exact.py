@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from random import Random
 from typing import Any
 
 import mpmath
@@ -274,10 +275,11 @@ def evaluate(
     frozen: Mapping[Any, Any] | None = None,
     doubts: list[Apply] | None = None,
     near: float = 0.0,
+    rng: Random | None = None,
 ) -> dict[Variable, Any]:
     """The values of variables: arrays of `mpf`, or of integers and booleans. Those without an exact
     meaning are left out. doubts: gets comparisons and roundings that hang by the last digit, or
-    by less than the part `near` of a number.
+    by less than the part `near` of a number. rng: moves results by a unit of their dtype.
     """
     values: dict[Variable, Any] = {}
     for v, a in given.items():
@@ -297,11 +299,23 @@ def evaluate(
             continue
         if doubts is not None and _hangs(node, values, near):
             doubts.append(node)
+        if rng is not None:
+            pairs = zip(results, node.outputs, strict=True)
+            results = [_moved_by_units(rng, a, v) for a, v in pairs]
         values.update(zip(node.outputs, results, strict=True))
     for v in outputs:
         if isinstance(v, Constant) and v.type.kind != "c":
             values[v] = constant(v)
     return values
+
+
+def _moved_by_units(rng: Random, array: Any, v: Variable) -> Any:
+    """Numbers moved by up to a unit of the dtype of a variable."""
+    if v.type.kind != "f" or array.dtype != object:
+        return array
+    eps = float(np.finfo(v.type.dtype).eps)
+    dice = np.array([mpf(rng.uniform(-eps, eps)) for _ in range(array.size)], object)
+    return array * (1 + dice.reshape(array.shape))
 
 
 def _hangs(node: Apply, values: Mapping[Variable, Any], part: float) -> bool:

@@ -18,8 +18,8 @@ from rewrite_engine.errors import (
     RewriteEngineError,
     RuleError,
     RuleRaisedError,
-    ShapeError,
     RuleTypeError,
+    ShapeError,
     TypeMismatchError,
     message,
 )
