@@ -16,7 +16,6 @@ from fuzz import exact
 from fuzz.case import Case
 from fuzz.reference import evaluate
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.graph.traverse import ancestors
 
 #: functions with kinks
 KINKED = frozenset("abs maximum minimum clip".split())
@@ -41,7 +40,9 @@ class Differences:
         self.frozen: dict[Any, Any] = {}
         #: an infinity may be a choice, not the end of what is computed
         self.chooses = str(getattr(term.owner.op, "scalar_op", "")) == "switch" and any(
-            isinstance(v, Constant) and np.isinf(v.data).any() for v in ancestors([term])
+            isinstance(v, Constant) and np.isinf(v.data).any()
+            for branch in term.owner.inputs[1:]
+            for v in (branch, *(branch.owner.inputs if branch.owner is not None else ()))
         )
         self.values: dict[Any, Any] = {}
         self.kinked = [

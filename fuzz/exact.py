@@ -315,7 +315,7 @@ def _moved_by_units(rng: Random, array: Any, v: Variable) -> Any:
         return array
     eps = float(np.finfo(v.type.dtype).eps)
     dice = np.array([mpf(rng.uniform(-eps, eps)) for _ in range(array.size)], object)
-    return array * (1 + dice.reshape(array.shape))
+    return np.asarray(array * (1 + dice.reshape(array.shape)), object)
 
 
 def _hangs(node: Apply, values: Mapping[Variable, Any], part: float) -> bool:
