@@ -310,10 +310,10 @@ def evaluate(
 
 
 def _moved_by_units(rng: Random, array: Any, v: Variable) -> Any:
-    """Numbers moved by up to a unit of the dtype of a variable."""
+    """Numbers moved by up to four units of the dtype of a variable."""
     if v.type.kind != "f" or array.dtype != object:
         return array
-    eps = float(np.finfo(v.type.dtype).eps)
+    eps = 4 * float(np.finfo(v.type.dtype).eps)
     dice = np.array([mpf(rng.uniform(-eps, eps)) for _ in range(array.size)], object)
     return np.asarray(array * (1 + dice.reshape(array.shape)), object)
 

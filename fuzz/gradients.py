@@ -216,8 +216,8 @@ class Judge:
         if self.kind == "idiom":
             return "not stabilised"
         edges = self.edges()
-        if any(a.size == 0 for a in self.values.values()):
-            return None  # what nothing is stretched over has slope 0, which is still multiplied
+        if any(self.stretches_over_nothing(node) for node in self.case.nodes):
+            return None  # the slope of what is stretched over nothing is 0, and is multiplied
         if not any(self.is_taken(v, bad) for v, bad in edges):
             return "gradient not finite"
         try:
@@ -249,6 +249,18 @@ class Judge:
             if bad.any():
                 found.append((out, bad))
         return found
+
+    def stretches_over_nothing(self, node: Any) -> bool:
+        """Whether a value is stretched over a place without elements."""
+        parts = [
+            self.values.get(v, getattr(v, "data", None)) for v in (*node.inputs, *node.outputs)
+        ]
+        if any(np.size(a) == 0 for a in parts):
+            return True
+        if not isinstance(node.op, pt.IncSubtensor | pt.AdvancedIncSubtensor):
+            return False
+        part = node.op.take(node.inputs[0], node.inputs[2:])
+        return not evaluate([part], self.case.given)[part].size
 
     def is_taken(self, v: Any, bad: np.ndarray) -> bool:
         """Whether the values at some places change the result."""

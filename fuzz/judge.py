@@ -153,7 +153,7 @@ class Judge:
             return "lost (not finite)", np.inf
         if self.near(truth, f) and (np.isfinite(f) or np.isnan(w)):
             return None
-        if known and np.isfinite(f) and abs(mpf(float(f)) - truth) <= 20 * self.rough(i, place):
+        if known and np.isfinite(f) and abs(mpf(float(f)) - truth) <= self.rough(i, place):
             return None
         if truth is None and np.isfinite(f) and np.isinf(w):
             return None
@@ -305,7 +305,7 @@ class Judge:
         return self._start
 
     def rough(self, i: int, place: Any) -> Any:
-        """How far a true value moves if each step on the way loses its last digit."""
+        """How far a true value moves if each step on the way loses its last digits."""
         if self._rough is None:
             self._rough = [self._exactly(self.start, DIGITS[0], Random(k)) for k in range(SAMPLES)]
         truth, found = self.true(i, place), [sample[i] for sample in self._rough]
