@@ -252,10 +252,8 @@ class Judge:
 
     def stretches_over_nothing(self, node: Any) -> bool:
         """Whether a value is stretched over a place without elements."""
-        parts = [
-            self.values.get(v, getattr(v, "data", None)) for v in (*node.inputs, *node.outputs)
-        ]
-        if any(np.size(a) == 0 for a in parts):
+        known = [self.values[v] for v in (*node.inputs, *node.outputs) if v in self.values]
+        if any(not a.size for a in known):
             return True
         if not isinstance(node.op, pt.IncSubtensor | pt.AdvancedIncSubtensor):
             return False
