@@ -7,11 +7,12 @@
               symmetric diagonal positive_semidefinite positive_definite
     errors    fits cannot_fail                                             rules/facts_failure.py
 
-The set is open: write your own with `@fact`, and extend these to your own ops:
+What an op knows of its values stands beside the op (`range=`, `keeps=`, `Op.implied`,
+`Op.bounds`). The set is open: write your own with `@fact`, and extend these to ops of others:
 
-    @nonneg.case(MyOp)
-    def my_op_is_nonneg(x):
-        return because("a result of MyOp")
+    @nonneg.case(TheirOp)
+    def their_op_is_nonneg(x):
+        return because("a result of TheirOp")
 """
 
 from rewrite_engine.rules.facts_arrays import *

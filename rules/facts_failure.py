@@ -129,12 +129,6 @@ def range_fits(x):
     return unknown("ARange may raise an error: the step may be 0", blame=x)
 
 
-@nonneg.case(Shape_i, CheckedLength)
-def length_is_nonneg(x):
-    """A length."""
-    return because("a length")
-
-
 @fact
 def cannot_fail(x):
     """No error is raised when x is computed, whatever the inputs are."""

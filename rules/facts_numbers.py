@@ -6,61 +6,18 @@ what it says of NaN. About one term, a fact may ask only those that come before 
 `rules/facts.py`; how bounds go through ops is in `rules/facts_bounds.py`.
 """
 
-from collections import Counter
+import sys
 
 import numpy as np
 
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.fact import because, both, every, fact, unknown
-from rewrite_engine.rules.facts_bounds import elements_of, interval, rounded
-from rewrite_engine.scalar.op import Cast
+from rewrite_engine.scalar.bounds import rounded
 from rewrite_engine.tensor import (
     ARange,
-    CumOp,
-    DimShuffle,
-    Dot,
-    Elemwise,
-    MatMul,
-    Prod,
-    Reshape,
-    ScaledExp,
-    Softmax,
-    SpecifyShape,
     Subtensor,
-    Sum,
-    abs,
     add,
-    arcsinh,
-    arctan,
-    arctan2,
-    ceil,
-    cos,
-    cosh,
-    erf,
-    erfc,
-    exp,
-    exp2,
-    expm1,
-    floor,
-    log1p,
-    logaddexp,
-    maximum,
-    mul,
-    neg,
-    pow,
-    reciprocal,
-    round,
-    sigmoid,
-    sign,
-    sin,
-    sinh,
-    softplus,
-    sqr,
-    sqrt,
     sub,
-    tanh,
-    true_div,
-    trunc,
 )
 from rewrite_engine.tensor.index_template import Slice
 
@@ -68,13 +25,6 @@ __all__ = [
     "bounded", "distinct", "finite", "increasing", "nonneg", "nonzero", "positive",
     "unique_indices", "whole",
 ]  # fmt: skip
-
-ABOVE_ZERO = frozenset({exp, exp2, sigmoid, softplus, cosh, erfc})
-NOT_BELOW_ZERO = frozenset({abs, sqr, sqrt})
-ROUNDING = frozenset({floor, ceil, trunc, round})
-KEEPS_SIGN = ROUNDING | {tanh, arctan, erf, sinh, arcsinh, sign, log1p, expm1}
-KEEPS_FINITE = ROUNDING | {neg, abs, sign, sin, cos, tanh, arctan, arctan2, erf, erfc, sigmoid}
-KEEPS_FINITE |= {softplus, arcsinh, logaddexp}
 
 
 def kind_of(x):
@@ -100,11 +50,54 @@ def operands_of(x, *ops):
     return x.owner.inputs if x.head in ops else ()
 
 
-def cast_of(x):
-    """What x is a conversion of, or None."""
-    op = x.head
-    convertible = isinstance(op, Elemwise) and isinstance(op.scalar_op, Cast)
-    return x.owner.inputs[0] if convertible else None
+def elements_of(x):
+    """The operands that the elements of x are taken from, if it is made in this way."""
+    if x.owner is None or x.head.elements is None:
+        return ()
+    found = x.owner.inputs[x.head.elements]
+    fits = all(np.can_cast(v.type.dtype, x.type.dtype, "safe") for v in found)
+    return found if fits else ()
+
+
+def always(fact, x):
+    """Evidence if the op that computes x says that the fact holds for every real float."""
+    said = x.owner is not None and x.head.implied.get(fact.name) is True and kind_of(x) == "f"
+    return because(f"a result of {x.head}") if said else unknown("not always", blame=x)
+
+
+def from_operands(fact, x, otherwise):
+    """The answer that follows for x from what is known of operands: as the op that computes it
+    says, or because its elements are theirs.
+    """
+    refused = unknown(otherwise, blame=x)
+    if x.owner is None:
+        return refused
+    op, inputs = x.owner.op, x.owner.inputs
+    said = op.implied.get(fact.name)
+    if said is None:
+        elements = elements_of(x)
+        return every("made of elements of", fact, elements) if elements else refused
+    kept = said == fact.name and said in ("nonzero", "distinct")  # of other dtypes, too
+    if (kind_of(x) != "f" and not kept) or said is True or _may_wrap(x):
+        return refused
+    if callable(said):
+        return said(sys.modules[__name__], *inputs)
+    wanted = fact if said == fact.name else globals()[said]
+    return every(f"{op} of", wanted, inputs[op.elements] if op.elements else inputs)
+
+
+def _may_wrap(x):
+    """Whether a float is made of integers that were summed, or multiplied, as integers."""
+    return getattr(x.head, "acc_dtype", None) and np.dtype(x.head.acc_dtype).kind in "biu"
+
+
+def any_of(fact, variables):
+    """The evidence for the first variable that has some; else the last refusal."""
+    answer = unknown("there are none")
+    for v in variables:
+        if answer := fact(v):
+            break
+    return answer
 
 
 @fact
@@ -121,7 +114,7 @@ def bounded(x):
     dtype = np.dtype(x.type.dtype) if kind_of(x) in "biuf" else None
     if dtype is None:
         return unknown("it is not real", blame=x)
-    ends, why = interval(x, bounded)
+    ends, why = _interval(x)
     ends = rounded(ends, dtype)
     if ends is not None:
         return because(f"within {ends[0]:.4g} and {ends[1]:.4g}", *why, value=ends)
@@ -131,6 +124,28 @@ def bounded(x):
         limits = np.iinfo(dtype)
         return because(f"its dtype is {dtype}", value=(int(limits.min), int(limits.max)))
     return unknown("no bounds are known", blame=x)
+
+
+def _interval(x):
+    """The bounds of x from what computes it, and the evidence for them; (None, ()) if that says
+    nothing.
+    """
+    if x.owner is None:
+        return None, ()
+    answers = []
+
+    def of(v):
+        answers.append(bounded(v))
+        return answers[-1].value if answers[-1] else None
+
+    ends = x.head.bounds(x.owner, of)
+    if ends is None:
+        answers = [bounded(v) for v in elements_of(x)]
+        if not answers or not all(answers):
+            return None, ()
+        parts = [a.value for a in answers]
+        ends = min([a for a, _ in parts]), max([b for _, b in parts])
+    return ends, (f"{x.head} of", *answers) if answers else (f"a result of {x.head}",)
 
 
 @bounded.test
@@ -150,19 +165,7 @@ def finite(x):
     bounds = bounded(x)
     if bounds:
         return because("bounded", bounds)
-    elements = elements_of(x)
-    if elements:
-        return every("made of elements of", finite, elements)
-    if kind_of(x) == "f" and x.head in KEEPS_FINITE:
-        if any(kind_of(v) == "c" for v in x.owner.inputs):
-            return unknown("a modulus may overflow", blame=x)
-        return every(f"{x.head} of", finite, x.owner.inputs)
-    if kind_of(x) == "f" and isinstance(x.head, Softmax):
-        return every("a softmax of", finite, x.owner.inputs)
-    inner = cast_of(x)
-    if inner is not None and np.can_cast(inner.type.dtype, x.type.dtype, "safe"):
-        return every("converted from", finite, [inner])
-    return unknown("it may be infinite, or NaN", blame=x)
+    return from_operands(finite, x, "it may be infinite, or NaN")
 
 
 @fact
@@ -176,19 +179,11 @@ def whole(x):
         return because(f"its dtype is {x.type.dtype}")
     if kind_of(x) != "f":
         return unknown("it is not real", blame=x)
-    elements = elements_of(x)
-    if elements:
-        return every("made of elements of", whole, elements)
-    if x.head in ROUNDING or x.head is sign:
-        return every(f"{x.head} of", finite, x.owner.inputs)
-    inner = cast_of(x)
-    operands = [inner] if inner is not None else operands_of(x, add, sub, mul, neg, abs, sqr)
-    if operands:
+    if x.owner is not None and "whole" in x.head.implied:
         numbers = finite(x)
         if not numbers:
             return numbers
-        return every("whole numbers", whole, operands)
-    return unknown("it may have fractions", blame=x)
+    return from_operands(whole, x, "it may have fractions")
 
 
 @fact
@@ -200,54 +195,19 @@ def positive(x):
     if value is not None:
         good = bool(((value > 0) & np.isfinite(value)).all())
         return because("a constant") if good else unknown("a constant that is not", blame=x)
-    if kind_of(x) == "f" and (x.head in ABOVE_ZERO or isinstance(x.head, Softmax | ScaledExp)):
-        return because(f"a result of {x.head}")
+    here = always(positive, x)
+    if here:
+        return here
     bounds = bounded(x)
     if bounds and bounds.value[0] > 0:
         return because("bounded", bounds)
-    elements = elements_of(x)
-    if elements and x.head is not maximum:
-        return every("made of elements of", positive, elements)
-    return _positive_float(x) if kind_of(x) == "f" else unknown("it may be 0 or less", blame=x)
+    return from_operands(positive, x, "it may be 0 or negative")
 
 
 @positive.test
 def is_positive(value):
     """Whether no element is 0 or below (NaN may be there)."""
     return value.dtype.kind != "c" and not (value <= 0).any()
-
-
-def _positive_float(x):
-    """`positive` by what computes x. (Integers wrap around: they are `bounded`, or not known.)"""
-    if x.head is add:
-        best = _first(positive, x.owner.inputs)
-        return every("a sum with", nonneg, x.owner.inputs) if best else best
-    if x.head is maximum:
-        return _first(positive, x.owner.inputs)
-    if x.head in (sqr, abs):
-        return every(f"{x.head} of", nonzero, x.owner.inputs)
-    if x.head is pow:
-        return every("a power of", positive, x.owner.inputs[:1])
-    operands = operands_of(x, mul, true_div, reciprocal, sqrt)
-    if cast_of(x) is not None or (isinstance(x.head, Prod) and not _may_wrap(x)):
-        operands = x.owner.inputs[:1]
-    if operands:
-        return every(f"{x.head} of", positive, operands)
-    return unknown("it may be 0 or negative", blame=x)
-
-
-def _may_wrap(x):
-    """Whether a float is made of integers that were summed, or multiplied, as integers."""
-    return getattr(x.head, "acc_dtype", None) and np.dtype(x.head.acc_dtype).kind in "biu"
-
-
-def _first(wanted, variables):
-    """The evidence for the first variable that has some; else the last refusal."""
-    answer = unknown("there are none")
-    for v in variables:
-        if answer := wanted(v):
-            break
-    return answer
 
 
 @fact
@@ -260,39 +220,16 @@ def nonneg(x):
     kind = kind_of(x)
     if kind in "ub":
         return because(f"its dtype is {x.type.dtype}")
-    if kind == "f" and x.head in NOT_BELOW_ZERO:
-        return because(f"a result of {x.head}")
+    here = always(nonneg, x)
+    if here:
+        return here
     above = positive(x)
     if above:
         return because("positive", above)
     bounds = bounded(x)
     if bounds and bounds.value[0] >= 0:
         return because("bounded", bounds)
-    elements = elements_of(x)
-    if elements and x.head is not maximum:
-        return every("made of elements of", nonneg, elements)
-    return _nonneg_float(x) if kind == "f" else unknown("its sign is not known", blame=x)
-
-
-def _nonneg_float(x):
-    """`nonneg` by what computes x. (Integers wrap around.)"""
-    if x.head is maximum:
-        return _first(nonneg, x.owner.inputs)
-    if x.head is mul and all(n % 2 == 0 for n in Counter(x.owner.inputs).values()):
-        return because("a product of squares")
-    if x.head is true_div:
-        below = positive(x.owner.inputs[1])
-        return every("divided by what is positive", nonneg, x.owner.inputs[:1]) if below else below
-    if x.head is pow:
-        return every("a power of", nonneg, x.owner.inputs)
-    operands = operands_of(x, add, mul, *KEEPS_SIGN)
-    if isinstance(x.head, Sum | Prod | CumOp | Dot | MatMul) and not _may_wrap(x):
-        operands = x.owner.inputs
-    if cast_of(x) is not None:
-        operands = x.owner.inputs
-    if operands:
-        return every(f"{x.head} of", nonneg, operands)
-    return unknown("its sign is not known", blame=x)
+    return from_operands(nonneg, x, "its sign is not known")
 
 
 @fact
@@ -301,32 +238,13 @@ def nonzero(x):
     value = known(x)
     if value is not None:
         return because("a constant") if (value != 0).all() else unknown("it has a 0", blame=x)
-    if x.head is cosh and kind_of(x) == "f":
-        return because("a result of cosh")
+    here = always(nonzero, x)
+    if here:
+        return here
     bounds = bounded(x)
     if bounds and not bounds.value[0] <= 0 <= bounds.value[1]:
         return because("bounded", bounds)
-    elements = elements_of(x)
-    if elements and x.head is not maximum:
-        return every("made of elements of", nonzero, elements)
-    if x.head in (neg, abs):
-        return every(f"{x.head} of", nonzero, x.owner.inputs)
-    if x.head is reciprocal and kind_of(x) == "f":
-        return every("the reciprocal of", finite, x.owner.inputs)
-    if x.head in (add, maximum) and kind_of(x) == "f":
-        return _kept_from_zero(x)
-    return unknown("it may be 0", blame=x)
-
-
-def _kept_from_zero(x):
-    """A sum of what is not negative, or a maximum, with a summand that is above 0."""
-    answer = unknown("it may be 0", blame=x)
-    for v in x.owner.inputs:
-        if answer := every("above 0", nonneg, [v]) and every("not 0", nonzero, [v]):
-            break
-    if answer and x.head is add:
-        return every("a sum with what is above 0", nonneg, x.owner.inputs)
-    return answer
+    return from_operands(nonzero, x, "it may be 0")
 
 
 @fact
@@ -343,8 +261,8 @@ def distinct(x):
         step = x.owner.inputs[2]
         counts = step.head is CONSTANT and step.number and x.type.dtype == "int64"
         return because("counted") if counts else unknown("the step may be 0", blame=step)
-    if isinstance(x.head, Subtensor | DimShuffle | Reshape | SpecifyShape) or x.head is neg:
-        return every("of distinct elements", distinct, x.owner.inputs[:1])
+    if x.owner is not None and "distinct" in x.head.implied:
+        return from_operands(distinct, x, "a value may be repeated")
     return _shifted(x) or unknown("a value may be repeated", blame=x)
 
 

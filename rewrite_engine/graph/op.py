@@ -7,7 +7,7 @@ features read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any
 
@@ -91,6 +91,15 @@ class Op(Record):
     idempotent: bool = False
     #: whether gradients pass it as they are, chosen, moved and added up but never multiplied
     moves_only: bool = False
+    #: what is known of the elements of its (first) result, by the name of a fact: True, if it holds
+    #: for every real float; the name of the fact that all operands have to have; or a function
+    #: `(f, *inputs)` that answers, of the facts (`rules/facts_numbers.py`) and the operands. What
+    #: is no real float is only known to be "nonzero" and "distinct", and that if operands are.
+    implied: Mapping[str, Any] = {}
+    #: two numbers that no element of it is ever beyond, none of which is NaN
+    limits: tuple[Any, Any] | None = None
+    #: the operands that all elements of the result are taken from, where no new ones are made
+    elements: slice | None = None
     #: the ops that undo one of an associative, commutative op: `(sub, neg)` of `add`; matchers see
     #: differences as parts of sums
     undone_by: tuple[Op, Op] | None = None
@@ -264,6 +273,12 @@ class Op(Record):
         input).
         """
         raise MethodNotDefined(f"{self} defines no infer_shape")
+
+    def bounds(self, node: Apply, of: Callable[[Variable], Any]) -> Any:
+        """Two numbers that no element of the (first) result is beyond, none of which is NaN; None
+        where there are none. of(v): those of an operand. The default: `limits`.
+        """
+        return self.limits
 
     def equal_lengths(self, node: Apply) -> list[Lengths] | None:
         """What has to hold for the node to be computed without an error, once its inputs are:

@@ -9,7 +9,7 @@ its gradient. It knows nothing of shapes; `tensor/elemwise.py` applies it to arr
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,6 +19,7 @@ from rewrite_engine.config import config
 from rewrite_engine.errors import DTypeError, ForeignObjectError, describe, message
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
+from rewrite_engine.scalar.bounds import Interval, as_result, converted, monotone
 from rewrite_engine.scalar.dtype import DISCRETE, is_number, promote, quotient_dtype, weak_dtype
 from rewrite_engine.scalar.type import ScalarType
 
@@ -47,10 +48,18 @@ class ScalarOp(Op):
     matter. associative, commutative, idempotent, identity, absorbing: its algebra over exact
     numbers (0 absorbs in a product only if the other factors are finite: what uses that has to
     know).
+
+    What is known of its values: range: "(0, inf)", where all real results are that are no NaN (see
+    `Interval`). increasing: whether it rises, where it is defined. correctly_rounded: whether no
+    other number is nearer to the true value. bounds: how bounds of the result follow from those of
+    the operands (`scalar/bounds.py`), where that does not follow from range and increasing. keeps:
+    names of facts that hold of the result if they hold of all operands: "finite nonneg". implied:
+    see `Op.implied`. elements: see `Op.elements`.
     """
 
     __props__: tuple[str, ...] = ("name",)
     nout = 1
+    increasing = correctly_rounded = False
 
     def __init__(
         self,
@@ -65,6 +74,10 @@ class ScalarOp(Op):
         free: tuple[int, ...] = (),
         shape_only: tuple[int, ...] = (),
         cost: int = 1,
+        range: str | None = None,
+        bounds: Callable[..., Any] | None = None,
+        keeps: str = "",
+        implied: Mapping[str, Any] | None = None,
         **algebra: Any,
     ) -> None:
         self.name = name
@@ -79,6 +92,11 @@ class ScalarOp(Op):
         self.free = free
         self.shape_only = shape_only
         self.cost = cost
+        self.range = Interval.parse(range) if range else None
+        self.limits = self.range[:2] if self.range and self.range.limited else None
+        self.ends = bounds
+        self.implied = {fact: fact for fact in keeps.split()} | _in_range(self.range)
+        self.implied |= implied or {}
         for key, value in algebra.items():
             setattr(self, key, value)
 
@@ -269,6 +287,27 @@ class ScalarOp(Op):
         """Like `impl`, for ops with any number of outputs."""
         return (self.impl(*arrays, out=outs[0]),)
 
+    @property
+    def has_bounds(self) -> bool:
+        """Whether bounds of the result follow from those of the operands."""
+        return self.ends is not None or self.increasing or self.limits is not None
+
+    def bounds_from(self, dtype: np.dtype[Any], of: Callable[[Any], Any], xs: Any) -> Any:
+        """Two numbers that no result of a dtype is beyond, from those of the operands xs: `of(x)`
+        is a pair, or None; so is what is returned. (They are rounded later.)
+        """
+        if not self.has_bounds:
+            return None
+        ends = []
+        for x in xs:
+            found = of(x)
+            if found is None:
+                return None
+            ends.append(as_result(found, dtype))
+        if self.ends is not None:
+            return self.ends(dtype, *ends)
+        return monotone(self, dtype, ends[0]) if self.increasing else self.limits
+
     # --- gradient ---------------------------------------------------------------------------
 
     def pullback(
@@ -290,6 +329,20 @@ class ScalarOp(Op):
         if result is None:
             return [None] * len(wanted)
         return [result[i] for i in wanted]
+
+
+def _in_range(range: Interval | None) -> dict[str, Any]:
+    """The facts that follow from a range."""
+    if range is None:
+        return {}
+    found: dict[str, Any] = {"finite": "finite"} if range.limited else {}
+    if range.low > 0 or (range.low == 0 and range.open_low):
+        found["positive"] = True
+    elif range.low == 0:
+        found["nonneg"] = True
+    if not range.low <= 0 <= range.high:
+        found["nonzero"] = True
+    return found
 
 
 @cache
@@ -342,8 +395,21 @@ class Cast(ScalarOp):
         self.dtype = np.dtype(dtype).name
         grad = (_passed_on,)
         super().__init__(
-            f"Cast{{{self.dtype}}}", 1, grad=grad, compute=self._convert, moves_only=True
+            f"Cast{{{self.dtype}}}",
+            1,
+            grad=grad,
+            compute=self._convert,
+            moves_only=True,
+            bounds=converted,
+            keeps="whole positive nonneg",
+            implied={"finite": self._finite},
         )
+
+    def _finite(self, f: Any, x: Any) -> Any:
+        """A wider dtype has all numbers of a narrower one."""
+        if np.can_cast(x.type.dtype, self.dtype, "safe"):
+            return f.every("converted from", f.finite, [x])
+        return f.unknown("it may be infinite, or NaN", blame=x)
 
     def _convert(self, x: Any, out: Any = None) -> Any:
         if out is None:

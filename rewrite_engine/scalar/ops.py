@@ -9,11 +9,23 @@ extremum share the gradient equally; `clip` gives all of it to `x` at a bound.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from rewrite_engine.scalar.bounds import (
+    difference,
+    largest,
+    modulus,
+    negative,
+    product,
+    quotient,
+    smallest,
+    square,
+    total,
+)
 from rewrite_engine.scalar.dtype import (
     dtype_name,
     float_dtype,
@@ -58,9 +70,57 @@ def _mul_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
 _ac: Any = partial(dict, associative=True, commutative=True)
 _moves: Any = {"moves_only": True}
 
-add = _op("add", None, "add", lambda m, g, z, *xs: [g] * len(xs), **_ac(identity=0), **_moves)
-mul = _op("mul", None, "multiply", _mul_grads, **_ac(identity=1, absorbing=0))
-sub = _op("sub", 2, "subtract", (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -g), **_moves)
+
+def _positive_sum(f: Any, *xs: Any) -> Any:
+    """One summand is positive, none is negative."""
+    best = f.any_of(f.positive, xs)
+    return best and f.every("a sum with", f.nonneg, xs)
+
+
+def _nonzero_sum(f: Any, *xs: Any) -> Any:
+    return _above_zero(f, *xs) and f.every("a sum with what is above 0", f.nonneg, xs)
+
+
+def _above_zero(f: Any, *xs: Any) -> Any:
+    """One operand is neither 0 nor negative."""
+    answer: Any = None
+    for x in xs:
+        if answer := f.every("above 0", f.nonneg, [x]) and f.every("not 0", f.nonzero, [x]):
+            break
+    return answer
+
+
+def _squares(f: Any, *xs: Any) -> Any:
+    """Every factor occurs twice, or none is negative."""
+    if all(n % 2 == 0 for n in Counter(xs).values()):
+        return f.because("a product of squares")
+    return f.every("mul of", f.nonneg, xs)
+
+
+def _nonneg_quotient(f: Any, x: Any, y: Any) -> Any:
+    below = f.positive(y)
+    return below and f.every("divided by what is positive", f.nonneg, [x])
+
+
+def _finite_modulus(f: Any, x: Any) -> Any:
+    if f.kind_of(x) == "c":
+        return f.unknown("a modulus may overflow", blame=x)
+    return f.every("abs of", f.finite, [x])
+
+
+add = _op(
+    "add", None, "add", lambda m, g, z, *xs: [g] * len(xs), **_ac(identity=0), **_moves,
+    bounds=total, keeps="whole nonneg",
+    implied={"positive": _positive_sum, "nonzero": _nonzero_sum},
+)  # fmt: skip
+mul = _op(
+    "mul", None, "multiply", _mul_grads, **_ac(identity=1, absorbing=0), bounds=product,
+    keeps="whole positive", implied={"nonneg": _squares},
+)  # fmt: skip
+sub = _op(
+    "sub", 2, "subtract", (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -g), **_moves,
+    bounds=difference, keeps="whole",
+)  # fmt: skip
 true_div = _op(
     "true_div",
     2,
@@ -68,6 +128,9 @@ true_div = _op(
     (lambda m, g, z, x, y: g / y, lambda m, g, z, x, y: -(g * z) / y),
     inner=quotient_dtype,
     cost=4,
+    bounds=quotient,
+    keeps="positive",
+    implied={"nonneg": _nonneg_quotient},
 )
 floor_div = _op("floor_div", 2, "floor_divide", _step, cost=4)
 mod = _op(
@@ -77,12 +140,31 @@ mod = _op(
     (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -(g * m.floor_div(x, y))),
     cost=4,
 )
-neg = _unary("neg", "negative", lambda m, g, z, x: -g, **_moves)
-abs = _unary("abs", "absolute", lambda m, g, z, x: g * m.sign(x), idempotent=True)
-sign = _unary("sign", "sign", _step)
-sqr = _unary("sqr", "square", lambda m, g, z, x: g * x * 2)
-sqrt = _float("sqrt", "sqrt", lambda m, g, z, x: g * 0.5 / z, cost=4)
-reciprocal = _float("reciprocal", "reciprocal", lambda m, g, z, x: -(g * m.sqr(z)), cost=4)
+neg = _unary(
+    "neg", "negative", lambda m, g, z, x: -g, **_moves, bounds=negative,
+    keeps="finite whole nonzero distinct",
+)  # fmt: skip
+abs = _unary(
+    "abs", "absolute", lambda m, g, z, x: g * m.sign(x), idempotent=True, bounds=modulus,
+    range="[0, inf)", keeps="whole nonzero",
+    implied={"positive": "nonzero", "finite": _finite_modulus},
+)  # fmt: skip
+sign = _unary(
+    "sign", "sign", _step, increasing=True, correctly_rounded=True, range="[-1, 1]", keeps="nonneg",
+    implied={"whole": "finite"},
+)  # fmt: skip
+sqr = _unary(
+    "sqr", "square", lambda m, g, z, x: g * x * 2, bounds=square, range="[0, inf)", keeps="whole",
+    implied={"positive": "nonzero"},
+)  # fmt: skip
+sqrt = _float(
+    "sqrt", "sqrt", lambda m, g, z, x: g * 0.5 / z, cost=4, increasing=True,
+    correctly_rounded=True, range="[0, inf)", keeps="positive",
+)  # fmt: skip
+reciprocal = _float(
+    "reciprocal", "reciprocal", lambda m, g, z, x: -(g * m.sqr(z)), cost=4, keeps="positive",
+    bounds=lambda dtype, a: quotient(dtype, (1, 1), a), implied={"nonzero": "finite"},
+)  # fmt: skip
 
 
 def _pow_base(m: Any, g: Any, z: Any, x: Any, y: Any) -> Any:
@@ -100,17 +182,27 @@ def _pow_exponent(m: Any, g: Any, z: Any, x: Any, y: Any) -> Any:
     return g * m.switch(m.eq(x, 0), 0.0, z * m.log(x))
 
 
-pow = _op("pow", 2, "power", (_pow_base, _pow_exponent), cost=10)
+def _positive_power(f: Any, x: Any, y: Any) -> Any:
+    return f.every("a power of", f.positive, [x])
+
+
+pow = _op(
+    "pow", 2, "power", (_pow_base, _pow_exponent), cost=10, keeps="nonneg",
+    implied={"positive": _positive_power},
+)  # fmt: skip
 
 # --- exponentials and logarithms ------------------------------------------------------------
 
-exp = _float("exp", "exp", lambda m, g, z, x: g * z, cost=10)
-exp2 = _float("exp2", "exp2", lambda m, g, z, x: g * z * _LN2, cost=10)
-expm1 = _float("expm1", "expm1", lambda m, g, z, x: g * m.exp(x), cost=10)
-log = _float("log", "log", lambda m, g, z, x: g / x, cost=10)
-log2 = _float("log2", "log2", lambda m, g, z, x: g / x * (1 / _LN2), cost=10)
-log10 = _float("log10", "log10", lambda m, g, z, x: g / x * (1 / _LN10), cost=10)
-log1p = _float("log1p", "log1p", lambda m, g, z, x: g / (x + 1), cost=10)
+_rising: Any = {"increasing": True, "cost": 10}
+exp = _float("exp", "exp", lambda m, g, z, x: g * z, range="(0, inf)", **_rising)
+exp2 = _float("exp2", "exp2", lambda m, g, z, x: g * z * _LN2, range="(0, inf)", **_rising)
+expm1 = _float(
+    "expm1", "expm1", lambda m, g, z, x: g * m.exp(x), range="(-1, inf)", keeps="nonneg", **_rising
+)
+log = _float("log", "log", lambda m, g, z, x: g / x, **_rising)
+log2 = _float("log2", "log2", lambda m, g, z, x: g / x * (1 / _LN2), **_rising)
+log10 = _float("log10", "log10", lambda m, g, z, x: g / x * (1 / _LN10), **_rising)
+log1p = _float("log1p", "log1p", lambda m, g, z, x: g / (x + 1), keeps="nonneg", **_rising)
 
 
 def _logaddexp_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
@@ -125,7 +217,7 @@ def _logaddexp_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
 
 
 logaddexp = _op(
-    "logaddexp", None, "logaddexp", _logaddexp_grads, cost=20, inner=float_dtype,
+    "logaddexp", None, "logaddexp", _logaddexp_grads, cost=20, inner=float_dtype, keeps="finite",
     **_ac(identity=-math.inf),
 )  # fmt: skip
 
@@ -176,19 +268,23 @@ log1mexp = _op(
 softplus = _op(
     "softplus", 1, grad=(lambda m, g, z, x: g * m.sigmoid(x),), compute=_softplus, cost=20,
     dtypes=lambda x: logaddexp.result_dtypes((x, x))[0], inner=float_dtype,
+    increasing=True, range="(0, inf)", keeps="finite",
 )  # fmt: skip
 sigmoid = _float(
-    "sigmoid", "scipy.special.expit", lambda m, g, z, x: g * z * m.sigmoid(-x), cost=10
-)
+    "sigmoid", "scipy.special.expit", lambda m, g, z, x: g * z * m.sigmoid(-x), range="(0, 1)",
+    **_rising,
+)  # fmt: skip
 _TWO_BY_SQRT_PI = 2 / math.sqrt(math.pi)
 erf = _float(
-    "erf", "scipy.special.erf", lambda m, g, z, x: g * _TWO_BY_SQRT_PI * m.exp(-m.sqr(x)), cost=20
-)
+    "erf", "scipy.special.erf", lambda m, g, z, x: g * _TWO_BY_SQRT_PI * m.exp(-m.sqr(x)), cost=20,
+    increasing=True, range="(-1, 1)", keeps="nonneg",
+)  # fmt: skip
 erfc = _float(
     "erfc",
     "scipy.special.erfc",
     lambda m, g, z, x: g * -_TWO_BY_SQRT_PI * m.exp(-m.sqr(x)),
     cost=20,
+    range="(0, 2)",
 )
 #: exp(x**2) * erfc(x)
 erfcx = _float(
@@ -204,8 +300,8 @@ psi = _op("psi", 1, "scipy.special.psi", inner=float_dtype, cost=40)
 
 # --- trigonometry ---------------------------------------------------------------------------
 
-sin = _float("sin", "sin", lambda m, g, z, x: g * m.cos(x), cost=10)
-cos = _float("cos", "cos", lambda m, g, z, x: -(g * m.sin(x)), cost=10)
+sin = _float("sin", "sin", lambda m, g, z, x: g * m.cos(x), cost=10, range="[-1, 1]")
+cos = _float("cos", "cos", lambda m, g, z, x: -(g * m.sin(x)), cost=10, range="[-1, 1]")
 tan = _float("tan", "tan", lambda m, g, z, x: g * (m.sqr(z) + 1), cost=10)
 
 
@@ -216,7 +312,10 @@ def _one_minus_square(x: Any) -> Any:
 
 arcsin = _float("arcsin", "arcsin", lambda m, g, z, x: g / m.sqrt(_one_minus_square(x)), cost=10)
 arccos = _float("arccos", "arccos", lambda m, g, z, x: -g / m.sqrt(_one_minus_square(x)), cost=10)
-arctan = _float("arctan", "arctan", lambda m, g, z, x: g / (m.sqr(x) + 1), cost=10)
+arctan = _float(
+    "arctan", "arctan", lambda m, g, z, x: g / (m.sqr(x) + 1), range="(-1.5708, 1.5708)",
+    keeps="nonneg", **_rising,
+)  # fmt: skip
 #: sqrt(x**2 + y**2), which does not overflow on the way; flat at 0, as `abs`
 hypot = _op(
     "hypot", 2, "hypot", (
@@ -228,10 +327,10 @@ arctan2 = _op(
     "arctan2", 2, "arctan2", (
         lambda m, g, z, y, x: g * (x / m.hypot(x, y)) / m.hypot(x, y),
         lambda m, g, z, y, x: -(g * (y / m.hypot(x, y))) / m.hypot(x, y),
-    ), inner=float_dtype, cost=10,
+    ), inner=float_dtype, cost=10, range="[-3.1416, 3.1416]",
 )  # fmt: skip
-sinh = _float("sinh", "sinh", lambda m, g, z, x: g * m.cosh(x), cost=10)
-cosh = _float("cosh", "cosh", lambda m, g, z, x: g * m.sinh(x), cost=10)
+sinh = _float("sinh", "sinh", lambda m, g, z, x: g * m.cosh(x), keeps="nonneg", **_rising)
+cosh = _float("cosh", "cosh", lambda m, g, z, x: g * m.sinh(x), cost=10, range="[1, inf)")
 
 
 def _arcsinh_grad(m: Any, g: Any, z: Any, x: Any) -> Any:
@@ -244,8 +343,11 @@ def _arccosh_grad(m: Any, g: Any, z: Any, x: Any) -> Any:
     return g / (m.sqrt(x - 1) * m.sqrt(x + 1))
 
 
-tanh = _float("tanh", "tanh", lambda m, g, z, x: g * (1 - m.sqr(z)), cost=10)
-arcsinh = _float("arcsinh", "arcsinh", _arcsinh_grad, cost=10)
+tanh = _float(
+    "tanh", "tanh", lambda m, g, z, x: g * (1 - m.sqr(z)), range="(-1, 1)", keeps="nonneg",
+    **_rising,
+)  # fmt: skip
+arcsinh = _float("arcsinh", "arcsinh", _arcsinh_grad, keeps="finite nonneg", **_rising)
 arccosh = _float("arccosh", "arccosh", _arccosh_grad, cost=10)
 arctanh = _float("arctanh", "arctanh", lambda m, g, z, x: g / _one_minus_square(x), cost=10)
 
@@ -288,13 +390,20 @@ def _identity(x: Any, out: Any = None) -> Any:
     return _copy(x, out)
 
 
+_chooses: Any = {"elements": slice(None), **_moves}
 maximum = _op(
     "maximum",
     None,
     "maximum",
     partial(_extremum_grads, "lt"),
     **_ac(idempotent=True, identity=-math.inf),
-    **_moves,
+    **_chooses,
+    bounds=largest,
+    implied={
+        "positive": lambda f, *xs: f.any_of(f.positive, xs),
+        "nonneg": lambda f, *xs: f.any_of(f.nonneg, xs),
+        "nonzero": _above_zero,
+    },
 )
 minimum = _op(
     "minimum",
@@ -302,14 +411,15 @@ minimum = _op(
     "minimum",
     partial(_extremum_grads, "gt"),
     **_ac(idempotent=True, identity=math.inf),
-    **_moves,
+    **_chooses,
+    bounds=smallest,
 )
 clip = _op(
     "clip", 3, grad=(
         lambda m, g, z, x, low, high: m.switch(m.or_(m.lt(x, low), m.gt(x, high)), 0.0, g),
         lambda m, g, z, x, low, high: m.switch(m.and_(m.lt(x, low), m.le(low, high)), g, 0.0),
         lambda m, g, z, x, low, high: m.switch(m.gt(m.maximum(x, low), high), g, 0.0),
-    ), compute=_clip, inner=promote, **_moves,
+    ), compute=_clip, inner=promote, **_chooses,
 )  # fmt: skip
 switch = _op(
     "switch", 3, grad=(
@@ -317,15 +427,16 @@ switch = _op(
         lambda m, g, z, condition, x, y: m.switch(condition, g, 0.0),
         lambda m, g, z, condition, x, y: m.switch(condition, 0.0, g),
     ), compute=_switch, dtypes=lambda condition, x, y: promote(x, y), free=(0,), **_moves,
+    elements=slice(1, None),
 )  # fmt: skip
 #: second(x, y): y in the shape of x
 second = _op(
     "second", 2, grad=(_step, lambda m, g, z, x, y: g), compute=_second, dtypes=lambda x, y: y,
-    free=(0,), shape_only=(0,), **_moves,
+    free=(0,), shape_only=(0,), **_moves, elements=slice(1, None),
 )  # fmt: skip
 identity = _op(
     "identity", 1, grad=(lambda m, g, z, x: g,), compute=_identity, dtypes=lambda x: x,
-    **_moves,
+    **_chooses,
 )  # fmt: skip
 
 eq = _op("eq", 2, "equal", _step, commutative=True)
@@ -355,11 +466,15 @@ def _round(x: Any, out: Any = None) -> Any:
     return _copy(x, out) if x.dtype.kind in "iu" else np.rint(x, out=out)
 
 
-floor = _unary("floor", "floor", _step)
-ceil = _unary("ceil", "ceil", _step)
-trunc = _unary("trunc", "trunc", _step)
+_rounding: Any = {
+    "increasing": True, "correctly_rounded": True, "keeps": "finite nonneg",
+    "implied": {"whole": "finite"},
+}  # fmt: skip
+floor = _unary("floor", "floor", _step, **_rounding)
+ceil = _unary("ceil", "ceil", _step, **_rounding)
+trunc = _unary("trunc", "trunc", _step, **_rounding)
 #: to the nearest integer, ties to even
-round = _op("round", 1, grad=_step, compute=_round, inner=_round_dtype)
+round = _op("round", 1, grad=_step, compute=_round, inner=_round_dtype, **_rounding)
 
 
 def cast(x: Any, dtype: Any) -> Any:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,7 @@ class Alloc(_Allocating):
     """
 
     moves_only = True
+    elements = slice(0, 1)
     __props__ = ()
 
     def out_type(self, inputs: tuple[Any, ...]) -> TensorType:
@@ -243,6 +244,16 @@ class ARange(_Allocating):
             span = m.ceil(m.true_div(m.sub(parts[1], parts[0]), parts[2]))
         return [(m.maximum(m.cast(span, "int64"), 0),)]
 
+    def bounds(self, node: Apply, of: Callable[[Variable], Any]) -> Any:
+        """Those of start, start + step, … below stop, where these are integers."""
+        ends = [of(v) for v in node.inputs]
+        if None in ends or any(v.type.kind not in "iu" for v in node.inputs):
+            return None
+        start, stop, step = ends
+        if step[0] > 0:
+            return start[0], max(start[0], stop[1] - 1)
+        return (min(start[1], stop[0] + 1), start[1]) if step[1] < 0 else None
+
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
         """stop determines only the length."""
         return [[True], [False], [True]]
@@ -270,6 +281,7 @@ class Eye(_Allocating):
     """A matrix with ones on a diagonal: `Eye("float64")(rows, columns, k)`."""
 
     __props__ = ("dtype",)
+    limits = (0, 1)
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype_name(dtype)

@@ -48,6 +48,8 @@ class DimShuffle(Op):
     """
 
     moves_only = True
+    elements = slice(0, 1)
+    implied = {"distinct": "distinct"}
     __props__ = ("input_ndim", "new_order")
     view_map = {0: [0]}
     must_view_map = {0: 0}

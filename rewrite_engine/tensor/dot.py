@@ -43,6 +43,7 @@ class Dot(Op):
     """
 
     __props__ = ()
+    implied = {"nonneg": "nonneg"}
 
     def convert_input(self, x: Any) -> Variable:
         return as_tensor_variable(x)  # type: ignore[no-any-return]
@@ -108,6 +109,7 @@ class MatMul(Op):
     """
 
     __props__ = ()
+    implied = {"nonneg": "nonneg"}
 
     def convert_input(self, x: Any) -> Variable:
         return as_tensor_variable(x)  # type: ignore[no-any-return]

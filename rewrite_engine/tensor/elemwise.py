@@ -8,7 +8,7 @@ NumPy). Gradients are in `tensor/elemwise_grad.py`, the instances (`exp`, `add`,
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,8 @@ class Elemwise(Op):
         self.identity = scalar_op.identity
         self.absorbing = scalar_op.absorbing
         self.moves_only = scalar_op.moves_only
+        self.implied = scalar_op.implied
+        self.elements = scalar_op.elements
         self._memo: dict[Any, Any] = {}
         self._inplace: dict[tuple[int, int], Elemwise] = {}
         self._weak_memo: dict[Any, Any] = {}
@@ -250,6 +252,11 @@ class Elemwise(Op):
             if len(group) > 1:
                 groups.append(group)
         return groups
+
+    def bounds(self, node: Apply, of: Callable[[Variable], Any]) -> Any:
+        """Those of the scalar op."""
+        dtype = node.outputs[0].type.numpy_dtype
+        return self.scalar_op.bounds_from(dtype, of, node.inputs)
 
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
         """Elements of the result times the cost of the scalar op (n operands take n - 1 steps)."""

@@ -91,6 +91,8 @@ class IndexOp(Op):
 class Take(IndexOp):
     """What `Subtensor` and its sibling for arrays of indices share: template and derivatives."""
 
+    elements = slice(0, 1)
+
     def __init__(self, idx_list: Template) -> None:
         self.idx_list = tuple(idx_list)
 
@@ -114,6 +116,7 @@ class Subtensor(Take):
     of range.
     """
 
+    implied = {"distinct": "distinct"}
     view_map = {0: [0]}
 
     def __init__(self, idx_list: Template) -> None:
@@ -172,6 +175,7 @@ class BaseInc(IndexOp):
         self.idx_list = tuple(idx_list)
         self.set_instead_of_inc = set_instead_of_inc
         self.inplace = inplace
+        self.elements = slice(0, 2) if set_instead_of_inc else None
         if inplace:
             self.destroy_map = {0: [0]}
 

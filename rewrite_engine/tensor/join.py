@@ -60,6 +60,7 @@ class Join(Op):
     """
 
     moves_only = True
+    elements = slice(None)
     __props__ = ("axis",)
 
     def __init__(self, axis: int) -> None:
@@ -136,6 +137,7 @@ class Split(Op):
     """
 
     moves_only = True
+    elements = slice(0, 1)
     __props__ = ("axis", "sizes")
 
     def __init__(self, axis: int, sizes: Sequence[int | str]) -> None:
@@ -210,6 +212,7 @@ class MakeVector(Op):
     """A vector of 0-d inputs, all converted to `dtype`."""
 
     moves_only = True
+    elements = slice(None)
     __props__ = ("dtype",)
 
     def __init__(self, dtype: str = "int64") -> None:

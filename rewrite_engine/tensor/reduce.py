@@ -181,12 +181,14 @@ class Sum(_Fixed):
     """Sum along axes: `Sum(axis=0)(x)`."""
 
     moves_only = True
+    implied = {"nonneg": "nonneg"}
     op = scalar.add
 
 
 class Prod(_Fixed):
     """Product along axes."""
 
+    implied = {"positive": "positive", "nonneg": "nonneg"}
     op = scalar.mul
 
 
@@ -194,6 +196,7 @@ class Max(_Fixed):
     """Maximum along axes (NaN wins). The elements that attain it share the gradient equally."""
 
     moves_only = True
+    elements = slice(0, 1)
     op = scalar.maximum
 
 
@@ -201,6 +204,7 @@ class Min(_Fixed):
     """Minimum along axes (NaN wins). The elements that attain it share the gradient equally."""
 
     moves_only = True
+    elements = slice(0, 1)
     op = scalar.minimum
 
 

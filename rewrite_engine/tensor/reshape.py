@@ -39,6 +39,8 @@ class Reshape(Op):
     """
 
     moves_only = True
+    elements = slice(0, 1)
+    implied = {"distinct": "distinct"}
     __props__ = ("shape",)
     view_map = {0: [0]}
 

@@ -132,6 +132,7 @@ class CumOp(Op):
     """
 
     __props__ = ("axis", "mode")
+    implied = {"nonneg": "nonneg"}
 
     def __init__(self, axis: int, mode: str = "add") -> None:
         if mode not in _UFUNC:

@@ -21,6 +21,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.op import Lengths, Op
+from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.dimshuffle import normalize_axis
@@ -44,6 +45,7 @@ class Shape(Op):
     """The shape of an array, as an int64 vector."""
 
     __props__ = ()
+    limits = (0, LONGEST)
 
     def convert_input(self, x: Any) -> Variable:
         return as_tensor_variable(x)  # type: ignore[no-any-return]
@@ -77,6 +79,7 @@ class Shape_i(Op):  # noqa: N801 (the name of the field)
     """The length of dimension `i` of an array, as a 0-d int64."""
 
     __props__ = ("i",)
+    limits = (0, LONGEST)
 
     def __init__(self, i: int) -> None:
         self.i = i
@@ -123,6 +126,7 @@ class CheckedLength(Op):
     """
 
     __props__ = ("groups", "compared")
+    limits = (0, LONGEST)
 
     def __init__(self, groups: Sequence[int], compared: Op | None) -> None:
         self.groups = tuple(groups)
@@ -184,6 +188,8 @@ class SpecifyShape(Op):
     """
 
     moves_only = True
+    elements = slice(0, 1)
+    implied = {"distinct": "distinct"}
     __props__ = ("shape",)
     view_map = {0: [0]}
     must_view_map = {0: 0}

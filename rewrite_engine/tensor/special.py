@@ -8,7 +8,7 @@ and softmax functions", IMA J. Numer. Anal. 41 (2021), algorithms 3.1 and 4.1.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -182,6 +182,12 @@ class _Exponential(Op):
 class Softmax(_Exponential):
     """exp(x) / sum(exp(x)) along axes; same shape and dtype as x. Positive, and sums to 1."""
 
+    implied = {"positive": True, "finite": "finite"}
+
+    def bounds(self, node: Apply, of: Callable[[Variable], Any]) -> Any:
+        """Shares of 1."""
+        return (0, 1) if of(node.inputs[0]) else None
+
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
@@ -207,6 +213,8 @@ class ScaledExp(_Exponential):
     `y / sum(e) * e`. It is exp(x) itself where the sums along the axes are normal numbers, else
     exp(x - max(x)); same shape and dtype as x. All of it is NaN along axes where there is a NaN.
     """
+
+    implied = {"positive": True}
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

@@ -16,6 +16,7 @@ import numpy as np
 from rewrite_engine.errors import ShapeError, message
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.scalar.dtype import DISCRETE, dtype_name
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.broadcast import build_site
@@ -112,6 +113,7 @@ class Argmax(Reduction):
     """
 
     __props__ = ("axis", "keepdims")
+    limits = (0, LONGEST)
     find: ClassVar[Any] = staticmethod(np.argmax)
     needs_elements = True
 

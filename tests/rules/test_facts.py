@@ -15,8 +15,8 @@ from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rules import facts
 from rewrite_engine.rules.facts import *
-from rewrite_engine.rules.facts_bounds import BOUNDS
 from rewrite_engine.rules.language import because, fact
+from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.special import Softmax
 from tests.tensor.evaluate import evaluate
 
@@ -115,7 +115,10 @@ def label(v: Any) -> str:
     return str(v)[:30]
 
 
-@pytest.mark.parametrize("op", BOUNDS, ids=str)
+ELEMENTWISE = dict.fromkeys([v for v in vars(pt).values() if isinstance(v, Elemwise)])
+
+
+@pytest.mark.parametrize("op", [op for op in ELEMENTWISE if op.scalar_op.has_bounds], ids=str)
 def test_bounds_go_through_every_op(op: Any) -> None:
     """With operands within bounds; several dtypes."""
     said: list[str] = []
@@ -287,6 +290,33 @@ def test_a_user_extends_a_fact() -> None:
         assert "distances are never below 0" in str(answer)
     finally:
         del nonneg.cases[Distance]
+
+
+def test_a_user_says_it_beside_the_op() -> None:
+    from rewrite_engine.graph.op import Op
+
+    class Spread(Op):
+        """An op of a user's: above 0, finite if its operand is, no less than 1 for numbers."""
+
+        __props__ = ()
+        implied = {"positive": True, "finite": "finite", "whole": lambda f, v: f.whole(v)}
+
+        def infer_types(self, types: Any) -> Any:
+            return [types[0]]
+
+        def bounds(self, node: Any, of: Any) -> Any:
+            ends = of(node.inputs[0])
+            return ends and (1, 1 + max(abs(ends[0]), abs(ends[1])))
+
+    s = Spread()
+    assert positive(s(x))
+    assert nonneg(s(x) * pt.exp(x))
+    assert not positive(s(k)) or bounded(s(k)).value[0] == 1
+    assert finite(s(pt.sin(i)))
+    assert bounded(s(pt.sin(i))).value == (1, 2)
+    assert whole(s(pt.floor(pt.sin(i))))
+    assert not finite(s(x))
+    assert str(finite(s(x))).endswith("(x)")
 
 
 def test_all_are_facts_with_a_docstring() -> None:

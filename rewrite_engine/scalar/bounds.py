@@ -1,0 +1,159 @@
+"""Intervals, and how the bounds of a result follow from those of the operands.
+
+An op declares `bounds=` one of these, or `range=` and `increasing=` (`scalar/op.py`); the fact
+`bounded` asks it (`rules/facts_numbers.py`), and rounds outwards. Each takes the dtype of the
+result and a pair (low, high) per operand, and returns such a pair, or None.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+LONGEST = 2**62  # no array has as many elements
+Ends = tuple[Any, Any]
+
+
+class Interval(NamedTuple):
+    """Numbers between two ends, written as `Interval.parse("(0, inf)")`. An open end is no value of
+    the true function; rounding may give it.
+    """
+
+    low: float
+    high: float
+    open_low: bool
+    open_high: bool
+
+    @classmethod
+    def parse(cls, text: str) -> Interval:
+        """Read `(0, inf)` or `[-1, 1]`."""
+        low, high = map(float, text[1:-1].split(","))
+        return cls(low, high, text[0] == "(", text[-1] == ")")
+
+    @property
+    def limited(self) -> bool:
+        """Whether no end is infinite."""
+        return self.low - self.low == self.high - self.high == 0
+
+
+def total(dtype: Any, *ends: Ends) -> Ends:
+    """Of a sum."""
+    low, high = sum([a for a, _ in ends]), sum([b for _, b in ends])
+    return _in_any_order(dtype, (low, high), sum(_sizes(ends)), len(ends))
+
+
+def product(dtype: Any, *ends: Ends) -> Ends | None:
+    """Of a product."""
+    low, high = ends[0]
+    for a, b in ends[1:]:
+        corners = [low * a, low * b, high * a, high * b]
+        low, high = min(corners), max(corners)
+    sizes = _sizes(ends)
+    if len(ends) > 2 and dtype.kind == "f":
+        if math.prod([max(1, s) for s in sizes]) > float(np.finfo(dtype).max):
+            return None  # a product of some of them may overflow
+    return _in_any_order(dtype, (low, high), math.prod(sizes), len(ends))
+
+
+def _sizes(ends: Any) -> list[Any]:
+    return [max(-a, b) for a, b in ends]
+
+
+def _in_any_order(dtype: Any, ends: Ends, size: Any, count: int) -> Ends:
+    """Three operands or more may be combined in any order, with roundings."""
+    if count < 3 or dtype.kind != "f":
+        return ends
+    slack = count * (float(np.finfo(dtype).eps) * size + float(np.finfo(dtype).tiny))
+    return ends[0] - slack, ends[1] + slack
+
+
+def difference(dtype: Any, a: Ends, b: Ends) -> Ends:
+    """Of x - y."""
+    return a[0] - b[1], a[1] - b[0]
+
+
+def quotient(dtype: Any, a: Ends, b: Ends) -> Ends | None:
+    """Of x / y."""
+    if b[0] <= 0 <= b[1]:
+        return None
+    corners = [end / by for end in a for by in b]
+    return min(corners), max(corners)
+
+
+def negative(dtype: Any, a: Ends) -> Ends:
+    """Of -x."""
+    return -a[1], -a[0]
+
+
+def modulus(dtype: Any, a: Ends) -> Ends:
+    """Of abs(x)."""
+    low, high = sorted([max(end, -end) for end in a])
+    return (0 if a[0] <= 0 <= a[1] else low), high
+
+
+def square(dtype: Any, a: Ends) -> Ends:
+    """Of x * x."""
+    low, high = sorted([a[0] * a[0], a[1] * a[1]])
+    return (0 if a[0] <= 0 <= a[1] else low), high
+
+
+def largest(dtype: Any, *ends: Ends) -> Ends:
+    """Of a maximum."""
+    return max([a for a, _ in ends]), max([b for _, b in ends])
+
+
+def smallest(dtype: Any, *ends: Ends) -> Ends:
+    """Of a minimum."""
+    return min([a for a, _ in ends]), min([b for _, b in ends])
+
+
+def converted(dtype: Any, a: Ends) -> Ends:
+    """Of a conversion: towards 0 for integers, which must not wrap."""
+    if dtype.kind == "b":
+        return 0, 1
+    return (math.trunc(a[0]), math.trunc(a[1])) if dtype.kind in "iu" else a
+
+
+def as_result(ends: Ends, dtype: Any) -> Ends:
+    """Bounds of an operand, those of integers as numbers of a float dtype (to which they are
+    converted first).
+    """
+    if dtype.kind != "f":
+        return ends
+    low, high = [dtype.type(end).item() if type(end) is int else end for end in ends]
+    return low, high
+
+
+def monotone(op: Any, dtype: Any, ends: Ends) -> Ends | None:
+    """Of a function that rises: its values at the ends, or a few units beyond."""
+    wide = dtype if dtype.kind in "iu" else np.float64
+    with np.errstate(all="ignore"):
+        low, high = [op.impl(np.asarray(end, wide)).item() for end in ends]
+    if low - low != 0 or high - high != 0:
+        return None  # outside of its domain, or an overflow
+    if not op.correctly_rounded:
+        slack = 8 * float(np.finfo(dtype).eps)
+        low, high = low - slack * abs(low), high + slack * abs(high)
+    if op.range is None:
+        return low, high
+    return max(low, op.range.low), min(high, op.range.high)
+
+
+def rounded(ends: Ends | None, dtype: Any) -> Ends | None:
+    """The bounds of results that are rounded to a dtype; None where they may overflow or wrap."""
+    if ends is None or any(end - end != 0 for end in ends):
+        return None
+    low, high = ends
+    if dtype.kind in "biu":
+        limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        inside = limits[0] <= low and high <= limits[1]
+        return (math.floor(low), math.ceil(high)) if inside else None
+    with np.errstate(all="ignore"):
+        near = np.array([low, high]).astype(dtype)
+        if not np.isfinite(near).all():
+            return None
+        below, above = np.nextafter(near, np.array([-np.inf, np.inf], dtype))
+    a, b = near.tolist()
+    return (a if a <= low else below.item()), (b if b >= high else above.item())
