@@ -9,6 +9,7 @@ terms are cheaper than what was there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -17,14 +18,14 @@ from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.equation import Equation
-from rewrite_engine.match.pattern import OpClass, OpNode, subpatterns
+from rewrite_engine.match.pattern import OpNode, subpatterns
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.rewrite.cost import CostModel, flops, price
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.egraph import EGraph
-from rewrite_engine.rewrite.explore import Explorer, Limits
-from rewrite_engine.rewrite.extract import Choice, Extractor
-from rewrite_engine.rewrite.replay import Replay
+from rewrite_engine.rewrite.egraph.explore import Explorer, Limits
+from rewrite_engine.rewrite.egraph.extract import Choice, Extractor
+from rewrite_engine.rewrite.egraph.replay import Replay
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.trace import Trace
 
@@ -37,7 +38,7 @@ DEARER = "it cannot be done after all, or the graph does not get cheaper by it"
 Settled = dict[frozenset[Apply], StopReason]
 
 SHORT = 8  # short searches come first, of such a part of the budget: many find more than a long one
-FEWEST = 100  # terms of a short search
+FEWEST = 100  # e-nodes of a short search
 
 #: nodes up to which regions are joined that only use the same variables
 SMALL = 100
@@ -48,7 +49,7 @@ class SaturationOptimizer(GraphRewriter):
 
     rules: equations, and data rules (used as equations with one direction). cost: a function from
     a node to a number, such as `flops` or `bytes_moved` (default: what the equations prefer, else
-    `flops`). node_budget: terms held at once for one region; a region of more than a quarter as
+    `flops`). node_budget: e-nodes held at once for one region; a region of more than a quarter as
     many nodes is looked at in parts. seconds: time for all of them. If one is used up, the best
     that was found is taken, and the search starts from there, as long as that pays; if it is still
     used up then, or there were parts, `Result.stopped` is BUDGET.
@@ -78,19 +79,19 @@ class SaturationOptimizer(GraphRewriter):
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         until = perf_counter() + self.seconds
         settled: Settled = {}
-        for terms in (self.node_budget // SHORT, self.node_budget):
-            if terms < FEWEST and terms < self.node_budget:
+        for nodes in (self.node_budget // SHORT, self.node_budget):
+            if nodes < FEWEST and nodes < self.node_budget:
                 continue
             settled = {key: why for key, why in settled.items() if why is StopReason.SATURATED}
-            self._search(fgraph, Limits(terms, until), settled, trace, result)
+            self._search(fgraph, Limits(nodes, until), settled, trace, result)
             if result.stopped is StopReason.SATURATED:
                 return
 
     def _search(
         self, fgraph: Any, limits: Limits, settled: Settled, trace: Trace | None, result: Result
     ) -> None:
-        """Improve all regions as long as that helps, with so many terms at once."""
-        largest = max(limits.terms // 4, 1)  # the rest is for what is equal
+        """Improve all regions as long as that helps, with so many e-nodes at once."""
+        largest = max(limits.nodes // 4, 1)  # the rest is for what is equal
         again, passes = True, 0
         while again:
             again = False
@@ -119,7 +120,8 @@ class SaturationOptimizer(GraphRewriter):
         key, before = frozenset(alive), result.firings
         stopped = settled.get(key)
         if stopped is None:
-            stopped = Region(fgraph, alive, self, limits).improve(trace, result)
+            region = Region(fgraph, alive, self.cost, limits)
+            stopped = region.improve(self.rules, self.name, trace, result)
             result.visits += len(alive)
             if result.firings == before:
                 settled[key] = stopped
@@ -157,14 +159,24 @@ def regions(fgraph: Any, rules: Sequence[DataRule]) -> list[list[Apply]]:
     """The nodes that equations speak of, by connected regions, operands first. Small regions that
     use the same variable count as connected: what is in one may be of use in the other.
     """
-    ops = [p for r in rules for side in (r.left, r.right) for p, _ in subpatterns(side)]
-    wanted = _Ops([p.op for p in ops if isinstance(p, OpNode)])
+    patterns = [
+        p
+        for rule in rules
+        for side in (rule.left, rule.right)
+        for p, _ in subpatterns(side)
+        if isinstance(p, OpNode)
+    ]
+
+    @cache
+    def wanted(head: Any) -> bool:
+        return any(p.fits(head) for p in patterns)
+
     region: dict[Apply, list[Apply]] = {}
     users: dict[Variable, Apply] = {}  # of what is not computed in a region
     order = [
         node
         for node in fgraph.toposort()
-        if node.op in wanted and len(node.outputs) == 1 and not node.op.destroy_map
+        if not node.op.destroy_map and any(wanted(v.head) for v in node.outputs)
     ]
     for node in order:
         region[node] = [node]
@@ -178,7 +190,7 @@ def regions(fgraph: Any, rules: Sequence[DataRule]) -> list[list[Apply]]:
     return [
         sorted(nodes, key=place.__getitem__)
         for nodes in found
-        if any(rule.left.fits(node.op) for node in nodes for rule in rules)
+        if any(rule.left.fits(v.head) for node in nodes for v in node.outputs for rule in rules)
     ]
 
 
@@ -219,70 +231,53 @@ def _join(region: dict[Apply, list[Apply]], a: Apply, b: Apply, limit: int | Non
         region[node] = large
 
 
-class _Ops:
-    """Whether an op occurs in patterns."""
-
-    def __init__(self, found: Iterable[Any]) -> None:
-        self.ops: dict[Any, bool] = {}
-        self.classes: set[type] = set()
-        for op in found:
-            if isinstance(op, OpClass):
-                self.classes.add(op.cls)
-            else:
-                self.ops[op] = True
-
-    def __contains__(self, op: Any) -> bool:
-        return op in self.ops or type(op) in self.classes
-
-
 class Region:
     """One region of a graph."""
 
-    def __init__(
-        self, fgraph: Any, nodes: list[Apply], driver: SaturationOptimizer, limits: Limits
-    ) -> None:
+    def __init__(self, fgraph: Any, nodes: list[Apply], cost: CostModel, limits: Limits) -> None:
         self.fgraph = fgraph
         self.nodes = nodes
-        self.inside = set(nodes)
-        self.driver = driver
+        self.cost = cost
         self.limits = limits
         self.egraph = EGraph(fgraph)
-        self.term: dict[Variable, int] = {}
+        self.enode: dict[Variable, int] = {}
+        for node in nodes:
+            for v in node.inputs:
+                if v not in self.enode:
+                    self.enode[v] = self.egraph.leaf(v)
+            children = tuple([self.enode[v] for v in node.inputs])
+            for v in node.outputs:
+                self.enode[v] = self.egraph.add(children, v)
 
-    def improve(self, trace: Trace | None, result: Result) -> StopReason:
-        """Find a cheaper form, and bring the graph there."""
-        self._take_in()
-        egraph, driver = self.egraph, self.driver
+    def improve(
+        self, rules: Sequence[DataRule], name: str, trace: Trace | None, result: Result
+    ) -> StopReason:
+        """Find a cheaper form, and bring the graph there. name: of the driver."""
+        egraph = self.egraph
         before = len(egraph)
-        stopped = Explorer(egraph, driver.rules, self.limits).run()
-        if not egraph.links:
-            return stopped
-        roots = [v for node in self.nodes for v in node.outputs if self._used_outside(v)]
-        wanted = [egraph.find(self.term[v]) for v in roots]
-        choice = Extractor(egraph, driver.cost).choose(wanted, before, self.limits.until)
-        if choice is not None:
-            self._replay(choice, roots, trace, result)
+        stopped = Explorer(egraph, rules, self.limits).run()
+        if egraph.unions:
+            roots = list({egraph.find(self.enode[v]): None for v in self._used_outside()})
+            choice = Extractor(egraph, self.cost).choose(roots, before, self.limits.until)
+            if choice is not None:
+                self._replay(choice, roots, name, trace, result)
         return stopped
 
-    def _take_in(self) -> None:
-        egraph, term = self.egraph, self.term
-        for node in self.nodes:
-            for v in node.inputs:
-                if v not in term:
-                    term[v] = egraph.leaf(v)
-            out = node.outputs[0]
-            term[out] = egraph.term(node.op, tuple([term[v] for v in node.inputs]), out)
-
-    def _used_outside(self, v: Variable) -> bool:
-        clients = self.fgraph.clients[v]
-        return v in self.fgraph.out_uses or any(c not in self.inside for c in clients)
+    def _used_outside(self) -> list[Variable]:
+        inside, fgraph = set(self.nodes), self.fgraph
+        return [
+            v
+            for node in self.nodes
+            for v in node.outputs
+            if v in fgraph.out_uses or any(c not in inside for c in fgraph.clients[v])
+        ]
 
     def _replay(
-        self, choice: Choice, roots: list[Variable], trace: Trace | None, result: Result
+        self, choice: Choice, roots: list[int], name: str, trace: Trace | None, result: Result
     ) -> None:
         """Do the steps; if the graph does not get cheaper by them after all, take them back."""
         fgraph = self.fgraph
-        history, balance = History(), Balance(self.driver.cost)
+        history, balance = History(), Balance(self.cost)
         fgraph.flush()
         fgraph.attach_feature(history)
         fgraph.attach_feature(balance)
@@ -290,7 +285,7 @@ class Region:
         replay = Replay(fgraph, self.egraph, choice, trace)
         worse = True
         try:
-            replay.go([(node.outputs[0], self.term[node.outputs[0]]) for node in self.nodes], roots)
+            replay.go([(v, self.enode[v]) for node in self.nodes for v in node.outputs], roots)
             worse = balance.change >= 0
         except IMPOSSIBLE:
             pass
@@ -299,12 +294,11 @@ class Region:
             if worse:
                 history.revert(fgraph, start)
                 if trace is not None:
-                    trace.take_back(told, self.driver.name, DEARER)
+                    trace.take_back(told, name, DEARER)
             fgraph.remove_feature(history)
-        if worse:
-            return
-        for name, n in replay.fired.items():
-            result.count(name, n)
+        if not worse:
+            for rule_name, n in replay.fired.items():
+                result.count(rule_name, n)
 
 
 class Balance(Feature):

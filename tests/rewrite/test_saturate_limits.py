@@ -18,7 +18,7 @@ from rewrite_engine.errors import RuleRaisedError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite import saturate
 from rewrite_engine.rewrite.cost import CALL, bytes_moved, flops, total
-from rewrite_engine.rewrite.extract import Extractor
+from rewrite_engine.rewrite.egraph.extract import Extractor
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import brief

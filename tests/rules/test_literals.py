@@ -17,7 +17,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.dispatch import Dispatch
 from rewrite_engine.rewrite.egraph import EGraph
-from rewrite_engine.rewrite.ematch import LeftSide
+from rewrite_engine.rewrite.egraph.ematch import EMatcher
 from rewrite_engine.rules.language import rule
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.terms import etuplize
@@ -50,9 +50,9 @@ def verdicts(one: Any, term: Any) -> set[bool]:
         for v in inner.inputs:
             if v.owner is None:
                 numbered[v] = egraph.leaf(v)
-        kids = tuple([numbered[v] for v in inner.inputs])
-        numbered[inner.out] = egraph.term(inner.op, kids, inner.out)
-    left = LeftSide(egraph, one)
+        children = tuple([numbered[v] for v in inner.inputs])
+        numbered[inner.out] = egraph.add(children, inner.out)
+    matcher = EMatcher(egraph, one)
     q = LogicVariable("q")
     many = [made(n + 100) for n in range(12)]
     found = next(iter(rw.find(term, one)), None)
@@ -60,7 +60,7 @@ def verdicts(one: Any, term: Any) -> set[bool]:
         one.transform(None, node),
         one.interpreted(None, node),
         next(iter(kanren.run(1, q, one.goal(etuplize(term), q))), None),
-        next(left.everywhere(numbered[term]), None),
+        next(matcher.matches(numbered[term]), None),
         found,
         one.transform(None, node) if one in Dispatch([*many, one]).candidates(node) else None,
     ]

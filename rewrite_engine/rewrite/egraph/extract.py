@@ -1,10 +1,10 @@
-"""Choosing terms: for some classes of an `EGraph` the cheapest terms together, what they share
-counted once.
+"""Extraction: for some e-classes of an `EGraph` the cheapest e-nodes together, what they share
+counted once; so are several outputs of one node.
 
 The best choice with sharing is a hard problem. Three choices are compared: the terms there were,
-the cheapest as trees, and the cheapest by sets of classes; the best is then improved by changing
-one class at a time. On a tie the terms that came first are kept, so a graph is changed only if that
-pays.
+the cheapest as trees, and the cheapest by sets of e-classes; the best is then improved by changing
+one e-class at a time. On a tie the terms that came first are kept, so a graph is changed only if
+that pays.
 """
 
 from __future__ import annotations
@@ -13,40 +13,51 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from time import perf_counter
+from typing import Any
 
 from rewrite_engine.graph.node import build_node
 from rewrite_engine.rewrite.cost import CostModel, price
 from rewrite_engine.rewrite.egraph import EGraph
 
-Choice = dict[int, int]  # class -> the term chosen for it
+Choice = dict[int, int]  # e-class -> the e-node chosen for it
 
-LARGEST = 500  # classes in a set
-CHANGES = 200  # changes of one class that are tried at the end
+LARGEST = 500  # e-classes in a set
+CHANGES = 200  # changes of one e-class that are tried at the end
 
 
 class Extractor:
-    """Chooses terms of one e-graph (nothing may be added to it meanwhile)."""
+    """Chooses e-nodes of one e-graph (nothing may be added to it meanwhile)."""
 
     def __init__(self, egraph: EGraph, model: CostModel) -> None:
         self.egraph = egraph
-        self.price = [self._price(t, model) for t in range(len(egraph))]
+        self.price = [self._price(n, model) for n in range(len(egraph))]
+        #: what is paid for once: an e-node, or the node of which it is one output of several
+        self.node = [self._node(n) for n in range(len(egraph))]
         self.trees: Choice = {}
 
-    def _price(self, t: int, model: CostModel) -> float:
-        egraph = self.egraph
-        if egraph.op[t] is None:
+    def _price(self, n: int, model: CostModel) -> float:
+        egraph, var = self.egraph, self.egraph.var[n]
+        node = var.owner
+        if egraph.head[n] is None or node is None:
             return 0.0
-        kids = tuple([egraph.speaker(k) for k in egraph.kids[t]])
-        return price(build_node(egraph.op[t], kids, (egraph.speaker(t).type,)), model)
+        types = [(egraph.representative(n) if v is var else v).type for v in node.outputs]
+        kids = tuple([egraph.representative(k) for k in egraph.children[n]])
+        return price(build_node(node.op, kids, tuple(types)), model)
+
+    def _node(self, n: int) -> Any:
+        node = self.egraph.var[n].owner
+        if self.egraph.head[n] is None or node is None or len(node.outputs) == 1:
+            return n
+        return node.op, self.egraph.key(n)[1]
 
     def choose(self, roots: Sequence[int], original: int, until: float) -> Choice | None:
-        """The best choice for the classes `roots`; None if none is better than the terms there
-        were: the first `original` ones, all of them needed.
+        """The best choice for the e-classes `roots`; None if none is better than the terms there
+        were: the first `original` e-nodes, all of them needed.
         """
-        start = sum(self.price[:original])
+        start = sum({self.node[n]: self.price[n] for n in range(original)}.values())
         found: Choice = {}
-        for t in range(original):
-            found.setdefault(self.egraph.find(t), t)
+        for n in range(original):
+            found.setdefault(self.egraph.find(n), n)
         cost = self.total(found, roots)
         self.trees = self._trees()
         for choice in (self.trees, self._sets()):
@@ -57,12 +68,15 @@ class Extractor:
         return found if cost < start else None
 
     def total(self, choice: Choice, roots: Iterable[int]) -> float:
-        """What the chosen terms cost together; infinite if one of them would need itself."""
+        """What the chosen e-nodes cost together; infinite if one of them would need itself."""
         order = self.order(choice, roots)
-        return inf if order is None else sum(self.price[choice[c]] for c in order)
+        if order is None:
+            return inf
+        chosen = [choice[c] for c in order]
+        return sum({self.node[n]: self.price[n] for n in chosen}.values())
 
     def order(self, choice: Choice, roots: Iterable[int]) -> list[int] | None:
-        """The classes that are needed, operands first; None if one needs itself."""
+        """The e-classes that are needed, operands first; None if one needs itself."""
         egraph, state = self.egraph, dict[int, bool]()  # True: done
         out: list[int] = []
         stack = list(roots)
@@ -77,7 +91,7 @@ class Extractor:
             if c not in choice:
                 return None
             state[c] = False
-            for k in {egraph.find(k) for k in egraph.kids[choice[c]]}:
+            for k in {egraph.find(k) for k in egraph.children[choice[c]]}:
                 if k not in state:
                     stack.append(k)
                 elif not state[k]:
@@ -87,54 +101,54 @@ class Extractor:
     # --- ways to choose --------------------------------------------------------------------------
 
     def _trees(self) -> Choice:
-        """The cheapest term of each class, what is shared counted as often as it is used."""
+        """The cheapest e-node of each e-class, what is shared counted as often as it is used."""
         cost: dict[int, float] = {}
         choice: Choice = {}
 
-        def consider(t: int, c: int) -> bool:
-            kids = [cost.get(self.egraph.find(k), inf) for k in self.egraph.kids[t]]
-            amount = self.price[t] + sum(kids)
+        def consider(n: int, c: int) -> bool:
+            kids = [cost.get(self.egraph.find(k), inf) for k in self.egraph.children[n]]
+            amount = self.price[n] + sum(kids)
             if amount >= cost.get(c, inf):
                 return False
-            cost[c], choice[c] = amount, t
+            cost[c], choice[c] = amount, n
             return True
 
         self._spread(consider)
         return choice
 
     def _sets(self) -> Choice:
-        """The term of each class whose set of classes is cheapest (of those classes only that are
-        not too deep: the sets of a deep graph are as large as the graph)."""
+        """The e-node of each e-class whose set of e-classes is cheapest (of those e-classes only
+        that are not too deep: the sets of a deep graph are as large as the graph)."""
         best: dict[int, tuple[float, dict[int, float]]] = {}
         choice: Choice = {}
 
-        def consider(t: int, c: int) -> bool:
+        def consider(n: int, c: int) -> bool:
             needed: dict[int, float] = {}
-            for k in {self.egraph.find(k) for k in self.egraph.kids[t]}:
+            for k in {self.egraph.find(k) for k in self.egraph.children[n]}:
                 below = best.get(k)
                 if below is None or c in below[1] or len(below[1]) > LARGEST:
                     return False
                 needed |= below[1]
-            needed[c] = self.price[t]
+            needed[c] = self.price[n]
             amount = sum(needed.values())
             if amount >= best.get(c, (inf,))[0]:
                 return False
-            best[c], choice[c] = (amount, needed), t
+            best[c], choice[c] = (amount, needed), n
             return True
 
         self._spread(consider)
         return choice
 
     def _spread(self, consider: Callable[[int, int], bool]) -> None:
-        """Consider terms again as long as their operands get cheaper."""
+        """Consider e-nodes again as long as their operands get cheaper."""
         egraph = self.egraph
-        todo = deque(t for c in egraph.classes() for t in egraph.members(c))
+        todo = deque(n for c in egraph.classes() for n in egraph.members(c))
         waiting = set(todo)
         while todo:
-            t = todo.popleft()
-            waiting.discard(t)
-            c = egraph.find(t)
-            if not consider(t, c):
+            n = todo.popleft()
+            waiting.discard(n)
+            c = egraph.find(n)
+            if not consider(n, c):
                 continue
             for p in egraph.parents(c):
                 if p not in waiting:
@@ -144,19 +158,19 @@ class Extractor:
     def _improved(
         self, choice: Choice, cost: float, roots: Sequence[int], until: float
     ) -> tuple[Choice, float]:
-        """Change the term of one class at a time while that helps."""
+        """Change the e-node of one e-class at a time while that helps."""
         tries = CHANGES
         again = True
         while again:
             again = False
             for c in self.order(choice, roots) or ():
-                for t in self.egraph.members(c):
-                    if t == choice[c]:
+                for n in self.egraph.members(c):
+                    if n == choice[c]:
                         continue
                     tries -= 1
                     if tries < 0 or perf_counter() > until:
                         return choice, cost
-                    other = self.trees | choice | {c: t}
+                    other = self.trees | choice | {c: n}
                     amount = self.total(other, roots)
                     if amount < cost:
                         choice, cost, again = other, amount, True

@@ -1,10 +1,10 @@
-"""Left sides of rules on the terms of an `EGraph`: every way in which one matches.
+"""E-matching: every way in which the left side of a rule matches an e-node of an `EGraph`.
 
-A variable of the rule is bound to a term (by number), to several operands at once (`Joined`, a
+A variable of the rule is bound to an e-node (by number), to several operands at once (`Joined`, a
 tuple), to a number that stands for a missing operand (`Weak`), or to a parameter of an op. Sorts
-are asked of the variable that tells most of a class. Associative-commutative ops are matched as
+are asked of the variable that tells most of an e-class. Associative-commutative ops are matched as
 everywhere (`match/ac.py`): some of many operands, the others stay beside the result; so no equation
-has to reorder or regroup operands, which would make about 3ⁿ terms of n. A rest may be empty also
+has to reorder or regroup operands, which would make about 3ⁿ e-nodes of n. A rest may be empty also
 where that leaves one operand: a sum of one is that one.
 """
 
@@ -32,19 +32,19 @@ from rewrite_engine.match.ac import (
 from rewrite_engine.match.build import ask
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, holes, subpatterns
 from rewrite_engine.match.rule import DataRule
-from rewrite_engine.rewrite.egraph import EGraph, Kids
+from rewrite_engine.rewrite.egraph import Children, EGraph
 
 Bound = dict[str, Any]
-Tree = Any  # what a pattern matched: a term, or (op, trees)
+Tree = Any  # the very term that a pattern matched: an e-node, or (head, trees)
 Way = tuple[Bound, Tree]
 
 
 class Joined(NamedTuple):
-    """Operands of an AC op that one variable stands for. They become a term of their own only if
+    """Operands of an AC op that one variable stands for. They become an e-node of their own only if
     the rule matches."""
 
     op: Any
-    kids: Kids
+    kids: Children
 
 
 class Weak(NamedTuple):
@@ -56,7 +56,7 @@ class Weak(NamedTuple):
 NO_RESTS: tuple[list[Hole], Any] = ([], None)
 
 
-class LeftSide:
+class EMatcher:
     """The left side of one rule on one e-graph."""
 
     def __init__(self, egraph: EGraph, rule: DataRule) -> None:
@@ -82,7 +82,7 @@ class LeftSide:
 
     def key(self, bound: Bound) -> tuple[Any, ...]:
         """What two matches have in common iff their variables stand for equal terms."""
-        return tuple([self._key(n, bound[n]) if n in bound else None for n in self.names])
+        return tuple([self._key(x, bound[x]) if x in bound else None for x in self.names])
 
     def _key(self, name: str, value: Any) -> Any:
         """What two values of a variable have in common iff they are equal."""
@@ -96,19 +96,19 @@ class LeftSide:
         classes = map(find, value)
         return tuple(classes if name in self.ordered else sorted(classes))
 
-    def fits(self, op: Any) -> bool:
-        """Whether the left side may match a term with an op."""
+    def fits(self, head: Any) -> bool:
+        """Whether the left side may match an e-node with a head."""
         _, alone = self.open.get(id(self.left), NO_RESTS)
-        return self.left.fits(op) or (isinstance(alone, OpNode) and alone.fits(op))
+        return self.left.fits(head) or (isinstance(alone, OpNode) and alone.fits(head))
 
-    def everywhere(self, t: int) -> Iterator[Way]:
-        """How the left side matches a term."""
-        left, op = self.left, self.egraph.op[t]
-        if left.fits(op):
-            yield from self.at(left, t, {})
+    def matches(self, n: int) -> Iterator[Way]:
+        """How the left side matches an e-node."""
+        left, head = self.left, self.egraph.head[n]
+        if left.fits(head):
+            yield from self.at(left, n, {})
         rests, alone = self.open.get(id(left), NO_RESTS)
-        if isinstance(alone, OpNode) and alone.fits(op):
-            yield from self.at(alone, t, {rest.name: () for rest in rests})
+        if isinstance(alone, OpNode) and alone.fits(head):
+            yield from self.at(alone, n, {rest.name: () for rest in rests})
 
     def guards_hold(self, bound: Bound) -> bool:
         """Ask the rule's guards of the variables of what its variables stand for. Raises
@@ -137,12 +137,12 @@ class LeftSide:
             if value not in self._joined:
                 self._joined[value] = self._variable(value)
             return self._joined[value]
-        speaker = self.egraph.speaker
-        return speaker(value) if isinstance(value, int) else tuple(map(speaker, value))
+        precise = self.egraph.representative
+        return precise(value) if isinstance(value, int) else tuple(map(precise, value))
 
     def _variable(self, joined: Joined) -> Variable | None:
         try:
-            node = joined.op.make_node(*[self.egraph.speaker(k) for k in joined.kids])
+            node = joined.op.make_node(*[self.egraph.representative(k) for k in joined.kids])
         except (TypeError, ValueError):
             return None
         found: Variable = node.outputs[0]
@@ -150,44 +150,44 @@ class LeftSide:
 
     # --- patterns --------------------------------------------------------------------------------
 
-    def at(self, pattern: OpNode, t: int, bound: Bound) -> Iterator[Way]:
-        """How a pattern matches a term, whose op fits."""
-        op, kids = self.egraph.op[t], self.egraph.kids[t]
-        inner = bind_parameters(pattern, op, bound)
+    def at(self, pattern: OpNode, n: int, bound: Bound) -> Iterator[Way]:
+        """How a pattern matches an e-node, whose head fits."""
+        head, kids = self.egraph.head[n], self.egraph.children[n]
+        inner = bind_parameters(pattern, head, bound)
         if inner is None:
             return
         if id(pattern) in self.plans:
-            yield from self.in_any_order(pattern, t, inner)
+            yield from self.in_any_order(pattern, n, inner)
         elif pattern.rests:
-            for found, trees in self.in_sequence(pattern.args, kids, inner, t):
-                if pattern is not self.left or self.may_leave(t, found):
-                    yield found, t if trees == kids else (op, trees)
+            for found, trees in self.in_sequence(pattern.args, kids, inner, n):
+                if pattern is not self.left or self.may_leave(n, found):
+                    yield found, n if trees == kids else (head, trees)
         elif len(kids) == len(pattern.args):
             for args in (pattern.args, pattern.args[::-1]) if pattern.swaps else (pattern.args,):
-                for found, trees in self.operands(args, kids, inner, t):
-                    yield found, t if trees == kids else (op, trees)
+                for found, trees in self.operands(args, kids, inner, n):
+                    yield found, n if trees == kids else (head, trees)
 
-    def may_leave(self, t: int, bound: Bound) -> bool:
+    def may_leave(self, n: int, bound: Bound) -> bool:
         """Whether the left side may leave the operands before and after those it takes alone."""
         start, after = [len(bound.get(name, ())) for name in (BEFORE, AFTER)]
-        end = len(self.egraph.kids[t]) - after
-        return stands_alone(self.egraph.var[t], self.rule.lowered.exact, start, end)
+        end = len(self.egraph.children[n]) - after
+        return stands_alone(self.egraph.var[n], self.rule.lowered.exact, start, end)
 
     def operands(
-        self, patterns: Sequence[Any], kids: Sequence[int], bound: Bound, t: int
+        self, patterns: Sequence[Any], kids: Sequence[int], bound: Bound, n: int
     ) -> Iterator[tuple[Bound, tuple[Tree, ...]]]:
-        """How patterns match operands of a term, one each."""
+        """How patterns match children of an e-node, one each."""
         if not patterns:
             yield bound, ()
             return
-        for found, tree in self.operand(patterns[0], kids[0], bound, t):
-            for all_bound, trees in self.operands(patterns[1:], kids[1:], found, t):
+        for found, tree in self.operand(patterns[0], kids[0], bound, n):
+            for all_bound, trees in self.operands(patterns[1:], kids[1:], found, n):
                 yield all_bound, (tree, *trees)
 
     def in_sequence(
-        self, patterns: Sequence[Any], kids: Kids, bound: Bound, t: int
+        self, patterns: Sequence[Any], kids: Children, bound: Bound, n: int
     ) -> Iterator[tuple[Bound, tuple[Tree, ...]]]:
-        """How patterns match operands of a term in their order; a rest takes any number of them."""
+        """How patterns match children of an e-node in their order; a rest takes any number."""
         if not patterns:
             if not kids:
                 yield bound, ()
@@ -195,32 +195,32 @@ class LeftSide:
         first, others = patterns[0], patterns[1:]
         needed = sum(not (isinstance(p, Hole) and p.rest) for p in patterns)
         if not (isinstance(first, Hole) and first.rest):
-            ways = self.operand(first, kids[0], bound, t) if kids else ()
+            ways = self.operand(first, kids[0], bound, n) if kids else ()
             for found, tree in ways:
-                for all_bound, trees in self.in_sequence(others, kids[1:], found, t):
+                for all_bound, trees in self.in_sequence(others, kids[1:], found, n):
                     yield all_bound, (tree, *trees)
             return
         most = len(kids) - needed
-        for n in range(most if needed == len(others) else 0, most + 1):
-            inner = self.bind(first, kids[:n], bound) if n >= 0 else None
+        for i in range(most if needed == len(others) else 0, most + 1):
+            inner = self.bind(first, kids[:i], bound) if i >= 0 else None
             if inner is not None:
-                for all_bound, trees in self.in_sequence(others, kids[n:], inner, t):
-                    yield all_bound, (*kids[:n], *trees)
+                for all_bound, trees in self.in_sequence(others, kids[i:], inner, n):
+                    yield all_bound, (*kids[:i], *trees)
 
     def operand(self, pattern: Any, k: int, bound: Bound, whole: int) -> Iterator[Way]:
-        """How a pattern matches the class of an operand of a term."""
+        """How a pattern matches the e-class of a child of an e-node."""
         egraph = self.egraph
         if isinstance(pattern, Hole):
             inner = self.bind(pattern, k, bound)
             if inner is not None:
                 yield inner, k
         elif isinstance(pattern, Literal):
-            if pattern.holds(egraph.speaker(k), egraph.var[whole]):
+            if pattern.holds(egraph.representative(k), egraph.var[whole]):
                 yield bound, k
         else:
-            for t in egraph.members(egraph.find(k)):
-                if egraph.op[t] is not None and pattern.fits(egraph.op[t]):
-                    yield from self.at(pattern, t, bound)
+            for n in egraph.members(egraph.find(k)):
+                if egraph.head[n] is not None and pattern.fits(egraph.head[n]):
+                    yield from self.at(pattern, n, bound)
             yield from self.missing(pattern, k, bound, whole)
             if id(pattern) in self.open:
                 yield from self.one_operand(pattern, k, bound, whole)
@@ -234,14 +234,14 @@ class LeftSide:
         yield from self.operand(other, k, bound | {hole.name: Weak(hole.default)}, whole)
 
     def one_operand(self, pattern: OpNode, k: int, bound: Bound, whole: int) -> Iterator[Way]:
-        """How an AC pattern with a rest matches a term of another op, as the sum of it alone."""
+        """How an AC pattern with a rest matches an e-class of another op, as a sum of it alone."""
         (rests, alone), egraph = self.open[id(pattern)], self.egraph
         if alone is None and any(a not in rests for a in pattern.args):
             return
         if alone is not None:
             inner = self.bind_all(rests, [()] * len(rests), bound)
             yield from () if inner is None else self.operand(alone, k, inner, whole)
-        elif not any(pattern.fits(egraph.op[t]) for t in egraph.members(egraph.find(k))):
+        elif not any(pattern.fits(egraph.head[n]) for n in egraph.members(egraph.find(k))):
             places = range(len(rests))
             for i in places:
                 inner = self.bind_all(rests, [(k,) if i == j else () for j in places], bound)
@@ -264,48 +264,50 @@ class LeftSide:
         fits = shown is not None and (hole.rest or hole.sort(shown))
         return bound | {hole.name: value} if fits else None
 
-    def in_any_order(self, pattern: OpNode, t: int, bound: Bound) -> Iterator[Way]:
-        """How an AC pattern matches a term: some operands, and something for those left."""
-        taking, op, kids = self.plans[id(pattern)], self.egraph.op[t], self.egraph.kids[t]
-        wanted, whole = taking.wanted, self.egraph.var[t]
+    def in_any_order(self, pattern: OpNode, n: int, bound: Bound) -> Iterator[Way]:
+        """How an AC pattern matches an e-node: some operands, and something for those left."""
+        taking, head, kids = self.plans[id(pattern)], self.egraph.head[n], self.egraph.children[n]
+        wanted, whole = taking.wanted, self.egraph.var[n]
         more = taking.rests or taking.collector or taking.leaves(pattern, self.left)
         if len(kids) < wanted or (len(kids) > wanted and not more):
             return
         exact = self.rule.lowered.exact and not taking.rests
         if not may_regroup(len(kids), wanted, exact, whole):
             return
-        for found, trees in self.assigned(taking.fixed, t, bound, {}):
+        for found, trees in self.assigned(taking.fixed, n, bound, {}):
             left = without(kids, tuple(trees))
-            taken = [self.egraph.speaker(kids[i]) for i in trees]
-            others = [self.egraph.speaker(k) for k in (left if taking.collector else left[:1])]
+            taken = [self.egraph.representative(kids[i]) for i in trees]
+            others = [
+                self.egraph.representative(k) for k in (left if taking.collector else left[:1])
+            ]
             if not keeps_dtype(whole, taken, others):
                 continue
-            for inner in self.with_others(taking, t, left, found):
+            for inner in self.with_others(taking, n, left, found):
                 if not self.apart(whole, taken, taking, inner):
                     continue
                 planted = tuple([trees.get(i, k) for i, k in enumerate(kids)])
-                yield inner, t if planted == kids else (op, planted)
+                yield inner, n if planted == kids else (head, planted)
 
-    def with_others(self, taking: Plan, t: int, left: Kids, bound: Bound) -> Iterator[Bound]:
+    def with_others(self, taking: Plan, n: int, left: Children, bound: Bound) -> Iterator[Bound]:
         """Bind the operands that no pattern took."""
         if taking.rests:
             yield from self.with_rests(taking, left, bound)
         elif taking.collector is not None:
-            value = left[0] if len(left) == 1 else Joined(self.egraph.op[t], left)
+            value = left[0] if len(left) == 1 else Joined(self.egraph.head[n], left)
             inner = self.bind(taking.collector, value, bound)
             if inner is not None:
                 yield inner
         else:
             yield bound | {EXTRA: left} if left else bound
 
-    def with_rests(self, taking: Plan, left: Kids, bound: Bound) -> Iterator[Bound]:
-        """Let rests take the operands that are left; those of equal terms are equal."""
+    def with_rests(self, taking: Plan, left: Children, bound: Bound) -> Iterator[Bound]:
+        """Let rests take the operands that are left; those of one e-class are equal."""
         find = self.egraph.find
-        free = {hole.name: n for hole, n in taking.rests.items() if hole.name not in bound}
+        free = {hole.name: k for hole, k in taking.rests.items() if hole.name not in bound}
         known = [
             tuple(map(find, bound[hole.name]))
-            for hole, n in taking.rests.items()
-            for _ in range(n)
+            for hole, k in taking.rests.items()
+            for _ in range(k)
             if hole.name in bound
         ]
         here = tuple(map(find, left))
@@ -321,21 +323,21 @@ class LeftSide:
         """Whether rests are computed in the dtype in which they are computed together."""
         if not taking.rests:
             return True
-        rests = [self.shown(bound[h.name]) for h, n in taking.rests.items() for _ in range(n)]
+        rests = [self.shown(bound[h.name]) for h, k in taking.rests.items() for _ in range(k)]
         return keeps_dtype(whole, taken, *rests)
 
     def assigned(
-        self, fixed: Sequence[Any], t: int, bound: Bound, trees: dict[int, Tree]
+        self, fixed: Sequence[Any], n: int, bound: Bound, trees: dict[int, Tree]
     ) -> Iterator[tuple[Bound, dict[int, Tree]]]:
-        """The ways in which patterns take one operand of a term each; the trees by its place."""
+        """The ways in which patterns take one child of an e-node each; the trees by its place."""
         if not fixed:
             yield bound, trees
             return
-        for i, k in enumerate(self.egraph.kids[t]):
+        for i, k in enumerate(self.egraph.children[n]):
             if i in trees:
                 continue
-            for found, tree in self.operand(fixed[0], k, bound, t):
-                yield from self.assigned(fixed[1:], t, found, trees | {i: tree})
+            for found, tree in self.operand(fixed[0], k, bound, n):
+                yield from self.assigned(fixed[1:], n, found, trees | {i: tree})
 
 
 def rests_of(pattern: OpNode) -> list[Hole]:

@@ -1,0 +1,257 @@
+"""`EGraph`: many equal terms at once. E-nodes, e-classes, congruence, and for any two e-nodes of an
+e-class the rules that lead from one to the other.
+
+An *e-node* is what computes a value (`Variable.head`) on e-nodes, or a leaf; each is kept once, by
+number, and has a graph variable, so types, sorts and guards are asked of variables as everywhere.
+Of an op with several outputs each output is an e-node. An *e-class* is a set of e-nodes known to be
+equal, called by the number of one of them (`find`); two e-nodes whose children are equal are so by
+congruence. The children of a commutative op have no order here, however many they are.
+
+Why two e-nodes are equal is kept as a proof forest: every union hangs one tree below the other,
+with its justification. `replay.py` reads it, `explore.py` fills it by rules (`ematch.py`),
+`extract.py` chooses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from rewrite_engine.graph.node import CONSTANT, Constant, Variable
+
+Children = tuple[int, ...]
+
+
+class Justification(NamedTuple):
+    """Why two e-nodes are equal.
+
+    rule: leads from e-node `left` to e-node `right`; None: they are congruent. order: which child
+    of `right` each one of `left` is equal to, where that is not the one at its own place.
+    """
+
+    rule: Any
+    left: int
+    right: int
+    order: Children | None = None
+
+
+class EGraph:
+    """E-nodes by number. `head`, `children`, `var`: what each is (a leaf has head None). graph:
+    where what is known of leaves is kept (None: nowhere).
+    """
+
+    def __init__(self, graph: Any = None) -> None:
+        self.graph = graph
+        self.head: list[Any] = []
+        self.children: list[Children] = []
+        self.var: list[Variable] = []
+        #: the parent of each e-node in the proof forest, and why they are equal
+        self.proof: list[tuple[int, Justification] | None] = []
+        self._known: dict[Any, int] = {}  # (head, children) -> the e-node
+        self._canonical: dict[Any, int] = {}  # (head, e-classes of the children) -> an e-node
+        self._union_find: list[int] = []
+        self._members: dict[int, list[int]] = {}  # the e-nodes of an e-class, congruent ones once
+        self._parents: dict[int, list[int]] = {}  # e-nodes with a child in an e-class
+        self._representative: dict[int, int] = {}  # whose variable tells most of an e-class
+        self._pending: list[int] = []  # e-classes whose parents may have become congruent
+        #: e-classes that have got new e-nodes since this was last emptied
+        self.changed: dict[int, None] = {}
+        self.unions = 0
+
+    def __len__(self) -> int:
+        return len(self.head)
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def find(self, n: int) -> int:
+        """The e-class of an e-node."""
+        above = self._union_find
+        while above[n] != n:
+            above[n] = above[above[n]]
+            n = above[n]
+        return n
+
+    def members(self, c: int) -> list[int]:
+        """The e-nodes of an e-class, one for each head and e-classes of children, oldest first."""
+        return self._members[c]
+
+    def parents(self, c: int) -> list[int]:
+        """The e-nodes that have an e-class among their children."""
+        return self._parents.get(c, [])
+
+    def classes(self) -> Iterator[int]:
+        """All e-classes."""
+        return iter(self._members)
+
+    def representative(self, n: int) -> Variable:
+        """The variable that is asked for the type of an e-node's e-class: the most precise one."""
+        return self.var[self._representative[self.find(n)]]
+
+    def key(self, n: int) -> Any:
+        """What two e-nodes have in common iff they are congruent."""
+        if self.head[n] is None:
+            return None, n
+        return _key(self.head[n], tuple([self.find(k) for k in self.children[n]]))
+
+    def congruence(self, m: int, n: int) -> Justification:
+        """The justification for two e-nodes with one key."""
+        here, there = self.children[m], self.children[n]
+        if all(self.find(a) == self.find(b) for a, b in zip(here, there, strict=True)):
+            return Justification(None, m, n)
+        same = _paired(here, there, {})
+        order = _paired([self.find(a) for a in here], [self.find(b) for b in there], same)
+        return Justification(None, m, n, tuple([order[i] for i in range(len(there))]))
+
+    def opposite_children(self, m: int, n: int, why: Justification) -> Children:
+        """The children of `n` in the order in which they are equal to those of `m`, which is
+        congruent to it."""
+        there, order = self.children[n], why.order
+        if order is None:
+            return there
+        if why.left == m:
+            return tuple([there[j] for j in order])
+        inverse = sorted(range(len(order)), key=order.__getitem__)
+        return tuple([there[j] for j in inverse])
+
+    # --- adding ----------------------------------------------------------------------------------
+
+    def leaf(self, var: Variable) -> int:
+        """The e-node of a variable that is not looked into."""
+        key = (None, var.signature() if isinstance(var, Constant) else var)
+        found = self._known.get(key)
+        return self._new(key, key, None, (), var) if found is None else found
+
+    def known(self, head: Any, children: Children) -> int | None:
+        """The e-node of a head on e-nodes, if it is there."""
+        return self._known.get(_key(head, children))
+
+    def add(self, children: Children, var: Variable) -> int:
+        """The e-node of a variable's head on e-nodes; `var` is its variable if it is new."""
+        head = var.head
+        key = _key(head, children)
+        found = self._known.get(key)
+        if found is not None:
+            return found
+        canonical = _key(head, tuple([self.find(k) for k in children]))
+        return self._new(key, canonical, head, children, var)
+
+    def _new(self, key: Any, canonical: Any, head: Any, children: Children, var: Variable) -> int:
+        n = len(self.head)
+        self.head.append(head)
+        self.children.append(children)
+        self.var.append(var)
+        self.proof.append(None)
+        self._union_find.append(n)
+        self._known[key] = n
+        self._representative[n] = n
+        twin = self._canonical.get(canonical)
+        if twin is not None:
+            self._members[n] = []  # nothing new, but a form that explanations go through
+            self._union(n, twin, self.congruence(n, twin))
+            return n
+        self._canonical[canonical] = n
+        self._members[n] = [n]
+        self.changed[n] = None
+        for c in {self.find(k) for k in children}:
+            self._parents.setdefault(c, []).append(n)
+        return n
+
+    # --- uniting ---------------------------------------------------------------------------------
+
+    def union(self, left: int, right: int, rule: Any) -> None:
+        """Note that a rule leads from one e-node to another."""
+        if self.find(left) != self.find(right):
+            self._union(left, right, Justification(rule, left, right))
+            self.unions += 1
+
+    def _union(self, m: int, n: int, why: Justification) -> None:
+        a, b = self.find(m), self.find(n)
+        if self._weight(a) > self._weight(b):
+            m, n, a, b = n, m, b, a
+        self._hang(m, n, why)
+        self._union_find[a] = b
+        self._representative[b] = self._better(self._representative.pop(a), self._representative[b])
+        moved = self._members.pop(a)
+        above = self._parents.pop(a, None)
+        if above:
+            self._parents.setdefault(b, []).extend(above)
+        if moved:
+            self._members[b] = sorted(self._members[b] + moved)
+            self.changed[b] = None
+            self._pending.append(b)
+
+    def _weight(self, c: int) -> int:
+        return len(self._members[c]) + len(self._parents.get(c, ()))
+
+    def _hang(self, m: int, n: int, why: Justification) -> None:
+        """Make `m` the root of its tree in the proof forest, and hang it below `n`."""
+        at, edge = m, (n, why)
+        while True:
+            following = self.proof[at]
+            self.proof[at] = edge
+            if following is None:
+                return
+            at, edge = following[0], (at, following[1])
+
+    def _better(self, m: int, n: int) -> int:
+        """Which of two e-nodes tells more of their e-class: a constant, or what has a type that is
+        at least as precise."""
+        x, y = self.var[m], self.var[n]
+        if x.head is CONSTANT or y.head is CONSTANT:
+            return m if x.head is CONSTANT else n
+        return n if x.type is y.type or x.type.is_super(y.type) else m
+
+    def rebuild(self) -> None:
+        """Unite the e-classes that have become equal by congruence."""
+        while self._pending:
+            todo = {self.find(c) for c in self._pending}
+            self._pending.clear()
+            for c in todo:
+                self._repair(self.find(c))
+        for c in {self.find(c) for c in self.changed}:
+            unique: dict[Any, int] = {}
+            for n in self._members[c]:
+                unique.setdefault(self.key(n), n)
+            self._members[c] = list(unique.values())
+
+    def _repair(self, c: int) -> None:
+        above = self.parents(c)
+        unique: dict[Any, int] = {}
+        congruent: list[tuple[int, int]] = []
+        for p in above:
+            key = self.key(p)
+            twin = self._canonical.setdefault(key, p)
+            unique.setdefault(key, twin)
+            if twin != p:
+                congruent.append((p, twin))
+        if len(unique) < len(above):
+            self._parents[c] = list(unique.values())
+        for p, twin in congruent:
+            if self.find(p) != self.find(twin):
+                self._union(p, twin, self.congruence(p, twin))
+            else:
+                self.changed[self.find(p)] = None
+
+
+def output_of(head: Any, operands: Sequence[Any]) -> Any:
+    """A new variable that a head computes of operands. Raises what the op raises about them."""
+    return head.make_node(*operands).outputs[0]
+
+
+def _paired(here: Sequence[int], there: Sequence[int], known: dict[int, int]) -> dict[int, int]:
+    """Add to `known` (places here -> places there) pairs of places with the same number."""
+    taken = set(known.values())
+    free: dict[int, list[int]] = {}
+    for j in reversed([j for j in range(len(there)) if j not in taken]):
+        free.setdefault(there[j], []).append(j)
+    for i, number in enumerate(here):
+        if i not in known and free.get(number):
+            known[i] = free[number].pop()
+    return known
+
+
+def _key(head: Any, children: Children) -> Any:
+    if len(children) == 2:
+        a, b = children
+        return head, (b, a) if a > b and head.commutative else children
+    return head, tuple(sorted(children)) if head.commutative else children

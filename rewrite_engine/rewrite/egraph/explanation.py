@@ -1,0 +1,141 @@
+"""Explanations: from one e-node of an `EGraph` to an equal one, rule by rule.
+
+The path between the two in the proof forest has the rules, and the congruences; a congruence stands
+for the steps between the children, done inside of the term. A path never changes once it is there,
+and what a congruence is made of was there before it, so this always comes to an end. What a way
+goes through twice is cut out.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from rewrite_engine.rewrite.egraph import EGraph, Justification, output_of
+
+LIMIT = 2_000  # steps for one term; more are of use to nobody
+
+
+class ProofStep(NamedTuple):
+    """A rule led from e-node `left` to e-node `right`; the whole term has become `whole`."""
+
+    whole: int
+    rule: Any
+    left: int
+    right: int
+
+
+Edge = tuple[int, int, Justification]
+Pair = tuple[int, int]
+
+
+class Backwards:
+    """A rule with one direction, used against it: what it says of two terms is true both ways."""
+
+    def __init__(self, rule: Any) -> None:
+        self.rule = rule
+        self.name = f"{rule.name} (backwards)"
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.rule, name)
+
+    def __repr__(self) -> str:
+        return f"{self.rule} (backwards)"
+
+
+def explained(egraph: EGraph, start: int, goal: int) -> list[ProofStep] | None:
+    """The steps from an e-node to an equal one; None if they are more than `LIMIT`."""
+    paths: dict[Pair, list[Edge]] = {}
+    done: dict[Pair, list[ProofStep]] = {}
+    stack = [(start, goal)]
+    while stack:
+        pair = stack[-1]
+        if pair not in paths:
+            paths[pair] = _path(egraph, *pair)
+            stack += [below for edge in paths[pair] for below in _below(egraph, edge)]
+            continue
+        stack.pop()
+        if pair not in done:
+            steps = _steps(egraph, pair[0], paths[pair], done)
+            if steps is None:
+                return None
+            done[pair] = steps
+    return done[start, goal]
+
+
+def _path(egraph: EGraph, a: int, b: int) -> list[Edge]:
+    """The edges between two e-nodes of one tree of the proof forest."""
+    place = {a: 0}
+    up: list[Edge] = []
+    at = a
+    while (above := egraph.proof[at]) is not None:
+        up.append((at, *above))
+        at = above[0]
+        place[at] = len(up)
+    down: list[Edge] = []
+    at = b
+    while at not in place:
+        above = egraph.proof[at]
+        assert above is not None, "the e-nodes are not equal"
+        down.append((above[0], at, above[1]))
+        at = above[0]
+    return up[: place[at]] + down[::-1]
+
+
+def _below(egraph: EGraph, edge: Edge) -> list[Pair]:
+    """The pairs of children that are different, for a congruence."""
+    m, n, why = edge
+    if why.rule is not None:
+        return []
+    there = egraph.opposite_children(m, n, why)
+    return [(x, y) for x, y in zip(egraph.children[m], there, strict=True) if x != y]
+
+
+def _steps(
+    egraph: EGraph, start: int, path: list[Edge], done: dict[Pair, list[ProofStep]]
+) -> list[ProofStep] | None:
+    """The steps along a path, with those between children put in."""
+    out: list[ProofStep] = []
+    reached = {start: 0}  # an e-node -> after how many steps
+    for m, n, why in path:
+        if why.rule is not None:
+            rule = why.rule if why.left == m else opposite(why.rule)
+            _add(out, reached, ProofStep(n, rule, m, n))
+            continue
+        kids = list(egraph.children[m])
+        there = egraph.opposite_children(m, n, why)
+        for i, (x, y) in enumerate(zip(egraph.children[m], there, strict=True)):
+            for step in done[x, y] if x != y else ():
+                kids[i] = step.whole
+                _add(out, reached, step._replace(whole=within(egraph, m, kids)))
+        if len(out) > LIMIT:
+            return None
+    return out
+
+
+def _add(out: list[ProofStep], reached: dict[int, int], step: ProofStep) -> None:
+    """Add a step; if it leads to where we have been, drop the way round."""
+    back = reached.get(step.whole)
+    if back is None:
+        out.append(step)
+        reached[step.whole] = len(out)
+        return
+    for dropped in out[back:]:
+        reached.pop(dropped.whole, None)
+    del out[back:]
+
+
+def within(egraph: EGraph, n: int, kids: list[int]) -> int:
+    """The e-node `n` with other (equal) children."""
+    head = egraph.head[n]
+    known = egraph.known(head, tuple(kids))
+    if known is not None:
+        return known
+    return egraph.add(tuple(kids), output_of(head, [egraph.var[k] for k in kids]))
+
+
+def opposite(rule: Any) -> Any:
+    """The other direction of an equation's rule."""
+    equation = getattr(rule, "equation", None)
+    if equation is None or equation.backward is None:
+        return Backwards(rule)
+    return equation.backward if rule is equation.forward else equation.forward

@@ -1,0 +1,128 @@
+"""From a choice of e-nodes to the rewritten graph: for every variable of a region whose e-class has
+a new term, the steps from the one to the other, each a rule's firing.
+
+Variables are taken in turn, clients before what they use. The goal for a variable goes down only to
+the next variables that the result is made of as well: these have their own turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.match.explain import Diagnosis
+from rewrite_engine.rewrite.egraph import EGraph, output_of
+from rewrite_engine.rewrite.egraph.explanation import ProofStep, explained, within
+from rewrite_engine.rewrite.egraph.extract import Choice
+from rewrite_engine.rewrite.step import is_used
+from rewrite_engine.rewrite.trace import Trace
+
+DONE = Diagnosis(True)
+
+
+class Replay:
+    """Brings one graph to the chosen terms. fired: how often each rule fired."""
+
+    def __init__(self, fgraph: Any, egraph: EGraph, choice: Choice, trace: Trace | None) -> None:
+        self.fgraph = fgraph
+        self.egraph = egraph
+        self.choice = choice
+        self.trace = trace
+        self.fired: dict[str, int] = {}
+        self.anchor: dict[int, int] = {}  # e-class -> the e-node that the graph has for it
+        self.now: dict[int, Variable] = {}  # e-node -> the graph's variable that took its place
+
+    def go(self, region: Sequence[tuple[Variable, int]], roots: Sequence[int]) -> None:
+        """region: variables with their e-nodes, operands first. roots: the e-classes wanted."""
+        find = self.egraph.find
+        needed = self._needed(roots)
+        turn = [(v, n) for v, n in reversed(region) if find(n) in needed]
+        for _, n in turn:
+            self.anchor.setdefault(find(n), n)
+        for v, n in turn:
+            self._lead(v, n)
+
+    def _needed(self, roots: Sequence[int]) -> set[int]:
+        """The e-classes that the result is made of."""
+        egraph, found = self.egraph, set[int]()
+        stack = list(roots)
+        while stack:
+            c = stack.pop()
+            if c not in found:
+                found.add(c)
+                stack += [egraph.find(k) for k in egraph.children[self.choice[c]]]
+        return found
+
+    def _lead(self, v: Variable, n: int) -> None:
+        """Bring one variable to the chosen term of its e-class."""
+        goal = self._goal(self.egraph.find(n))
+        if goal != n and is_used(self.fgraph, v):
+            steps = explained(self.egraph, n, goal)
+            if steps is None:
+                return
+            for step in steps:
+                v = self._fire(v, step)
+        self.now[n] = v
+
+    def _goal(self, c: int) -> int:
+        """The chosen term of an e-class, on those that the graph has or will have for others."""
+        egraph = self.egraph
+        done: dict[int, int] = {}
+        stack = [c]
+        while stack:
+            d = stack[-1]
+            below = [egraph.find(k) for k in egraph.children[self.choice[d]]]
+            missing = [k for k in below if k not in done and k not in self.anchor]
+            if missing:
+                stack += missing
+                continue
+            stack.pop()
+            kids = [done[k] if k in done else self.anchor[k] for k in below]
+            chosen = self.choice[d]
+            done[d] = within(egraph, chosen, kids) if kids else chosen
+        return done[c]
+
+    def _fire(self, old: Variable, step: ProofStep) -> Variable:
+        """Put the term that a step led to in the place of `old`; the graph's variable for it."""
+        new = self._made(step.whole)
+        fgraph, trace, node = self.fgraph, self.trace, old.owner
+        if new is old:
+            return old
+        if trace is not None:
+            if trace.attempts:
+                trace.visit(fgraph, node, ())  # type: ignore[arg-type]
+            trace.about(node, new, old)  # type: ignore[arg-type]
+        own: Variable = fgraph.replace(old, new, step.rule)
+        if own is old:
+            return old
+        if trace is not None:
+            trace.fired(step.rule, own)
+            if trace.attempts:  # the rule may have been used inside of the node's term
+                trace.tried(step.rule, node, "fired", DONE, 0.0)  # type: ignore[arg-type]
+        self.fired[step.rule.name] = self.fired.get(step.rule.name, 0) + 1
+        return own
+
+    def _made(self, n: int) -> Variable:
+        """The variable of an e-node, on the graph as it is now."""
+        egraph = self.egraph
+        made: dict[int, Variable] = {}
+        stack = [n]
+        while stack:
+            m = stack[-1]
+            known = made[m] if m in made else self._known(m)
+            missing = [k for k in egraph.children[m] if known is None and k not in made]
+            if missing:
+                stack += missing
+                continue
+            if known is None:
+                known = output_of(egraph.head[m], [made[k] for k in egraph.children[m]])
+            made[stack.pop()] = known
+        return made[n]
+
+    def _known(self, n: int) -> Variable | None:
+        """The graph's variable for an e-node, if it has one, or had one."""
+        if n in self.now:
+            return self.now[n]
+        var = self.egraph.var[n]
+        return var if self.egraph.head[n] is None or var in self.fgraph.clients else None
