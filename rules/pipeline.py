@@ -25,11 +25,13 @@ from rewrite_engine.match.ruleset import Addition, RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import GraphRewriter, MergeOptimizer, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.inner import Exchange, InnerGraphs
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rules.packs import installed
 
 PACKS = (
     "rewrite_engine.rewrite.fold",
+    "rewrite_engine.rules.inner",
     "rewrite_engine.rules.assumptions",
     "rewrite_engine.rules.cast",
     "rewrite_engine.rules.algebra",
@@ -73,14 +75,15 @@ def merging(rules: RuleSet, name: str) -> GraphRewriter:
 class Phase(NamedTuple):
     """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name.
     also: earlier phases whose rules are used again, because this one makes terms that are not in
-    their normal form. on_request: only for queries that include the phase's name. does: what a
-    trace calls a step that the driver does itself.
+    their normal form. on_request: only for queries that include the phase's name. inside: whether
+    the graphs inside ops get it, too. does: what a trace calls a step that the driver does itself.
     """
 
     name: str
     driver: Callable[[RuleSet, str], GraphRewriter]
     also: tuple[str, ...] = ()
     on_request: bool = False
+    inside: bool = True
     does: str | None = None
 
     @property
@@ -102,6 +105,7 @@ class Phase(NamedTuple):
 
 PHASES = (
     Phase("merge", merging, also=("canonicalize",)),
+    Phase("inner", InnerGraphs, inside=False, does=Exchange.rule_name),
     Phase("canonicalize", EquilibriumOptimizer),
     Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
     Phase("saturate", saturation, on_request=True),
@@ -109,6 +113,7 @@ PHASES = (
     Phase(
         "inplace",
         lambda rules, name: InplaceOptimizer(name),
+        inside=False,
         does=InplaceOptimizer.rule_name,
     ),
 )
@@ -187,11 +192,13 @@ def optimizer(
     for addition in additions:
         check_asked_for(query, addition.rules)
     chosen = rules.query(query)
-    parts = [
-        phase.driver(phase.rules(chosen), phase.name) for phase in PHASES if phase.wanted(query)
-    ]
+    phases = [phase for phase in PHASES if phase.wanted(query)]
+    parts = [phase.driver(phase.rules(chosen), phase.name) for phase in phases]
+    inside = [part for part, phase in zip(parts, phases, strict=True) if phase.inside]
     for part in parts:
         part.budget = budget or part.budget
+        if isinstance(part, InnerGraphs):
+            part.inside = inside
     return SequentialOptimizer(parts, WHOLE)
 
 

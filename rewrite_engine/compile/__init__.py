@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from rewrite_engine.compile.callable import Function
 from rewrite_engine.compile.evaluate import evaluate
+from rewrite_engine.compile.from_graph import OpFromGraph
 from rewrite_engine.compile.function import function, observe
 from rewrite_engine.compile.inputs import In, Out
 from rewrite_engine.compile.mode import Mode, get_mode
@@ -25,6 +26,7 @@ __all__ = [
     "Function",
     "In",
     "Mode",
+    "OpFromGraph",
     "Out",
     "SharedVariable",
     "TensorSharedVariable",

@@ -63,10 +63,21 @@ def Rop(
     if len(points) != len(wanted):
         raise TypeMismatchError(f"Rop: there are {len(wanted)} wrt and {len(points)} eval_points")
     tangents = {v: _known(v, point) for v, point in zip(wanted, points, strict=True)}
-    for node in toposort(outputs, tangents):
-        _push(node, tangents)
+    push(outputs, tangents)
     results = [_result(v, tangents, disconnected_outputs, return_disconnected) for v in outputs]
     return _like(f, with_sources(results, [*outputs, *wanted, *points]))
+
+
+def push(outputs: Sequence[Variable], tangents: dict[Variable, Any]) -> None:
+    """Add the tangents of all that outputs are computed from, where there are any."""
+    for node in toposort(outputs, tangents):
+        _push(node, tangents)
+
+
+def pushed(outputs: Sequence[Variable], tangents: dict[Variable, Any]) -> list[Any]:
+    """The tangents of outputs, those of their roots given; disconnected where there are none."""
+    push(outputs, tangents)
+    return [tangents[v] if v in tangents else disconnected() for v in outputs]
 
 
 def _result(v: Any, tangents: dict[Variable, Any], how: str, stand_in: str) -> Any:

@@ -111,6 +111,10 @@ class GraphRewriter:
 
     apply = rewrite
 
+    def idle(self, fgraph: Any) -> bool:
+        """Whether there is nothing here that this is for: it is left out, and reports nothing."""
+        return False
+
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         """Do the work and note it in `result`."""
         if type(self).apply is GraphRewriter.apply:
@@ -136,6 +140,8 @@ class SequentialOptimizer(GraphRewriter):
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         for part in self.parts:
+            if part.idle(fgraph):
+                continue
             try:
                 result.parts.append(part.rewrite(fgraph, trace))
             except RewriteEngineError as error:

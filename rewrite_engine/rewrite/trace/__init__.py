@@ -88,6 +88,7 @@ class Trace:
         self.depth = depth
         self.attempts = attempts
         self.phase = ""
+        self.place = ""  # of an inner graph that is worked on: " in f"
         self.strategy: str | None = None  # that is at work
         self.phases: list[Result] = []
         self.count = 0
@@ -105,7 +106,7 @@ class Trace:
 
     def begin(self, phase: str, fgraph: Any = None) -> None:
         """A phase begins on a graph (on another one than before, perhaps), or a part of it."""
-        self.phase = phase
+        self.phase = phase + self.place
         self._depth += 1
         if fgraph is None:
             return

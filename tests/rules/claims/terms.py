@@ -140,6 +140,11 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
         lambda m: pt.cast(m.c((2, 2)), m.choose.choice(DTYPES)),
         lambda m: -m.c(),
     ],
+    "inline": [
+        lambda m: called([x := m.v("x", None), y := m.v("y", None)], x * pt.exp(y)),
+        lambda m: called([x := m.v("x", None, None)], (x + x).sum(axis=0)),
+        lambda m: called([x := m.v("x", 1), y := m.v("y")], x - called([y], -y)),
+    ],
     "declared": [lambda m: rw.assume(m.v("x", None), nonneg=True)],
     "cast_to_same": [lambda m: Elemwise(Cast(m.dtypes[0]))(m.v("x", None))],
     "cast_of_cast": [cast_of(dtype) for dtype in DTYPES],
@@ -217,6 +222,11 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
         lambda m: MakeVector("int64")(pt.constant(3), m.v("x", None).shape[0])[1],
     ],
 }
+
+
+def called(inputs: list[Any], output: Any) -> Any:
+    """A call of an op that is to be inlined."""
+    return rw.OpFromGraph(inputs, [output], inline=True)(*inputs)
 
 
 def like(m: Maker) -> Any:

@@ -1,0 +1,288 @@
+"""Derivatives of ops that hold a graph: those of the graph, as ops that hold a graph themselves.
+
+A derivative is built once for each set of inputs and outputs that matter, kept by the op, and then
+applied like any op. That of a graph with ops inside needs theirs first. They are not built by
+recursion: where one is missing, a stand-in of its type takes its place, what is being built is
+given up, and built again when the missing ones are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from rewrite_engine.errors import GradientError, InputError, describe, message
+from rewrite_engine.gradient.forward import pushed
+from rewrite_engine.gradient.masked import is_zero
+from rewrite_engine.gradient.walk import Reverse, float_zeros, gradient_dtype
+from rewrite_engine.graph.inner import HasInnerGraph
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.null import is_disconnected, is_null
+from rewrite_engine.graph.traverse import ancestors
+from rewrite_engine.tensor.type import TensorType
+
+Key = tuple[str, tuple[int, ...], tuple[Any, ...]]  # kind, what is wanted, dtypes of what is given
+DEFAULT = (None, "default")
+
+
+class Derivative(NamedTuple):
+    """How derivatives are got from the values there are: `op` is applied to some of these (takes:
+    their numbers). results: numbers of values, or (after those) of what the op makes; variables
+    that are null or disconnected; None where there are only zeros.
+    """
+
+    op: Any
+    takes: tuple[int, ...]
+    results: list[Any]
+
+    def __call__(self, values: Sequence[Any]) -> list[Any]:
+        given = [values[k] for k in self.takes]
+        found = [*values, *(() if self.op is None else self.op(*given, return_list=True))]
+        return [found[r] if isinstance(r, int) else r for r in self.results]
+
+
+#: what is missing for the derivative that is being built; None: none is
+_missing: ContextVar[list[Any] | None] = ContextVar("missing", default=None)
+
+
+def derivative(op: Any, key: Key) -> Derivative | None:
+    """The derivative of an op; None where another one is being built that needs it."""
+    found = op.derivatives.get(key)
+    if found is not None:
+        return found  # type: ignore[no-any-return]
+    waiting = _missing.get()
+    if waiting is not None:
+        waiting.append((op, key))
+        return None
+    stack = [(op, key)]
+    while stack:
+        one, its = stack[-1]
+        if its not in one.derivatives:
+            missing: list[Any] = []
+            before = _missing.set(missing)
+            try:
+                one.derivatives[its] = one.build_derivative(its)
+            except Exception:
+                if not missing:
+                    raise
+            finally:
+                _missing.reset(before)
+            if missing:
+                one.derivatives.pop(its, None)
+                stack += dict.fromkeys(missing)
+                continue
+        stack.pop()
+    return op.derivatives[key]  # type: ignore[no-any-return]
+
+
+def slope_of(v: Variable, dtype: str | None = None) -> Any:
+    """A root of the type that derivatives for `v` have."""
+    if isinstance(v.type, TensorType):
+        return v.type.clone(dtype=dtype or gradient_dtype(v)).make_variable()
+    return v.type.make_variable()
+
+
+def slopes_of(variables: Sequence[Variable], dtypes: Sequence[Any]) -> dict[int, Any]:
+    """The derivatives that are given, by their numbers."""
+    known = enumerate(zip(variables, dtypes, strict=True))
+    return {i: slope_of(v, dtype) for i, (v, dtype) in known if dtype is not None}
+
+
+def dtypes_of(slopes: Sequence[Any]) -> tuple[str | None, ...]:
+    """The dtypes of derivatives; None where there is none."""
+    there = [g is not None and not is_disconnected(g) for g in slopes]
+    return tuple([getattr(g.type, "dtype", "") if t else None for g, t in zip(slopes, there)])
+
+
+class Differentiable(HasInnerGraph):
+    """An op whose derivatives are those of its graph, or what was given in their place."""
+
+    lop_overrides: Any = None
+    rop_overrides: Any = None
+
+    def op_of(self, inputs: Sequence[Variable], outputs: Sequence[Variable], name: str) -> Any:
+        """The op that a derivative is."""
+        raise NotImplementedError
+
+    @property
+    def derivatives(self) -> dict[Key, Derivative]:
+        """Those that were built."""
+        return self.__dict__.setdefault("_derivatives", {})  # type: ignore[no-any-return]
+
+    def build_derivative(self, key: Key) -> Derivative:
+        """Differentiate the graph: backwards ("pull"), or forwards ("push")."""
+        kind, wanted, given = key
+        ins, outs = self.inner_inputs, self.inner_outputs
+        if kind == "push":
+            slopes = slopes_of(ins, given)
+            found = pushed(outs, {ins[i]: t for i, t in slopes.items()})
+            return self._as_op(kind, [*ins, *[slopes.get(i) for i in range(len(ins))]], found)
+        slopes = slopes_of(outs, given)
+        seeds = [(outs[j], g) for j, g in slopes.items()]
+        walk = Reverse(seeds, {}, [ins[i] for i in wanted], frozenset())
+        values = [*ins, *outs, *[slopes.get(j) for j in range(len(outs))]]
+        return self._as_op(kind, values, [walk.result(ins[i]) for i in wanted])
+
+    def _as_op(self, kind: str, values: Sequence[Any], found: Sequence[Any]) -> Derivative:
+        """One op that computes from the values what is not among them."""
+        number: dict[Any, int] = {}
+        for k, v in enumerate(values):
+            if v is not None and not isinstance(v, Constant):
+                number.setdefault(v, k)
+        place: dict[Any, Any] = dict(number)
+        computed: list[Any] = []
+        for g in found:
+            if is_null(g) or is_disconnected(g):
+                place[g] = g
+            elif is_zero(g):
+                place[g] = None
+            elif g not in place:
+                place[g] = len(values) + len(computed)
+                computed.append(g)
+        used = set(ancestors(computed, number))
+        takes = tuple([k for v, k in number.items() if v in used])
+        op = None
+        if computed:
+            op = self.op_of([values[k] for k in takes], computed, f"{kind}_{self}")
+        return Derivative(op, takes, [place[g] for g in found])
+
+    # --- backwards -------------------------------------------------------------------------------
+
+    def input_gradients(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        grads: Sequence[Any],
+        wanted: Sequence[int],
+    ) -> list[Any]:
+        """The gradients of some inputs."""
+        override = self.lop_overrides
+        if override is None:
+            return self._pull(inputs, outputs, grads, wanted)
+        if isinstance(override, tuple):
+            own = [i for i in wanted if i < len(override) and override[i] is not None]
+            found = {i: _one(override[i], inputs, outputs, grads) for i in own}
+        else:
+            hidden = len(getattr(self, "shared_inputs", ()))
+            made = _called(override, (inputs, outputs), outputs, grads)
+            found = dict(enumerate(self._several(made, "lop_overrides", len(inputs), hidden)))
+        rest = [i for i in wanted if i not in found]
+        if rest:
+            found.update(zip(rest, self._pull(inputs, outputs, grads, rest)))
+        return [found[i] for i in wanted]
+
+    def _pull(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        grads: Sequence[Any],
+        wanted: Sequence[int],
+    ) -> list[Any]:
+        made = derivative(self, ("pull", tuple(wanted), dtypes_of(grads)))
+        if made is None:
+            return [slope_of(inputs[i]) for i in wanted]
+        found = made([*inputs, *outputs, *grads])
+        return [float_zeros(inputs[i]) if g is None else g for i, g in zip(wanted, found)]
+
+    def L_op(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        output_gradients: Sequence[Variable],
+    ) -> Sequence[Any]:
+        """The gradients of all inputs."""
+        return self.input_gradients(inputs, outputs, output_gradients, range(len(inputs)))
+
+    # --- forwards --------------------------------------------------------------------------------
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> Sequence[Any]:
+        """The derivatives of all outputs; None where they are zeros."""
+        override, n = self.rop_overrides, len(self.inner_outputs)
+        if override is None:
+            return self._push(inputs, eval_points)
+        if isinstance(override, tuple):
+            rest = [] if None not in override else self._push(inputs, eval_points)
+            return [
+                rest[j] if own is None else _one(own, inputs, eval_points)
+                for j, own in enumerate(override)
+            ]
+        made = _called(override, (inputs,), inputs, eval_points)
+        return self._several(made, "rop_overrides", n)
+
+    def _push(self, inputs: Sequence[Variable], points: Sequence[Any]) -> list[Any]:
+        outs = self.inner_outputs
+        made = derivative(self, ("push", (), dtypes_of(points)))
+        if made is None:
+            return [slope_of(v) for v in outs]
+        found = made([*inputs, *points])
+        return [None if g is None or is_disconnected(g) else g for g in found]
+
+    def _several(self, found: Any, what: str, n: int, hidden: int = 0) -> list[Any]:
+        """What an override returned, as a list. hidden: how many may be left out at the end."""
+        many = list(found) if isinstance(found, list | tuple) else [found]
+        if n - hidden <= len(many) <= n:
+            return many
+        why = f"{what} must return {n - hidden} variables, not {len(many)}"
+        raise GradientError(message(why, op=self))
+
+
+def _called(
+    override: Any, values: Sequence[Sequence[Any]], of: Sequence[Variable], slopes: Sequence[Any]
+) -> Any:
+    """What an override makes; one that is an op takes zeros where there is no derivative."""
+    if not isinstance(override, HasInnerGraph):
+        return override(*map(list, values), list(slopes))
+    full = [g for values_ in values for g in values_]
+    for v, g in zip(of, slopes, strict=True):
+        full.append(float_zeros(v) if g is None or is_disconnected(g) else g)
+    op: Any = override
+    return op(*full, return_list=True)
+
+
+def _one(override: Any, *args: Sequence[Any]) -> Any:
+    """An entry of a list of overrides: a variable, or a function that makes one."""
+    return override if isinstance(override, Variable) else override(*map(list, args))
+
+
+def checked_overrides(op: Any, lop: Any, rop: Any) -> tuple[Any, Any]:
+    """What is to take the place of derivatives, as it is kept. Raises `InputError`."""
+    ins, outs = op.inner_inputs, op.inner_outputs
+    backwards = [*ins, *outs, *map(slope_of, outs)], list(map(slope_of, ins))
+    forwards = [*ins, *map(slope_of, ins)], list(map(slope_of, outs))
+    hidden = len(op.shared_inputs)
+    return (
+        _checked(op, "lop_overrides", lop, *backwards, hidden),
+        _checked(op, "rop_overrides", rop, *forwards, 0),
+    )
+
+
+def _checked(op: Any, what: str, given: Any, takes: Any, makes: Any, hidden: int) -> Any:
+    def refuse(why: str) -> InputError:
+        return InputError(message(f"{what}: {why}", op=op))
+
+    if isinstance(given, str | None) and given in DEFAULT:
+        return None
+    if isinstance(given, HasInnerGraph):
+        shared = getattr(given, "shared_inputs", ())
+        own = given.inner_inputs[: len(given.inner_inputs) - len(shared)]
+        for kind, has, wanted in ("inputs", own, takes), ("outputs", given.inner_outputs, makes):
+            if len(has) != len(wanted):
+                raise refuse(f"{given} must have {len(wanted)} {kind}, not {len(has)}")
+            for i, (a, b) in enumerate(zip(has, wanted, strict=True)):
+                ranks = {getattr(v.type, "ndim", 0) for v in (a, b)}
+                if not a.type.kin(b.type) or len(ranks) > 1:
+                    raise refuse(f"{kind} {i} of {given} is a {a.type}, not a {b.type}")
+        return given
+    if isinstance(given, list | tuple):
+        if not len(makes) - hidden <= len(given) <= len(makes):
+            raise refuse(f"a list must have {len(makes) - hidden} entries, not {len(given)}")
+        entries = [None if isinstance(g, str) and g in DEFAULT else g for g in given]
+        for i, one in enumerate(entries):
+            null = isinstance(one, Variable) and (is_null(one) or is_disconnected(one))
+            if not (one is None or null or (callable(one) and not isinstance(one, Variable))):
+                raise refuse(f"entry {i} is neither a function nor None: {describe(one)}")
+        return tuple(entries)
+    if not callable(given) or isinstance(given, Variable):
+        raise refuse(f"a function, an OpFromGraph or a list is needed, not {describe(given)}")
+    return given

@@ -1,0 +1,202 @@
+"""`OpFromGraph`: an op made of a graph. How it is differentiated is in `derivative.py`.
+
+>>> import rewrite_engine.tensor as pt
+>>> x, y = pt.dvectors("x", "y")
+>>> weighted = OpFromGraph([x, y], [pt.exp(x) * y], name="weighted")
+>>> weighted(y, x)
+weighted.0
+>>> weighted(y, 2.0 * y).eval({y: [0.0, 1.0]})
+array([0.        , 5.43656366])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rewrite_engine.compile.derivative import Differentiable, checked_overrides
+from rewrite_engine.compile.shared import SharedVariable
+from rewrite_engine.errors import (
+    InputError,
+    MissingInputError,
+    RewriteEngineError,
+    describe,
+    message,
+    refuse_unknown,
+)
+from rewrite_engine.graph.inner import inner_ops
+from rewrite_engine.graph.node import Apply, Variable, build_node
+from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.origin import origin_line, user_origin
+from rewrite_engine.graph.traverse import graph_inputs, toposort
+
+OPTIONS = (
+    "inline", "strict", "lop_overrides", "rop_overrides", "connection_pattern", "name",
+)  # fmt: skip
+
+
+class OpFromGraph(Differentiable, Op):
+    """The function from variables `inputs` to `outputs` as one op.
+
+    Two of them with the same graph and options are the same op. A shared variable that the outputs
+    depend on need not be given: it becomes an implicit last input of every call (`shared_inputs`;
+    strict: it is an error instead). inline: rewriting puts the graph in the place of the op;
+    otherwise the graph is rewritten by itself, once for all calls, and compiled to a function that
+    is called. name: what it prints as.
+
+    lop_overrides, rop_overrides: what to use in the place of the derivatives of the graph: a
+    function `(inputs, outputs, output_gradients) -> gradients of the inputs`, or `(inputs,
+    eval_points) -> those of the outputs`; an `OpFromGraph` with these as inputs; or a list with one
+    entry per input (output) that is None or "default" (of the graph), such a function that returns
+    one variable, or a variable of `NullType` or `DisconnectedType`. connection_pattern:
+    `[[does input i affect output j?]]`, if not as the graph says.
+
+    Raises `MissingInputError` where an output depends on another root, `DuplicateInputError`,
+    `ConstantInputError`, `ForeignObjectError`, `InputError` where there are no outputs or an
+    override does not fit, `InconsistencyError` where an input would be overwritten.
+    """
+
+    __props__ = (
+        "structure", "inline", "name", "shared_inputs", "lop_overrides", "rop_overrides",
+        "connections",
+    )  # fmt: skip
+    _fn: Any = None
+
+    def __init__(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        inline: bool = False,
+        lop_overrides: Any = None,
+        rop_overrides: Any = None,
+        connection_pattern: Any = None,
+        name: str | None = None,
+        strict: bool = False,
+        **unknown: Any,
+    ) -> None:
+        refuse_unknown("OpFromGraph", unknown, OPTIONS)
+        inputs, outputs = listed(inputs, "inputs"), listed(outputs, "outputs")
+        if not outputs:
+            raise InputError("an OpFromGraph needs an output")
+        shared = implicit(inputs, outputs)
+        if strict and shared:
+            raise MissingInputError(f"the graph depends on {describe(shared[0])}: strict=True")
+        self.inline, self.name, self.shared_inputs = inline, name, tuple(shared)
+        try:
+            self.hold([*inputs, *shared], outputs)
+        except RewriteEngineError as error:
+            error.add_note(f"in making {self}")
+            raise
+        self.lop_overrides, self.rop_overrides = checked_overrides(
+            self, lop_overrides, rop_overrides
+        )
+        self.connections = connection_pattern
+        if connection_pattern is not None and not callable(connection_pattern):
+            self.connections = tuple([tuple(map(bool, row)) for row in connection_pattern])
+
+    def __str__(self) -> str:
+        return self.name or type(self).__name__
+
+    # --- calling ---------------------------------------------------------------------------------
+
+    def make_node(self, *inputs: Any) -> Apply:
+        """The op on inputs, and on its shared variables. Raises `TypeError` for a wrong number,
+        `TypeMismatchError` (or what the type raises for a value) for one of another type.
+        """
+        wanted = self.inner_inputs
+        if len(inputs) != len(wanted):
+            inputs += self.shared_inputs
+        where = origin_line(user_origin())
+        if len(inputs) != len(wanted):
+            n, given = len(wanted) - len(self.shared_inputs), len(inputs) - len(self.shared_inputs)
+            raise TypeError(message(f"takes {n} inputs, not {given}", op=self, where=where))
+        variables = []
+        for i, (inner, x) in enumerate(zip(wanted, inputs, strict=True)):
+            try:
+                variables.append(inner.type.filter_variable(x))
+            except (RewriteEngineError, TypeError, ValueError) as error:
+                error.add_note(message(f"raised for input {i}", op=self, where=where))
+                raise
+        types = tuple([v.type for v in self.inner_outputs])
+        return build_node(self, tuple(variables), types, user_origin())
+
+    @property
+    def fn(self) -> Callable[..., Any]:
+        """The function that computes the graph, made on first use, as those of all ops inside: one
+        after the other.
+        """
+        for op in inner_ops([self]):
+            if isinstance(op, OpFromGraph) and op._fn is None:
+                op._fn = op._compiled()
+        return self._fn  # type: ignore[no-any-return]
+
+    def _compiled(self) -> Callable[..., Any]:
+        from rewrite_engine.compile.function import function
+        from rewrite_engine.compile.mode import Mode
+        from rewrite_engine.rewrite.inplace import InplaceOptimizer
+
+        graph, mode = self.fgraph, Mode(optimizer=InplaceOptimizer())
+        options: dict[str, Any] = {"mode": mode, "name": str(self), "on_unused_input": "ignore"}
+        return function(graph.inputs, graph.outputs, **options)
+
+    def prepare_node(
+        self, node: Apply, storage_map: Any = None, compute_map: Any = None, impl: str | None = None
+    ) -> None:
+        """Compile."""
+        _ = self.fn
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Call the function of the graph."""
+        run = self._fn or self.fn
+        for cell, value in zip(output_storage, run(*inputs), strict=True):
+            cell[0] = value
+
+    def op_of(self, inputs: Sequence[Variable], outputs: Sequence[Variable], name: str) -> Any:
+        return OpFromGraph(inputs, outputs, inline=self.inline, name=name)
+
+    # --- analysis --------------------------------------------------------------------------------
+
+    def connection_pattern(self, node: Any = None) -> list[list[bool]]:  # type: ignore[override]
+        """Whether input i affects output j: as it was given, or as the graph says."""
+        if callable(self.connections):
+            return self.connections(node)  # type: ignore[no-any-return]
+        if self.connections is not None:
+            return [list(row) for row in self.connections]
+        if self._pattern is None:
+            for op in inner_ops([self]):
+                if isinstance(op, OpFromGraph) and op._pattern is None:
+                    op._pattern = connections(op.inner_inputs, op.inner_outputs)
+        return self._pattern  # type: ignore[return-value]
+
+    _pattern: list[list[bool]] | None = None
+
+
+def listed(variables: Any, what: str) -> list[Any]:
+    """Variables as a list. Raises `InputError` for one alone."""
+    if isinstance(variables, Variable) or not isinstance(variables, Sequence):
+        raise InputError(f"the {what} of an OpFromGraph are a list, not {describe(variables)}")
+    return list(variables)
+
+
+def implicit(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Variable]:
+    """The shared variables that outputs depend on which are not among the inputs."""
+    known = set(inputs)
+    roots = graph_inputs([v for v in outputs if isinstance(v, Variable)], known)
+    return [v for v in roots if isinstance(v, SharedVariable) and v not in known]
+
+
+def connections(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> list[list[bool]]:
+    """Which inputs the elements of which outputs depend on. (A set of inputs is a number here.)"""
+    known: dict[Variable, int] = {v: 1 << i for i, v in enumerate(inputs)}
+    for node in toposort(outputs, known):
+        pattern = node.op.connection_pattern
+        rows = None if pattern is None else pattern(node)
+        for j, out in enumerate(node.outputs):
+            of = 0
+            for i, v in enumerate(node.inputs):
+                if rows is None or rows[i][j]:
+                    of |= known.get(v, 0)
+            known.setdefault(out, of)
+    return [[bool(known.get(v, 0) >> i & 1) for v in outputs] for i in range(len(inputs))]

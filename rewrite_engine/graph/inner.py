@@ -1,0 +1,230 @@
+"""`HasInnerGraph`: ops that hold a graph, and what all of them have in common.
+
+The graph of an op never changes. Two graphs with the same structure make the same op, so equal
+calls are merged as any equal nodes are; what rewrites an inner graph makes another op of a copy
+(`op.clone(fgraph)`). Graphs may be nested as deep as one likes: nothing here is recursive, and each
+distinct op is looked at once, however often it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn
+from weakref import WeakValueDictionary
+
+from rewrite_engine.errors import ConstantInputError, ReadOnlyError
+from rewrite_engine.graph.columns import Columns, from_columns, to_columns
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.intern import intern
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.traverse import clone_get_equiv, toposort
+
+
+class InnerGraph(FunctionGraph):
+    """The graph of an op: `clone()` gives one that can be changed."""
+
+    def replace(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise ReadOnlyError("the graph inside an op does not change: op.clone(fgraph) makes an op")
+
+
+class HasInnerGraph:
+    """Beside `Op`, a base of ops that hold a graph.
+
+    fgraph: the graph; its inputs and outputs have the types of the op's own. inline: whether
+    rewriting puts the graph in the place of the op. A subclass that keeps its graph as `fgraph`,
+    and equals others by `structure` and further `__props__`, is copied and pickled by what is here.
+    """
+
+    fgraph: Any
+    inline: bool = False
+    structure: Structure
+
+    @property
+    def inner_inputs(self) -> list[Variable]:
+        """The inputs of the graph, one for each of the op's own."""
+        return self.fgraph.inputs  # type: ignore[no-any-return]
+
+    @property
+    def inner_outputs(self) -> list[Variable]:
+        """The outputs of the graph."""
+        return self.fgraph.outputs  # type: ignore[no-any-return]
+
+    def hold(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
+        """Keep a copy of the graph of these. For `__init__`; raises what `FunctionGraph` raises,
+        and `InconsistencyError` if an input would be overwritten.
+        """
+        memo: dict[Variable, Variable] = {}
+        for v in inputs:
+            if isinstance(v, Constant):
+                raise ConstantInputError(f"{v!r} is a constant, so it cannot be an input")
+            if isinstance(v, Variable):  # (else the graph says so)
+                memo[v] = v.type.make_variable(v.name)
+        self.fgraph = InnerGraph(inputs, outputs, memo=memo)
+        self.fgraph.memo = {}  # it would keep the user's graph alive
+        self.fgraph.validate()
+        self.structure = Structure(self.fgraph)
+
+    def clone(self, fgraph: Any = None) -> Any:
+        """Return this op with another graph, of the same types. Without one: an equal op is the
+        same op.
+        """
+        if fgraph is None:
+            return self
+        made: Any = object.__new__(type(self))
+        made.__dict__.update(self.__state__())  # type: ignore[attr-defined]
+        made.hold(fgraph.inputs, fgraph.outputs)
+        return intern(made)
+
+    def __reduce__(self) -> Any:
+        return _last, ([row_of(op) for op in inner_ops([self]) if hasattr(op, "structure")],)
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+# --- structure ------------------------------------------------------------------------------------
+
+
+class Structure:
+    """What graphs have in common iff they are equal: the same ops on the same operands. Names do
+    not count, nor nodes that nothing needs, nor the order of operands where it does not count for
+    merging. Linear in the graph: an op inside, with whatever it holds, is one object.
+    """
+
+    __slots__ = ("rows", "hash")
+
+    def __init__(self, fgraph: Any) -> None:
+        number: dict[Variable, int] = {v: i for i, v in enumerate(fgraph.inputs)}
+        rows: list[Any] = [tuple([v.type for v in fgraph.inputs])]
+
+        def ref(v: Variable) -> Any:
+            found = number.get(v)
+            if found is None and isinstance(v, Constant):
+                return v.signature()
+            return found
+
+        for node in toposort(fgraph.outputs, (), sorted_operands(fgraph)):
+            types = tuple([v.type for v in node.outputs])
+            refs = [ref(v) for v in node.inputs]
+            if any_order(node):
+                refs.sort(key=hash)
+            rows.append((node.op, tuple(refs), types))
+            number.update(zip(node.outputs, range(len(number), len(number) + len(types))))
+        rows.append(tuple([ref(v) for v in fgraph.outputs]))
+        self.rows = tuple(rows)
+        self.hash = hash(self.rows)
+
+    def __hash__(self) -> int:
+        return self.hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Structure) and self.rows == other.rows
+
+    def __repr__(self) -> str:
+        return f"<{len(self.rows) - 2} nodes>"
+
+
+def any_order(node: Apply) -> bool:
+    """Whether the order of a node's operands does not count (see `intern.key_of`)."""
+    op, n = node.op, len(node.inputs)
+    if n < 2 or not op.commutative:
+        return False
+    return n == 2 or (op.associative and node.outputs[0].type.regroups_exactly)
+
+
+def sorted_operands(fgraph: Any) -> dict[Apply, Sequence[Variable]]:
+    """The operands of each node; where their order does not count, in one that depends on what they
+    are, so that the nodes of equal graphs are found in the same order.
+    """
+    marks: dict[Variable, int] = {v: hash((i, v.type)) for i, v in enumerate(fgraph.inputs)}
+
+    def mark(v: Variable) -> int:
+        return hash(v.signature()) if isinstance(v, Constant) else marks[v]
+
+    operands: dict[Apply, Sequence[Variable]] = {}
+    for node in toposort(fgraph.outputs):
+        operands[node] = sorted(node.inputs, key=mark) if any_order(node) else node.inputs
+        own = hash((node.op, tuple([mark(v) for v in operands[node]])))
+        marks.update((v, hash((own, i))) for i, v in enumerate(node.outputs))
+    return operands
+
+
+def held(fgraph: Any) -> list[Any]:
+    """The distinct ops of a graph that hold graphs."""
+    ops = dict.fromkeys([node.op for node in fgraph.apply_nodes])
+    return [op for op in ops if isinstance(op, HasInnerGraph)]
+
+
+def inner_ops(ops: Iterable[Any]) -> list[Any]:
+    """These ops and all that are in their graphs, in the graphs of those, and so on: each once,
+    after those that it holds.
+    """
+    done: dict[Any, None] = {}
+    stack = [(op, False) for op in ops][::-1]
+    while stack:
+        op, opened = stack.pop()
+        if op in done:
+            continue
+        if opened:
+            done[op] = None
+            continue
+        stack.append((op, True))
+        stack += [(inner, False) for inner in held(op.fgraph)]
+    return list(done)
+
+
+def inlined(node: Apply) -> list[Variable]:
+    """What the graph of a node's op makes of the node's inputs: new nodes, one level deep."""
+    op: Any = node.op
+    memo: dict[Any, Any] = dict(zip(op.inner_inputs, node.inputs, strict=True))
+    memo = clone_get_equiv(op.inner_inputs, op.inner_outputs, memo=memo)
+    return [memo[v] for v in op.inner_outputs]
+
+
+# --- pickling -------------------------------------------------------------------------------------
+
+
+class OpRow:
+    """An op with a graph, to be written after those that it holds. What is read from it is an op
+    again.
+    """
+
+    __slots__ = ("op", "__weakref__")
+
+    def __init__(self, op: Any) -> None:
+        self.op = op
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        op = self.op
+        columns = to_columns(op.fgraph)
+        ops = [row_of(o) if hasattr(o, "structure") else o for o in columns.ops]
+        state = {k: v for k, v in op.__state__().items() if k not in ("fgraph", "structure")}
+        return _op, (type(op), state, replace(columns, ops=ops))
+
+
+#: the rows that somebody holds, as a pickler does until it is done
+_rows: WeakValueDictionary[int, OpRow] = WeakValueDictionary()
+
+
+def row_of(op: Any) -> OpRow:
+    """The row of an op (which keeps it alive, so that its `id` stays its own)."""
+    row = _rows.get(id(op))
+    if row is None:
+        row = _rows[id(op)] = OpRow(op)
+    return row
+
+
+def _op(cls: type, state: dict[str, Any], columns: Columns) -> Any:
+    made: Any = object.__new__(cls)
+    made.__dict__.update(state)
+    made.fgraph = from_columns(columns)
+    made.structure = Structure(made.fgraph)
+    return intern(made)
+
+
+def _last(rows: Sequence[Any]) -> Any:
+    return rows[-1]

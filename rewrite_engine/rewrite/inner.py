@@ -1,0 +1,114 @@
+"""`InnerGraphs`: what happens to the graphs inside ops (`graph/inner.py`).
+
+An op that is to be inlined gives way to its graph. The graph of any other op is rewritten by
+itself, by the phases that the outer graph gets but for working in place, until nothing is left to
+do: once for each distinct op, however often it is used and wherever, inner ones first. The op of
+the new graph then takes the place of the old one, and what has become equal by that is merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rewrite_engine.errors import RewriteEngineError
+from rewrite_engine.graph.inner import held
+from rewrite_engine.graph.node import build_node
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.result import Result, StopReason
+from rewrite_engine.rewrite.trace import Trace
+
+
+class InnerGraphs(GraphRewriter):
+    """Inline what is to be inlined, and rewrite the graphs inside the other ops.
+
+    rules: those that inline. inside: the drivers that rewrite an inner graph, in order.
+    """
+
+    def __init__(self, rules: RuleSet, name: str = "inner") -> None:
+        super().__init__(name)
+        self.rules = rules
+        self.inside: Sequence[GraphRewriter] = ()
+
+    def idle(self, fgraph: Any) -> bool:
+        return not held(fgraph)
+
+    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+        self.inline(fgraph, trace, result)
+        new: dict[Any, Any] = {}
+        graphs: dict[Any, Any] = {}  # copies of those that wait for what they hold
+        stack = held(fgraph)[::-1]
+        while stack:
+            op = stack[-1]
+            if op in new:
+                stack.pop()
+                continue
+            with Inside(trace, op, result):
+                if op not in graphs:
+                    graphs[op] = op.fgraph.clone()
+                    self.inline(graphs[op], trace, result)
+                missing = [one for one in held(graphs[op]) if one not in new]
+                stack += missing
+                if not missing:
+                    graph = graphs.pop(op)
+                    whole = SequentialOptimizer([Exchange(new), *self.inside], "inside")
+                    result.parts.append(whole.rewrite(graph, trace))
+                    new[op] = op.clone(graph)
+        result.parts.append(Exchange(new).rewrite(fgraph, trace))
+        result.stopped = StopReason.PASSED
+
+    def inline(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+        """Put graphs in the places of the ops that are to be inlined."""
+        if any([op.inline for op in held(fgraph)]):
+            part = EquilibriumOptimizer(self.rules, "inline", budget=self.budget)
+            result.parts.append(part.rewrite(fgraph, trace))
+
+
+class Inside:
+    """A block in which an inner graph is worked on: phases and errors name its op."""
+
+    def __init__(self, trace: Trace | None, op: Any, result: Result) -> None:
+        self.trace, self.place, self.result = trace, f" in {op}", result
+        self.before = len(result.parts)
+
+    def __enter__(self) -> None:
+        if self.trace is not None:
+            self.trace.place = self.place
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if self.trace is not None:
+            self.trace.place = ""
+        if isinstance(error, RewriteEngineError):
+            error.add_note(f"    {self.place.strip()}")
+        for part in self.result.parts[self.before :]:
+            for leaf in part.leaves():
+                leaf.name += self.place
+
+
+class Exchange(GraphRewriter):
+    """Put ops in the places of those that they were made of."""
+
+    #: what a trace and a report call this step
+    rule_name = "inner/rewritten"
+
+    def __init__(self, new: dict[Any, Any]) -> None:
+        super().__init__("inner")
+        self.new = new
+
+    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+        result.stopped = StopReason.PASSED
+        for node in fgraph.toposort():
+            op = self.new.get(node.op, node.op)
+            if op is node.op or node not in fgraph:
+                continue
+            types = tuple([v.type for v in node.outputs])
+            new = build_node(op, node.inputs, types, node.origin)
+            if trace is not None:
+                trace.about(node, new.outputs[0])
+            for old, out in zip(node.outputs, new.outputs, strict=True):
+                fgraph.replace(old, out, self.rule_name)
+            if trace is not None:
+                trace.fired(self.rule_name)
+            result.count(self.rule_name)

@@ -1,0 +1,188 @@
+"""Rewriting the graphs inside ops: once each, inner ones first, by the phases that fit."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine import OpFromGraph
+from rewrite_engine.errors import RuleRaisedError
+from rewrite_engine.gradient import Rop
+from rewrite_engine.graph.inner import held, inner_ops
+from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.rewrite.trace import Trace
+
+X, Y = pt.dvectors("x", "y")
+A, B = pt.dvectors("a", "b")
+
+
+def softplus(name: str | None = None, inline: bool = False) -> Any:
+    return OpFromGraph([X], [pt.log(1 + pt.exp(X))], name=name, inline=inline)
+
+
+def ops(graph: Any) -> list[str]:
+    return sorted(str(node.op) for node in graph.apply_nodes)
+
+
+def test_an_inner_graph_is_rewritten() -> None:
+    f = rw.function([A], softplus("f")(A))
+    (op,) = held(f.fgraph)
+    assert ops(op.fgraph) == ["softplus"]
+    np.testing.assert_array_equal(f([1000.0]), [1000.0])
+
+
+def test_the_graph_of_the_user_is_left() -> None:
+    op = softplus()
+    rw.function([A], op(A))
+    assert ops(op.fgraph) == ["add", "exp", "log"]
+
+
+def test_once_for_each_distinct_graph_and_inner_ones_first() -> None:
+    inner = softplus("inner")
+    outer = OpFromGraph([X], [inner(inner(X)) * 1.0], name="outer")
+    trace = Trace(terms=True)
+    f = rw.function([A, B], [outer(A), outer(B) + inner(A), inner(outer(A))], trace=trace)
+    count = Counter((firing.phase, firing.rule_name) for firing in trace)
+    assert count["stabilize in inner", "exp_log/log1p_of_exp"] == 1
+    assert count["canonicalize in outer", "ac/drop_identity"] == 1
+    assert count["inner in outer", "inner/rewritten"] == 2
+    assert count["inner", "inner/rewritten"] == 4
+    phases = [phase.name for phase in trace.phases]
+    assert phases.index("stabilize in inner") < phases.index("inner in outer")
+    assert phases.count("canonicalize in inner") == phases.count("canonicalize in outer") == 1
+    assert len(held(f.fgraph)) == 2
+
+
+def test_nothing_is_left_to_do_afterwards() -> None:
+    outer = OpFromGraph([X], [softplus()(X) + softplus()(X)])
+    f = rw.function([A], outer(A))
+    (op,) = held(f.fgraph)
+    again = rw.function([A], op(A), mode=rw.Mode().excluding("inplace"))
+    assert held(again.fgraph) == [op]
+
+
+def test_what_becomes_equal_is_merged() -> None:
+    f = OpFromGraph([X], [pt.log(pt.exp(X)) * 3.0])
+    g = OpFromGraph([X], [3.0 * X])
+    compiled = rw.function([A], f(A) - g(A))
+    assert ops(compiled.fgraph).count("OpFromGraph") == 1
+
+
+def test_an_op_that_is_inlined_gives_way_to_its_graph() -> None:
+    f = rw.function([A], softplus(inline=True)(A))
+    assert ops(f.fgraph) == ["softplus"]
+    across = rw.function([A], pt.log(OpFromGraph([X], [pt.exp(X)], inline=True)(A)))
+    assert len(across.fgraph) == 0
+    kept = rw.function([A], softplus("f", inline=True)(A), mode=rw.Mode().excluding("inline"))
+    assert ops(kept.fgraph) == ["f"]
+
+
+def test_what_is_inlined_inside_and_what_comes_to_light() -> None:
+    hidden = softplus("hidden")
+    wrap = OpFromGraph([X], [hidden(X) * 1.0], inline=True, name="wrap")
+    outer = OpFromGraph([X], [wrap(X) + 0.0], name="outer")
+    f = rw.function([A], [outer(A), wrap(A)])
+    assert ops(f.fgraph) == ["hidden", "outer"]
+    outer_now = next(op for op in held(f.fgraph) if str(op) == "outer")
+    assert ops(outer_now.fgraph) == ["hidden"]
+    assert {ops(op.fgraph)[0] for op in inner_ops([outer_now]) if str(op) == "hidden"} == {
+        "softplus"
+    }
+
+
+def test_excluding_what_happens_inside() -> None:
+    mode = rw.Mode().excluding("inner")
+    f = rw.function([A], softplus("f")(A), mode=mode)
+    (op,) = held(f.fgraph)
+    assert ops(op.fgraph) == ["add", "exp", "log"]
+    mode = rw.Mode().excluding("canonicalize", "stabilize", "specialize")
+    (op,) = held(rw.function([A], softplus("f")(A), mode=mode).fgraph)
+    assert ops(op.fgraph) == ["add", "exp", "log"]
+
+
+def test_graphs_without_such_ops_hear_nothing_of_it() -> None:
+    trace = Trace()
+    rw.function([A], pt.exp(A), trace=trace)
+    assert "inner" not in [phase.name for phase in trace.phases]
+
+
+def test_no_node_inside_overwrites_what_is_outside() -> None:
+    f = rw.function([A], OpFromGraph([X], [pt.exp(X) + 1.0])(A * 2.0))
+    (op,) = held(f.fgraph)
+    assert not any(node.op.destroy_map for node in op.fgraph.apply_nodes)
+    inside = op.fn.fgraph  # its own function works in place, on what it makes itself
+    overwritten = [node for node in inside.apply_nodes if node.op.destroy_map]
+    assert overwritten
+    assert not any(node.inputs[i] in inside.inputs for node in overwritten for i in [0])
+
+
+def test_an_error_of_a_rule_names_the_place() -> None:
+    @node_rewriter([pt.exp], phase="canonicalize")
+    def fails(fgraph: Any, node: Any) -> Any:
+        """An example."""
+        raise ZeroDivisionError
+
+    with pytest.raises(RuleRaisedError) as info:
+        rw.function([A], softplus("f")(A), mode=rw.Mode() + fails)
+    assert "    in f" in info.value.__notes__
+
+
+# --- nesting --------------------------------------------------------------------------------------
+
+
+def tower(levels: int) -> Any:
+    """Ops in ops, each used twice in the next."""
+    f = OpFromGraph([X], [pt.tanh(X) * 0.5], name="f0")
+    for i in range(1, levels):
+        f = OpFromGraph([X], [f(f(X)) + 1.0 * X], name=f"f{i}")
+    return f
+
+
+def everything(levels: int) -> None:
+    """Build, pickle, differentiate, print, rewrite and compile a tower."""
+    f = tower(levels)
+    text = pickle.dumps(f)
+    assert pickle.loads(text) is f
+    y = f(A)
+    slope = rw.grad(y.sum(), A)
+    curve = rw.grad(slope.sum(), A)
+    forwards = Rop(y, A, B)
+    printed = rw.dprint([slope, forwards], file="str")
+    assert len(printed) < 2_000 * levels
+    compiled = rw.function([A, B], [curve, forwards, slope])
+    assert all("mul" not in ops(op.fgraph) or op for op in held(compiled.fgraph))
+    assert len(pickle.dumps(compiled)) < 20_000 * levels
+
+
+def test_a_deep_nest_is_no_recursion() -> None:
+    everything(200)
+
+
+def test_work_is_linear_in_the_levels() -> None:
+    everything(3)
+
+    def seconds(levels: int) -> float:
+        times = []
+        for _ in range(2):
+            start = perf_counter()
+            everything(levels)
+            times.append(perf_counter() - start)
+        return min(times)
+
+    assert seconds(40) < 4 * 2 * seconds(10) + 0.5
+
+
+def test_a_deep_nest_computes() -> None:
+    f = OpFromGraph([X], [pt.tanh(X)], name="f0")
+    for i in range(1, 60):
+        f = OpFromGraph([X], [f(X) + 1.0 * X], name=f"f{i}")
+    found = rw.function([A], [f(A), rw.grad(f(A).sum(), A)])([0.5])
+    np.testing.assert_allclose(found[0], np.tanh(0.5) + 59 * 0.5)
+    np.testing.assert_allclose(found[1], 1 / np.cosh(0.5) ** 2 + 59)
