@@ -32,6 +32,10 @@ class Interval(NamedTuple):
         low, high = map(float, text[1:-1].split(","))
         return cls(low, high, text[0] == "(", text[-1] == ")")
 
+    def __str__(self) -> str:
+        ends = f"{self.low:g}, {self.high:g}"
+        return f"{'[('[self.open_low]}{ends}{'])'[self.open_high]}"
+
     @property
     def limited(self) -> bool:
         """Whether no end is infinite."""

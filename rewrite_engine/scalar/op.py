@@ -39,7 +39,8 @@ def named(name: str) -> ScalarOp:
 class ScalarOp(Op):
     """An operation on single numbers, described by data.
 
-    name: how it prints, and what it is compared by. nin: number of inputs, None for any number
+    name: how it prints, and what it is compared by. aliases: other names of it, separated by
+    spaces. nin: number of inputs, None for any number
     >= 1 (the ufunc is then folded over them). function: name of a NumPy ufunc, or
     "scipy.special.erf"; imported when first needed. grad: see `pullback`; None where nobody has
     written it. dtypes: result dtype from the inputs' dtypes, where it is not the ufunc's own.
@@ -49,16 +50,20 @@ class ScalarOp(Op):
     numbers (0 absorbs in a product only if the other factors are finite: what uses that has to
     know).
 
-    What is known of its values: range: "(0, inf)", where all real results are that are no NaN (see
-    `Interval`). increasing: whether it rises, where it is defined. correctly_rounded: whether no
-    other number is nearer to the true value. bounds: how bounds of the result follow from those of
-    the operands (`scalar/bounds.py`), where that does not follow from range and increasing. keeps:
-    names of facts that hold of the result if they hold of all operands: "finite nonneg". implied:
-    see `Op.implied`. elements: see `Op.elements`.
+    What is known of its values: domain: where it is defined on real numbers, "(0, inf)", of all
+    inputs or of each; tests take samples from it. range: "(0, inf)", where all real results are
+    that are no NaN (see `Interval`). increasing: whether it rises, where it is defined.
+    correctly_rounded: whether no other number is nearer to the true value. bounds: how bounds of
+    the result follow from those of the operands (`scalar/bounds.py`), where they do not follow from
+    range and increasing. keeps: names of facts that hold of the result if they hold of all
+    operands: "finite nonneg". implied: see `Op.implied`. elements: see `Op.elements`.
     """
 
     __props__: tuple[str, ...] = ("name",)
     nout = 1
+    free: tuple[int, ...] = ()
+    shape_only: tuple[int, ...] = ()
+    cost = 1
     increasing = correctly_rounded = False
 
     def __init__(
@@ -71,14 +76,13 @@ class ScalarOp(Op):
         dtypes: Callable[..., str] | None = None,
         inner: Callable[..., str] | None = None,
         compute: Callable[..., Any] | None = None,
-        free: tuple[int, ...] = (),
-        shape_only: tuple[int, ...] = (),
-        cost: int = 1,
+        aliases: str = "",
+        domain: str | Sequence[str] = "(-inf, inf)",
         range: str | None = None,
         bounds: Callable[..., Any] | None = None,
         keeps: str = "",
         implied: Mapping[str, Any] | None = None,
-        **algebra: Any,
+        **others: Any,
     ) -> None:
         self.name = name
         self.nin = nin
@@ -89,15 +93,15 @@ class ScalarOp(Op):
         self.inner = promote if folds and inner is None else inner
         self._inners: dict[Any, Any] = {}
         self.compute = compute
-        self.free = free
-        self.shape_only = shape_only
-        self.cost = cost
+        self.aliases = aliases.split()
+        each = [domain] * (nin or 1) if isinstance(domain, str) else domain
+        self.domain = [Interval.parse(text) for text in each]
         self.range = Interval.parse(range) if range else None
         self.limits = self.range[:2] if self.range and self.range.limited else None
         self.ends = bounds
         self.implied = {fact: fact for fact in keeps.split()} | _in_range(self.range)
         self.implied |= implied or {}
-        for key, value in algebra.items():
+        for key, value in others.items():
             setattr(self, key, value)
 
     @classmethod

@@ -116,10 +116,12 @@ add = _op(
 mul = _op(
     "mul", None, "multiply", _mul_grads, **_ac(identity=1, absorbing=0), bounds=product,
     keeps="whole positive", implied={"nonneg": _squares},
+    aliases="multiply",
 )  # fmt: skip
 sub = _op(
     "sub", 2, "subtract", (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -g), **_moves,
     bounds=difference, keeps="whole",
+    aliases="subtract",
 )  # fmt: skip
 true_div = _op(
     "true_div",
@@ -131,39 +133,47 @@ true_div = _op(
     bounds=quotient,
     keeps="positive",
     implied={"nonneg": _nonneg_quotient},
+    aliases="true_divide divide",
 )
-floor_div = _op("floor_div", 2, "floor_divide", _step, cost=4)
+floor_div = _op("floor_div", 2, "floor_divide", _step, cost=4, aliases="floor_divide int_div")
 mod = _op(
     "mod",
     2,
     "remainder",
     (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -(g * m.floor_div(x, y))),
     cost=4,
+    aliases="remainder",
 )
 neg = _unary(
     "neg", "negative", lambda m, g, z, x: -g, **_moves, bounds=negative,
     keeps="finite whole nonzero distinct",
+    aliases="negative",
 )  # fmt: skip
 abs = _unary(
     "abs", "absolute", lambda m, g, z, x: g * m.sign(x), idempotent=True, bounds=modulus,
     range="[0, inf)", keeps="whole nonzero",
     implied={"positive": "nonzero", "finite": _finite_modulus},
+    aliases="abs_ absolute",
 )  # fmt: skip
 sign = _unary(
     "sign", "sign", _step, increasing=True, correctly_rounded=True, range="[-1, 1]", keeps="nonneg",
     implied={"whole": "finite"},
+    aliases="sgn",
 )  # fmt: skip
 sqr = _unary(
     "sqr", "square", lambda m, g, z, x: g * x * 2, bounds=square, range="[0, inf)", keeps="whole",
     implied={"positive": "nonzero"},
+    aliases="square",
 )  # fmt: skip
 sqrt = _float(
     "sqrt", "sqrt", lambda m, g, z, x: g * 0.5 / z, cost=4, increasing=True,
     correctly_rounded=True, range="[0, inf)", keeps="positive",
+    domain="[0, inf)",
 )  # fmt: skip
 reciprocal = _float(
     "reciprocal", "reciprocal", lambda m, g, z, x: -(g * m.sqr(z)), cost=4, keeps="positive",
     bounds=lambda dtype, a: quotient(dtype, (1, 1), a), implied={"nonzero": "finite"},
+    aliases="inv",
 )  # fmt: skip
 
 
@@ -189,6 +199,7 @@ def _positive_power(f: Any, x: Any, y: Any) -> Any:
 pow = _op(
     "pow", 2, "power", (_pow_base, _pow_exponent), cost=10, keeps="nonneg",
     implied={"positive": _positive_power},
+    domain="(0, inf)", aliases="power",
 )  # fmt: skip
 
 # --- exponentials and logarithms ------------------------------------------------------------
@@ -199,10 +210,14 @@ exp2 = _float("exp2", "exp2", lambda m, g, z, x: g * z * _LN2, range="(0, inf)",
 expm1 = _float(
     "expm1", "expm1", lambda m, g, z, x: g * m.exp(x), range="(-1, inf)", keeps="nonneg", **_rising
 )
-log = _float("log", "log", lambda m, g, z, x: g / x, **_rising)
-log2 = _float("log2", "log2", lambda m, g, z, x: g / x * (1 / _LN2), **_rising)
-log10 = _float("log10", "log10", lambda m, g, z, x: g / x * (1 / _LN10), **_rising)
-log1p = _float("log1p", "log1p", lambda m, g, z, x: g / (x + 1), keeps="nonneg", **_rising)
+log = _float("log", "log", lambda m, g, z, x: g / x, **_rising, domain="(0, inf)")
+log2 = _float("log2", "log2", lambda m, g, z, x: g / x * (1 / _LN2), **_rising, domain="(0, inf)")
+log10 = _float(
+    "log10", "log10", lambda m, g, z, x: g / x * (1 / _LN10), **_rising, domain="(0, inf)"
+)
+log1p = _float(
+    "log1p", "log1p", lambda m, g, z, x: g / (x + 1), keeps="nonneg", **_rising, domain="(-1, inf)"
+)
 
 
 def _logaddexp_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
@@ -264,6 +279,7 @@ log1mexp = _op(
     "log1mexp", 1, grad=(lambda m, g, z, x: -(g * m.exp(x)) / m.abs(m.expm1(x)),),
     compute=_log1mexp, cost=20,
     dtypes=lambda x: log.result_dtypes((x,))[0], inner=float_dtype,
+    domain="(-inf, 0)",
 )  # fmt: skip
 softplus = _op(
     "softplus", 1, grad=(lambda m, g, z, x: g * m.sigmoid(x),), compute=_softplus, cost=20,
@@ -273,6 +289,7 @@ softplus = _op(
 sigmoid = _float(
     "sigmoid", "scipy.special.expit", lambda m, g, z, x: g * z * m.sigmoid(-x), range="(0, 1)",
     **_rising,
+    aliases="expit",
 )  # fmt: skip
 _TWO_BY_SQRT_PI = 2 / math.sqrt(math.pi)
 erf = _float(
@@ -295,8 +312,18 @@ logerfc = _op(
     cost=30, dtypes=lambda x: logaddexp.result_dtypes(erfc.result_dtypes((x,)) * 2)[0],
     inner=float_dtype,
 )  # fmt: skip
-gammaln = _float("gammaln", "scipy.special.gammaln", lambda m, g, z, x: g * m.psi(x), cost=40)
-psi = _op("psi", 1, "scipy.special.psi", inner=float_dtype, cost=40)
+gammaln = _float(
+    "gammaln", "scipy.special.gammaln", lambda m, g, z, x: g * m.psi(x), cost=40, domain="(0, inf)"
+)
+psi = _op(
+    "psi", 1, "scipy.special.psi", inner=float_dtype, cost=40, domain="(0, inf)", aliases="digamma"
+)
+betaln = _op(
+    "betaln", 2, "scipy.special.betaln", (
+        lambda m, g, z, x, y: g * (m.psi(x) - m.psi(x + y)),
+        lambda m, g, z, x, y: g * (m.psi(y) - m.psi(x + y)),
+    ), inner=float_dtype, cost=60, commutative=True, domain="(0, inf)",
+)  # fmt: skip
 
 # --- trigonometry ---------------------------------------------------------------------------
 
@@ -310,8 +337,20 @@ def _one_minus_square(x: Any) -> Any:
     return (1 - x) * (1 + x)
 
 
-arcsin = _float("arcsin", "arcsin", lambda m, g, z, x: g / m.sqrt(_one_minus_square(x)), cost=10)
-arccos = _float("arccos", "arccos", lambda m, g, z, x: -g / m.sqrt(_one_minus_square(x)), cost=10)
+arcsin = _float(
+    "arcsin",
+    "arcsin",
+    lambda m, g, z, x: g / m.sqrt(_one_minus_square(x)),
+    cost=10,
+    domain="[-1, 1]",
+)
+arccos = _float(
+    "arccos",
+    "arccos",
+    lambda m, g, z, x: -g / m.sqrt(_one_minus_square(x)),
+    cost=10,
+    domain="[-1, 1]",
+)
 arctan = _float(
     "arctan", "arctan", lambda m, g, z, x: g / (m.sqr(x) + 1), range="(-1.5708, 1.5708)",
     keeps="nonneg", **_rising,
@@ -348,8 +387,10 @@ tanh = _float(
     **_rising,
 )  # fmt: skip
 arcsinh = _float("arcsinh", "arcsinh", _arcsinh_grad, keeps="finite nonneg", **_rising)
-arccosh = _float("arccosh", "arccosh", _arccosh_grad, cost=10)
-arctanh = _float("arctanh", "arctanh", lambda m, g, z, x: g / _one_minus_square(x), cost=10)
+arccosh = _float("arccosh", "arccosh", _arccosh_grad, cost=10, domain="[1, inf)")
+arctanh = _float(
+    "arctanh", "arctanh", lambda m, g, z, x: g / _one_minus_square(x), cost=10, domain="(-1, 1)"
+)
 
 # --- order and choice -----------------------------------------------------------------------
 
@@ -428,32 +469,49 @@ switch = _op(
         lambda m, g, z, condition, x, y: m.switch(condition, 0.0, g),
     ), compute=_switch, dtypes=lambda condition, x, y: promote(x, y), free=(0,), **_moves,
     elements=slice(1, None),
+    aliases="where",
 )  # fmt: skip
 #: second(x, y): y in the shape of x
 second = _op(
     "second", 2, grad=(_step, lambda m, g, z, x, y: g), compute=_second, dtypes=lambda x, y: y,
     free=(0,), shape_only=(0,), **_moves, elements=slice(1, None),
+    aliases="fill",
 )  # fmt: skip
 identity = _op(
     "identity", 1, grad=(lambda m, g, z, x: g,), compute=_identity, dtypes=lambda x: x,
     **_chooses,
+    aliases="tensor_copy",
 )  # fmt: skip
 
-eq = _op("eq", 2, "equal", _step, commutative=True)
-neq = _op("neq", 2, "not_equal", _step, commutative=True)
-lt = _op("lt", 2, "less", _step)
-le = _op("le", 2, "less_equal", _step)
-gt = _op("gt", 2, "greater", _step)
-ge = _op("ge", 2, "greater_equal", _step)
+eq = _op("eq", 2, "equal", _step, commutative=True, aliases="equal")
+neq = _op("neq", 2, "not_equal", _step, commutative=True, aliases="not_equal")
+lt = _op("lt", 2, "less", _step, aliases="less")
+le = _op("le", 2, "less_equal", _step, aliases="less_equal")
+gt = _op("gt", 2, "greater", _step, aliases="greater")
+ge = _op("ge", 2, "greater_equal", _step, aliases="greater_equal")
 isnan = _unary("isnan", "isnan", _step)
 isinf = _unary("isinf", "isinf", _step)
 
 # --- logic, on bits for integers ------------------------------------------------------------
 
-and_ = _op("and_", None, "bitwise_and", _step, **_ac(idempotent=True, identity=-1, absorbing=0))
-or_ = _op("or_", None, "bitwise_or", _step, **_ac(idempotent=True, identity=0, absorbing=-1))
-xor = _op("xor", None, "bitwise_xor", _step, **_ac(identity=0))
-invert = _unary("invert", "invert", _step)
+and_ = _op(
+    "and_",
+    None,
+    "bitwise_and",
+    _step,
+    **_ac(idempotent=True, identity=-1, absorbing=0),
+    aliases="bitwise_and",
+)
+or_ = _op(
+    "or_",
+    None,
+    "bitwise_or",
+    _step,
+    **_ac(idempotent=True, identity=0, absorbing=-1),
+    aliases="bitwise_or",
+)
+xor = _op("xor", None, "bitwise_xor", _step, **_ac(identity=0), aliases="bitwise_xor")
+invert = _unary("invert", "invert", _step, aliases="bitwise_not")
 
 # --- rounding -------------------------------------------------------------------------------
 
@@ -474,7 +532,15 @@ floor = _unary("floor", "floor", _step, **_rounding)
 ceil = _unary("ceil", "ceil", _step, **_rounding)
 trunc = _unary("trunc", "trunc", _step, **_rounding)
 #: to the nearest integer, ties to even
-round = _op("round", 1, grad=_step, compute=_round, inner=_round_dtype, **_rounding)
+round = _op(
+    "round",
+    1,
+    grad=_step,
+    compute=_round,
+    inner=_round_dtype,
+    **_rounding,
+    aliases="round_half_to_even",
+)
 
 
 def cast(x: Any, dtype: Any) -> Any:
@@ -492,5 +558,6 @@ def lift(op: ScalarOp) -> ScalarOp:
     return op
 
 
-__all__ = ["cast"]
-__all__ += [name for name, value in vars().items() if isinstance(value, ScalarOp)]
+globals()["__all__"] = ["cast"] + [
+    name for name, value in vars().items() if isinstance(value, ScalarOp)
+]

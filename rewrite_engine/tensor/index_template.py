@@ -17,7 +17,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.origin import origin_line, user_origin
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import TRUTH, weak_constant
-from rewrite_engine.tensor.math import cast, int_div, lt, maximum, minimum, switch
+from rewrite_engine.tensor.math import cast, floor_div, lt, maximum, minimum, switch
 from rewrite_engine.tensor.type import TensorType
 
 INPUT = "i"
@@ -312,11 +312,11 @@ def _slice_length(parts: Sequence[Any], n: Any) -> Any:
     start, stop, step = parts
     step = 1 if step is None else step
     if start is None and stop is None:
-        return n if abs(step) == 1 else int_div(n + (abs(step) - 1), abs(step))
+        return n if abs(step) == 1 else floor_div(n + (abs(step) - 1), abs(step))
     a, b = _clip(start, n, step, is_stop=False), _clip(stop, n, step, is_stop=True)
     span = (b if isinstance(a, int) and a == 0 else b - a) if step > 0 else a - b
     if abs(step) != 1:
-        span = int_div(span + (abs(step) - 1), abs(step))
+        span = floor_div(span + (abs(step) - 1), abs(step))
     if start is None and step > 0:
         return span
     return maximum(span, 0)

@@ -17,7 +17,7 @@ from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.op import Op
 from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
-from rewrite_engine.tensor.math import int_div, mul
+from rewrite_engine.tensor.math import floor_div, mul
 from rewrite_engine.tensor.shape import (
     check_dim_types,
     dim_template,
@@ -99,7 +99,7 @@ class Reshape(Op):
             hole = result.index(None)
             others = [r for r in result if r is not None]
             result[hole] = (
-                int_div(product(shapes[0]), product(others)) if others else product(shapes[0])
+                floor_div(product(shapes[0]), product(others)) if others else product(shapes[0])
             )
         return [tuple(result)]
 
