@@ -260,6 +260,12 @@ def source_line(filename: str, lineno: int) -> str:
     return f"{filename}:{lineno}" + (f": {text}" if text else "")
 
 
+class Message(str):
+    """The text of an error that says already where it happened."""
+
+    __slots__ = ()
+
+
 def message(
     what: str,
     *,
@@ -267,11 +273,11 @@ def message(
     inputs: Iterable[Any] = (),
     where: tuple[str, int] | None = None,
     hint: str | None = None,
-) -> str:
+) -> Message:
     """Write an error message: what is wrong, in which op, on which types, from which line of the
     user.
 
-    `inputs` are variables (their types are shown) or values (their dtype and shape are).
+    `inputs` are variables (their types are shown), types, or values (their dtype and shape are).
     """
     lines = [f"{op}: {what}" if op is not None else what]
     lines += [f"    input {i}: {describe(x)}" for i, x in enumerate(inputs)]
@@ -279,7 +285,7 @@ def message(
         lines.append("    built at " + source_line(*where))
     if hint:
         lines.append("    " + hint)
-    return "\n".join(lines)
+    return Message("\n".join(lines))
 
 
 def describe(x: Any) -> str:
@@ -287,6 +293,8 @@ def describe(x: Any) -> str:
     type_ = getattr(x, "type", None)
     if type_ is not None:
         return f"{x!r} of type {type_}"
+    if hasattr(x, "variable_type"):
+        return str(x)
     if hasattr(x, "dtype") and hasattr(x, "shape"):
         return f"{type(x).__name__} of dtype {x.dtype} and shape {x.shape}"
     text = repr(x)

@@ -8,35 +8,23 @@ from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.fact import because, both, every, fact, unknown
 from rewrite_engine.rules.facts_numbers import kind_of, nonneg, operands_of, positive
 from rewrite_engine.tensor import (
-    Alloc,
     DimShuffle,
     Dot,
     Elemwise,
     Eye,
-    IncSubtensor,
-    Join,
-    LogSoftmax,
     MatMul,
-    ScaledExp,
     Shape_i,
-    Softmax,
-    SpecifyShape,
-    Subtensor,
     add,
     mul,
     neg,
     sub,
 )
-from rewrite_engine.tensor.index_template import whole_axes
-from rewrite_engine.tensor.reduction import Reduction
+from rewrite_engine.tensor.op import TensorOp, Value, is_dimension
 
 __all__ = [
     "diagonal", "length", "positive_definite", "positive_semidefinite", "same_dtype", "same_length",
     "same_rank", "same_shape", "static_shape", "symmetric", "used_once",
 ]  # fmt: skip
-
-LIKE_FIRST = Softmax | LogSoftmax | ScaledExp | IncSubtensor | SpecifyShape
-
 
 # --- types and uses -----------------------------------------------------------------------------
 
@@ -100,48 +88,15 @@ def length(x, i):
 
 
 def _below(x, i):
-    """The dimension of an operand that has the length of dimension i of x; None if no op says."""
+    """The dimension that dimension i of x has the length of; None if its op does not say."""
     node = x.owner
-    if node is None:
+    if node is None or not isinstance(node.op, TensorOp):
         return None
-    op, inputs = node.op, node.inputs
-    if isinstance(op, Elemwise):
-        axis = i - x.type.ndim
-        fitting = [v for v in inputs if v.type.ndim >= -axis and v.type.shape[axis] != 1]
-        return (fitting[0], axis) if fitting else None
-    if isinstance(op, LIKE_FIRST):
-        return inputs[0], i
-    if isinstance(op, DimShuffle):
-        return inputs[0], op.new_order[i]
-    if isinstance(op, Join):
-        return None if i == op.axis % x.type.ndim else (inputs[0], i)
-    if isinstance(op, Reduction):
-        return _below_reduction(op, inputs[0], i)
-    if isinstance(op, Subtensor):
-        return _below_index(op, inputs[0], i)
-    if isinstance(op, Dot | MatMul) and all(v.type.ndim == 2 for v in inputs):
-        return inputs[i], i
-    if isinstance(op, Alloc | Eye) and isinstance(_sizes(op, inputs)[i].head, Shape_i):
-        size = _sizes(op, inputs)[i]
-        return size.owner.inputs[0], size.head.i
-    return None
-
-
-def _sizes(op, inputs):
-    return inputs[1:] if isinstance(op, Alloc) else inputs[:2]
-
-
-def _below_reduction(op, v, i):
-    if op.keepdims:
-        return v, i
-    gone = range(v.type.ndim) if op.axis is None else [a % v.type.ndim for a in op.axis]
-    return v, [a for a in range(v.type.ndim) if a not in gone][i]
-
-
-def _below_index(op, v, i):
-    """Dimensions that are taken whole."""
-    axis = whole_axes(op.idx_list, v.type.ndim)[i]
-    return None if axis is None else (v, axis)
+    found = node.op.shapes_of(node).outputs[x.index][i]
+    if isinstance(found, Value):
+        size = node.inputs[found.i]
+        return (size.owner.inputs[0], size.head.i) if isinstance(size.head, Shape_i) else None
+    return (node.inputs[found[0]], found[1]) if is_dimension(found) else None
 
 
 @fact

@@ -14,7 +14,9 @@ from typing import Any
 from rewrite_engine.errors import (
     DTypeError,
     ForeignObjectError,
+    Message,
     MethodNotDefined,
+    RewriteEngineError,
     describe,
     message,
 )
@@ -22,7 +24,7 @@ from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.memory import Memory, memory_of
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.null import disconnected, is_disconnected
-from rewrite_engine.graph.origin import user_origin
+from rewrite_engine.graph.origin import located, user_origin
 
 Thunk = Callable[[], Any]
 
@@ -142,8 +144,20 @@ class Op(Record):
             raise TypeError(message(f"takes {len(self.itypes)} inputs, not {len(types)}", op=self))
         for i, (want, got) in enumerate(zip(self.itypes, types, strict=True)):
             if not want.is_super(got):
-                raise DTypeError(message(f"input {i} must be of type {want}, not {got}", op=self))
+                raise DTypeError(f"input {i} must be of type {want}, not {got}")
         return self.otypes
+
+    def typed(self, types: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
+        """`infer_types`; its errors tell of which op, on which types, and where the user applied
+        it.
+        """
+        try:
+            return tuple(self.infer_types(types, *more))
+        except RewriteEngineError as error:
+            if isinstance(error, MethodNotDefined) or isinstance(error.args[0], Message):
+                raise
+            what = located(str(error), op=self, inputs=types)
+            raise type(error)(what) from error.__cause__
 
     def output_types(self, types: tuple[Any, ...]) -> tuple[Any, ...]:
         """`infer_types`, remembered per op."""
@@ -153,7 +167,7 @@ class Op(Record):
             memo = self._memo = {}
         found = memo.get(types)
         if found is None:
-            found = tuple(self.infer_types(types))
+            found = self.typed(types)
             if len(memo) >= REMEMBERED:  # so that what nobody uses any more is let go
                 memo.clear()
             memo[types] = found

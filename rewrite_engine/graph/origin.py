@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
+from rewrite_engine.errors import Message, message
+
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 Line = tuple[str, int]
@@ -47,6 +49,11 @@ def origin_line(origin: Origin | None) -> Line | None:
         if start <= lasti < stop and line is not None:
             return code.co_filename, line
     return code.co_filename, code.co_firstlineno
+
+
+def located(what: str, *, op: Any = None, inputs: Sequence[Any] = (), hint: Any = None) -> Message:
+    """An error message (see `message`) with the line of the user's code that we are at."""
+    return message(what, op=op, inputs=inputs, where=origin_line(user_origin()), hint=hint)
 
 
 # --- provenance ----------------------------------------------------------------------------------

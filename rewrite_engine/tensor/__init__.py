@@ -6,9 +6,11 @@ One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `cre
 `elemwise.py` and `reduction.py` hold what a family shares.
 """
 
+from sys import modules
 from typing import Any
 
 from rewrite_engine.scalar.dtype import DTYPES, dtype_name
+from rewrite_engine.tensor import operators
 from rewrite_engine.tensor.constant import as_tensor, as_tensor_variable, constant
 from rewrite_engine.tensor.constructors import *
 from rewrite_engine.tensor.creation import (
@@ -68,8 +70,10 @@ from rewrite_engine.tensor.statistics import (
     std,
     var,
 )
-from rewrite_engine.tensor.type import TensorType  # isort: split  (operators look up names here)
+from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.tensor.variable import TensorConstant, TensorVariable
+
+operators.pt = modules[__name__]  # methods call the functions of this module
 
 
 def __getattr__(name: str) -> Any:

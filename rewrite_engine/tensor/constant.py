@@ -22,8 +22,8 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import dtype_name, refuse_masked
-from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.type import TensorType, read_only
 from rewrite_engine.tensor.variable import TensorConstant
 
@@ -77,7 +77,7 @@ def refuse_truth(x: Any, op: Any = None) -> None:
     if x.__class__ is not bool:
         return
     what = f"takes tensors, not the Python bool {x}"
-    raise ForeignObjectError(message(what, op=op, where=build_site(), hint=TRUTH))
+    raise ForeignObjectError(located(what, op=op, hint=TRUTH))
 
 
 def weak_constant(value: bool | int | float | complex, dtype: str) -> TensorConstant:

@@ -16,17 +16,15 @@ from rewrite_engine.errors import (
     NDimError,
     ShapeError,
     describe,
-    message,
 )
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.null import disconnected, is_disconnected
-from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, promote
 from rewrite_engine.tensor import math as m
-from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, weak_constant
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
+from rewrite_engine.tensor.op import Computed, Group, Shapes, TensorOp, Types, Value
 from rewrite_engine.tensor.reduce import Sum, sum_to
 from rewrite_engine.tensor.shape import shape_dims
 from rewrite_engine.tensor.type import TensorType
@@ -36,52 +34,30 @@ from rewrite_engine.tensor.type import TensorType
 _FOLD_BYTES = 1024
 
 
-def static_int(x: Variable) -> int | None:
-    """The value of an integer constant with 0 dimensions, else None."""
-    number = getattr(x, "number", None)
-    return number if isinstance(number, int) else None
-
-
-def check_integers(op: Any, dims: Sequence[Any]) -> None:
+def check_integers(dims: Sequence[TensorType]) -> None:
     """Raise `DTypeError`, `NDimError` unless all are integers with 0 dimensions."""
     for d in dims:
-        if d.type.kind not in "iu":
-            raise DTypeError(
-                message(
-                    f"a length must be an integer, not {d.type.dtype}", op=op, where=build_site()
-                )
-            )
-        if d.type.ndim:
-            raise NDimError(
-                message(
-                    f"a length must have 0 dimensions, not {d.type.ndim}", op=op, where=build_site()
-                )
-            )
+        if d.kind not in "iu":
+            raise DTypeError(f"a length must be an integer, not {d.dtype}")
+        if d.ndim:
+            raise NDimError(f"a length must have 0 dimensions, not {d.ndim}")
 
 
-def _static_shape(op: Any, dims: Sequence[Any]) -> tuple[int | None, ...]:
-    shape = tuple([static_int(d) for d in dims])
-    if any(s is not None and s < 0 for s in shape):
-        raise ShapeError(
-            message(f"a length cannot be negative: {shape}", op=op, where=build_site())
-        )
-    return shape
-
-
-class _Allocating(Op):
+class _Allocating(TensorOp):
     """Ops whose static output shape comes from the values of constant inputs."""
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
+    nin = None
+    dtype: str
 
-    def out_type(self, inputs: tuple[Any, ...]) -> TensorType:
-        """The type of the output for these inputs."""
-        raise NotImplementedError
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return [self.dtype]
 
     def make_node(self, *inputs: Any) -> Apply:
         """Apply to tensors and numbers."""
         variables = self.convert_inputs(inputs)
-        return build_node(self, variables, (self.out_type(variables),), user_origin())
+        numbers = [getattr(v, "number", None) for v in variables]
+        types = self.typed(tuple([v.type for v in variables]), numbers)
+        return build_node(self, variables, types, user_origin())
 
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
         """Small results only: a large one would be kept in memory to save what costs little."""
@@ -100,46 +76,33 @@ class Alloc(_Allocating):
     elements = slice(0, 1)
     __props__ = ()
 
-    def out_type(self, inputs: tuple[Any, ...]) -> TensorType:
-        """Constant lengths become static; a length of the value that is not 1 is one of the
-        result.
-        """
-        value, *dims = inputs
-        check_integers(self, dims)
-        asked = _static_shape(self, dims)
-        if value.type.ndim > len(dims):
-            raise NDimError(
-                message(f"the value has more than {len(dims)} dimensions", op=self, inputs=inputs)
-            )
-        pad = (1,) * (len(dims) - value.type.ndim)
-        for have, want in zip(pad + value.type.shape, asked, strict=True):
-            if have is not None and want is not None and have not in (1, want):
-                what = f"a value of shape {value.type.shape} does not broadcast to {asked}"
-                raise BroadcastError(message(what, op=self, inputs=inputs, where=build_site()))
-        shape = [
-            want if want is not None or have == 1 else have
-            for have, want in zip(pad + value.type.shape, asked)
-        ]
-        return TensorType(value.type.dtype, shape)
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return [types[0].dtype]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        """A length of the value that is not known to be 1 is one of the result."""
+        value, *dims = types
+        check_integers(dims)
+        if value.ndim > len(dims):
+            raise NDimError(f"the value has more than {len(dims)} dimensions")
+        lengths = [Value(i) for i in range(1, len(types))]
+        pairs = zip(range(value.ndim), value.shape, lengths[len(dims) - value.ndim :], strict=True)
+        return Shapes([lengths], [[(0, i), want] for i, have, want in pairs if have != 1])
+
+    def misfit(self, types: Types, group: Group) -> type[ShapeError]:
+        return BroadcastError
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         """Fill a new array."""
         value, shape = np.asarray(inputs[0]), tuple([int(d) for d in inputs[1:]])
-        static = node.inputs[0].type.broadcastable
-        lengths = shape[len(shape) - value.ndim :]
-        fits = all(one or have == want for one, have, want in zip(static, value.shape, lengths))
-        if not fits or min(shape, default=0) < 0:
-            what = f"a value of shape {value.shape} does not broadcast to {shape}"
-            raise BroadcastError(message(what, op=self, inputs=node.inputs, where=node.where()))
+        self.checked(node, inputs)
+        if min(shape, default=0) < 0:
+            self.fail(node, f"a length is negative: {shape}", BroadcastError)
         out = np.empty(shape, value.dtype)
         out[...] = value
         output_storage[0][0] = out
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """The lengths themselves."""
-        return [tuple(node.inputs[1:])]
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
         """Lengths do not influence elements."""
@@ -168,10 +131,10 @@ class AllocEmpty(_Allocating):
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype_name(dtype)
 
-    def out_type(self, inputs: tuple[Any, ...]) -> TensorType:
-        """Constant lengths become static."""
-        check_integers(self, inputs)
-        return TensorType(self.dtype, _static_shape(self, inputs))
+    def shapes(self, *types: TensorType) -> Shapes:
+        """The lengths themselves."""
+        check_integers(types)
+        return Shapes([[Value(i) for i in range(len(types))]])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -182,10 +145,6 @@ class AllocEmpty(_Allocating):
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
         """Never: two calls need not agree."""
         return False
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """The lengths themselves."""
-        return [tuple(node.inputs)]
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
         """Lengths do not influence elements."""
@@ -206,43 +165,31 @@ class ARange(_Allocating):
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype_name(dtype)
 
-    def out_type(self, inputs: tuple[Any, ...]) -> TensorType:
-        """The length is static if all inputs are constants. Raises `NDimError`."""
-        for x in inputs:
-            if x.type.ndim:
-                raise NDimError(
-                    message("start, stop and step have 0 dimensions", op=self, inputs=inputs)
-                )
-        numbers = [getattr(x, "number", None) for x in inputs]
-        length = None if None in numbers else len(self._compute(*[x.data for x in inputs]))
-        return TensorType(self.dtype, (length,))
+    def shapes(self, *types: TensorType) -> Shapes:
+        """One length, computed. Raises `NDimError`."""
+        if any(t.ndim for t in types):
+            raise NDimError("start, stop and step have 0 dimensions")
+        return Shapes([[Computed(self.length, [Value(0), Value(1), Value(2)])]])
 
-    def _compute(self, start: Any, stop: Any, step: Any) -> np.ndarray:
-        return np.arange(start.item(), stop.item(), step.item(), dtype=self.dtype)
+    def length(self, start: Any, stop: Any, step: Any) -> Any:
+        """ceil((stop - start) / step), not below 0."""
+        parts = start, stop, step
+        if not isinstance(start, Variable):
+            return len(np.arange(*parts, dtype=self.dtype))
+        whole = all(x.type.dtype in DISCRETE for x in parts)
+        if whole and getattr(step, "number", None) == 1:
+            zero = getattr(start, "number", None) == 0
+            span = stop if zero else m.sub(m.cast(stop, "int64"), m.cast(start, "int64"))
+        else:
+            first, last, by = [m.cast(x, "float64") for x in parts]
+            span = m.ceil(m.true_div(m.sub(last, first), by))
+        return m.maximum(m.cast(span, "int64"), 0)
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         """Compute."""
-        output_storage[0][0] = self._compute(*inputs)
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """ceil((stop - start) / step), not below 0."""
-        known = node.outputs[0].type.shape[0]
-        if known is not None:
-            return [(weak_constant(known, "int64"),)]
-        start, stop, step = node.inputs
-        whole = all(x.type.dtype in DISCRETE for x in node.inputs)
-        if whole and static_int(step) == 1:
-            span = (
-                stop
-                if static_int(start) == 0
-                else m.sub(m.cast(stop, "int64"), m.cast(start, "int64"))
-            )
-        else:
-            parts = [m.cast(x, "float64") for x in (start, stop, step)]
-            span = m.ceil(m.true_div(m.sub(parts[1], parts[0]), parts[2]))
-        return [(m.maximum(m.cast(span, "int64"), 0),)]
+        output_storage[0][0] = np.arange(*[x.item() for x in inputs], dtype=self.dtype)
 
     def bounds(self, node: Apply, of: Callable[[Variable], Any]) -> Any:
         """Those of start, start + step, … below stop, where these are integers."""
@@ -286,10 +233,10 @@ class Eye(_Allocating):
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype_name(dtype)
 
-    def out_type(self, inputs: tuple[Any, ...]) -> TensorType:
-        """Constant lengths become static."""
-        check_integers(self, inputs)
-        return TensorType(self.dtype, _static_shape(self, inputs[:2]))
+    def shapes(self, *types: TensorType) -> Shapes:
+        """The first two inputs are the lengths."""
+        check_integers(types)
+        return Shapes([[Value(0), Value(1)]])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -297,10 +244,6 @@ class Eye(_Allocating):
         """Compute."""
         rows, columns, k = [int(x) for x in inputs]
         output_storage[0][0] = np.eye(rows, columns, k, dtype=self.dtype)
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """The two lengths."""
-        return [tuple(node.inputs[:2])]
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
         """Nothing is differentiable."""

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, NDimError, message
+from rewrite_engine.errors import AxisError, NDimError
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.op import Lengths, Op
-from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import zeros
 from rewrite_engine.tensor.dimshuffle import moveaxis, normalize_axis
 from rewrite_engine.tensor.index import gradient_zeros
+from rewrite_engine.tensor.index_template import larger, smaller
+from rewrite_engine.tensor.op import Computed, Shapes, TensorOp
 from rewrite_engine.tensor.reshape import reshape
 from rewrite_engine.tensor.shape import shape_tuple
 from rewrite_engine.tensor.type import TensorType
@@ -25,7 +26,7 @@ from rewrite_engine.tensor.type import TensorType
 __all__ = ["Diagonal", "diag", "diagonal", "trace"]
 
 
-class Diagonal(Op):
+class Diagonal(TensorOp):
     """The diagonal of the matrices in two dimensions, as the last dimension of a view.
 
     offset: how far above the main diagonal. axis1, axis2: the dimensions of the rows and of the
@@ -35,6 +36,7 @@ class Diagonal(Op):
     moves_only = True
     __props__ = ("offset", "axis1", "axis2")
     view_map = {0: [0]}
+    only_lengths = True
 
     def __init__(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> None:
         self.offset = int(offset)
@@ -45,29 +47,23 @@ class Diagonal(Op):
         main = (self.offset, self.axis1, self.axis2) == (0, 0, 1)
         return "Diagonal" if main else super().__str__()
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
-
     def axes(self, ndim: int) -> tuple[int, int]:
         """Both dimensions, counted from the front."""
         return normalize_axis(self.axis1, ndim), normalize_axis(self.axis2, ndim)
 
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+    def shapes(self, *types: TensorType) -> Shapes:
         (x,) = types
         if x.ndim < 2:
-            what = f"takes at least two dimensions, and a {x} has {x.ndim}"
-            raise NDimError(message(what, op=self, where=build_site()))
+            raise NDimError(f"takes at least two dimensions, and a {x} has {x.ndim}")
         a, b = self.axes(x.ndim)
         if a == b:
-            raise AxisError(message(f"both axes are {a}", op=self, where=build_site()))
-        others = tuple([n for i, n in enumerate(x.shape) if i not in (a, b)])
-        return [x.clone(shape=(*others, self.length(x.shape[a], x.shape[b])))]
+            raise AxisError(f"both axes are {a}")
+        others = [(0, i) for i in range(x.ndim) if i not in (a, b)]
+        return Shapes([[*others, Computed(self.length, [(0, a), (0, b)])]])
 
-    def length(self, rows: int | None, columns: int | None) -> int | None:
-        """How long the diagonal is; None if that is not known."""
-        if rows is None or columns is None:
-            return None
-        return max(0, min(rows + min(self.offset, 0), columns - max(self.offset, 0)))
+    def length(self, rows: Any, columns: Any) -> Any:
+        """How long the diagonal is."""
+        return larger(0, smaller(rows + min(self.offset, 0), columns - max(self.offset, 0)))
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -76,19 +72,6 @@ class Diagonal(Op):
         out = np.diagonal(x, self.offset, self.axis1, self.axis2)
         out.flags.writeable = x.flags.writeable
         output_storage[0][0] = out
-
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """It cannot fail."""
-        return []
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        from rewrite_engine.tensor.math import maximum, minimum
-
-        (shape,) = shapes
-        a, b = self.axes(len(shape))
-        others = tuple([n for i, n in enumerate(shape) if i not in (a, b)])
-        rows, columns = shape[a] + min(self.offset, 0), shape[b] - max(self.offset, 0)
-        return [(*others, maximum(0, minimum(rows, columns)))]
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         """The gradient goes back to where each element came from."""
@@ -140,7 +123,7 @@ def diag(v: Any, k: int = 0) -> Any:
         return diagonal(v, k)
     if v.type.ndim != 1:
         what = f"diag: takes a vector or a matrix, not a {v.type}"
-        raise NDimError(message(what, inputs=[v], where=build_site()))
+        raise NDimError(located(what, inputs=[v]))
     size = shape_tuple(v)[0] + abs(k)
     return put_on_diagonal(zeros((size, size), dtype=v.type.dtype), v, k)
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, NDimError, ShapeError, message
+from rewrite_engine.errors import AxisError, NDimError
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.op import Lengths, Op
-from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.op import Shapes, TensorOp
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 
-class DimShuffle(Op):
+class DimShuffle(TensorOp):
     """Reorder the dimensions of an array; a view.
 
     new_order: for each dimension of the result, the dimension of the input it is, or "x" for a
@@ -53,17 +53,16 @@ class DimShuffle(Op):
     __props__ = ("input_ndim", "new_order")
     view_map = {0: [0]}
     must_view_map = {0: 0}
+    only_lengths = True
 
     def __init__(self, input_ndim: int, new_order: Sequence[int | str]) -> None:
         order = tuple([o if isinstance(o, str) else int(o) for o in new_order])
         kept = [o for o in order if o != "x"]
         if any(isinstance(o, str) or not 0 <= o < input_ndim for o in kept):
             what = f"new_order {order} must be made of 'x' and integers from 0 to {input_ndim - 1}"
-            raise AxisError(message(f"DimShuffle: {what}", where=build_site()))
+            raise AxisError(located(f"DimShuffle: {what}"))
         if len(set(kept)) != len(kept):
-            raise AxisError(
-                message(f"DimShuffle: a dimension occurs twice in {order}", where=build_site())
-            )
+            raise AxisError(located(f"DimShuffle: a dimension occurs twice in {order}"))
         self.input_ndim = input_ndim
         self.new_order = order
 
@@ -82,45 +81,23 @@ class DimShuffle(Op):
         """The dimensions of the result that are new."""
         return tuple([i for i, o in enumerate(self.new_order) if o == "x"])
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
-
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
-        (type_,) = types
-        if type_.ndim != self.input_ndim:
-            what = f"the input must have {self.input_ndim} dimensions; it is a {type_}"
-            raise NDimError(message(what, op=self, where=build_site()))
-        for i in self.drop:
-            if type_.shape[i] not in (1, None):
-                what = f"dimension {i} of a {type_} is dropped, but its length is not 1"
-                raise ShapeError(message(what, op=self, where=build_site()))
-        return [
-            TensorType(type_.dtype, [1 if o == "x" else type_.shape[o] for o in self.new_order])
-        ]
+    def shapes(self, *types: TensorType) -> Shapes:
+        """Dimensions that are dropped have length 1."""
+        (x,) = types
+        if x.ndim != self.input_ndim:
+            raise NDimError(f"the input must have {self.input_ndim} dimensions; it is a {x}")
+        return Shapes(
+            [[1 if isinstance(o, str) else (0, o) for o in self.new_order]],
+            [[(0, i), 1] for i in self.drop],
+        )
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        output_storage[0][0] = self.apply(np.asarray(inputs[0]), node)
-
-    def apply(self, x: np.ndarray, node: Apply | None = None) -> np.ndarray:
-        """Return the view of an array."""
-        drop = self.drop
-        for i in drop:
-            if x.shape[i] != 1:
-                what = f"dimension {i} is dropped, but its length is {x.shape[i]}, not 1"
-                where = None if node is None else node.where()
-                raise ShapeError(message(what, op=self, inputs=[x], where=where))
+        self.checked(node, inputs)
         index = [None if o == "x" else slice(None) for o in self.new_order]
-        return x.transpose(self.shuffle + drop)[(*index, ..., *[0] * len(drop))]
-
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """What is dropped has length 1."""
-        return [[(0, i), 1] for i in self.drop]
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        one = weak_constant(1, "int64")
-        return [tuple([one if o == "x" else shapes[0][int(o)] for o in self.new_order])]
+        x = np.asarray(inputs[0]).transpose(self.shuffle + self.drop)
+        output_storage[0][0] = x[(*index, ..., *[0] * len(self.drop))]
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         back = [
@@ -146,9 +123,7 @@ def normalize_axis(axis: Any, ndim: int, what: str = "axis") -> int:
     """Return an axis as an integer from 0 to ndim - 1; `AxisError` if it is out of range."""
     number = int(axis.__index__())
     if not -ndim <= number < ndim:
-        raise AxisError(
-            message(f"{what} {number} is out of range for {ndim} dimensions", where=build_site())
-        )
+        raise AxisError(located(f"{what} {number} is out of range for {ndim} dimensions"))
     return number % ndim
 
 
@@ -159,7 +134,7 @@ def normalize_axes(axes: Any, ndim: int, what: str = "axis") -> tuple[int, ...]:
     many = list(axes) if isinstance(axes, (tuple, list, range)) else [axes]
     result = tuple([normalize_axis(a, ndim, what) for a in many])
     if len(set(result)) != len(result):
-        raise AxisError(message(f"{what} {axes} occurs twice", where=build_site()))
+        raise AxisError(located(f"{what} {axes} occurs twice"))
     return result
 
 
@@ -189,10 +164,9 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     order = normalize_axes(axes, ndim, "axes")
     if len(order) != ndim:
         raise AxisError(
-            message(
+            located(
                 f"axes {axes} is no permutation of {ndim} dimensions",
                 inputs=[x],
-                where=build_site(),
             )
         )
     return dimshuffle(x, *order)
@@ -223,9 +197,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Any:
         normalize_axes(destination, ndim, "destination"),
     )
     if len(src) != len(dst):
-        raise AxisError(
-            message(f"moveaxis: {len(src)} sources and {len(dst)} destinations", where=build_site())
-        )
+        raise AxisError(located(f"moveaxis: {len(src)} sources and {len(dst)} destinations"))
     order = [i for i in range(ndim) if i not in src]
     for to, axis in sorted(zip(dst, src, strict=True)):
         order.insert(to, axis)

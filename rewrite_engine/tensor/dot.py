@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import BroadcastError, NDimError, ShapeError, message
+from rewrite_engine.errors import BroadcastError, NDimError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.op import Lengths, Op
-from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import as_tensor_variable, has_pattern, have_ranks, operand
+from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor.broadcast import broadcast
+from rewrite_engine.tensor.constant import has_pattern, have_ranks, operand
 from rewrite_engine.tensor.dimshuffle import (
     dimshuffle,
     expand_dims,
@@ -26,6 +27,7 @@ from rewrite_engine.tensor.dimshuffle import (
     transpose,
 )
 from rewrite_engine.tensor.join import upcast
+from rewrite_engine.tensor.op import Group, Shapes, TensorOp, Types
 from rewrite_engine.tensor.reduce import sum_to
 from rewrite_engine.tensor.reshape import flatten, product, reshape
 from rewrite_engine.tensor.shape import shape_tuple
@@ -34,7 +36,7 @@ from rewrite_engine.tensor.type import TensorType
 __all__ = ["Dot", "MatMul", "dot", "inner", "matmul", "outer", "tensordot", "vdot"]
 
 
-class Dot(Op):
+class Dot(TensorOp):
     """The product of two vectors or matrices: sum of a[..., k] * b[k, ...] over k, dtypes promoted.
 
     Raises `NDimError` for other numbers of dimensions, and `ShapeError` where the lengths of the
@@ -44,41 +46,26 @@ class Dot(Op):
 
     __props__ = ()
     implied = {"nonneg": "nonneg"}
+    nin = 2
+    only_lengths = True
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return [upcast(types)]
 
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
-        if len(types) != 2 or any(t.ndim not in (1, 2) for t in types):
-            what = f"takes two vectors or matrices, not {', '.join(map(str, types))}"
-            raise NDimError(message(what, op=self, where=build_site()))
+    def shapes(self, *types: TensorType) -> Shapes:
+        """The lengths that are summed over are equal."""
         a, b = types
-        if None not in (a.shape[-1], b.shape[0]) and a.shape[-1] != b.shape[0]:
-            what = (
-                f"shapes {a.shape} and {b.shape} do not fit: dimension {a.ndim - 1} of a {a} has "
-                f"length {a.shape[-1]}, dimension 0 of a {b} has {b.shape[0]}"
-            )
-            raise ShapeError(message(what, op=self, where=build_site()))
-        return [TensorType(upcast(types), a.shape[:-1] + b.shape[1:])]
+        if any(t.ndim not in (1, 2) for t in types):
+            raise NDimError(f"takes two vectors or matrices, not {a}, {b}")
+        inner = [(0, a.ndim - 1), (1, 0)]
+        out = [(0, i) for i in range(a.ndim - 1)] + [(1, i) for i in range(1, b.ndim)]
+        return Shapes([out], [inner])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        a, b = inputs
-        try:
-            output_storage[0][0] = np.asarray(np.dot(a, b))
-        except ValueError as error:
-            what = f"shapes {np.shape(a)} and {np.shape(b)} do not fit"
-            raise ShapeError(
-                message(what, op=self, inputs=node.inputs, where=node.where())
-            ) from error
-
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """Those that are summed over."""
-        return [[(0, node.inputs[0].type.ndim - 1), (1, 0)]]
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        return [(*shapes[0][:-1], *shapes[1][1:])]
+        self.checked(node, inputs)
+        output_storage[0][0] = np.asarray(np.dot(*inputs))
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Any]) -> list[Any]:
         a, b = inputs
@@ -101,7 +88,7 @@ class Dot(Op):
         return "dot"
 
 
-class MatMul(Op):
+class MatMul(TensorOp):
     """`numpy.matmul` of two arrays of two dimensions or more: products of matrices, the other
     dimensions broadcast.
 
@@ -110,78 +97,31 @@ class MatMul(Op):
 
     __props__ = ()
     implied = {"nonneg": "nonneg"}
+    nin = 2
+    only_lengths = True
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return [upcast(types)]
 
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
-        if len(types) != 2 or any(t.ndim < 2 for t in types):
-            what = f"takes two arrays with two dimensions or more, not {', '.join(map(str, types))}"
-            raise NDimError(message(what, op=self, where=build_site()))
+    def shapes(self, *types: TensorType) -> Shapes:
+        """The lengths that are summed over are equal; those of batches broadcast."""
         a, b = types
-        if None not in (a.shape[-1], b.shape[-2]) and a.shape[-1] != b.shape[-2]:
-            what = f"shapes {a.shape} and {b.shape} of a {a} and a {b} do not fit"
-            raise ShapeError(message(what, op=self, where=build_site()))
-        batch = self._batch(a, b)
-        return [TensorType(upcast(types), (*batch, a.shape[-2], b.shape[-1]))]
+        if any(t.ndim < 2 for t in types):
+            what = f"takes two arrays with two dimensions or more, not {', '.join(map(str, types))}"
+            raise NDimError(what)
+        batch, equal = broadcast([t.shape[:-2] for t in types])
+        out = [*batch, (0, a.ndim - 2), (1, b.ndim - 1)]
+        return Shapes([out], [*equal, [(0, a.ndim - 1), (1, b.ndim - 2)]])
 
-    def _batch(self, a: TensorType, b: TensorType) -> list[int | None]:
-        n = max(a.ndim, b.ndim) - 2
-        left, right = [(1,) * (n + 2 - t.ndim) + t.shape[:-2] for t in (a, b)]
-        result: list[int | None] = []
-        for s, t in zip(left, right, strict=True):
-            if None not in (s, t) and s != t and 1 not in (s, t):
-                what = f"a {a} and a {b} cannot be broadcast together"
-                raise BroadcastError(message(what, op=self, where=build_site()))
-            if s is None or t is None:
-                known = t if s is None else s
-                result.append(None if known == 1 else known)
-            else:
-                result.append(t if s == 1 else s)
-        return result
+    def misfit(self, types: Types, group: Group) -> type[ShapeError]:
+        (_, axis), _ = group
+        return ShapeError if axis == types[0].ndim - 1 else BroadcastError
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        a, b = inputs
-        try:
-            self._check_batch(node, a.shape[:-2], b.shape[:-2])
-            output_storage[0][0] = np.matmul(a, b)
-        except ValueError as error:
-            if isinstance(error, BroadcastError):
-                raise
-            what = f"shapes {a.shape} and {b.shape} do not fit"
-            raise ShapeError(
-                message(what, op=self, inputs=node.inputs, where=node.where())
-            ) from error
-
-    def _check_batch(self, node: Apply, a: tuple[int, ...], b: tuple[int, ...]) -> None:
-        """A dimension that is 1 only at run time must not be broadcast."""
-        left, right = [v.type.shape[:-2] for v in node.inputs]
-        pairs = zip(reversed(a), reversed(b), reversed(left), reversed(right), strict=False)
-        for m, n, s, t in pairs:
-            if m != n and not (m == 1 and s == 1) and not (n == 1 and t == 1):
-                what = f"batches of shapes {a} and {b} cannot be broadcast together"
-                raise BroadcastError(message(what, op=self, inputs=node.inputs, where=node.where()))
-
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """Those that are summed over, and those of batches that are not statically 1."""
-        a, b = [v.type for v in node.inputs]
-        groups: list[Lengths] = [[(0, a.ndim - 1), (1, b.ndim - 2)]]
-        for k in range(3, min(a.ndim, b.ndim) + 1):
-            if not (a.broadcastable[-k] or b.broadcastable[-k]):
-                groups.append([(0, a.ndim - k), (1, b.ndim - k)])
-        return groups
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        left, right = shapes
-        a, b = node.inputs
-        n = max(a.type.ndim, b.type.ndim) - 2
-        batch = []
-        for k in range(-n, 0):
-            use_left = a.type.ndim - 2 >= -k and (a.type.shape[k - 2] != 1 or b.type.ndim - 2 < -k)
-            batch.append(left[k - 2] if use_left else right[k - 2])
-        return [(*batch, left[-2], right[-1])]
+        self.checked(node, inputs)
+        output_storage[0][0] = np.matmul(*inputs)
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Any]) -> list[Any]:
         a, b = inputs
@@ -244,7 +184,7 @@ def matmul(a: Any, b: Any) -> Any:
         return _dot(a, b)
     if a.type.ndim == 0 or b.type.ndim == 0:
         what = "matmul takes arrays with one dimension or more"
-        raise NDimError(message(what, inputs=[a, b], where=build_site(), hint="use * for scalars"))
+        raise NDimError(located(what, inputs=[a, b], hint="use * for scalars"))
     if a.type.ndim <= 2 and b.type.ndim <= 2:
         return _dot(a, b)
     if a.type.ndim == 1:
@@ -289,12 +229,12 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
         left, right = normalize_axes(axes[0], n), normalize_axes(axes[1], m)
     if len(left) != len(right) or len(left) > min(n, m):
         what = f"tensordot: axes {axes} do not fit"
-        raise ShapeError(message(what, inputs=[a, b], where=build_site()))
+        raise ShapeError(located(what, inputs=[a, b]))
     for i, j in zip(left, right, strict=True):
         s, t = a.type.shape[i], b.type.shape[j]
         if None not in (s, t) and s != t:
             what = f"tensordot: dimensions {i} and {j} have lengths {s} and {t}"
-            raise ShapeError(message(what, inputs=[a, b], where=build_site()))
+            raise ShapeError(located(what, inputs=[a, b]))
     free_a = [i for i in range(n) if i not in left]
     free_b = [j for j in range(m) if j not in right]
     sizes_a, sizes_b = shape_tuple(a), shape_tuple(b)

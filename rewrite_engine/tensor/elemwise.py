@@ -14,18 +14,25 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import DTypeError, ForeignObjectError, ShapeError, describe, message
+from rewrite_engine.errors import (
+    BroadcastError,
+    DTypeError,
+    ForeignObjectError,
+    ShapeError,
+    describe,
+)
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
-from rewrite_engine.graph.op import REMEMBERED, Lengths, Op
-from rewrite_engine.graph.origin import user_origin
+from rewrite_engine.graph.op import REMEMBERED
+from rewrite_engine.graph.origin import located, user_origin
 from rewrite_engine.scalar.dtype import DISCRETE, is_number, quotient_dtype
 from rewrite_engine.scalar.op import ScalarOp, named
-from rewrite_engine.tensor.broadcast import broadcast_types, build_site, check_shapes
+from rewrite_engine.tensor.broadcast import broadcast
 from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth, weak_constant
+from rewrite_engine.tensor.op import Group, Shapes, TensorOp, Types
 from rewrite_engine.tensor.type import TensorType
 
 
-class Elemwise(Op):
+class Elemwise(TensorOp):
     """`scalar_op` on every element.
 
     inplace_pattern: pairs (output, input it overwrites), or a dict of them. Python numbers
@@ -34,6 +41,7 @@ class Elemwise(Op):
     """
 
     __props__ = ("scalar_op", "inplace_pattern")
+    stretches = True
 
     def __init__(self, scalar_op: ScalarOp, inplace_pattern: Any = ()) -> None:
         if isinstance(inplace_pattern, Mapping):
@@ -145,7 +153,7 @@ class Elemwise(Op):
             return self.scalar_op.weak_dtypes(dtypes, inputs)
         except DTypeError as error:
             known = [x for x in inputs if isinstance(x, Variable)]
-            what = message(str(error), op=self, inputs=known, where=build_site())
+            what = located(str(error), op=self, inputs=known)
             raise DTypeError(what) from error
 
     def convert_input(self, x: Any) -> Variable:
@@ -153,41 +161,37 @@ class Elemwise(Op):
         if isinstance(x, Variable) and isinstance(x.type, TensorType):
             return x
         try:
-            return as_tensor_variable(x)  # type: ignore[no-any-return]
+            return super().convert_input(x)
         except ForeignObjectError as error:
             what = f"takes tensors, not {describe(x)}"
             hint = str(error)
-            raise ForeignObjectError(
-                message(what, op=self, where=build_site(), hint=hint)
-            ) from error
+            raise ForeignObjectError(located(what, op=self, hint=hint)) from error
 
     def on_numbers(self, *numbers: Any) -> Any:
         """Apply to Python numbers: a Python number, as weak as they are."""
         return self.scalar_op.impl(*[np.asarray(x) for x in numbers]).item()
 
-    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
-        """Return the output types: dtypes by the scalar op, static shape by broadcasting."""
-        for t in types:
-            if not isinstance(t, TensorType):
-                raise ForeignObjectError(
-                    message(f"takes tensors, not {t}", op=self, where=build_site())
-                )
+    def dtypes(self, *types: TensorType) -> Sequence[str]:
+        """By the scalar op. Raises `DTypeError`."""
         try:
-            dtypes = self.scalar_op.result_dtypes(tuple([t.dtype for t in types]))
+            return self.scalar_op.result_dtypes(tuple([t.dtype for t in types]))
         except DTypeError as error:
-            what = str(error).removeprefix(f"{self.scalar_op}: ")
-            raise DTypeError(message(what, op=self, inputs=types, where=build_site())) from error
-        shape = broadcast_types(self, types)
-        outputs = [TensorType(d, shape) for d in dtypes]
+            raise DTypeError(str(error).removeprefix(f"{self.scalar_op}: ")) from error
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        """All that they broadcast to. Raises `BroadcastError`."""
+        lengths, equal = broadcast([t.shape for t in types])
+        return Shapes([lengths] * self.nout, equal)
+
+    def misfit(self, types: Types, group: Group) -> type[ShapeError]:
+        return BroadcastError
+
+    def infer_types(self, types: Types, numbers: Sequence[Any] = ()) -> Sequence[Any]:
+        """An output that overwrites an input has to fit into it."""
+        outputs = super().infer_types(types)
         for o, i in self.inplace_pattern:
             if not _can_hold(types[i], outputs[o]):
-                raise ShapeError(
-                    message(
-                        f"output {o} of type {outputs[o]} does not fit into input {i}",
-                        op=self,
-                        inputs=types,
-                    )
-                )
+                raise ShapeError(f"output {o} of type {outputs[o]} does not fit into input {i}")
         return outputs
 
     def output_types(self, types: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -198,7 +202,7 @@ class Elemwise(Op):
         if found is None:
             if len(self._quotients) >= REMEMBERED:
                 self._quotients.clear()
-            found = self._quotients[config.floatX, types] = tuple(self.infer_types(types))
+            found = self._quotients[config.floatX, types] = self.typed(types)
         return found  # type: ignore[no-any-return]
 
     # --- running ----------------------------------------------------------------------------
@@ -206,10 +210,8 @@ class Elemwise(Op):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute on arrays. Raises `BroadcastError` where shapes do not fit (see
-        `tensor/broadcast.py`).
-        """
-        shape = check_shapes(node, [np.shape(x) for x in inputs])
+        """Compute on arrays. Raises `BroadcastError` (see `tensor/broadcast.py`)."""
+        shape = self.checked(node, inputs)[0]
         outs: list[Any] = [None] * self.nout
         for o, i in self.inplace_pattern:
             outs[o] = inputs[i] if isinstance(inputs[i], np.ndarray) else None
@@ -223,35 +225,9 @@ class Elemwise(Op):
                 value = np.broadcast_to(value, shape).copy()
             cell[0] = value
 
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Every dimension is that of an input which is not statically 1 there."""
-        out_type = node.outputs[0].type
-        dims = [self._dim(node, shapes, axis, out_type) for axis in range(-out_type.ndim, 0)]
-        return [tuple(dims) for _ in node.outputs]
-
-    def _dim(self, node: Apply, shapes: Sequence[tuple[Any, ...]], axis: int, out_type: Any) -> Any:
-        known = out_type.shape[axis]
-        if known is not None:
-            return weak_constant(known, "int64")
-        for x, shape in zip(node.inputs, shapes, strict=True):
-            if x.type.ndim >= -axis and not x.type.broadcastable[axis]:
-                return shape[axis]
-        raise AssertionError(f"{self}: no input gives dimension {axis}")
-
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """Per dimension, those that are not statically 1."""
-        if not self.scalar_op.is_total(node.inputs):
-            return None
-        groups: list[Lengths] = []
-        for axis in range(-node.outputs[0].type.ndim, 0):
-            group: Lengths = [
-                (i, axis + x.type.ndim)
-                for i, x in enumerate(node.inputs)
-                if x.type.ndim >= -axis and not x.type.broadcastable[axis]
-            ]
-            if len(group) > 1:
-                groups.append(group)
-        return groups
+    def is_total(self, node: Apply) -> bool:
+        """As the scalar op is."""
+        return self.scalar_op.is_total(node.inputs)
 
     def bounds(self, node: Apply, of: Callable[[Variable], Any]) -> Any:
         """Those of the scalar op."""

@@ -15,14 +15,12 @@ from rewrite_engine.errors import (
     AxisError,
     BroadcastError,
     DTypeError,
-    MethodNotDefined,
     ShapeError,
     message,
 )
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Op
-from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import have_ranks, is_plain, weak_constant
+from rewrite_engine.tensor.constant import have_ranks, is_plain
 from rewrite_engine.tensor.index import BaseInc, Take
 from rewrite_engine.tensor.index_template import (
     INPUT,
@@ -32,8 +30,9 @@ from rewrite_engine.tensor.index_template import (
     check_range,
     inputs_of,
     pair,
-    static_shape,
+    slice_length,
 )
+from rewrite_engine.tensor.op import Shapes, Value
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["AdvancedIncSubtensor", "AdvancedSubtensor"]
@@ -47,32 +46,20 @@ def is_advanced(index: Any) -> bool:
     return bool(type_.ndim > 0 or getattr(type_, "kind", None) == "b")
 
 
-def check_array_indices(op: Any, types: Sequence[Any]) -> None:
-    """Raise `DTypeError` unless all are integers (0-d in slices), or masks of one dimension or
-    more.
-    """
-    if len(types) != inputs_of(op.idx_list):
-        what = f"takes {inputs_of(op.idx_list)} indices, not {len(types)}"
-        raise DTypeError(message(what, op=op, where=build_site()))
-    for e, given in pair(op.idx_list, types):
-        for t in given if isinstance(e, Slice) else [given] if e == INPUT else []:
-            is_mask = t.kind == "b" and t.ndim > 0 and e == INPUT
-            if is_mask or (t.kind in "iu" and (t.ndim == 0 or e == INPUT)):
-                continue
-            what = f"an index must be an array of integers or booleans, not a {t}"
-            raise DTypeError(message(what, op=op, where=build_site()))
-
-
-def array_shape(
-    op: Any, template: Template, x: TensorType, indices: Sequence[TensorType]
-) -> list[int | None]:
-    """The static shape of `x[...]` with arrays among the indices.
+def part_lengths(
+    template: Template, x: TensorType, indices: Sequence[TensorType], first: int
+) -> list[Any]:
+    """The lengths of `x[...]` with arrays among the indices, as those of a shape rule. first: the
+    input that the first of the indices is.
 
     NumPy's rule: the arrays (and integers) are broadcast together; the result takes their place
-    if they stand side by side, and comes first otherwise.
+    if they stand side by side, and comes first otherwise. Raises `DTypeError` unless all are
+    integers (0-d in slices), or masks of one dimension or more; `AxisError`, `ShapeError`.
     """
-    result: list[int | None] = []
-    shapes: list[tuple[int | None, ...]] = []
+    check_array_indices(template, indices)
+    numbers = iter(range(first, first + len(indices)))
+    result: list[Any] = []
+    arrays: list[list[Any]] = []
     places: list[int] = []
     start = axis = 0
     for k, (e, array) in enumerate(pair(template, indices)):
@@ -80,62 +67,72 @@ def array_shape(
             result.append(1)
             continue
         if isinstance(e, Slice):
-            result += static_shape((e,), x.clone(shape=x.shape[axis : axis + 1]), op)
+            result.append(slice_length(e, axis, map(Value, numbers)))
             axis += 1
             continue
         if not places:
             start = len(result)
         places.append(k)
-        axis += _consume(op, e, array, x, axis, shapes)
+        if array is None:
+            check_range(e, x.shape[axis] if axis < x.ndim else None, axis)
+            axis += 1
+            continue
+        number = next(numbers)
+        arrays.append([None] if array.kind == "b" else [(number, i) for i in range(array.ndim)])
+        axis += _width(array, x, axis)
     if axis > x.ndim:
-        what = f"too many indices: {axis} for {x.ndim} dimensions of a {x}"
-        raise AxisError(message(what, op=op, where=build_site()))
+        raise AxisError(f"too many indices: {axis} for {x.ndim} dimensions of a {x}")
     together = places[-1] - places[0] + 1 == len(places)
     at = start if together else 0
-    return [*result[:at], *_broadcast(op, shapes), *result[at:], *x.shape[axis:]]
+    ends = [(0, i) for i in range(axis, x.ndim)]
+    return [*result[:at], *_broadcast(arrays, indices, first), *result[at:], *ends]
 
 
-def _consume(
-    op: Any,
-    e: Any,
-    array: TensorType | None,
-    x: TensorType,
-    axis: int,
-    shapes: list[tuple[int | None, ...]],
-) -> int:
-    """Check one array (or integer) against the dimensions it stands for; return how many these
-    are.
+def check_array_indices(template: Template, types: Sequence[Any]) -> None:
+    """Raise `DTypeError` unless all are integers (0-d in slices), or masks of one dimension or
+    more.
     """
-    if array is None:
-        if axis < x.ndim:
-            check_range(e, x.shape[axis], axis, op)
-        shapes.append(())
-        return 1
+    if len(types) != inputs_of(template):
+        raise DTypeError(f"takes {inputs_of(template)} indices, not {len(types)}")
+    for e, given in pair(template, types):
+        for t in given if isinstance(e, Slice) else [given] if e == INPUT else []:
+            is_mask = t.kind == "b" and t.ndim > 0 and e == INPUT
+            if is_mask or (t.kind in "iu" and (t.ndim == 0 or e == INPUT)):
+                continue
+            raise DTypeError(f"an index must be an array of integers or booleans, not a {t}")
+
+
+def _width(array: TensorType, x: TensorType, axis: int) -> int:
+    """How many dimensions an array of indices stands for. Raises `ShapeError` for a mask that does
+    not fit.
+    """
     if array.kind != "b":
-        shapes.append(array.shape)
         return 1
-    shapes.append((None,))
     for want, got in zip(x.shape[axis : axis + array.ndim], array.shape, strict=False):
         if want is not None and got is not None and want != got:
             what = f"a mask of shape {array.shape} does not fit a {x} at dimension {axis}"
-            raise ShapeError(message(what, op=op, where=build_site()))
+            raise ShapeError(what)
     return array.ndim
 
 
-def _broadcast(op: Any, shapes: Sequence[tuple[int | None, ...]]) -> list[int | None]:
-    """Broadcast static shapes; here a length that is not known may turn out to be 1."""
-    ndim = max(map(len, shapes))
-    result: list[int | None] = []
+def _broadcast(arrays: list[list[Any]], types: Sequence[TensorType], first: int) -> list[Any]:
+    """Broadcast the lengths of arrays; here a length that is not known may turn out to be 1."""
+
+    def known(length: Any) -> int | None:
+        return None if length is None else types[length[0] - first].shape[length[1]]
+
+    ndim = max(map(len, arrays), default=0)
+    result: list[Any] = []
     for axis in range(-ndim, 0):
-        sizes = [s[axis] for s in shapes if len(s) >= -axis]
-        known = {s for s in sizes if s is not None and s != 1}
-        if len(known) > 1:
-            what = f"indices of shapes {', '.join(map(str, shapes))} cannot be broadcast together"
-            raise BroadcastError(message(what, op=op, where=build_site()))
-        if known:
-            result.append(known.pop())
+        lengths = [s[axis] for s in arrays if len(s) >= -axis]
+        long = {n for n in map(known, lengths) if n not in (None, 1)}
+        if len(long) > 1:
+            raise BroadcastError("the indices cannot be broadcast together")
+        maybe = [n for n in lengths if known(n) is None]
+        if long:
+            result.append(long.pop())
         else:
-            result.append(None if None in sizes else 1)
+            result.append(1 if not maybe else maybe[0] if len(maybe) == 1 else None)
     return result
 
 
@@ -145,10 +142,8 @@ class AdvancedSubtensor(Take):
     idx_list: the template. Inputs: the array, then the array of indices for each `INPUT`.
     """
 
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
-        x, *indices = types
-        check_array_indices(self, indices)
-        return [x.clone(shape=array_shape(self, self.idx_list, x, indices))]
+    def shapes(self, *types: TensorType) -> Shapes:
+        return Shapes([part_lengths(self.idx_list, types[0], types[1:], 1)])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -157,15 +152,6 @@ class AdvancedSubtensor(Take):
             output_storage[0][0] = np.asarray(inputs[0][self.index(inputs)])
         except IndexError as error:
             raise self.failed(node, inputs, error) from error
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        known = node.outputs[0].type.shape
-        only_first = self.idx_list == (INPUT,) and node.inputs[1].type.kind != "b"
-        if only_first:
-            return [(*shapes[1], *shapes[0][1:])]
-        if None in known:
-            raise MethodNotDefined(f"{self}: the shape depends on the values of the indices")
-        return [tuple([weak_constant(s, "int64") for s in known])]
 
     def increment(self) -> Op:
         return AdvancedIncSubtensor(self.idx_list)
@@ -178,11 +164,8 @@ class AdvancedIncSubtensor(BaseInc):
     several values that it is set to, the last one remains, which alone has a gradient.
     """
 
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
-        x, y, *indices = types
-        check_array_indices(self, indices)
-        self.check_value(x, y, array_shape(self, self.idx_list, x, indices))
-        return [x]
+    def part(self, x: TensorType, indices: Sequence[TensorType]) -> list[Any]:
+        return part_lengths(self.idx_list, x, indices, 2)
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -203,6 +186,17 @@ class AdvancedIncSubtensor(BaseInc):
             text = message(str(error), op=self, inputs=inputs, where=node.where())
             raise BroadcastError(text) from error
         output_storage[0][0] = out
+
+    def check_broadcast(self, node: Apply, y: Any, target: tuple[int, ...]) -> None:
+        """Only a dimension of `y` that is known to be 1 may be broadcast: its gradient is then
+        right. (How long the part is only its values tell.)
+        """
+        static = node.inputs[1].type.shape
+        shape = np.shape(y)
+        for want, got, known in zip(target[len(target) - len(shape) :], shape, static, strict=True):
+            if got != want and known != 1:
+                what = f"a value of shape {shape} does not fit a part of shape {target}"
+                self.fail(node, what, BroadcastError)
 
     def take(self, g: Any, indices: Sequence[Variable]) -> Any:
         return AdvancedSubtensor(self.idx_list)(g, *indices)

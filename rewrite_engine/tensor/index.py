@@ -17,14 +17,14 @@ from rewrite_engine.errors import (
     ForeignObjectError,
     MethodNotDefined,
     NDimError,
+    ShapeError,
     describe,
     message,
 )
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.null import disconnected
-from rewrite_engine.graph.op import Lengths, Op
-from rewrite_engine.graph.origin import user_origin
-from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.origin import located, user_origin
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, have_ranks, is_plain
 from rewrite_engine.tensor.index_template import (
     NEWAXIS,
@@ -35,41 +35,35 @@ from rewrite_engine.tensor.index_template import (
     fill,
     inputs_of,
     is_in_range,
+    lengths_of,
     parse,
     show,
-    static_shape,
-    symbolic_shape,
-    whole_axes,
 )
+from rewrite_engine.tensor.op import Group, Shapes, TensorOp, Types, same_shape
 from rewrite_engine.tensor.reduce import sum_to
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["IncSubtensor", "Subtensor", "inc_subtensor", "set_subtensor", "subtensor"]
 
 
-class IndexOp(Op):
+class IndexOp(TensorOp):
     """What the indexing ops share: a template as a parameter, and its inputs after the arrays."""
 
     moves_only = True
     __props__: tuple[str, ...] | None = ("idx_list",)
     idx_list: Template
+    nin = None
     #: where the inputs of the template start
     first_index = 1
-
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
 
     def check_indices(self, types: Sequence[Any]) -> None:
         """Raise `DTypeError` unless there is one 0-d integer per input of the template."""
         wanted = inputs_of(self.idx_list)
         if len(types) != wanted:
-            raise DTypeError(
-                message(f"takes {wanted} indices, not {len(types)}", op=self, where=build_site())
-            )
+            raise DTypeError(f"takes {wanted} indices, not {len(types)}")
         for t in types:
             if t.ndim != 0 or t.kind not in "iu":
-                what = f"an index must be a 0-d integer, not a {t}"
-                raise DTypeError(message(what, op=self, where=build_site()))
+                raise DTypeError(f"an index must be a 0-d integer, not a {t}")
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:
         first = self.first_index
@@ -124,9 +118,9 @@ class Subtensor(Take):
         if any(isinstance(e, Slice) or e == NEWAXIS for e in self.idx_list):
             self.must_view_map = {0: 0}  # by integers alone, a single number is copied
 
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+    def shapes(self, *types: TensorType) -> Shapes:
         self.check_indices(types[1:])
-        return [types[0].clone(shape=static_shape(self.idx_list, types[0], self))]
+        return Shapes([lengths_of(self.idx_list, types[0])])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -136,15 +130,9 @@ class Subtensor(Take):
         except IndexError as error:
             raise self.failed(node, inputs, error) from error
 
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+    def is_total(self, node: Apply) -> bool:
         """Integers have to be in range."""
-        return [] if is_in_range(self.idx_list, node.inputs[0].type) else None
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        result = symbolic_shape(self.idx_list, node, shapes[0], 1)
-        if result is None:
-            raise MethodNotDefined(f"{self}: the shape depends on a step that is not known")
-        return [result]
+        return is_in_range(self.idx_list, node.inputs[0].type)
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         """Where all of the array is taken, its gradient only loses the new dimensions, and is
@@ -194,35 +182,32 @@ class BaseInc(IndexOp):
         types = self.output_types(tuple([v.type for v in variables]))
         return build_node(self, variables, types, user_origin())
 
-    def check_value(self, x: TensorType, y: TensorType, target: Sequence[int | None]) -> None:
-        """Raise an error unless `y` can be written into a part of `x` of shape `target`."""
-        verb = "set" if self.set_instead_of_inc else "increment"
+    def part(self, x: TensorType, indices: Sequence[TensorType]) -> list[Any]:
+        """The lengths of `x[...]`, which is written into."""
+        raise MethodNotDefined(f"{type(self).__name__} defines no part")
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        """That of `x`, into which that of `y` has to fit."""
+        x, y, *_ = types
         if np.result_type(x.numpy_dtype, y.numpy_dtype) != x.numpy_dtype:
+            verb = "set" if self.set_instead_of_inc else "increment"
             what = f"cannot {verb} a part of a {x} by a {y}: {y.dtype} does not fit into {x.dtype}"
-            raise DTypeError(message(what, op=self, where=build_site(), hint="cast one of them"))
-        if y.ndim > len(target):
-            what = f"cannot {verb} a part with {len(target)} dimensions of a {x} by a {y}"
-            raise NDimError(message(what, op=self, where=build_site()))
-        for want, got in zip(target[len(target) - y.ndim :], y.shape, strict=True):
-            if got not in (None, 1) and want is not None and want != got:
-                what = f"cannot {verb} a part of shape {tuple(target)} of a {x} by a {y}"
-                raise BroadcastError(message(what, op=self, where=build_site()))
+            raise DTypeError(f"{what}; cast one of them")
+        return [x.dtype]
 
-    def check_broadcast(self, node: Apply, y: Any, target: tuple[int, ...]) -> None:
-        """Only a dimension of `y` that is known to be 1 may be broadcast: its gradient is then
-        right.
-        """
-        static = node.inputs[1].type.shape
-        shape = np.shape(y)
-        for want, got, known in zip(target[len(target) - len(shape) :], shape, static, strict=True):
-            if got != want and known != 1:
-                what = f"a value of shape {shape} does not fit a part of shape {target}"
-                raise BroadcastError(
-                    message(what, op=self, inputs=node.inputs[:2], where=node.where())
-                )
+    def shapes(self, *types: TensorType) -> Shapes:
+        """Lengths of `y` that are not known to be 1 are those of the part."""
+        x, y, *indices = types
+        part = self.part(x, indices)
+        if y.ndim > len(part):
+            verb = "set" if self.set_instead_of_inc else "increment"
+            raise NDimError(f"cannot {verb} a part with {len(part)} dimensions of a {x} by a {y}")
+        pairs = zip(range(y.ndim), y.shape, part[len(part) - y.ndim :], strict=True)
+        equal = [[(1, i), want] for i, have, want in pairs if have != 1]
+        return Shapes(same_shape(x).outputs, equal)
 
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        return [shapes[0]]
+    def misfit(self, types: Types, group: Group) -> type[ShapeError]:
+        return BroadcastError
 
     def take(self, g: Any, indices: Sequence[Variable]) -> Any:
         """`g[...]` with this op's index."""
@@ -266,11 +251,9 @@ class IncSubtensor(BaseInc):
     `NDimError`, `BroadcastError`, `AxisError`.
     """
 
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
-        x, y, *indices = types
+    def part(self, x: TensorType, indices: Sequence[TensorType]) -> list[Any]:
         self.check_indices(indices)
-        self.check_value(x, y, static_shape(self.idx_list, x, self))
-        return [x]
+        return lengths_of(self.idx_list, x, 2)
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -282,31 +265,16 @@ class IncSubtensor(BaseInc):
             part = out[(*index, ...)]
         except IndexError as error:
             raise self.failed(node, inputs, error) from error
-        self.check_broadcast(node, y, part.shape)
+        self.checked(node, inputs)
         if self.set_instead_of_inc:
             part[...] = y
         else:
             np.add(part, y, out=part)
         output_storage[0][0] = out
 
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """Integers have to be in range, and what is written has to fit."""
-        x, y = [v.type for v in node.inputs[:2]]
-        if not is_in_range(self.idx_list, x):
-            return None
-        axes, known = whole_axes(self.idx_list, x.ndim), static_shape(self.idx_list, x, self)
-        first = len(axes) - y.ndim
-        groups: list[Lengths] = []
-        for k, (axis, length) in enumerate(zip(axes[first:], known[first:], strict=True)):
-            if y.shape[k] == 1:
-                continue
-            if length is not None:
-                groups.append([(1, k), length])
-            elif axis is not None:
-                groups.append([(1, k), (0, axis)])
-            else:
-                return None
-        return groups
+    def is_total(self, node: Apply) -> bool:
+        """Integers have to be in range."""
+        return is_in_range(self.idx_list, node.inputs[0].type)
 
     def take(self, g: Any, indices: Sequence[Variable]) -> Any:
         return Subtensor(self.idx_list)(g, *indices)
@@ -377,9 +345,8 @@ def _write(x: Any, y: Any, set_instead_of_inc: bool, inplace: bool) -> Any:
         op, inputs = getattr(x, "op", None), getattr(x, "args", ())
     if not isinstance(op, (Subtensor, AdvancedSubtensor)):
         raise ForeignObjectError(
-            message(
+            located(
                 f"not of the form x[index]: {describe(x)}",
-                where=build_site(),
                 hint="write x[index].set(y)",
             )
         )

@@ -7,17 +7,19 @@ equal indexings have equal templates. The ops are in `tensor/index.py` and `tens
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, DTypeError, message
-from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.graph.origin import origin_line, user_origin
-from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import TRUTH, weak_constant
-from rewrite_engine.tensor.math import cast, floor_div, lt, maximum, minimum, switch
+from rewrite_engine.errors import AxisError, DTypeError
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor.constant import TRUTH
+from rewrite_engine.tensor.math import cast, lt, maximum, minimum, switch
+from rewrite_engine.tensor.op import Computed, Value
 from rewrite_engine.tensor.type import TensorType
 
 INPUT = "i"
@@ -108,12 +110,10 @@ def parse(index: Any, ndim: int | None) -> tuple[Template, list[Any]]:
     """
     items = list(index) if isinstance(index, tuple) else [index]
     if sum(item is Ellipsis for item in items) > 1:
-        raise AxisError(message("an index can have only one Ellipsis (...)", where=build_site()))
+        raise AxisError(located("an index can have only one Ellipsis (...)"))
     used = sum(_width(item) for item in items)
     if ndim is not None and used > ndim:
-        raise AxisError(
-            message(f"too many indices: {used} for {ndim} dimensions", where=build_site())
-        )
+        raise AxisError(located(f"too many indices: {used} for {ndim} dimensions"))
     template: list[Entry] = []
     inputs: list[Any] = []
     for k, item in enumerate(items):
@@ -162,7 +162,7 @@ def _parse_slice(item: slice, inputs: list[Any]) -> Slice:
         parts.append(INPUT if number is None else number)
     start, stop, step = parts
     if step == 0 and step is not None:
-        raise AxisError(message("the step of a slice cannot be 0", where=build_site()))
+        raise AxisError(located("the step of a slice cannot be 0"))
     if step == 1:
         step = None
     if start == 0 and start is not INPUT and step != INPUT and (step is None or step > 0):
@@ -189,7 +189,7 @@ def static_integer(item: Any) -> int | None:
     if isinstance(item, (bool, np.bool_)) or not hasattr(item, "__index__"):
         what = f"an index must be an integer, a slice, None, ... or an array, not {item!r}"
         hint = TRUTH if item.__class__ is bool else None
-        raise DTypeError(message(what, where=build_site(), hint=hint))
+        raise DTypeError(located(what, hint=hint))
     return int(item.__index__())
 
 
@@ -201,52 +201,42 @@ def _check_index_variable(item: Variable) -> None:
         or (type_.kind == "b" and not type_.ndim)
     ):
         what = f"an index must be an integer or an array of integers or booleans, not a {type_}"
-        raise DTypeError(message(what, inputs=[item], where=build_site()))
+        raise DTypeError(located(what, inputs=[item]))
 
 
-# --- static shapes --------------------------------------------------------------------------
+# --- shapes ---------------------------------------------------------------------------------
 
 
-def static_shape(template: Template, type_: TensorType, op: Any = None) -> list[int | None]:
-    """The static shape of an array of `type_` indexed by integers, slices and newaxis.
+def lengths_of(template: Template, type_: TensorType, first: int = 1) -> list[Any]:
+    """The lengths of an array of `type_` indexed by integers, slices and newaxis, as those of a
+    shape rule (`tensor/op.py`); the inputs of the template start at `first`.
 
     Raises `AxisError` for too many indices, and for an integer that is out of range.
     """
     if consumed(template) > type_.ndim:
         what = f"too many indices: {consumed(template)} for {type_.ndim} dimensions of a {type_}"
-        raise AxisError(message(what, op=op, where=build_site()))
-    result: list[int | None] = []
+        raise AxisError(what)
+    inputs = map(Value, itertools.count(first))
+    result: list[Any] = []
     axis = 0
     for e in template:
         if e == NEWAXIS:
             result.append(1)
             continue
-        length = type_.shape[axis]
         if isinstance(e, Slice):
-            result.append(_static_length(e, length))
-        elif e != INPUT:
-            check_range(e, length, axis, op)
+            result.append(slice_length(e, axis, inputs))
+        elif e == INPUT:
+            next(inputs)
+        else:
+            check_range(e, type_.shape[axis], axis)
         axis += 1
-    return result + list(type_.shape[axis:])
+    return result + [(0, i) for i in range(axis, type_.ndim)]
 
 
-def check_range(i: int, length: int | None, axis: int, op: Any = None) -> None:
+def check_range(i: int, length: int | None, axis: int) -> None:
     """Raise `AxisError` if an integer index is out of range of a known length."""
     if length is not None and not -length <= i < length:
-        what = f"index {i} is out of range for dimension {axis} of length {length}"
-        raise AxisError(message(what, op=op, where=build_site()))
-
-
-def _static_length(e: Slice, length: int | None) -> int | None:
-    if e == WHOLE:
-        return length
-    if not e.is_static or length is None:
-        return None
-    return len(range(*slice(*e).indices(length)))
-
-
-def _here() -> tuple[str, int] | None:
-    return origin_line(user_origin())
+        raise AxisError(f"index {i} is out of range for dimension {axis} of length {length}")
 
 
 def is_in_range(template: Template, type_: TensorType) -> bool:
@@ -263,63 +253,32 @@ def is_in_range(template: Template, type_: TensorType) -> bool:
     return True
 
 
-def whole_axes(template: Template, ndim: int) -> list[int | None]:
-    """Per dimension of the result, the dimension of the array that it has the length of; None for
-    another.
-    """
-    result: list[int | None] = []
-    axis = 0
-    for e in [*template, *[WHOLE] * (ndim - consumed(template))]:
-        if e == NEWAXIS or isinstance(e, Slice):
-            result.append(axis if e in (WHOLE, REVERSED) else None)
-        axis += e != NEWAXIS
-    return result
+def slice_length(e: Slice, axis: int, inputs: Iterator[Any]) -> Any:
+    """How long the part of a dimension is."""
+    if e in (WHOLE, REVERSED):
+        return (0, axis)
+    given = [next(inputs) if part == INPUT else part for part in e]
+    return Computed(partial(_count, e), [(0, axis), *[part for part in given if part is not None]])
 
 
-# --- symbolic shapes ------------------------------------------------------------------------
-
-
-def symbolic_shape(
-    template: Template, node: Apply, lengths: Sequence[Any], first: int
-) -> tuple[Any, ...] | None:
-    """The shape of the result as variables, from the lengths of the array; inputs of the template
-    start at `first`.
-
-    None where a step is symbolic.
-    """
-    values = iter(node.inputs[first:])
-    result: list[Any] = []
-    axis = 0
-    for e in template:
-        if e == NEWAXIS:
-            result.append(weak_constant(1, "int64"))
-            continue
-        if isinstance(e, Slice):
-            filled = [next(values) if part == INPUT else part for part in e]
-            if isinstance(filled[2], Variable):
-                return None
-            result.append(_slice_length(filled, lengths[axis]))
-        elif e == INPUT:
-            next(values)
-        axis += 1
-    return (*result, *lengths[axis:])
-
-
-def _slice_length(parts: Sequence[Any], n: Any) -> Any:
+def _count(e: Slice, n: Any, *given: Any) -> Any:
     """How many elements `start:stop:step` takes of `n`: max(0, ceil((stop - start) / step)) after
-    clipping.
+    clipping; None where the step is a variable.
     """
-    start, stop, step = parts
+    members = iter(given)
+    start, stop, step = [None if part is None else next(members) for part in e]
     step = 1 if step is None else step
+    if isinstance(step, Variable):
+        return None
     if start is None and stop is None:
-        return n if abs(step) == 1 else floor_div(n + (abs(step) - 1), abs(step))
+        return (n + (abs(step) - 1)) // abs(step)
     a, b = _clip(start, n, step, is_stop=False), _clip(stop, n, step, is_stop=True)
     span = (b if isinstance(a, int) and a == 0 else b - a) if step > 0 else a - b
     if abs(step) != 1:
-        span = floor_div(span + (abs(step) - 1), abs(step))
+        span = (span + (abs(step) - 1)) // abs(step)
     if start is None and step > 0:
         return span
-    return maximum(span, 0)
+    return larger(span, 0)
 
 
 def _clip(i: Any, n: Any, step: int, is_stop: bool) -> Any:
@@ -330,4 +289,14 @@ def _clip(i: Any, n: Any, step: int, is_stop: bool) -> Any:
     if isinstance(i, Variable):
         i = cast(i, "int64")
         return switch(lt(i, 0), maximum(i + n, low), minimum(i, high))
-    return maximum(i + n, low) if i < 0 else minimum(i, high)
+    return larger(i + n, low) if i < 0 else smaller(i, high)
+
+
+def larger(a: Any, b: Any) -> Any:
+    """The larger of two lengths, integers or variables."""
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else maximum(a, b)
+
+
+def smaller(a: Any, b: Any) -> Any:
+    """The smaller of two lengths, integers or variables."""
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else minimum(a, b)

@@ -10,14 +10,12 @@ import numpy as np
 from rewrite_engine.errors import DTypeError, NDimError, ShapeError, message
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
-from rewrite_engine.graph.op import Lengths, Op
-from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import (
     as_tensor_variable,
     has_pattern,
     have_ranks,
     is_plain,
-    weak_constant,
 )
 from rewrite_engine.tensor.dimshuffle import (
     atleast_1d,
@@ -27,8 +25,15 @@ from rewrite_engine.tensor.dimshuffle import (
 )
 from rewrite_engine.tensor.index import gradient_zeros
 from rewrite_engine.tensor.math import add
+from rewrite_engine.tensor.op import Computed, Shapes, TensorOp
 from rewrite_engine.tensor.reshape import flatten
-from rewrite_engine.tensor.shape import check_dim_types, dim_template, shape_dims, shape_tuple
+from rewrite_engine.tensor.shape import (
+    check_dim_types,
+    dim_template,
+    shape_dims,
+    shape_tuple,
+    template_lengths,
+)
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -52,7 +57,7 @@ def upcast(types: Sequence[TensorType]) -> str:
     return np.result_type(*[t.numpy_dtype for t in types]).name
 
 
-class Join(Op):
+class Join(TensorOp):
     """Arrays put one after the other along an existing dimension.
 
     axis: the dimension, counted from 0. The inputs have the same number of dimensions
@@ -62,31 +67,26 @@ class Join(Op):
     moves_only = True
     elements = slice(None)
     __props__ = ("axis",)
+    nin = None
+    only_lengths = True
 
     def __init__(self, axis: int) -> None:
         self.axis = axis
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)
-
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+    def dtypes(self, *types: TensorType) -> list[str]:
         if not types:
-            raise ShapeError(message("there is nothing to join", op=self, where=build_site()))
+            raise ShapeError("there is nothing to join")
+        return [upcast(types)]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        """Lengths add up along the axis, and are equal otherwise."""
         ndim, axis = types[0].ndim, self.axis
         if any(t.ndim != ndim for t in types) or not 0 <= axis < ndim:
             what = f"cannot join {_list(types)} along dimension {axis}: wrong numbers of dimensions"
-            raise NDimError(message(what, op=self, where=build_site()))
-        shape: list[int | None] = []
-        for i, sizes in enumerate(zip(*[t.shape for t in types], strict=True)):
-            known = {s for s in sizes if s is not None}
-            if i == axis:
-                shape.append(None if None in sizes else sum(sizes))
-                continue
-            if len(known) > 1:
-                what = f"cannot join {_list(types)} along dimension {axis}: dimension {i} differs"
-                raise ShapeError(message(what, op=self, where=build_site()))
-            shape.append(known.pop() if known else None)
-        return [TensorType(upcast(types), shape)]
+            raise NDimError(what)
+        columns = [[(i, k) for i in range(len(types))] for k in range(ndim)]
+        out = [Computed(_total, c) if k == axis else c[0] for k, c in enumerate(columns)]
+        return Shapes([out], [c for k, c in enumerate(columns) if k != axis])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -97,19 +97,6 @@ class Join(Op):
             raise ShapeError(
                 message(str(error), op=self, inputs=inputs, where=node.where())
             ) from error
-
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """All but those along which the inputs are joined."""
-        ndim, several = node.outputs[0].type.ndim, range(len(node.inputs))
-        return [[(i, axis) for i in several] for axis in range(ndim) if axis != self.axis]
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        total = shapes[0][self.axis] if len(shapes) == 1 else add(*[s[self.axis] for s in shapes])
-        best = list(shapes[0])
-        for v, s in zip(node.inputs, shapes, strict=True):
-            best = [b if k is None else n for b, k, n in zip(best, v.type.shape, s, strict=True)]
-        best[self.axis] = total
-        return [tuple(best)]
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         sizes = [shape_tuple(x)[self.axis] for x in inputs]
@@ -123,12 +110,19 @@ class Join(Op):
         return [self(*[gradient_zeros(x) if t is None else t for x, t in pairs])]
 
 
+def _total(*lengths: Any) -> Any:
+    """Their sum."""
+    if any(isinstance(n, Variable) for n in lengths):
+        return lengths[0] if len(lengths) == 1 else add(*lengths)
+    return sum(lengths)
+
+
 def _list(types: Sequence[Any]) -> str:
     shown = ", ".join(map(str, types[:6]))
     return shown if len(types) <= 6 else f"{shown}, … ({len(types)} in all)"
 
 
-class Split(Op):
+class Split(TensorOp):
     """An array cut into pieces along a dimension; the pieces are views.
 
     axis: the dimension, counted from 0. sizes: the length of each piece, or "i" where it is the
@@ -139,6 +133,7 @@ class Split(Op):
     moves_only = True
     elements = slice(0, 1)
     __props__ = ("axis", "sizes")
+    nin = None
 
     def __init__(self, axis: int, sizes: Sequence[int | str]) -> None:
         self.axis = axis
@@ -146,28 +141,27 @@ class Split(Op):
         self.view_map = {i: [0] for i in range(len(self.sizes))}
         self.must_view_map = dict.fromkeys(range(len(self.sizes)), 0)
         if any(not isinstance(s, str) and s < 0 for s in self.sizes):
-            raise ShapeError(
-                message(f"Split: a size in {self.sizes} is negative", where=build_site())
-            )
+            raise ShapeError(located(f"Split: a size in {self.sizes} is negative"))
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return [types[0].dtype] * len(self.sizes)
 
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+    def shapes(self, *types: TensorType) -> Shapes:
+        """The pieces have the lengths that are given."""
         type_, *dims = types
-        check_dim_types(self, dims, self.sizes.count("i"))
+        check_dim_types(dims, self.sizes.count("i"))
         if not 0 <= self.axis < type_.ndim:
-            what = f"a {type_} has no dimension {self.axis}"
-            raise NDimError(message(what, op=self, where=build_site()))
+            raise NDimError(f"a {type_} has no dimension {self.axis}")
         length = type_.shape[self.axis]
         known = sum([s for s in self.sizes if isinstance(s, int)])
         if length is not None and (known > length or (known != length and not dims)):
             what = (
                 f"pieces of lengths {self.sizes} do not add up to dimension {self.axis} of {type_}"
             )
-            raise ShapeError(message(what, op=self, where=build_site()))
-        before, after = type_.shape[: self.axis], type_.shape[self.axis + 1 :]
-        return [type_.clone(shape=(*before, None if s == "i" else s, *after)) for s in self.sizes]
+            raise ShapeError(what)
+        whole = [(0, i) for i in range(type_.ndim)]
+        before, after = whole[: self.axis], whole[self.axis + 1 :]
+        return Shapes([(*before, n, *after) for n in template_lengths(self.sizes)])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -181,12 +175,6 @@ class Split(Op):
         for cell, size in zip(output_storage, sizes, strict=True):
             cell[0] = x[(*before, slice(start, start + size))]
             start += size
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        dims = iter(node.inputs[1:])
-        sizes = [next(dims) if s == "i" else weak_constant(int(s), "int64") for s in self.sizes]
-        before, after = shapes[0][: self.axis], shapes[0][self.axis + 1 :]
-        return [(*before, s, *after) for s in sizes]
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:
         n = len(self.sizes)
@@ -208,42 +196,34 @@ class Split(Op):
         return self(eval_points[0], *inputs[1:], return_list=True)
 
 
-class MakeVector(Op):
+class MakeVector(TensorOp):
     """A vector of 0-d inputs, all converted to `dtype`."""
 
     moves_only = True
     elements = slice(None)
     __props__ = ("dtype",)
+    nin = None
+    only_lengths = True
 
     def __init__(self, dtype: str = "int64") -> None:
         self.dtype = dtype
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)
+    def dtypes(self, *types: TensorType) -> list[str]:
+        for t in types:
+            if np.result_type(t.numpy_dtype, self.dtype) != self.dtype:
+                raise DTypeError(f"a {t} does not fit into a vector of {self.dtype}")
+        return [self.dtype]
 
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
-        out = TensorType(self.dtype, (len(types),))
+    def shapes(self, *types: TensorType) -> Shapes:
         for t in types:
             if t.ndim != 0:
-                raise NDimError(
-                    message(f"takes 0-d inputs, not a {t}", op=self, where=build_site())
-                )
-            if np.result_type(t.numpy_dtype, out.numpy_dtype) != out.numpy_dtype:
-                what = f"a {t} does not fit into a vector of {self.dtype}"
-                raise DTypeError(message(what, op=self, where=build_site()))
-        return [out]
+                raise NDimError(f"takes 0-d inputs, not a {t}")
+        return Shapes([[len(types)]])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         output_storage[0][0] = np.array(inputs, dtype=self.dtype)
-
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """It cannot fail."""
-        return []
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        return [(weak_constant(len(shapes), "int64"),)]
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Any]) -> list[Any]:
         g = output_gradients[0]
@@ -299,11 +279,11 @@ def join(axis: Any, *tensors: Any) -> Any:
             normalize_axis(axis, xs[0].type.ndim)  # says that the rank is not known
         return Join(axis)(*xs)
     if not xs:
-        raise ShapeError(message("join: there is nothing to join", where=build_site()))
+        raise ShapeError(located("join: there is nothing to join"))
     ndim = xs[0].type.ndim
     if ndim == 0:
         what = "0-d arrays cannot be joined"
-        raise NDimError(message(what, inputs=xs[:4], where=build_site(), hint="use stack"))
+        raise NDimError(located(what, inputs=xs[:4], hint="use stack"))
     number = normalize_axis(axis, ndim)
     return xs[0] if len(xs) == 1 else Join(number)(*xs)
 
@@ -325,11 +305,11 @@ def stack(tensors: Sequence[Any], axis: int = 0) -> Any:
     """
     xs = [as_tensor_variable(x) for x in tensors]
     if not xs:
-        raise ShapeError(message("stack: there is nothing to stack", where=build_site()))
+        raise ShapeError(located("stack: there is nothing to stack"))
     ndim = xs[0].ndim
     if any(x.ndim != ndim for x in xs):
         what = f"stack: the numbers of dimensions differ: {_list([x.type for x in xs])}"
-        raise NDimError(message(what, where=build_site()))
+        raise NDimError(located(what))
     number = normalize_axis(axis, ndim + 1)
     if ndim == 0:
         return make_vector(*xs)
@@ -352,9 +332,7 @@ def split(x: Any, splits_size: Any, n_splits: int | None = None, axis: int = 0) 
         splits_size = [splits_size[i] for i in range(n_splits)]  # type: ignore[index]
     sizes = shape_dims(splits_size)
     if n_splits is not None and len(sizes) != n_splits:
-        raise ShapeError(
-            message(f"split: {len(sizes)} lengths for {n_splits} pieces", where=build_site())
-        )
+        raise ShapeError(located(f"split: {len(sizes)} lengths for {n_splits} pieces"))
     template, dims = dim_template(sizes)
     return Split(number, template)(x, *dims, return_list=True)
 

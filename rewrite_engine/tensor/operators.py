@@ -1,16 +1,16 @@
 """Operators and methods of tensor variables, and of the pattern variables of rules: one text for
 both.
 
-A method only calls the function of the same meaning in `rewrite_engine.tensor`; that module is
-looked up when a method runs, so nothing is imported in a circle. `==` is not an operator here:
-it compares identity, `eq` compares elements.
+A method only calls the function of the same meaning in `rewrite_engine.tensor`, which stands above
+and hands itself down (`pt`). `==` is not an operator here: it compares identity, `eq` compares
+elements.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import rewrite_engine.tensor as pt
+pt: Any = None  #: `rewrite_engine.tensor`, once it is imported
 
 
 class TensorOperators:

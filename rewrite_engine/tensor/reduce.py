@@ -19,7 +19,6 @@ from rewrite_engine.scalar import ops as scalar
 from rewrite_engine.scalar.dtype import DISCRETE, accumulator, dtype_name
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor import math as m
-from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.reduction import Reduction
 from rewrite_engine.tensor.type import TensorType
 
@@ -69,24 +68,13 @@ class CAReduce(Reduction):
         """There is no maximum of nothing."""
         return self.reducer().identity is None
 
-    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
-        """The reduced static shape; the dtype asked for, or NumPy's."""
-        (x,) = types
-        if not isinstance(x, TensorType):
-            raise DTypeError(message(f"takes a tensor, not {x}", op=self, where=build_site()))
-        ufunc = self.reducer()
+    def dtypes(self, *types: TensorType) -> list[str]:
+        """The one asked for, or NumPy's."""
+        (x,), ufunc = types, self.reducer()
         try:
-            found = self.dtype or ufunc.reduce(np.ones(1, x.numpy_dtype)).dtype.name
+            return [self.dtype or ufunc.reduce(np.ones(1, x.numpy_dtype)).dtype.name]
         except TypeError as error:
-            what = f"is not defined for dtype {x.dtype}"
-            raise DTypeError(message(what, op=self, inputs=types, where=build_site())) from error
-        if ufunc.identity is None and 0 in [x.shape[a] for a in self.axes(x.ndim)]:
-            raise ShapeError(
-                message(
-                    "nothing to reduce: a length is 0", op=self, inputs=types, where=build_site()
-                )
-            )
-        return [TensorType(found, self.reduced(x.shape))]
+            raise DTypeError(f"is not defined for dtype {x.dtype}") from error
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, message
+from rewrite_engine.errors import AxisError, ShapeError, message
 from rewrite_engine.graph.node import Apply, Variable, build_variable
-from rewrite_engine.graph.op import Lengths, Op
-from rewrite_engine.graph.origin import user_origin
-from rewrite_engine.tensor.broadcast import build_site
-from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth, weak_constant
+from rewrite_engine.graph.origin import located, user_origin
+from rewrite_engine.tensor.constant import refuse_truth
+from rewrite_engine.tensor.op import Shapes, TensorOp
+from rewrite_engine.tensor.type import TensorType
 
 Axes = tuple[int, ...] | None
 
@@ -51,12 +51,12 @@ def normalize_axes(axis: Axes, ndim: int, op: Any = None) -> Axes:
     for a in axis:
         if not -ndim <= a < ndim:
             what = f"axis {a} is out of range for {ndim} dimensions"
-            raise AxisError(message(what, op=op, where=build_site()))
+            raise AxisError(located(what, op=op))
     axes = sorted_axes(tuple([a % ndim for a in axis]))
     return None if ndim and axes == tuple(range(ndim)) else axes
 
 
-class Reduction(Op):
+class Reduction(TensorOp):
     """What reductions along axes share: the axes, the static shape, the shape of the gradient."""
 
     axis: Axes
@@ -78,7 +78,7 @@ class Reduction(Op):
     def convert_input(self, x: Any) -> Variable:
         """Turn the argument into a tensor."""
         refuse_truth(x, self)
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
+        return super().convert_input(x)
 
     def __call__(self, *inputs: Any, **options: Any) -> Any:
         """Apply to one tensor; quickly where the type is known already."""
@@ -95,19 +95,20 @@ class Reduction(Op):
         if len(inputs) != 1:
             raise TypeError(message(f"takes 1 input, not {len(inputs)}", op=self))
         (x,) = self.convert_inputs(inputs)
-        op = self.canonical(x.type.ndim)
-        return Op.make_node(op, x)
+        return TensorOp.make_node(self.canonical(x.type.ndim), x)
 
     def axes(self, ndim: int) -> tuple[int, ...]:
         """The axes as a tuple of integers >= 0."""
         return tuple(range(ndim)) if self.axis is None else tuple([a % ndim for a in self.axis])
 
-    def reduced(self, shape: Sequence[Any], one: Any = 1) -> tuple[Any, ...]:
-        """The shape after reducing."""
-        axes = self.axes(len(shape))
-        if self.keepdims:
-            return tuple([one if i in axes else s for i, s in enumerate(shape)])
-        return tuple([s for i, s in enumerate(shape) if i not in axes])
+    def shapes(self, *types: TensorType) -> Shapes:
+        """The input's dimensions without the reduced ones. Raises `ShapeError`."""
+        (x,) = types
+        axes = self.axes(x.ndim)
+        if self.needs_elements and 0 in [x.shape[a] for a in axes]:
+            raise ShapeError("there is nothing to reduce: a length is 0")
+        kept = [1 if i in axes else (0, i) for i in range(x.ndim) if self.keepdims or i not in axes]
+        return Shapes([kept])
 
     def spread(self, x: Variable, reduced: Any) -> Any:
         """Give a reduced variable the dimensions it lost back, with length 1."""
@@ -120,18 +121,10 @@ class Reduction(Op):
     #: whether there is no result where a length is 0
     needs_elements = False
 
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+    def is_total(self, node: Apply) -> bool:
         """It may fail only where there is nothing to reduce."""
         x = node.inputs[0].type
-        return None if self.needs_elements and not all(self.reduced_lengths(x.shape)) else []
-
-    def reduced_lengths(self, shape: Sequence[Any]) -> list[Any]:
-        """The lengths that the result does not have."""
-        return [shape[a] for a in self.axes(len(shape))]
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """The input's dimensions without the reduced ones."""
-        return [self.reduced(shapes[0], weak_constant(1, "int64"))]
+        return not self.needs_elements or all([x.shape[a] for a in self.axes(x.ndim)])
 
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
         """One operation per element."""

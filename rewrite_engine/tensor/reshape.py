@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,23 +15,24 @@ import numpy as np
 from rewrite_engine.errors import DTypeError, ShapeError, message
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected
-from rewrite_engine.graph.op import Op
-from rewrite_engine.tensor.broadcast import build_site
+from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.math import floor_div, mul
+from rewrite_engine.tensor.op import Computed, Shapes, TensorOp
 from rewrite_engine.tensor.shape import (
     check_dim_types,
     dim_template,
     shape_dims,
     shape_i,
     shape_tuple,
+    template_lengths,
 )
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["Reshape", "flatten", "ravel", "reshape"]
 
 
-class Reshape(Op):
+class Reshape(TensorOp):
     """The elements of an array, in C order, in another shape; a view where that is possible.
 
     shape: per dimension of the result its length, -1 (at most once) for what is left over, or "i"
@@ -43,24 +45,19 @@ class Reshape(Op):
     implied = {"distinct": "distinct"}
     __props__ = ("shape",)
     view_map = {0: [0]}
+    nin = None
 
     def __init__(self, shape: Sequence[int | str]) -> None:
         self.shape = tuple(shape)
         if self.shape.count(-1) > 1:
-            raise ShapeError(
-                message(f"Reshape: only one -1 is possible in {self.shape}", where=build_site())
-            )
+            raise ShapeError(located(f"Reshape: only one -1 is possible in {self.shape}"))
         if any(not isinstance(s, str) and s < -1 for s in self.shape):
-            raise ShapeError(
-                message(f"Reshape: a length in {self.shape} is negative", where=build_site())
-            )
+            raise ShapeError(located(f"Reshape: a length in {self.shape} is negative"))
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
-
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+    def shapes(self, *types: TensorType) -> Shapes:
+        """What is left over is a quotient of products; where it is a number, that."""
         type_, *dims = types
-        check_dim_types(self, dims, self.shape.count("i"))
+        check_dim_types(dims, self.shape.count("i"))
         known = [s for s in self.shape if isinstance(s, int) and s >= 0]
         holes = len(self.shape) - len(known)
         have = math.prod([s for s in type_.shape if s is not None])
@@ -68,11 +65,14 @@ class Reshape(Op):
         want = math.prod(known)
         if not _possible(have, open_, want, holes):
             what = f"a {type_} cannot take the shape {self.shape}: the numbers of elements differ"
-            raise ShapeError(message(what, op=self, where=build_site()))
-        rest = have // want if holes == 1 and want and not open_ else None
-        return [
-            type_.clone(shape=[s if isinstance(s, int) and s >= 0 else rest for s in self.shape])
-        ]
+            raise ShapeError(what)
+        lengths = template_lengths(self.shape)
+        if holes == 1 and want and not open_:
+            lengths = [s if s in known else have // want for s in self.shape]
+        elif -1 in lengths:
+            parts = [*[(0, i) for i in range(type_.ndim)], *[n for n in lengths if n != -1]]
+            lengths[lengths.index(-1)] = Computed(partial(_quotient, type_.ndim), parts)
+        return Shapes([lengths])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -88,20 +88,6 @@ class Reshape(Op):
             raise ShapeError(
                 message(what, op=self, inputs=node.inputs[:1], where=node.where())
             ) from error
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        dims = iter(node.inputs[1:])
-        result: list[Any] = []
-        for s, t in zip(self.shape, node.outputs[0].type.shape, strict=True):
-            given = next(dims) if s == "i" else None
-            result.append(given if t is None else weak_constant(t, "int64"))
-        if None in result:
-            hole = result.index(None)
-            others = [r for r in result if r is not None]
-            result[hole] = (
-                floor_div(product(shapes[0]), product(others)) if others else product(shapes[0])
-            )
-        return [tuple(result)]
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:
         return [[True], *[[False]] * (len(node.inputs) - 1)]
@@ -131,10 +117,16 @@ def _possible(have: int, open_: bool, want: int, holes: int) -> bool:
     return True
 
 
+def _quotient(split: int, *lengths: Any) -> Any:
+    """The product of the first lengths, divided by that of the others."""
+    have, want = product(lengths[:split]), product(lengths[split:])
+    return have if len(lengths) == split else floor_div(have, want)
+
+
 def product(factors: Sequence[Any]) -> Any:
     """The product of lengths, as one variadic `mul`."""
-    if all(isinstance(f, Constant) for f in factors):
-        return weak_constant(math.prod([int(f.data) for f in factors]), "int64")
+    if all(isinstance(f, int | Constant) for f in factors):
+        return weak_constant(math.prod([int(f) for f in factors]), "int64")
     return factors[0] if len(factors) == 1 else mul(*factors)
 
 
@@ -154,9 +146,7 @@ def reshape(x: Any, newshape: Any, ndim: int | None = None) -> Any:
         newshape = [newshape[i] for i in range(ndim)]  # type: ignore[index]
     template, dims = dim_template(shape_dims(newshape))
     if ndim is not None and len(template) != ndim:
-        raise ShapeError(
-            message(f"reshape: {len(template)} lengths, but ndim={ndim}", where=build_site())
-        )
+        raise ShapeError(located(f"reshape: {len(template)} lengths, but ndim={ndim}"))
     return Reshape(template)(x, *dims)
 
 
@@ -174,13 +164,9 @@ def flatten(x: Any, ndim: int = 1) -> Any:
     """
     x = as_tensor_variable(x)
     if not isinstance(ndim, int):
-        raise DTypeError(
-            message(f"flatten: ndim must be an integer, not {ndim!r}", where=build_site())
-        )
+        raise DTypeError(located(f"flatten: ndim must be an integer, not {ndim!r}"))
     if not 1 <= ndim <= max(x.type.ndim, 1):
-        raise ShapeError(
-            message(f"flatten: ndim={ndim} is not possible", inputs=[x], where=build_site())
-        )
+        raise ShapeError(located(f"flatten: ndim={ndim} is not possible", inputs=[x]))
     if x.type.ndim == ndim:
         return x
     kept = [shape_i(x, i) for i in range(ndim - 1)]

@@ -13,63 +13,57 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, DTypeError, ShapeError, message
+from rewrite_engine.errors import AxisError, DTypeError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
-from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.scalar.dtype import DISCRETE, accumulator, promote
 from rewrite_engine.tensor import math as m
-from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth
 from rewrite_engine.tensor.elemwise_grad import gradient_dtype, zero_gradient
+from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
 from rewrite_engine.tensor.type import TensorType
 
 #: with fewer sequences beside each other, Python's numbers are faster than NumPy's arrays
 _FEW = 16
 
 
-class Recurrence(Op):
+class Recurrence(TensorOp):
     """h[i] = a[i] h[i-1] + b[i] along an axis >= 0, from h[0] = b[0] (a[0] is not used).
 
     a, b: floats of one shape; the result has their shape and common dtype.
     """
 
     __props__ = ("axis",)
+    nin = 2
+    only_lengths = True
 
     def __init__(self, axis: int) -> None:
         self.axis = axis
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
+    def dtypes(self, *types: TensorType) -> list[str]:
+        dtype = promote(*[t.dtype for t in types])
+        if np.dtype(dtype).kind not in "fc":
+            raise DTypeError("takes floats")
+        return [dtype]
 
-    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
-        """Raises `ShapeError`, `DTypeError`."""
+    def shapes(self, *types: TensorType) -> Shapes:
+        """Two of one shape."""
         a, b = types
         if a.ndim != b.ndim or not 0 <= self.axis < a.ndim:
-            what = f"takes two arrays with a dimension {self.axis}"
-            raise ShapeError(message(what, op=self, inputs=types, where=build_site()))
-        dtype = promote(a.dtype, b.dtype)
-        if np.dtype(dtype).kind not in "fc":
-            raise DTypeError(message("takes floats", op=self, inputs=types, where=build_site()))
-        shape = [t if s is None else s for s, t in zip(a.shape, b.shape, strict=True)]
-        return [TensorType(dtype, shape)]
+            raise ShapeError(f"takes two arrays with a dimension {self.axis}")
+        axes = range(a.ndim)
+        return Shapes([[(1, i) for i in axes]], [[(0, i), (1, i)] for i in axes])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         """Compute, in float64 at least. Raises `ShapeError`."""
         wanted = node.outputs[0].type.numpy_dtype
-        if inputs[0].shape != inputs[1].shape:
-            what = f"shapes {inputs[0].shape} and {inputs[1].shape} are not the same"
-            raise ShapeError(message(what, op=self, inputs=node.inputs, where=node.where()))
+        self.checked(node, inputs)
         inner = np.result_type(wanted, np.float64)
         a, b = [np.moveaxis(x.astype(inner, copy=False), self.axis, 0) for x in inputs]
         h = (_few if b[:1].size < _FEW else _many)(a, b)
         output_storage[0][0] = np.ascontiguousarray(np.moveaxis(h, 0, self.axis), wanted)
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """The same shape."""
-        return [shapes[1]]
 
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
         """A product and a sum per element."""
@@ -126,13 +120,14 @@ def _few(a: Any, b: Any) -> Any:
 _UFUNC = {"add": np.add, "mul": np.multiply}
 
 
-class CumOp(Op):
+class CumOp(TensorOp):
     """Running sums (mode "add") or products ("mul") along an axis >= 0. dtypes, also those in which
     it accumulates, as of `Sum`.
     """
 
     __props__ = ("axis", "mode")
     implied = {"nonneg": "nonneg"}
+    only_lengths = True
 
     def __init__(self, axis: int, mode: str = "add") -> None:
         if mode not in _UFUNC:
@@ -141,16 +136,14 @@ class CumOp(Op):
         self.mode = mode
         self.moves_only = mode == "add"
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return [np.cumsum(np.ones(1, types[0].numpy_dtype)).dtype.name]
 
-    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
-        """The same shape. Raises `AxisError`."""
+    def shapes(self, *types: TensorType) -> Shapes:
         (x,) = types
         if not 0 <= self.axis < x.ndim:
-            what = f"axis {self.axis} is out of range for {x.ndim} dimensions"
-            raise AxisError(message(what, op=self, inputs=types, where=build_site()))
-        return [TensorType(np.cumsum(np.ones(1, x.numpy_dtype)).dtype, x.shape)]
+            raise AxisError(f"axis {self.axis} is out of range for {x.ndim} dimensions")
+        return same_shape(x)
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -160,14 +153,6 @@ class CumOp(Op):
         inner = np.dtype(accumulator(wanted.name))
         value = _UFUNC[self.mode].accumulate(inputs[0], axis=self.axis, dtype=inner)
         output_storage[0][0] = value.astype(wanted, copy=False)
-
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """It cannot fail."""
-        return []
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """The same shape."""
-        return [shapes[0]]
 
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
         """One operation per element."""

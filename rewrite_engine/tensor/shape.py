@@ -5,6 +5,7 @@ Giving an array another shape is `tensor/reshape.py`; rules on shapes are in the
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -20,12 +21,13 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected
-from rewrite_engine.graph.op import Lengths, Op
+from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.bounds import LONGEST
-from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.dimshuffle import normalize_axis
 from rewrite_engine.tensor.math import cast
+from rewrite_engine.tensor.op import Shapes, TensorOp, Value
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -41,30 +43,24 @@ __all__ = [
 ]
 
 
-class Shape(Op):
+class Shape(TensorOp):
     """The shape of an array, as an int64 vector."""
 
     __props__ = ()
     limits = (0, LONGEST)
+    only_lengths = True
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return ["int64"]
 
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
-        return [TensorType("int64", (types[0].ndim,))]
+    def shapes(self, *types: TensorType) -> Shapes:
+        return Shapes([[types[0].ndim]])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         output_storage[0][0] = np.array(np.shape(inputs[0]), dtype=np.int64)
 
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """It cannot fail."""
-        return []
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        return [(weak_constant(len(shapes[0]), "int64"),)]
-
     def connection_pattern(self, node: Apply) -> list[list[bool]]:
         return [[False]]
 
@@ -75,37 +71,29 @@ class Shape(Op):
         return [None]
 
 
-class Shape_i(Op):  # noqa: N801 (the name of the field)
+class Shape_i(TensorOp):  # noqa: N801 (the name of the field)
     """The length of dimension `i` of an array, as a 0-d int64."""
 
     __props__ = ("i",)
     limits = (0, LONGEST)
+    only_lengths = True
 
     def __init__(self, i: int) -> None:
         self.i = i
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return ["int64"]
 
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
+    def shapes(self, *types: TensorType) -> Shapes:
         if not 0 <= self.i < types[0].ndim:
-            raise AxisError(
-                message(f"a {types[0]} has no dimension {self.i}", op=self, where=build_site())
-            )
-        return [TensorType("int64", ())]
+            raise AxisError(f"a {types[0]} has no dimension {self.i}")
+        return Shapes([()])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         output_storage[0][0] = np.array(np.shape(inputs[0])[self.i], dtype=np.int64)
 
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """It cannot fail."""
-        return []
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        return [()]
-
     def connection_pattern(self, node: Apply) -> list[list[bool]]:
         return [[False]]
 
@@ -116,7 +104,7 @@ class Shape_i(Op):  # noqa: N801 (the name of the field)
         return [None]
 
 
-class CheckedLength(Op):
+class CheckedLength(TensorOp):
     """A length, as it is, where others are equal: it stands for the length of a term that is not
     computed, and whose computing would have compared them.
 
@@ -127,17 +115,18 @@ class CheckedLength(Op):
 
     __props__ = ("groups", "compared")
     limits = (0, LONGEST)
+    nin = None
 
     def __init__(self, groups: Sequence[int], compared: Op | None) -> None:
         self.groups = tuple(groups)
         self.compared = compared
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
+    def dtypes(self, *types: TensorType) -> list[str]:
+        check_dim_types(types, 1 + sum(self.groups))
+        return ["int64"]
 
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
-        check_dim_types(self, types, 1 + sum(self.groups))
-        return [TensorType("int64", ())]
+    def shapes(self, *types: TensorType) -> Shapes:
+        return Shapes([()])
 
     def __str__(self) -> str:
         return "CheckedLength"
@@ -154,10 +143,10 @@ class CheckedLength(Op):
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         if any(inputs[i] != inputs[j] for i, j in self.pairs()):
-            self.fail(node, inputs)
+            self.refuse(node, inputs)
         output_storage[0][0] = np.array(inputs[0], dtype=np.int64)
 
-    def fail(self, node: Apply, inputs: Sequence[Any]) -> NoReturn:
+    def refuse(self, node: Apply, inputs: Sequence[Any]) -> NoReturn:
         """Raise the error for lengths that differ."""
         i, j = next((i, j) for i, j in self.pairs() if inputs[i] != inputs[j])
         elementwise = getattr(self.compared, "scalar_op", None) is not None
@@ -165,9 +154,6 @@ class CheckedLength(Op):
         raise (BroadcastError if elementwise else ShapeError)(
             message(what, op=self.compared, where=node.where())
         )
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        return [()]
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:
         return [[False] for _ in node.inputs]
@@ -179,7 +165,7 @@ class CheckedLength(Op):
         return [None]
 
 
-class SpecifyShape(Op):
+class SpecifyShape(TensorOp):
     """The same array, with a claim about its shape that is checked when the graph runs; a view.
 
     shape: per dimension the length, None for no claim, or "i" where the length is the next input
@@ -193,55 +179,34 @@ class SpecifyShape(Op):
     __props__ = ("shape",)
     view_map = {0: [0]}
     must_view_map = {0: 0}
+    nin = None
 
     def __init__(self, shape: Sequence[int | str | None]) -> None:
         self.shape = tuple(shape)
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
+    def shapes(self, *types: TensorType) -> Shapes:
+        """The lengths that are claimed are those of the array."""
+        x, *dims = types
+        if x.ndim != len(self.shape):
+            what = f"a {x} cannot have the shape {self.shape}: it has {x.ndim} dimensions"
+            raise NDimError(what)
+        check_dim_types(dims, self.shape.count("i"))
+        lengths = template_lengths(self.shape)
+        equal = [[(0, i), n] for i, n in enumerate(lengths) if n is not None]
+        return Shapes([[(0, i) if n is None else n for i, n in enumerate(lengths)]], equal)
 
-    def infer_types(self, types: tuple[Any, ...]) -> list[TensorType]:
-        type_, *dims = types
-        if type_.ndim != len(self.shape):
-            what = f"a {type_} cannot have the shape {self.shape}: it has {type_.ndim} dimensions"
-            raise NDimError(message(what, op=self, where=build_site()))
-        check_dim_types(self, dims, self.shape.count("i"))
-        static = [None if s == "i" else s for s in self.shape]
-        for i, (claim, known) in enumerate(zip(static, type_.shape, strict=True)):
-            if claim is not None and known is not None and claim != known:
-                what = f"dimension {i} of a {type_} cannot have length {claim}"
-                raise ShapeError(message(what, op=self, where=build_site()))
-        pairs = zip(static, type_.shape, strict=True)
-        return [type_.clone(shape=[known if claim is None else claim for claim, known in pairs])]
+    def is_total(self, node: Apply) -> bool:
+        """Of lengths that are variables nothing is known."""
+        return "i" not in self.shape
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        x, dims = inputs[0], iter(inputs[1:])
-        want = [int(next(dims)) if s == "i" else s for s in self.shape]
-        got = np.shape(x)
-        if len(got) != len(want) or any(
-            w is not None and w != g for w, g in zip(want, got, strict=True)
-        ):
-            what = f"the shape is {got}, where {tuple(want)} was specified"
-            raise ShapeError(message(what, op=self, inputs=node.inputs[:1], where=node.where()))
-        output_storage[0][0] = x
-
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """The lengths that are claimed as numbers; of variables nothing is known."""
-        if "i" in self.shape:
-            return None
-        return [[(0, i), claim] for i, claim in enumerate(self.shape) if isinstance(claim, int)]
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        dims = iter(node.inputs[1:])
-        result: list[Any] = []
-        for claim, known in zip(self.shape, shapes[0], strict=True):
-            if claim is None:
-                result.append(known)
-            else:
-                result.append(next(dims) if claim == "i" else weak_constant(int(claim), "int64"))
-        return [tuple(result)]
+        if np.ndim(inputs[0]) != len(self.shape):
+            what = f"the shape is {np.shape(inputs[0])}, where {self.shape} was specified"
+            self.fail(node, what)
+        self.checked(node, inputs)
+        output_storage[0][0] = inputs[0]
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:
         return [[True], *[[False]] * (len(node.inputs) - 1)]
@@ -320,7 +285,7 @@ def shape_dims(shape: Any) -> list[Any]:
     if not isinstance(shape, Variable):
         return [shape]
     if not isinstance(shape.type, TensorType) or shape.type.ndim > 1 or shape.type.kind not in "iu":
-        raise DTypeError(message("a shape must be integers", inputs=[shape], where=build_site()))
+        raise DTypeError(located("a shape must be integers", inputs=[shape]))
     if shape.type.ndim == 0:
         return [shape]
     if isinstance(shape, Constant):
@@ -328,9 +293,7 @@ def shape_dims(shape: Any) -> list[Any]:
     length = shape.type.shape[0]
     if length is None:
         what = "the number of dimensions is not known: a shape vector needs a known length"
-        raise NDimError(
-            message(what, inputs=[shape], where=build_site(), hint="use specify_shape, or a tuple")
-        )
+        raise NDimError(located(what, inputs=[shape], hint="use specify_shape, or a tuple"))
     return [shape[i] for i in range(length)]  # type: ignore[index]
 
 
@@ -348,7 +311,7 @@ def dim_template(
             template.append(None)
             continue
         if isinstance(d, Variable) and not isinstance(d, Constant):
-            check_dim_types(None, [d.type], 1)
+            check_dim_types([d.type], 1)
             template.append("i")
             inputs.append(cast(d, "int64"))
         elif hasattr(type(d), "__apply_op__"):
@@ -363,17 +326,22 @@ def _static_length(d: Any) -> int:
     """A length that is known now, as a Python integer."""
     value = d.data if isinstance(d, Constant) else d
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
-        raise DTypeError(message(f"a length must be an integer, not {d!r}", where=build_site()))
+        raise DTypeError(located(f"a length must be an integer, not {d!r}"))
     return int(value.__index__())
 
 
-def check_dim_types(op: Any, types: Sequence[Any], number: int) -> None:
+def template_lengths(template: Sequence[Any], first: int = 1) -> list[Any]:
+    """The lengths of a template as those of a shape rule (`tensor/op.py`). first: the input that
+    the first "i" stands for.
+    """
+    inputs = itertools.count(first)
+    return [Value(next(inputs)) if n == "i" else n for n in template]
+
+
+def check_dim_types(types: Sequence[Any], number: int) -> None:
     """Raise `DTypeError` unless there are `number` types, all of 0-d integers."""
     if len(types) != number:
-        raise DTypeError(
-            message(f"takes {number} lengths, not {len(types)}", op=op, where=build_site())
-        )
+        raise DTypeError(f"takes {number} lengths, not {len(types)}")
     for t in types:
         if not isinstance(t, TensorType) or t.ndim != 0 or t.kind not in "iu":
-            what = f"a length must be a 0-d integer, not a {t}"
-            raise DTypeError(message(what, op=op, where=build_site()))
+            raise DTypeError(located(f"a length must be a 0-d integer, not a {t}"))

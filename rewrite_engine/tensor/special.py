@@ -16,11 +16,10 @@ import numpy as np
 from rewrite_engine.errors import DTypeError, message
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
-from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.tensor import math as m
-from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth
+from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
 from rewrite_engine.tensor.reduce import Sum
 from rewrite_engine.tensor.reduction import Reduction, normalize_axes, sorted_axes
 from rewrite_engine.tensor.type import TensorType
@@ -109,10 +108,11 @@ def logsumexp_array(x: Any, axis: Any, keepdims: bool) -> Any:
     return result if keepdims else np.squeeze(result, axis=axis)
 
 
-class _Exponential(Op):
+class _Exponential(TensorOp):
     """What the three share: one float tensor in, axes as a sorted tuple (None: all)."""
 
     __props__: tuple[str, ...] | None = ("axis",)
+    only_lengths = True
 
     def __init__(self, axis: Any = None) -> None:
         self.axis = sorted_axes(axis)
@@ -124,7 +124,8 @@ class _Exponential(Op):
         (x,) = self.convert_inputs(inputs)
         axis = normalize_axes(self.axis, x.type.ndim, self)
         props = {p: getattr(self, p) for p in self.__props__ or ()}
-        return Op.make_node(self if axis == self.axis else type(self)(**props | {"axis": axis}), x)
+        op = self if axis == self.axis else type(self)(**props | {"axis": axis})
+        return TensorOp.make_node(op, x)
 
     def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         """Turn the argument into a float tensor."""
@@ -133,23 +134,15 @@ class _Exponential(Op):
         tensors = [as_tensor_variable(x) for x in inputs]
         return tuple([m.cast(x, float_dtype(x.type.dtype)) for x in tensors])
 
-    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
-        """The type of the input. Raises `DTypeError` if that is no real float."""
-        (x,) = types
-        if x.kind != "f":
-            raise DTypeError(
-                message("takes a real float tensor", op=self, inputs=types, where=build_site())
-            )
-        normalize_axes(self.axis, x.ndim, self)
-        return [x]
+    def dtypes(self, *types: TensorType) -> list[str]:
+        """That of the input. Raises `DTypeError` if that is no real float."""
+        if types[0].kind != "f":
+            raise DTypeError("takes a real float tensor")
+        return [types[0].dtype]
 
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """It cannot fail: of nothing there is a result, too."""
-        return []
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """The shape of the input."""
-        return [tuple(shapes[0])]
+    def shapes(self, *types: TensorType) -> Shapes:
+        normalize_axes(self.axis, types[0].ndim, self)
+        return same_shape(types[0])
 
     def L_op(
         self,
@@ -267,14 +260,9 @@ class LogSumExp(_Exponential):
         """The sum along the same axes."""
         return Sum(axis=self.axis, keepdims=self.keepdims)
 
-    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
-        """The reduced static shape."""
-        (x,) = super().infer_types(types)
-        return [TensorType(x.dtype, self.sum.infer_types(types)[0].shape)]
-
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+    def shapes(self, *types: TensorType) -> Shapes:
         """As that of a sum."""
-        return self.sum.infer_shape(fgraph, node, shapes)
+        return self.sum.shapes(*types)
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

@@ -19,7 +19,6 @@ from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.scalar.dtype import DISCRETE, dtype_name
 from rewrite_engine.tensor import math as m
-from rewrite_engine.tensor.broadcast import build_site
 from rewrite_engine.tensor.constant import as_tensor_variable, operand, weak_constant
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.reduce import Sum
@@ -120,16 +119,8 @@ class Argmax(Reduction):
     def __init__(self, axis: Any = None, keepdims: bool = False) -> None:
         super().__init__(axis, keepdims)
 
-    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
-        """int64, in the reduced static shape."""
-        (x,) = types
-        if 0 in [x.shape[a] for a in self.axes(x.ndim)]:
-            raise ShapeError(
-                message(
-                    "nothing to search: a length is 0", op=self, inputs=types, where=build_site()
-                )
-            )
-        return [TensorType("int64", self.reduced(x.shape))]
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return ["int64"]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -147,7 +138,8 @@ class Argmax(Reduction):
             raise ShapeError(
                 message(str(error), op=self, inputs=[x], where=node.where())
             ) from error
-        output_storage[0][0] = np.asarray(value, np.int64).reshape(self.reduced(x.shape))
+        (shape,) = self.checked(node, [x])
+        output_storage[0][0] = np.asarray(value, np.int64).reshape(shape)
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         """Zero: the position does not change with small changes of the input."""

@@ -127,7 +127,7 @@ def test_dropping_a_long_dimension_is_an_error():
     x = pt.dvector("x")
     y = pt.squeeze(x, 0)
     assert evaluate([y], {x: [5.0]})[0] == 5
-    with pytest.raises(ShapeError, match=r"its length is 2, not 1[\s\S]*test_dimshuffle"):
+    with pytest.raises(ShapeError, match=r"has length 2, it has to be 1[\s\S]*test_dimshuffle"):
         evaluate([y], {x: [5.0, 6.0]})
 
 

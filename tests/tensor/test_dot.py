@@ -136,11 +136,11 @@ def test_errors():
         evaluate([x @ y], {x: np.ones((2, 3)), y: np.ones(4)})
     with pytest.raises(ShapeError, match="MatMul"):
         pt.matmul(pt.tensor(dtype="float64", shape=(5, 2, 3)), a)
-    with pytest.raises(BroadcastError, match="cannot be broadcast"):
+    with pytest.raises(BroadcastError, match="cannot broadcast"):
         pt.matmul(*[pt.tensor(dtype="float64", shape=(n, 2, 2)) for n in (3, 4)])
     t = pt.tensor3("t", dtype="float64")
     u = pt.tensor3("u", dtype="float64")
-    with pytest.raises(BroadcastError, match="cannot be broadcast"):
+    with pytest.raises(BroadcastError, match="cannot broadcast"):
         evaluate([t @ u], {t: np.ones((1, 2, 2)), u: np.ones((3, 2, 2))})
     with pytest.raises(ShapeError, match="have lengths 2 and 3"):
         pt.tensordot(a, a, ((0,), (1,)))

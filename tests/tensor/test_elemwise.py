@@ -134,7 +134,7 @@ def test_a_one_that_is_not_static_does_not_broadcast():
     z = x * y
     with pytest.raises(BroadcastError, match="declare it"):
         evaluate(z, {x: np.ones(1), y: np.ones(3)})
-    with pytest.raises(BroadcastError, match=r"lengths \[2, 3\] in dimension 0"):
+    with pytest.raises(BroadcastError, match=r"dimension 0 .* 2, dimension 0 .* 3\n"):
         evaluate(z, {x: np.ones(2), y: np.ones(3)})
     one = pt.vector("one", shape=(1,))
     assert evaluate(one * y, {one: [2.0], y: np.ones(3)}).tolist() == [2, 2, 2]

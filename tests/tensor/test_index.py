@@ -210,7 +210,7 @@ def test_numbers_are_weak():
 
 def test_values_that_do_not_fit():
     x = TensorType("float64", (4, None))("x")
-    with pytest.raises(BroadcastError, match=r"part of shape \(2, None\)[\s\S]*test_index.py"):
+    with pytest.raises(BroadcastError, match=r"length 3, it has to be 2[\s\S]*test_index.py"):
         x[:2].set(np.ones((3, 1)))
     with pytest.raises(NDimError, match="with 1 dimensions"):
         x[0].set(pt.dmatrix())
@@ -225,7 +225,7 @@ def test_values_that_do_not_fit():
 def test_only_static_ones_broadcast():
     x, y = pt.dvector("x"), pt.dvector("y")
     out = x[:].set(y)
-    with pytest.raises(BroadcastError, match=r"shape \(1,\) does not fit a part of shape \(3,\)"):
+    with pytest.raises(BroadcastError, match=r"has length 1, dimension 0 of .* has length 3"):
         evaluate([out], {x: np.zeros(3), y: np.ones(1)})
     one = TensorType("float64", (1,))("one")
     got = evaluate([x[:].set(one)], {x: np.zeros(3), one: np.ones(1)})[0]

@@ -144,7 +144,10 @@ def test_split_forms():
 
 def test_errors():
     a, b = TensorType("float64", (2, 3))(), TensorType("float64", (2, 4))()
-    with pytest.raises(ShapeError, match=r"dimension 1 differs[\s\S]*test_join.py"):
+    with pytest.raises(
+        ShapeError,
+        match=r"dimension 1 .* 3, dimension 1 .* 4\n[\s\S]*test_join.py",
+    ):
         pt.join(0, a, b)
     assert pt.join(1, a, b).type.shape == (2, 7)
     with pytest.raises(NDimError, match="wrong numbers of dimensions"):

@@ -69,7 +69,7 @@ def test_specify_shape_with_a_variable():
     y = pt.specify_shape(x, (n, 3))
     assert y.type.shape == (None, 3)
     assert evaluate([y], {x: np.ones((2, 3)), n: 2})[0].shape == (2, 3)
-    with pytest.raises(ShapeError, match=r"\(2, 3\), where \(5, 3\) was specified"):
+    with pytest.raises(ShapeError, match=r"shape \(2, 3\) .* has length 2, it has to be 5"):
         evaluate([y], {x: np.ones((2, 3)), n: 5})
 
 
@@ -90,7 +90,9 @@ def test_specify_shape_is_checked():
     with pytest.raises(DTypeError, match="0-d integer"):
         pt.specify_shape(x, (2, pt.dscalar()))
     y = pt.specify_shape(x, (2, 4))
-    with pytest.raises(ShapeError, match=r"the shape is \(2, 5\)[\s\S]*test_shape.py"):
+    with pytest.raises(
+        ShapeError, match=r"\(2, 5\) .* length 5, it has to be 4[\s\S]*test_shape.py"
+    ):
         evaluate([y], {x: np.ones((2, 5))})
 
 

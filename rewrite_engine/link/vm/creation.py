@@ -8,7 +8,6 @@ import numpy as np
 
 from rewrite_engine.errors import ShapeError
 from rewrite_engine.graph.node import Apply, Constant
-from rewrite_engine.link.vm.dims import Check, Dims, axes
 from rewrite_engine.link.vm.failure import error_class
 from rewrite_engine.link.vm.lower import FRESH, Context, Traits, call_op, lower, traits
 from rewrite_engine.tensor.creation import Alloc, AllocEmpty, ARange, Eye
@@ -18,15 +17,6 @@ from rewrite_engine.tensor.creation import Alloc, AllocEmpty, ARange, Eye
 @error_class.register(AllocEmpty)
 def _(op: Any) -> type[ShapeError]:
     return ShapeError
-
-
-@axes.register(Alloc)
-@axes.register(AllocEmpty)
-def _(op: Any, node: Apply, dims: Dims) -> list[Check]:
-    """A length that was read from an array is that array's."""
-    first = 1 if isinstance(op, Alloc) else 0
-    dims.set(node.outputs[0], [dims.counts.get(x) for x in node.inputs[first:]])
-    return []
 
 
 @traits.register(Alloc)

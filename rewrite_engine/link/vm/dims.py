@@ -3,8 +3,7 @@ equality once.
 
 Every axis of every variable has an id; a union-find joins ids that are equal, because an op's
 meaning says so or because the generated code has checked it by then. How an op's output axes come
-from its inputs' is told by `axes`, one function per family of ops, registered in the family's
-file.
+from its inputs' is told by the op's shape rule (`tensor/op.py`); `axes` reads it.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from functools import singledispatch
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.tensor.op import TensorOp, Value
 
 Axes = tuple[int, ...]
 
@@ -121,3 +121,28 @@ def axes(op: Any, node: Apply, dims: Dims) -> list[Check]:
     By default nothing is known but what the types say, and nothing is checked.
     """
     return []
+
+
+@axes.register
+def _(op: TensorOp, node: Apply, dims: Dims) -> list[Check]:
+    """What the shape rule says. Lengths are compared here where NumPy would not."""
+    rule, inputs = op.shapes_of(node), node.inputs
+
+    def axis(length: Any) -> int | None:
+        if length.__class__ is tuple:
+            return dims.of(inputs[length[0]])[length[1]]
+        if isinstance(length, int):
+            return dims.new(length)
+        return dims.counts.get(inputs[length.i]) if isinstance(length, Value) else None
+
+    checks = []
+    for first, *rest in rule.equal:
+        own = axis(first)
+        for other in rest:
+            id_ = axis(other)
+            news = own is not None and id_ is not None and dims.join(own, id_)
+            if news and op.stretches:
+                checks.append(Check(*first, *other))
+    for out, lengths in zip(node.outputs, rule.outputs, strict=True):
+        dims.set(out, [axis(length) for length in lengths])
+    return checks

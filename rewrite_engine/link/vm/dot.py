@@ -6,7 +6,6 @@ import numpy as np
 
 from rewrite_engine.errors import ShapeError
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.vm.dims import Check, Dims, axes
 from rewrite_engine.link.vm.failure import error_class
 from rewrite_engine.link.vm.lower import Context, Traits, lower, traits
 from rewrite_engine.tensor.dot import Dot
@@ -15,15 +14,6 @@ from rewrite_engine.tensor.dot import Dot
 @error_class.register
 def _(op: Dot) -> type[ShapeError]:
     return ShapeError
-
-
-@axes.register
-def _(op: Dot, node: Apply, dims: Dims) -> list[Check]:
-    """NumPy compares the inner dimensions, so they are equal from here on."""
-    a, b = dims.of(node.inputs[0]), dims.of(node.inputs[1])
-    dims.join(a[-1], b[0])
-    dims.set(node.outputs[0], a[:-1] + b[1:])
-    return []
 
 
 @traits.register

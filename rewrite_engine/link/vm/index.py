@@ -7,39 +7,16 @@ from typing import Any
 
 from rewrite_engine.errors import AxisError
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.vm.dims import Check, Dims, axes
 from rewrite_engine.link.vm.emit import mismatch
 from rewrite_engine.link.vm.failure import error_class
 from rewrite_engine.link.vm.lower import FRESH, VIEW, Context, Traits, call_op, lower, traits
-from rewrite_engine.tensor.index import BaseInc, IncSubtensor, IndexOp, Subtensor
-from rewrite_engine.tensor.index_template import INPUT, NEWAXIS, WHOLE, Slice, Template
+from rewrite_engine.tensor.index import IncSubtensor, IndexOp, Subtensor
+from rewrite_engine.tensor.index_template import INPUT, NEWAXIS, Slice, Template
 
 
 @error_class.register
 def _(op: IndexOp) -> type[AxisError]:
     return AxisError
-
-
-@axes.register
-def _(op: Subtensor, node: Apply, dims: Dims) -> list[Check]:
-    """Dimensions that are taken whole keep their lengths."""
-    given: list[int | None] = list(dims.of(node.inputs[0]))
-    kept: list[int | None] = []
-    for e in op.idx_list:
-        if e == NEWAXIS:
-            kept.append(dims.new(1))
-            continue
-        own = given.pop(0)
-        if isinstance(e, Slice):
-            kept.append(own if e == WHOLE else None)
-    dims.set(node.outputs[0], kept + given)
-    return []
-
-
-@axes.register
-def _(op: BaseInc, node: Apply, dims: Dims) -> list[Check]:
-    dims.set(node.outputs[0], dims.of(node.inputs[0]))
-    return []
 
 
 @traits.register

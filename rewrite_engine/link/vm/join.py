@@ -6,7 +6,6 @@ import numpy as np
 
 from rewrite_engine.errors import ShapeError
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.vm.dims import Check, Dims, axes
 from rewrite_engine.link.vm.failure import error_class
 from rewrite_engine.link.vm.lower import FRESH, Context, Traits, lower, traits
 from rewrite_engine.tensor.join import Join, MakeVector
@@ -15,18 +14,6 @@ from rewrite_engine.tensor.join import Join, MakeVector
 @error_class.register
 def _(op: Join) -> type[ShapeError]:
     return ShapeError
-
-
-@axes.register
-def _(op: Join, node: Apply, dims: Dims) -> list[Check]:
-    """NumPy compares the other dimensions, so they are equal from here on."""
-    first, *rest = [dims.of(x) for x in node.inputs]
-    for other in rest:
-        for i, (a, b) in enumerate(zip(first, other, strict=True)):
-            if i != op.axis:
-                dims.join(a, b)
-    dims.set(node.outputs[0], [None if i == op.axis else a for i, a in enumerate(first)])
-    return []
 
 
 @traits.register(Join)

@@ -11,7 +11,6 @@ import numpy as np
 
 from rewrite_engine.errors import ShapeError
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.vm.dims import Check, Dims, axes
 from rewrite_engine.link.vm.failure import error_class
 from rewrite_engine.link.vm.lower import FRESH, Context, Traits, call_op, lower, traits
 from rewrite_engine.tensor.reduce import CAReduce
@@ -30,13 +29,6 @@ from rewrite_engine.tensor.statistics import Argmax
 @error_class.register
 def _(op: Reduction) -> type[ShapeError]:
     return ShapeError
-
-
-@axes.register
-def _(op: Reduction, node: Apply, dims: Dims) -> list[Check]:
-    """The input's dimensions without the reduced ones."""
-    dims.set(node.outputs[0], op.reduced(dims.of(node.inputs[0]), dims.new(1)))
-    return []
 
 
 @traits.register
@@ -82,15 +74,6 @@ def _(op: Argmax, node: Apply, ctx: Context) -> str:
 
 
 # --- along an axis, keeping the shape ---------------------------------------------------------
-
-
-@axes.register(Softmax)
-@axes.register(LogSoftmax)
-@axes.register(ScaledExp)
-@axes.register(CumOp)
-def _(op: Any, node: Apply, dims: Dims) -> list[Check]:
-    dims.set(node.outputs[0], dims.of(node.inputs[0]))
-    return []
 
 
 @traits.register(Softmax)

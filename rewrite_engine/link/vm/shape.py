@@ -25,7 +25,7 @@ from rewrite_engine.link.vm.lower import (
 )
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.reshape import Reshape
-from rewrite_engine.tensor.shape import CheckedLength, Shape, Shape_i, SpecifyShape
+from rewrite_engine.tensor.shape import CheckedLength, Shape, Shape_i
 
 
 @error_class.register
@@ -34,13 +34,6 @@ def _(op: Reshape) -> type[ShapeError]:
 
 
 # --- DimShuffle -------------------------------------------------------------------------------
-
-
-@axes.register
-def _(op: DimShuffle, node: Apply, dims: Dims) -> list[Check]:
-    given, one = dims.of(node.inputs[0]), dims.new(1)
-    dims.set(node.outputs[0], [one if isinstance(o, str) else given[o] for o in op.new_order])
-    return []
 
 
 @traits.register
@@ -91,16 +84,6 @@ def _is_plain(node: Apply) -> bool:
     return all(x.owner is not None and isinstance(x.owner.op, lengths) for x in node.inputs[1:])
 
 
-@axes.register
-def _(op: Reshape, node: Apply, dims: Dims) -> list[Check]:
-    """A length that was read from an array is that array's."""
-    given = iter(node.inputs[1:])
-    dims.set(
-        node.outputs[0], [dims.counts.get(next(given)) if s == "i" else None for s in op.shape]
-    )
-    return []
-
-
 @traits.register
 def _(op: Reshape, node: Apply) -> Traits:
     return VIEW if _is_plain(node) else DEFAULT
@@ -117,13 +100,6 @@ def _(op: Reshape, node: Apply, ctx: Context) -> str:
         parts.append(ctx.scalar(number) if s == "i" else str(s))
     ctx.form = "array"
     return f"{ctx.array(0)}.reshape({', '.join(parts) or '()'})"
-
-
-@axes.register
-def _(op: SpecifyShape, node: Apply, dims: Dims) -> list[Check]:
-    """The dimensions are those of the input, of which more is known from here on."""
-    dims.set(node.outputs[0], dims.of(node.inputs[0]))
-    return []
 
 
 # --- shapes as values -------------------------------------------------------------------------
@@ -180,7 +156,7 @@ def _(op: CheckedLength, node: Apply, ctx: Context) -> str:
     numbers = [ctx.scalar(i) for i in range(len(node.inputs))]
     test = " or ".join([f"{numbers[i]} != {numbers[j]}" for i, j in op.pairs()])
     if test:
-        fail = ctx.name(partial(op.fail, node), "unequal")
+        fail = ctx.name(partial(op.refuse, node), "unequal")
         ctx.line(f"if {test}: {fail}(({', '.join(numbers)}))")
     ctx.form = "scalar"
     return numbers[0]

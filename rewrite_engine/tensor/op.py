@@ -1,0 +1,248 @@
+"""`TensorOp`: the base of ops on tensors. An op states once how its shapes follow from those of
+its inputs (`shapes`); its output types, `infer_shape`, `equal_lengths`, what rules and the VM know
+of lengths, and the check when it runs, are made of that.
+
+A length is an integer; a pair (i, axis), that of a dimension of input i; `Value(i)`, the number
+that input i is; `Computed(rule, of)`; or None, where only the values tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from rewrite_engine.errors import (
+    BroadcastError,
+    ForeignObjectError,
+    MethodNotDefined,
+    ShapeError,
+    message,
+)
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import REMEMBERED, Lengths, Op
+from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
+from rewrite_engine.tensor.type import TensorType
+
+Types = tuple[Any, ...]
+
+
+class Value(NamedTuple):
+    """The length that a 0-d input is."""
+
+    i: int
+
+
+class Computed(NamedTuple):
+    """A length made of others by a rule that takes integers, and 0-d variables."""
+
+    rule: Callable[..., Any]
+    of: Sequence[Any]
+
+
+Length = Any  # int | tuple[int, int] | Value | Computed | None
+Group = Sequence[Length]
+
+
+class Shapes(NamedTuple):
+    """The shapes of the outputs, and groups of lengths that have to be equal."""
+
+    outputs: Sequence[Sequence[Length]]
+    equal: Sequence[Group] = ()
+
+
+def is_dimension(length: Length) -> bool:
+    """Whether a length is that of a dimension of an input: a plain pair."""
+    return length.__class__ is tuple
+
+
+def same_shape(x: Any) -> Shapes:
+    """The rule for one output in the shape of the first input, which is a `x`."""
+    return Shapes([[(0, i) for i in range(x.ndim)]])
+
+
+def resolve(length: Length, of: Callable[[Any], Any]) -> Any:
+    """What a length is, where `of` tells what pairs and `Value`s are; None where that is not known.
+
+    >>> resolve(Computed(int.__add__, [(0, 1), 3]), {(0, 1): 4}.get)
+    7
+    """
+    if length is None or isinstance(length, int):
+        return length
+    if not isinstance(length, Computed):
+        return of(length)
+    parts = [resolve(part, of) for part in length.of]
+    return None if any([part is None for part in parts]) else length.rule(*parts)
+
+
+class TensorOp(Op):
+    """An op on tensors. A subclass defines `dtypes` and `shapes`; both look at the types of the
+    inputs only, and raise errors that say what is wrong: of which op and inputs, and where the user
+    applied it, is added to that.
+    """
+
+    #: the number of inputs; None: any
+    nin: int | None = 1
+    #: whether only lengths that are not equal (`Shapes.equal`) make it fail
+    only_lengths: bool = False
+    #: whether NumPy would stretch a length of 1 where all have to be equal: they are then compared
+    stretches: bool = False
+
+    def dtypes(self, *types: Any) -> Sequence[str]:
+        """The dtypes of the outputs; by default one, that of the first input. Raises
+        `DTypeError`.
+        """
+        return [types[0].dtype]
+
+    def shapes(self, *types: Any) -> Shapes:
+        """How the shapes of the outputs follow from those of the inputs. Raises `NDimError`,
+        `AxisError`, `ShapeError`.
+        """
+        raise MethodNotDefined(f"{self} defines no shapes")
+
+    def is_total(self, node: Apply) -> bool:
+        """Whether only lengths that are not equal make this node fail."""
+        return self.only_lengths
+
+    def misfit(self, types: Types, group: Group) -> type[ShapeError]:
+        """The class of the error for lengths of a group that differ."""
+        return ShapeError
+
+    # --- building -----------------------------------------------------------------------------
+
+    def convert_input(self, x: Any) -> Variable:
+        """Turn one argument into a tensor. Raises `ForeignObjectError`."""
+        return as_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def infer_types(self, types: Types, numbers: Sequence[Any] = ()) -> Sequence[Any]:
+        """The output types. numbers: of inputs that are constants, where lengths are made of
+        them.
+        """
+        if self.nin not in (None, len(types)):
+            inputs = "1 input" if self.nin == 1 else f"{self.nin} inputs"
+            raise TypeError(message(f"takes {inputs}, not {len(types)}", op=self))
+        for t in types:
+            if not isinstance(t, TensorType):
+                raise ForeignObjectError(f"takes tensors, not {t}")
+        dtypes, rule = self.dtypes(*types), self.shapes(*types)
+        known: dict[Any, Any] = {Value(i): n for i, n in enumerate(numbers)}
+
+        def static(length: Any) -> Any:
+            if length in known or isinstance(length, Value):
+                return known.get(length)
+            return types[length[0]].shape[length[1]]
+
+        for group in rule.equal:
+            lengths = {resolve(m, static) for m in group} - {None}
+            if len(lengths) > 1:
+                raise self.unequal(types, [t.shape for t in types], group, static)
+            if lengths:
+                n = lengths.pop()
+                known.update({m: n for m in group if not isinstance(m, Computed)})
+        outputs = [[resolve(d, static) for d in dims] for dims in rule.outputs]
+        return [TensorType(d, s) for d, s in zip(dtypes, outputs, strict=True)]
+
+    # --- shapes -------------------------------------------------------------------------------
+
+    _shapes: dict[Types, Shapes]
+
+    def shapes_of(self, node: Apply) -> Shapes:
+        """`shapes` for a node, remembered."""
+        types = tuple([v.type for v in node.inputs])
+        try:
+            found = self._shapes.get(types)
+        except AttributeError:
+            self._shapes, found = {}, None
+        if found is None:
+            if len(self._shapes) >= REMEMBERED:
+                self._shapes.clear()
+            found = self._shapes[types] = self.shapes(*types)
+        return found
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The lengths as 0-d int64 variables, constants where types know them."""
+
+        def symbolic(length: Any) -> Any:
+            if isinstance(length, Value):
+                return node.inputs[length.i]
+            return shapes[length[0]][length[1]]
+
+        result = []
+        for out, lengths in zip(node.outputs, self.shapes_of(node).outputs, strict=True):
+            found = []
+            for length, known in zip(lengths, out.type.shape, strict=True):
+                n = resolve(length, symbolic) if known is None else known
+                if n is None:
+                    raise MethodNotDefined(f"{self}: the shape depends on values")
+                found.append(weak_constant(n, "int64") if isinstance(n, int) else n)
+            result.append(tuple(found))
+        return result
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """What has to hold for the node to be computed (see `Op`)."""
+        if not self.is_total(node):
+            return None
+
+        def static(length: Any) -> Any:
+            return (
+                None if isinstance(length, Value) else node.inputs[length[0]].type.shape[length[1]]
+            )
+
+        groups = []
+        for group in self.shapes_of(node).equal:
+            found = [resolve(m, static) if isinstance(m, Computed) else m for m in group]
+            if any([m is None or isinstance(m, Value) for m in found]):
+                return None
+            groups.append(found)
+        return groups
+
+    def checked(self, node: Apply, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """The shapes of the outputs for values of the inputs (None: not known). Raises
+        `ShapeError`, `BroadcastError` where lengths are not equal that have to be.
+        """
+        rule, shapes = self.shapes_of(node), [np.shape(x) for x in values]
+
+        def actual(length: Any) -> Any:
+            if isinstance(length, Value):
+                return int(values[length.i])
+            return shapes[length[0]][length[1]]
+
+        for group in rule.equal:
+            if len({resolve(m, actual) for m in group} - {None}) > 1:
+                types = tuple([v.type for v in node.inputs])
+                error = self.unequal(types, shapes, group, actual)
+                self.fail(node, str(error), type(error))
+        return [tuple([resolve(d, actual) for d in dims]) for dims in rule.outputs]
+
+    def fail(self, node: Apply, what: str, error: type[Exception] = ShapeError) -> NoReturn:
+        """Raise an error for a node that runs."""
+        raise error(message(what, op=self, inputs=node.inputs, where=node.where()))
+
+    def unequal(self, types: Types, shapes: Sequence[Any], group: Group, of: Any) -> ShapeError:
+        """The error for lengths of a group that differ; of: tells what they are."""
+        named: dict[Any, str] = {}
+        for member in group:
+            n = resolve(member, of)
+            if is_dimension(member):
+                i, axis = member
+                named.setdefault(n, f"dimension {axis} of a {types[i]} has length {n}")
+            else:
+                named.setdefault(n, f"it has to be {n}")
+        named.pop(None, None)
+        shown = [str(s) for t, s in zip(types, shapes, strict=True) if t.ndim]
+        error, why = self.misfit(types, group), ", ".join(named.values())
+        if issubclass(error, BroadcastError):
+            what = f"cannot broadcast shapes {' and '.join(shown)}: {why}"
+        elif len(shown) == 1:
+            what = f"shape {shown[0]} does not fit: {why}"
+        else:
+            what = f"shapes {' and '.join(shown)} do not fit: {why}"
+        hint = 1 in named and issubclass(error, BroadcastError)
+        return error(f"{what}\n    {STATIC_ONE}" if hint else what)
+
+
+STATIC_ONE = (
+    "a dimension broadcasts only if its type says that it is 1: declare it, as in "
+    "matrix(shape=(1, None)), or use specify_shape or specify_broadcastable"
+)
