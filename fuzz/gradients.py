@@ -177,6 +177,8 @@ class Judge:
             return None
         text = f"derivative {i}{list(at)}: {f!r}, not {mp.nstr(t, 10)}"
         if not np.isfinite(f):
+            if self.around(i, at) == np.inf:
+                return None  # it is not determined whether it is
             kind = self.excuse()
             return None if kind is None else Finding(kind, text)
         apart = float(abs(mpf(float(f)) - t))
@@ -187,6 +189,8 @@ class Judge:
         if cancels and apart <= 16 * float(info.eps):
             return None  # what is left of numbers of size 1 that cancel
         around = self.around(i, at)
+        if around is not None and apart <= max(50 * around, 64 * unit):
+            return None
         vanishes = abs(t) < float(info.tiny) ** 0.5  # so do products of such numbers, on the way
         lost = around is None or vanishes
         if lost and apart > max(
@@ -194,20 +198,20 @@ class Judge:
         ):
             kind = self.excuse()
             return None if kind is None else Finding(kind, text)
-        slack = 50 * around if around is not None else apart
-        if apart <= max(slack, 64 * unit):
-            return None
-        return Finding("gradient wrong", text, apart / max(slack, unit))
+        return Finding("gradient wrong", text, apart / max(50 * (around or 0.0), unit))
 
     def around(self, i: int, at: Any) -> float | None:
-        """How much a derivative moves under noise; None where it is not finite then."""
+        """How much a derivative moves under noise: without end where it is not always finite, None
+        where it never is.
+        """
         if self._noise is None:
             outputs, given = self.target.outputs, self.target.given
             self._noise = spread(outputs, given, SAMPLES, regrouped=self.regrouped) or []
         values = np.array([s[i][at] for s in self._noise], np.longdouble)
-        if not len(values) or not np.isfinite(values).all():
+        finite = np.isfinite(values)
+        if not finite.any():
             return None
-        return float(values.max() - values.min())
+        return float(values.max() - values.min()) if finite.all() else np.inf
 
     def excuse(self) -> str | None:
         """What to call a derivative that is not finite; None if it may be so: functions were used

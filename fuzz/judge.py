@@ -214,6 +214,13 @@ class Judge:
         return bool(np.isfinite(f)) and (self.is_saturated or self.is_blurred)
 
     @property
+    def reaches_far(self) -> bool:
+        """Whether numbers are so large that exponentials of them have more than 400 digits."""
+        values = evaluate(self.case.results, self.case.given)
+        floats = [a for v, a in values.items() if v.type.kind == "f"]
+        return any((np.isfinite(a) & (np.abs(a) > 1000)).any() for a in floats)
+
+    @property
     def is_saturated(self) -> bool:
         """Whether inputs are so large that no digits tell what exponentials leave of a number."""
         floats = [a for v, a in self.case.given.items() if v.type.kind == "f"]
@@ -277,7 +284,8 @@ class Judge:
     def true(self, i: int, place: Any) -> Any:
         """The true value; None where it is not known."""
         truth: Any = None
-        for digits in DIGITS if self.surely else DIGITS[:2]:
+        most = len(DIGITS) if self.surely and self.reaches_far else 2
+        for digits in DIGITS[:most]:
             if digits not in self._truth:
                 self.doubts = []
                 self._truth[digits] = self._exactly(self.start, digits), self.doubts

@@ -72,6 +72,8 @@ def noisy(
 ) -> np.ndarray:
     """A result moved by a unit in the last place (of sums: of what is added up)."""
     op = node.op
+    if isinstance(op, Elemwise) and isinstance(op.scalar_op, Cast) and result.dtype.kind in "iu":
+        return _cut_off(rng, inputs[0], result)
     if result.dtype.kind not in "fc" or not result.size:
         return result
     name = str(op.scalar_op) if isinstance(op, Elemwise) else ""
@@ -94,6 +96,16 @@ def noisy(
         if name in ZEROS or not name:
             moved = np.where((result == 0) & (dice > 0), -result, moved)
         return moved.astype(result.dtype)
+
+
+def _cut_off(rng: Random, x: np.ndarray, result: np.ndarray) -> np.ndarray:
+    """Integers that floats were made; any, where a float is none that the dtype has."""
+    if x.dtype.kind != "f":
+        return result
+    info = np.iinfo(result.dtype)
+    outside = ~((x > float(info.min) - 1) & (x < float(info.max) + 1))
+    chosen = np.array(rng.choice((info.min, 0, 1, info.max)), result.dtype)
+    return np.where(outside, chosen, result)
 
 
 def _narrows(node: Apply) -> bool:
