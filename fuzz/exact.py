@@ -27,7 +27,7 @@ from rewrite_engine.tensor.join import Split
 
 NAN, INF = mpf("nan"), mpf("inf")
 WHOLE = mpf(10) ** 2000  # what is larger is not looked at digit by digit
-TOO_LARGE = mpf(10) ** 5000  # exponentials of more are infinite
+TOO_LARGE = mpf(10) ** 5000  # exponentials of more are not computed
 
 
 class NotKnown(Exception):
@@ -57,6 +57,8 @@ def divide(x: Any, y: Any) -> Any:
 
 def exponential(x: Any) -> Any:
     if abs(x) > TOO_LARGE:
+        if INF > x > 0:
+            raise NotKnown
         return INF if x > 0 else mpf(0)
     return mp.exp(x)
 
@@ -247,6 +249,7 @@ ARRAY: dict[type, Any] = {
     pt.Min: _reduce(extreme["minimum"], None),
     pt.Softmax: _softmax,
     pt.LogSumExp: _logsumexp,
+    pt.ScaledExp: lambda op, x, out: SCALAR["exp"](x),  # which factor they have is left open
     pt.LogSoftmax: lambda op, x, out: x - _logsumexp(op, x, out, True),
     pt.CumOp: _cumulated,
 }
@@ -323,6 +326,8 @@ def _hangs(node: Apply, values: Mapping[Variable, Any], part: float) -> bool:
     less than what digits can tell, or by less than a part of the number.
     """
     name = str(getattr(node.op, "scalar_op", ""))
+    if name in ("add", "sub") and len(node.inputs) == 2 and not part:
+        return _cancels(node, values)
     if not (name in ROUNDING or name == "switch" or (name in TESTS and len(node.inputs) == 2)):
         return False
     sides = [values[v] if v in values else constant(v) for v in node.inputs]
@@ -340,6 +345,17 @@ def _hangs(node: Apply, values: Mapping[Variable, Any], part: float) -> bool:
     pairs = zip(np.ravel(apart), sizes, strict=True)
     differ = [(abs(d), s) for d, s in pairs if d == d and s == s]
     return any((d > 0 or part) and d <= max(near, s) for d, s in differ)
+
+
+def _cancels(node: Apply, values: Mapping[Variable, Any]) -> bool:
+    """Whether what is left of two numbers is less than what digits can tell."""
+    sides = [values[v] if v in values else constant(v) for v in node.inputs]
+    if any(a.dtype != object for a in sides):
+        return False
+    left = np.asarray(sides[0] + sides[1] if str(node.op) == "add" else sides[0] - sides[1])
+    left = np.asarray(np.abs(left), object)
+    sizes = np.broadcast_to((1 + np.abs(sides[0])) * mpf(10) ** (20 - mp.dps), left.shape)
+    return any(0 < d < s for d, s in zip(left.ravel(), sizes.ravel(), strict=True) if d == d)
 
 
 def _vanishes(v: Variable, value: Any, also_zero: bool) -> bool:

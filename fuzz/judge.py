@@ -136,7 +136,10 @@ class Judge:
             varies = (noise != w).any() or truth == int(f) or self.doubts
             if varies or ((truth is None or self.is_close) and self.is_mended):
                 return None
-            return ("value", 0.0 if self.limit(i, place) == int(f) else np.inf)
+            excused = self.limit(i, place) == int(f) or (
+                (truth is None or self.taken) and self.is_limit
+            )
+            return ("value", 0.0 if excused else np.inf)
         if class_of(noise) - {*class_of(np.array([w]))}:
             return None  # it is not determined what it is
         if w.dtype.kind == "c" and not np.isfinite(w):
@@ -148,7 +151,7 @@ class Judge:
         if not (known and np.isfinite(f) and not np.isfinite(w)) and self.is_mended:
             return None  # another value on the way led elsewhere
         if np.isfinite(w):
-            if truth is not None and abs(truth) > 0.99 * largest(w):
+            if self.doubts or (truth is not None and abs(truth) > 0.99 * largest(w)):
                 return None
             return "lost (not finite)", np.inf
         if self.near(truth, f) and (np.isfinite(f) or np.isnan(w)):
@@ -181,7 +184,11 @@ class Judge:
         with mp.workdps(DIGITS[0]):
             true = exact.evaluate(self.case.results, self.start)
         for v, a in values.items():
-            if a.dtype.kind != "f" or v not in true:
+            if a.dtype.kind != "f":
+                continue
+            if v not in true:
+                if v.owner is not None and not np.isfinite(a).all():
+                    return True
                 continue
             known = np.array([t - t == 0 for t in np.ravel(true[v])], bool)
             if (known & ~np.isfinite(np.ravel(a))).any():
@@ -312,6 +319,11 @@ class Judge:
                     self._start |= {v: values[v] for v in node.outputs if v.type.kind != "c"}
         return self._start
 
+    @property
+    def taken(self) -> set[Any]:
+        """The results of steps that are taken as the reference gives them."""
+        return self.start.keys() - self.case.given.keys()
+
     def rough(self, i: int, place: Any) -> Any:
         """How far a true value moves if each step on the way loses its last digits."""
         if self._rough is None:
@@ -325,6 +337,8 @@ class Judge:
         if self._limit is None:
             given = {}
             for v, a in self.start.items():
+                if v in self.taken and isinstance(v.owner.op, ScaledExp):
+                    continue
                 big = exact.exact(a) if v.type.kind == "f" else a
                 for at in np.argwhere(np.isinf(a)) if v.type.kind == "f" else ():
                     big[tuple(at)] = mp.sign(big[tuple(at)]) * mpf(10) ** 400
@@ -337,7 +351,7 @@ class Judge:
         results, doubts = self.case.results, self.doubts if rng is None else None
         with mp.workdps(digits):
             values = exact.evaluate(results, given, doubts=doubts, rng=rng)
-        found: list[Any] = [values.get(v) for v in results]
+        found: list[Any] = [None if v in self.taken else values.get(v) for v in results]
         pairs = zip(found, self.wanted, strict=True)
         return [a if np.shape(a) == w.shape else None for a, w in pairs]
 

@@ -22,6 +22,7 @@ from rewrite_engine.tensor import (
     Sum,
     abs,
     add,
+    cast,
     cosh,
     erf,
     erfc,
@@ -283,7 +284,7 @@ def log_of_one_plus(x):
     if x.head is expm1:
         return x.owner.inputs[0]
     if x.head is erf:
-        return logerfc(-x.owner.inputs[0])
+        return logerfc(-cast(x.owner.inputs[0], x.type.dtype))  # (integers wrap around)
     if x.head is not neg:
         return None
     u = x.owner.inputs[0]
