@@ -1,4 +1,4 @@
-"""Everything that happens to a graph between `function(...)` and the VM, in order.
+"""Everything that happens to a graph between `function(...)` and the linker, in order.
 
 A phase is the rules that name it (`@rule(phase=...)`), under a driver that runs them to a fixed
 point. The packs are tried in the order of `PACKS`, their rules in source order; then come those of
@@ -8,7 +8,7 @@ graph is rewritten.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import NamedTuple
@@ -75,8 +75,9 @@ def merging(rules: RuleSet, name: str) -> GraphRewriter:
 class Phase(NamedTuple):
     """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name.
     also: earlier phases whose rules are used again, because this one makes terms that are not in
-    their normal form. on_request: only for queries that include the phase's name. inside: whether
-    the graphs inside ops get it, too. does: what a trace calls a step that the driver does itself.
+    their normal form. on_request: only for queries that include the phase's name, whatever the
+    linker. inside: whether the graphs inside ops get it, too. does: what a trace calls a step that
+    the driver does itself.
     """
 
     name: str
@@ -96,11 +97,12 @@ class Phase(NamedTuple):
         """The rules of this phase, its own first."""
         return sum((chosen.phase(name) for name in self.also), chosen.phase(self.name))
 
-    def wanted(self, query: Query) -> bool:
-        """Whether a query leaves the phase in."""
-        if self.on_request and self.name not in query.include:
-            return False
-        return not self.names & query.exclude
+    def wanted(self, query: Query, phases: Collection[str]) -> bool:
+        """Whether the phase is among those of a linker, or a query includes it, and none excludes
+        it.
+        """
+        asked = self.name in query.include or (not self.on_request and self.name in phases)
+        return asked and not self.names & query.exclude
 
 
 PHASES = (
@@ -118,6 +120,7 @@ PHASES = (
     ),
 )
 
+NAMES = tuple([phase.name for phase in PHASES])
 WHOLE = "pipeline"  # what results call all phases together; no name that a query may use
 #: names a query may use that no rule has: what drivers do, and assumptions a user may grant
 KNOWN = ALWAYS.union(*(p.names for p in PHASES))
@@ -161,14 +164,13 @@ def known_rules(query: Query | None = None, additions: tuple[Addition, ...] = ()
 
 def with_phases(rules: RuleSet) -> RuleSet:
     """The rules, if each names a phase, and one that exists."""
-    phases = [phase.name for phase in PHASES]
     for rule in rules:
         if rule.phase is None:
             raise rule.without_phase()
-        if rule.phase not in phases:
+        if rule.phase not in NAMES:
             raise UnknownNameError(
                 f"the rule {rule.name} ({source_line(*rule.where)}) belongs to the phase "
-                f"{rule.phase!r}, which does not exist; there are {', '.join(phases)}"
+                f"{rule.phase!r}, which does not exist; there are {', '.join(NAMES)}"
             )
     return rules
 
@@ -178,23 +180,28 @@ def optimizer(
     query: Query | None = None,
     extra: RuleSet | tuple[Addition, ...] = (),
     budget: RunBudget | None = None,
+    phases: tuple[str, ...] = NAMES,
 ) -> SequentialOptimizer:
     """The phases, with the rules that a query selects (default: all that need no leave).
 
-    extra: rules to use beside the others. budget: of each phase. Raises `UnknownNameError` for a
-    name that nothing has, `PatternError` for an extra rule whose phase is not asked for, and what
-    `known_rules` raises.
+    extra: rules to use beside the others. budget: of each phase. phases: those that a linker names.
+    Raises `UnknownNameError` for a name that nothing has, `PatternError` for an extra rule whose
+    phase is not asked for, and what `known_rules` raises.
     """
     query = query or Query()
     additions = (Addition(extra),) if isinstance(extra, RuleSet) else extra
     rules = known_rules(query, additions)
     check_names(query, rules)
     for addition in additions:
-        check_asked_for(query, addition.rules)
+        check_asked_for(query, addition.rules, phases)
+    for name in phases:
+        if name not in NAMES:
+            known = ", ".join(NAMES)
+            raise UnknownNameError(f"a linker asks for the phase {name!r}; there are {known}")
     chosen = rules.query(query)
-    phases = [phase for phase in PHASES if phase.wanted(query)]
-    parts = [phase.driver(phase.rules(chosen), phase.name) for phase in phases]
-    inside = [part for part, phase in zip(parts, phases, strict=True) if phase.inside]
+    wanted = [phase for phase in PHASES if phase.wanted(query, phases)]
+    parts = [phase.driver(phase.rules(chosen), phase.name) for phase in wanted]
+    inside = [part for part, phase in zip(parts, wanted, strict=True) if phase.inside]
     for part in parts:
         part.budget = budget or part.budget
         if isinstance(part, InnerGraphs):
@@ -214,17 +221,16 @@ def check_names(query: Query, rules: RuleSet) -> None:
         return
     name = min(unknown)
     if name == WHOLE:
-        phases = ", ".join(phase.name for phase in PHASES)
-        raise UnknownNameError(f"{name!r} is all phases together: choose among {phases}")
+        raise UnknownNameError(f"{name!r} is all phases together: choose among {', '.join(NAMES)}")
     hint = did_you_mean(name, rules.names | KNOWN | packs)
     raise UnknownNameError(f"no rule, pack, phase, tag or claim is called {name!r}{hint}")
 
 
-def check_asked_for(query: Query, added: RuleSet) -> None:
+def check_asked_for(query: Query, added: RuleSet, phases: Collection[str]) -> None:
     """Refuse rules that were added where the phase they belong to has to be asked for, and is not:
     they would do nothing. (What a query excludes may be there.)
     """
-    for name in [phase.name for phase in PHASES if phase.on_request]:
+    for name in [p.name for p in PHASES if p.on_request or p.name not in phases]:
         if name in query.include | query.exclude:
             continue
         for rule in added.phase(name):

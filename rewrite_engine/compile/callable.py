@@ -13,7 +13,7 @@ from rewrite_engine.compile.mode import Mode
 from rewrite_engine.errors import InputError, UpdateTypeError, refuse_options
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.link import linker
+from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.program import Argument, Cell, Linked, Program
 
 
@@ -43,7 +43,7 @@ class Function(partial):  # type: ignore[type-arg]
         trust: bool = False,
         checks: Checks | None = None,
     ) -> Function:
-        linked = linker(mode.linker)(program, trust=trust)
+        linked = get_linker(mode.linker).link(program, trust=trust)
         self = super().__new__(cls, linked.call if checks is None else checks.before(linked.call))
         self._checks = checks
         self.program = program
@@ -106,7 +106,7 @@ class Function(partial):  # type: ignore[type-arg]
     def trust_input(self, value: bool) -> None:
         if bool(value) == self._trust:
             return
-        linked = linker(self.mode.linker)(self.program, trust=bool(value))
+        linked = get_linker(self.mode.linker).link(self.program, trust=bool(value))
         call = linked.call if self._checks is None else self._checks.before(linked.call)
         state = dict(self.__dict__, _linked=linked, _trust=bool(value))
         partial.__setstate__(self, (call, (), {}, state))  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
     Mode("fast_run")                              everything
     Mode("fast_compile")                          only what makes the graph small
+    Mode(linker="py")                             run by `perform`, node by node
     Mode("fast_run").excluding("inplace")         by tag, or by a rule's name
     Mode("fast_run") + my_rule                    beside the others
     Mode(optimizer=None)                          the graph as it was built
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.config import config
 from rewrite_engine.errors import UnknownNameError, describe
-from rewrite_engine.link import LINKERS
+from rewrite_engine.link.linker import LINKERS, get_linker
 from rewrite_engine.match.query import Query
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ MODES = {
     "fast_run": Query(),
     "fast_compile": Query(exclude=frozenset({"specialize", "inplace"})),
 }
+#: what the field has, and is not here yet
+LATER = frozenset(
+    {"c", "c|py", "cvm", "dask", "debugmode", "debug_mode", "jax", "mlx", "nanguardmode", "native",
+     "numba", "pytorch"}
+)  # fmt: skip
 
 
 class Mode:
@@ -48,23 +54,18 @@ class Mode:
     def __init__(
         self, linker: str = "vm", optimizer: Any = DEFAULT, query: Query | None = None
     ) -> None:
-        key = str(linker).casefold()
-        if key in MODES:
-            self.name, self.linker, found = key, "vm", MODES[key]
-        elif key in LINKERS:
-            self.name, self.linker, found = "fast_run", key, Query()
+        self.name, self.linker = "fast_run", "vm"
+        if isinstance(linker, str) and linker.casefold() in MODES:
+            self.name = linker.casefold()
         else:
-            raise UnknownNameError(
-                f"no mode or linker is called {linker!r}; modes: {', '.join(MODES)}; "
-                f"linkers: {', '.join(LINKERS)}"
-            )
+            self.linker = _linker_name(linker)
         if isinstance(optimizer, str) and optimizer != DEFAULT:
             if optimizer.casefold() not in MODES:
                 raise UnknownNameError(
                     f"no optimizer is called {optimizer!r}; there are {', '.join(MODES)}"
                 )
-            self.name = optimizer.casefold()
-            found, optimizer = MODES[self.name], DEFAULT
+            self.name, optimizer = optimizer.casefold(), DEFAULT
+        found = MODES[self.name]
         if not (
             optimizer is None or isinstance(optimizer, str | Query) or hasattr(optimizer, "rewrite")
         ):
@@ -84,7 +85,7 @@ class Mode:
             return self._optimizer
         from rewrite_engine.rules.pipeline import optimizer
 
-        return optimizer(self.query, self.additions)
+        return optimizer(self.query, self.additions, phases=get_linker(self.linker).phases)
 
     @property
     def rules(self) -> RuleSet:
@@ -149,19 +150,21 @@ class Mode:
         return self._with(self.query.requiring(*tags))
 
     def __repr__(self) -> str:
-        text = (
-            f"Mode({self.name!r}"
-            if self._optimizer == DEFAULT
-            else f"Mode(optimizer={self._optimizer!r}"
-        )
-        text += f", linker={self.linker!r})" if self.linker != "vm" else ")"
+        said = [] if self.linker == "vm" else [f"linker={self.linker!r}"]
+        if self._optimizer != DEFAULT:
+            said.append(f"optimizer={self._optimizer!r}")
+        elif not said:
+            said.append(repr(self.name))
+        elif self.name != "fast_run":
+            said.append(f"optimizer={self.name!r}")
+        text = f"Mode({', '.join(said)})"
         for rules, *how in self.additions:
-            said = [
+            options = [
                 f", {name}={value!r}"
                 for name, value in zip(("overwrite", "before", "after"), how, strict=True)
                 if value
             ]
-            text += f".adding({', '.join(rules.by_name)}{''.join(said)})"
+            text += f".adding({', '.join(rules.by_name)}{''.join(options)})"
         return text + self.query.calls(MODES.get(self.name, Query()))
 
     def __eq__(self, other: object) -> bool:
@@ -172,6 +175,20 @@ class Mode:
 
     def __hash__(self) -> int:
         return hash((self.linker, self.query, self.additions))
+
+
+def _linker_name(linker: Any) -> str:
+    """The name of a linker as it was registered."""
+    key = linker.casefold() if isinstance(linker, str) else None
+    if key in LINKERS:
+        return key
+    names = f"modes: {', '.join(MODES)}; linkers: {', '.join(LINKERS)}"
+    if key in LATER:
+        raise UnknownNameError(f"there is no {linker!r} yet; {names}")
+    if key is None:
+        what = f"a linker is given by its name (see `register_linker`), not {describe(linker)}"
+        raise UnknownNameError(f"{what}; {names}")
+    raise UnknownNameError(f"no mode or linker is called {linker!r}; {names}")
 
 
 def get_mode(mode: Any = None) -> Mode:

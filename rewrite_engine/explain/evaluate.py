@@ -17,7 +17,7 @@ from rewrite_engine.graph.destroyhandler import named
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import ancestors
-from rewrite_engine.link import linker
+from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.program import Argument, Program, schedule
 from rewrite_engine.link.vm.plan import Plan
 from rewrite_engine.scalar.op import Cast
@@ -145,7 +145,7 @@ def run(
     """
     arguments = tuple([_as_argument(spec) for spec in inputs])
     program = Program(fgraph, arguments, "explained", len(fgraph.outputs), "list")
-    return list(linker(mode.linker)(program).call(*[copied(v) for v in values]))
+    return list(get_linker(mode.linker).link(program).call(*[copied(v) for v in values]))
 
 
 def _as_argument(spec: Any) -> Argument:

@@ -20,7 +20,7 @@ from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.match.sample import unbuilt
-from rewrite_engine.rules.pipeline import KNOWN, PHASES, known_rules, optimizer
+from rewrite_engine.rules.pipeline import KNOWN, NAMES, PHASES, known_rules, optimizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def why_not(rule: Rule | str, variable: Variable, fgraph: Any = None) -> WhyNot:
     node = variable.owner
     if node is None:
         raise ValueError(f"{variable!r} is an input or a constant: rules apply to nodes")
-    if fgraph is None and rule.phase in [phase.name for phase in PHASES]:
+    if fgraph is None and rule.phase in NAMES:
         answer = _in_phase(rule, node, variable)
         if answer is not None:
             return answer
@@ -131,7 +131,7 @@ def _pipeline(rule: Rule, variable: Variable) -> tuple[bool, FunctionGraph, Func
     shipped = rule in known_rules(query)
     extra = RuleSet() if shipped else RuleSet([rule])
     without = query.excluding(rule.name) if shipped else query
-    phases = [phase for phase in PHASES if phase.wanted(query)]
+    phases = [phase for phase in PHASES if phase.wanted(query, NAMES)]
     place = next(i for i, phase in enumerate(phases) if phase.name == rule.phase)
     drivers = optimizer(without), optimizer(without), optimizer(query, extra)
     graphs = [FunctionGraph(None, [variable]) for _ in drivers]

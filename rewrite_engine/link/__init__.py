@@ -1,28 +1,27 @@
-"""How graphs run: one folder per way of running, siblings that do not know each other.
+"""How graphs run: a linker per way of running, siblings that do not know each other.
 
-`vm` generates one Python function that calls NumPy. A linker takes a `Program` and returns a
-`Linked` (`link/program.py`).
+`vm` generates one Python function that calls NumPy; `py` runs node by node. What surrounds what a
+linker makes (arguments, states, results, errors) is the same for all (`shell.py`). To write one:
+`docs/writing_linkers.md`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
+from rewrite_engine.link.failure import failed
+from rewrite_engine.link.linker import LINKERS, Linker, get_linker, register_linker
+from rewrite_engine.link.perform import runner
+from rewrite_engine.link.program import Linked, Program, schedule
+from rewrite_engine.link.py import PyLinker
 
-from rewrite_engine.errors import UnknownNameError
-from rewrite_engine.link.program import Linked, Program
-
-#: names of linkers → module with `link(program, **options)`
-LINKERS = {"vm": "rewrite_engine.link.vm"}
-
-
-def linker(name: str) -> Callable[..., Linked]:
-    """Return the linker of that name. Raises `UnknownNameError`."""
-    if name not in LINKERS:
-        raise UnknownNameError(
-            f"no linker is called {name!r}; there are {', '.join(sorted(LINKERS))}"
-        )
-    return import_module(LINKERS[name]).link  # type: ignore[no-any-return]
-
-
-__all__ = ["LINKERS", "Linked", "Program", "linker"]
+__all__ = [
+    "LINKERS",
+    "Linked",
+    "Linker",
+    "Program",
+    "PyLinker",
+    "failed",
+    "get_linker",
+    "register_linker",
+    "runner",
+    "schedule",
+]

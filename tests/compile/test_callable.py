@@ -17,6 +17,8 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.compile import Function, Mode, function, shared
 from rewrite_engine.errors import BroadcastError, InputError, UpdateTypeError
 
+pytestmark = pytest.mark.usefixtures("linker")
+
 PLAIN = Mode(optimizer=None)
 x, y = pt.vector("x"), pt.vector("y")
 

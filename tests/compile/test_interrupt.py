@@ -18,6 +18,8 @@ from rewrite_engine.rewrite import driver
 from rewrite_engine.rewrite.strategies import innermost, repeat, seq, topdown
 from rewrite_engine.rules.pipeline import all_rules
 
+pytestmark = pytest.mark.usefixtures("linker")
+
 x, w = pt.dvector("x"), pt.dmatrix("w")
 p = 1 / (1 + pt.exp(-(w @ x)))
 loss = -(pt.sin(x) * pt.log(p) + (1 - pt.sin(x)) * pt.log(1 - p)).sum()

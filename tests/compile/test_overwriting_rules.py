@@ -16,7 +16,7 @@ from rewrite_engine import In, Mode
 from rewrite_engine.config import config
 from rewrite_engine.errors import InconsistencyError, RuleError
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.link import linker
+from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.program import Argument, Program
 from rewrite_engine.match.decorate import node_rewriter, relation
 from rewrite_engine.rewrite.driver import GraphRewriter
@@ -169,7 +169,7 @@ def test_every_driver_leaves_the_graph_as_it_was(driver: Any, one: Any) -> None:
 def run(graph: FunctionGraph) -> Any:
     arguments = tuple(Argument(v.type, v.name) for v in graph.inputs)
     program = Program(graph, arguments, n_results=len(graph.outputs))
-    return linker("vm")(program).call
+    return get_linker("vm").link(program).call
 
 
 def test_as_a_warning_the_rest_is_rewritten() -> None:

@@ -27,6 +27,8 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.tensor.type import TensorType
 
+pytestmark = pytest.mark.usefixtures("linker")
+
 PLAIN = Mode(optimizer=None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rewrite_engine.link.vm.names import Names, parameter_names, unique
+from rewrite_engine.link.names import Names, parameter_names, unique
 
 
 class Counting(set[str]):

@@ -92,7 +92,7 @@ def test_small_arrays_keep_nothing() -> None:
 
 
 def shelf_of(f: Any) -> Shelf:
-    return f.free.__self__  # type: ignore[no-any-return]
+    return f.free.__self__.shelf  # type: ignore[no-any-return]
 
 
 def test_large_temporaries_are_kept_and_freed() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import BroadcastError
-from rewrite_engine.link.vm import function, quiet
+from rewrite_engine.link import quiet, shell
 from tests.link.reference import link
 
 
@@ -25,10 +25,10 @@ def test_the_way_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quiet, "copy_context", dict)
     enter, leave, state, now = quiet._find()
     assert now() is None
-    monkeypatch.setattr(function, "enter", enter)
-    monkeypatch.setattr(function, "leave", leave)
+    monkeypatch.setattr(shell, "enter", enter)
+    monkeypatch.setattr(shell, "leave", leave)
     monkeypatch.setattr(quiet, "leave", leave)
-    monkeypatch.setattr(function, "QUIET", state)
+    monkeypatch.setattr(shell, "QUIET", state)
     x, y = pt.vectors("x y")
     with np.errstate(all="raise"):
         assert link([x], 1 / x).call(np.zeros(1))[0] == np.inf
@@ -43,7 +43,7 @@ def test_an_interrupt_while_warnings_are_switched_off(monkeypatch: pytest.Monkey
         quiet.enter(state)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(function, "enter", interrupted)
+    monkeypatch.setattr(shell, "enter", interrupted)
     x = pt.vector("x")
     f = link([x], 1 / x).call
     with pytest.raises(KeyboardInterrupt):
@@ -64,7 +64,7 @@ def test_without_a_global_lock_states_are_guarded(monkeypatch: pytest.MonkeyPatc
     from rewrite_engine.compile import Mode, shared
     from rewrite_engine.compile import function as compiled
 
-    monkeypatch.setattr(function, "_FREE_THREADED", True)
+    monkeypatch.setattr(shell, "_FREE_THREADED", True)
     w: Any = shared(np.zeros(1), "w")
     f = compiled([], w * 1, updates={w: w + 1}, mode=Mode(optimizer=None))
     assert f.source.count("with state_lock:") == 2

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from rewrite_engine.link.vm import emit, function
+from rewrite_engine.link.vm import emit, linker
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from tests.link.reference import link, random_graphs, reference, values_for
 
@@ -60,7 +60,7 @@ def test_random_graph_in_place(graph: Any) -> None:
 @given(random_graphs())
 def test_random_graph_with_kept_buffers_and_short_parts(graph: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(function, "LARGE", 0)
+        patch.setattr(linker, "LARGE", 0)
         patch.setattr(emit, "CHUNK", 3)
         check(*graph)
         check(*graph, rewrite=in_place)

@@ -1,28 +1,28 @@
-"""Computes graphs node by node with `Op.perform`, so that tests of ops need no linker."""
+"""What graphs compute, by the reference linker: node by node with `Op.perform`, every value held
+against its static type.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from rewrite_engine.graph.node import Constant
-from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.link import get_linker
 
 
-def evaluate(output: Any, given: dict[Any, Any] | None = None) -> Any:
-    """The value of a variable, checked against its static type; inputs are filtered by theirs."""
+def evaluate(output: Any, given: Mapping[Any, Any] | None = None) -> Any:
+    """The value of a variable; values for inputs are filtered by their types."""
     values = {x: x.type.filter(v) for x, v in (given or {}).items()}
+    return evaluate_all([output], values)[0]
 
-    def value(x: Any) -> Any:
-        return x.data if isinstance(x, Constant) else values[x]
 
-    for node in toposort([output], list(values)):
-        cells: list[list[Any]] = [[None] for _ in node.outputs]
-        node.op.perform(node, [value(x) for x in node.inputs], cells)
-        for out, (result,) in zip(node.outputs, cells, strict=True):
-            values[out] = out.type.filter(np.asarray(result), strict=True)
-    return value(output)
+def evaluate_all(outputs: Sequence[Any], given: Mapping[Any, Any]) -> Sequence[Any]:
+    """The values of variables, from values that are of the right types."""
+    graph = FunctionGraph(list(given), outputs, merging=False)
+    return get_linker("py").compile(graph)(*given.values())
 
 
 def numeric_gradient(f: Any, args: list[np.ndarray], weights: np.ndarray, eps: float = 1e-6) -> Any:

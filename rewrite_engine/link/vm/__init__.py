@@ -1,16 +1,16 @@
 """The VM: a graph becomes one generated Python function that calls NumPy.
 
-`function.py` puts the function together, `plan.py` decides what may be overwritten and kept,
-`emit.py` writes the body, `lower.py` is where ops say how they run; the files named after families
-of ops do so for the shipped ones. Not here yet: lazy branches (a block of lines under an `if`, made
-in `emit.py`), timing per node (a second function with stamps, made by `function.Writer` as the
-variant for large arrays is), and running clusters in blocks.
+`linker.py` puts it together, `plan.py` decides what may be overwritten and kept, `emit.py` writes
+the body, `lower.py` is where ops say how they run; the files named after families of ops do so for
+the shipped ones. What surrounds the body is `link/shell.py`. Not here yet: lazy branches (a block
+of lines under an `if`, made in `emit.py`), timing per node (a second function with stamps, as that
+for large arrays), and running clusters in blocks.
 """
 
 from __future__ import annotations
 
 from rewrite_engine.link.vm import creation, dot, elemwise, index, join, reduce, shape
-from rewrite_engine.link.vm.function import link
+from rewrite_engine.link.vm.linker import LINKER
 from rewrite_engine.link.vm.lower import FRESH, VIEW, Context, Traits, lower, traits
 
-__all__ = ["FRESH", "VIEW", "Context", "Traits", "link", "lower", "traits"]
+__all__ = ["FRESH", "LINKER", "VIEW", "Context", "Traits", "lower", "traits"]

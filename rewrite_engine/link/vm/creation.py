@@ -6,17 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import ShapeError
 from rewrite_engine.graph.node import Apply, Constant
-from rewrite_engine.link.vm.failure import error_class
 from rewrite_engine.link.vm.lower import FRESH, Context, Traits, call_op, lower, traits
 from rewrite_engine.tensor.creation import Alloc, AllocEmpty, ARange, Eye
-
-
-@error_class.register(Alloc)
-@error_class.register(AllocEmpty)
-def _(op: Any) -> type[ShapeError]:
-    return ShapeError
 
 
 @traits.register(Alloc)

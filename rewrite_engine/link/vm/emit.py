@@ -1,79 +1,45 @@
 """Writing the body of a generated function: one physical line per node, registers that are used
 again.
 
-`Body` walks over the steps of a plan and asks `lower` for the code of each. What surrounds the
-body (parameters, checks, state, errors) is `function.py`; what is decided beforehand is
+`Lines` walks over the steps of a plan and asks `lower` for the code of each. What surrounds the
+body (parameters, checks, state, errors) is `link/shell.py`; what is decided beforehand is
 `plan.py`.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from rewrite_engine.errors import BroadcastError
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.link.code import Block, Body
+from rewrite_engine.link.failure import mismatch
+from rewrite_engine.link.names import Names
 from rewrite_engine.link.vm.dims import Check
 from rewrite_engine.link.vm.lower import ByClass, lower
-from rewrite_engine.link.vm.names import Names
 from rewrite_engine.link.vm.plan import Plan, Step
-from rewrite_engine.link.vm.workspace import fit
+from rewrite_engine.link.vm.workspace import Shelf, fit
 
 CHUNK = 1000  # nodes in one function, when there are many
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
-@dataclass(slots=True)
-class Block:
-    """Consecutive lines. about: for each line the node's position and the names its inputs have
-    there. reads, takes, leaves: what it uses of the arguments, and of the registers that earlier
-    blocks left; the registers it leaves to later ones. A block knows of those that it uses, not of
-    all that are alive, so that the text of many blocks grows with the graph."""
-
-    lines: list[str] = field(default_factory=list)
-    about: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
-    reads: list[str] = field(default_factory=list)
-    takes: list[str] = field(default_factory=list)
-    leaves: list[str] = field(default_factory=list)
-
-
-class Mismatch(BroadcastError):
-    """What generated code raises where shapes differ; it is replaced by a `BroadcastError` with
-    all details.
-    """
-
-
-def mismatch() -> None:
-    """Called by generated code where shapes differ."""
-    raise Mismatch
-
-
-class Body:
-    """The lines of all nodes, in blocks.
-
-    place: where the variables alive at this point are. keep: whether large temporaries are kept
-    between calls.
-    """
+class Lines(Body):
+    """The lines of all nodes, in blocks. keep: where large temporaries are kept between calls."""
 
     def __init__(
-        self, plan: Plan, names: Names, places: dict[Variable, str], prefix: str, keep: bool = False
+        self, plan: Plan, names: Names, places: dict[Variable, str], keep: Shelf | None = None
     ) -> None:
+        super().__init__(names, places)
         self.plan = plan
-        self.names = names
-        self.place = dict(places)
-        self.prefix = prefix
         self.keep = keep
-        self.form: dict[Variable, str] = {}  # of 0-d values
         self.scalars: dict[Variable, str] = {}  # NumPy scalars of variables that are arrays
         self.numbers: dict[Variable, str] = {}  # NumPy scalars of constants
-        self.free: dict[str, None] = {}  # registers nobody uses, the latest last
-        self.registers: set[str] = set()
-        self.warns = False
-        self.arguments = frozenset(self.place.values())
-        self.left: set[str] = set()  # registers that blocks left and none has taken yet
-        self.blocks = [Block()]
+        if keep is not None:
+            self.carried = ("_workspace",)
+            self.opening = [f"_workspace = {names.add(keep.take, 'take')}()"]
+            self.closing = [f"{names.add(keep.free.append, 'give')}(_workspace)"]
         self.lower = ByClass(lower)
         for i, step in enumerate(plan.steps):
             if i and i % CHUNK == 0 and len(plan.steps) - i > CHUNK // 2:
@@ -87,7 +53,7 @@ class Body:
 
     def _close(self, block: Block) -> None:
         """Note what a block that is complete takes from others and leaves to them."""
-        used = {name for _, inputs in block.about for name in inputs}
+        used = {name for about in block.about if about for name in about[1]}
         used.update(*[_NAME.findall(line) for line in block.lines])
         block.reads = sorted(used & self.arguments)
         block.takes = sorted(used & self.left)
@@ -96,22 +62,6 @@ class Body:
         self.left.update(block.leaves)
 
     # --- registers ----------------------------------------------------------------------------
-
-    def register(self) -> str:
-        """Return a register that nobody uses."""
-        if self.free:
-            return self.free.popitem()[0]
-        name = f"{self.prefix}{len(self.registers)}"
-        self.registers.add(name)
-        return name
-
-    def refer(self, v: Variable) -> str:
-        """The expression for a variable: a register, a parameter, or a constant's global name."""
-        found = self.place.get(v)
-        if found is None:
-            assert isinstance(v, Constant), v  # whatever else is alive has a place
-            return self.names.add(v.data, v.name or "c")
-        return found
 
     def number(self, v: Constant) -> str:
         """The global name of a 0-d constant as a NumPy scalar."""
@@ -243,7 +193,7 @@ class NodeContext:
 
     __slots__ = ("body", "copies", "form", "inputs", "lines", "name", "node", "own", "target")
 
-    def __init__(self, body: Body, step: Step) -> None:
+    def __init__(self, body: Lines, step: Step) -> None:
         self.body = body
         self.node: Apply = step.node
         self.form = "any"
@@ -256,7 +206,7 @@ class NodeContext:
         self.inputs = tuple([place.get(v) or body.refer(v) for v in step.node.inputs])
         if step.into is not None:
             self.target = self.array(step.into) if body.form else self.inputs[step.into]
-        elif body.keep and step.slot is not None and step.like is not None:
+        elif body.keep is not None and step.slot is not None and step.like is not None:
             self.target = self._buffer(step)
 
     def _buffer(self, step: Step) -> str:

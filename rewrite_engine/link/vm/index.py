@@ -5,18 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from rewrite_engine.errors import AxisError
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.vm.emit import mismatch
-from rewrite_engine.link.vm.failure import error_class
+from rewrite_engine.link.failure import mismatch
 from rewrite_engine.link.vm.lower import FRESH, VIEW, Context, Traits, call_op, lower, traits
-from rewrite_engine.tensor.index import IncSubtensor, IndexOp, Subtensor
+from rewrite_engine.tensor.index import IncSubtensor, Subtensor
 from rewrite_engine.tensor.index_template import INPUT, NEWAXIS, Slice, Template
-
-
-@error_class.register
-def _(op: IndexOp) -> type[AxisError]:
-    return AxisError
 
 
 @traits.register

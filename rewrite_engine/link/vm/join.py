@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rewrite_engine.errors import ShapeError
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.vm.failure import error_class
 from rewrite_engine.link.vm.lower import FRESH, Context, Traits, lower, traits
 from rewrite_engine.tensor.join import Join, MakeVector
-
-
-@error_class.register
-def _(op: Join) -> type[ShapeError]:
-    return ShapeError
 
 
 @traits.register(Join)

@@ -16,11 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import singledispatch
-from threading import Lock
 from typing import Any, NamedTuple, Protocol
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.graph.op import Op
+from rewrite_engine.link.perform import runner
 
 
 class Traits(NamedTuple):
@@ -113,55 +112,5 @@ def lower(op: Any, node: Apply, ctx: Context) -> str | None:
 
 def call_op(op: Any, node: Apply, ctx: Context) -> str:
     """Code that calls `perform`, or the thunk of an op that makes its own."""
-    own_thunk = type(op).make_thunk is not Op.make_thunk
-    run = call_thunk(op, node) if own_thunk else call_perform(op, node)
     inputs = ", ".join([ctx.array(i) for i in range(len(node.inputs))])
-    return f"{ctx.name(run, type(op).__name__)}({inputs})"
-
-
-def call_perform(op: Any, node: Apply) -> Callable[..., Any]:
-    """Return a function of the input values that runs `perform`; every call has storage cells of
-    its own.
-    """
-    op.prepare_node(node, None, None, "py")
-    perform, count = op.perform, len(node.outputs)
-    if count == 1:
-
-        def run(*inputs: Any) -> Any:
-            cell = [None]
-            perform(node, list(inputs), [cell])
-            return cell[0]
-
-    else:
-
-        def run(*inputs: Any) -> Any:
-            cells: list[list[Any]] = [[None] for _ in range(count)]
-            perform(node, list(inputs), cells)
-            return tuple([cell[0] for cell in cells])
-
-    return run
-
-
-def call_thunk(op: Any, node: Apply) -> Callable[..., Any]:
-    """Return a function of the input values that runs the op's own thunk; one call at a time, as
-    cells are shared.
-    """
-    storage: dict[Any, list[Any]] = {v: [None] for v in (*node.inputs, *node.outputs)}
-    done = {v: [False] for v in node.outputs} | {v: [True] for v in node.inputs}
-    thunk = op.make_thunk(node, storage, done, list(node.outputs))
-    ins, outs = [storage[v] for v in node.inputs], [storage[v] for v in node.outputs]
-    lock = Lock()
-
-    def run(*inputs: Any) -> Any:
-        with lock:
-            try:
-                for cell, value in zip(ins, inputs, strict=True):
-                    cell[0] = value
-                thunk()
-                values = tuple([cell[0] for cell in outs])
-            finally:
-                for cell in (*ins, *outs):
-                    cell[0] = None
-        return values[0] if len(values) == 1 else values
-
-    return run
+    return f"{ctx.name(runner(node), type(op).__name__)}({inputs})"

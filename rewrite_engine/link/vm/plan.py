@@ -9,38 +9,18 @@ first: whatever is not certain is allocated anew.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.link.code import Code, Storage
 from rewrite_engine.link.vm.dims import Check, Dims, axes
 from rewrite_engine.link.vm.layout import find_copies
 from rewrite_engine.link.vm.lower import FRESH, ByClass, Traits, traits
 
 Source = tuple[tuple[int, int | None], ...]  # (input, axis), axis None for the whole shape
 END = 1 << 62  # the position after the last node: results and updates are read there
-
-
-@dataclass(slots=True)
-class Storage:
-    """Memory that some variables show. ours: allocated by this call. lent: whoever has it agreed
-    that results may show it. last: the position of the last node that reads it.
-    """
-
-    ours: bool
-    lent: bool = False
-    last: int = -1
-    parent: Storage | None = None
-    slot: int | None = None  # a kept buffer, by its place in the workspace
-
-    def root(self) -> Storage:
-        found = self
-        while found.parent is not None:
-            if found.parent.parent is not None:
-                found.parent = found.parent.parent
-            found = found.parent
-        return found
 
 
 @dataclass(slots=True)
@@ -59,10 +39,8 @@ class Step:
     dies: list[Variable] = field(default_factory=list)
 
 
-class Plan:
-    """The decisions for a whole graph, made in one pass over its nodes in running order. lent: the
-    inputs of which results may show the memory.
-    """
+class Plan(Code):
+    """The decisions for a whole graph, made in one pass over its nodes in running order."""
 
     def __init__(
         self,
@@ -71,20 +49,21 @@ class Plan:
         nodes: Sequence[Apply],
         lent: Collection[Variable] = (),
     ) -> None:
-        self.lent = lent
-        self.inputs, self.outputs = list(inputs), list(outputs)
+        super().__init__(inputs, outputs, nodes, lent)
         self.dims = Dims()
         self.last: dict[Variable, int] = {}
-        self.storages: dict[Variable, Storage] = {}
         self.whole: set[Variable] = set()
         self.slots: list[Any] = []  # the dtype of each kept buffer
         known = ByClass(traits)
         self.steps = [Step(node, known[node.op.__class__](node.op, node)) for node in nodes]
+        copies = set()
         if any([step.traits.permutes is not None for step in self.steps]):
             for step in find_copies(self.steps):
                 step.copies, step.traits = True, FRESH
+                copies.add(step.node)
         self._find_last_reads()
-        self._find_storages()
+        self.find_storages(copies)
+        self._find_ends()
         rules = ByClass(axes)
         for i, step in enumerate(self.steps):
             node = step.node
@@ -108,41 +87,12 @@ class Plan:
             if i != END:
                 self.steps[i].dies.append(v)
 
-    def storage(self, v: Variable) -> Storage:
-        """The storage of a variable; a root's is not ours."""
-        found = self.storages.get(v)
-        if found is None:
-            found = self.storages[v] = Storage(ours=False, lent=v in self.lent)
-        return found if found.parent is None else found.root()
-
-    def _find_storages(self) -> None:
-        storages = self.storages
-        showing: dict[Any, list[tuple[int, ...]]] = {}  # by op, for each output
-        for step in self.steps:
-            node, op = step.node, step.node.op
-            if step.copies or not (op.view_map or op.destroy_map):
-                for out in node.outputs:
-                    storages[out] = Storage(True)
-                continue
-            found = showing.get(op)
-            if found is None:
-                found = showing[op] = [tuple(shown(node, i)) for i in range(len(node.outputs))]
-            for out, places in zip(node.outputs, found, strict=True):
-                storages[out] = self.storage(node.inputs[places[0]]) if places else Storage(True)
-                for k in places[1:]:
-                    self._join(out, node.inputs[k])
+    def _find_ends(self) -> None:
+        """Tell each storage of its last reader."""
         for v, i in self.last.items():
             storage = self.storage(v)
             if i > storage.last:
                 storage.last = i
-
-    def _join(self, a: Variable, b: Variable) -> None:
-        x, y = self.storage(a), self.storage(b)
-        if x is not y:
-            x.parent = y
-            y.lent = (y.ours or y.lent) and (x.ours or x.lent)
-            y.ours = y.ours and x.ours
-            y.last = max(x.last, y.last)
 
     # --- decisions ----------------------------------------------------------------------------
 
@@ -162,7 +112,7 @@ class Plan:
         for k in known.into:
             if node.inputs[k] in self.whole and self._reusable(i, node, k):
                 step.into = k
-                self._join(out, node.inputs[k])
+                self.join(out, node.inputs[k])
                 return
         if known.keep:
             step.like = self._shape_source(node, out)
@@ -227,15 +177,6 @@ class Plan:
         storage.slot = step.slot = slot
         ends.setdefault(storage.last, []).append((key, slot))
 
-    def destroyed(self) -> set[int]:
-        """The storages (by `id`) that a node overwrites because its op says so."""
-        return {
-            id(self.storage(s.node.inputs[i]))
-            for s in self.steps
-            if s.node.op.destroy_map
-            for i in s.node.op.destroys
-        }
-
     def deciders(self) -> list[Variable]:
         """The inputs whose sizes tell whether the kept buffers are large, one per shape."""
         wanted = {
@@ -251,9 +192,3 @@ class Plan:
             if wanted.intersection(ids):
                 found.setdefault(ids, v)
         return list(found.values())
-
-
-def shown(node: Apply, i: int) -> Iterable[int]:
-    """The inputs whose memory output `i` may show."""
-    op = node.op
-    return {*op.view_map.get(i, ()), *op.destroy_map.get(i, ())}

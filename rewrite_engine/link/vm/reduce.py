@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import ShapeError
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.vm.failure import error_class
 from rewrite_engine.link.vm.lower import FRESH, Context, Traits, call_op, lower, traits
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.reduction import Reduction
@@ -24,11 +22,6 @@ from rewrite_engine.tensor.special import (
     softmax_array,
 )
 from rewrite_engine.tensor.statistics import Argmax
-
-
-@error_class.register
-def _(op: Reduction) -> type[ShapeError]:
-    return ShapeError
 
 
 @traits.register

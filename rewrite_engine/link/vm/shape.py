@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import ShapeError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.vm.dims import Check, Dims, axes
-from rewrite_engine.link.vm.failure import error_class
 from rewrite_engine.link.vm.lower import (
     DEFAULT,
     FRESH,
@@ -26,12 +24,6 @@ from rewrite_engine.link.vm.lower import (
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.reshape import Reshape
 from rewrite_engine.tensor.shape import CheckedLength, Shape, Shape_i
-
-
-@error_class.register
-def _(op: Reshape) -> type[ShapeError]:
-    return ShapeError
-
 
 # --- DimShuffle -------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
-"""Errors while a generated function runs: which node it was, on what, and where the user wrote it.
+"""Errors while a function runs: which node it was, on what, and where the user wrote it.
 
-One `try` surrounds the body and costs nothing. When it catches, the deepest frame of the
-traceback that lies in the generated file tells the line, and the line tells the node.
+One `try` surrounds the body and costs nothing. When it catches, a linker has noted the node
+(`failed`), or the deepest frame of the traceback that lies in the generated file tells the line,
+and the line tells the node.
 """
 
 from __future__ import annotations
@@ -11,11 +12,20 @@ from functools import singledispatch
 from types import FrameType
 from typing import Any
 
-from rewrite_engine.errors import RewriteEngineError, source_line
+from rewrite_engine.errors import (
+    AxisError,
+    BroadcastError,
+    RewriteEngineError,
+    ShapeError,
+    source_line,
+)
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.vm.emit import Mismatch
-
-About = Sequence[tuple[int, tuple[str, ...]] | None]
+from rewrite_engine.tensor.creation import Alloc, AllocEmpty
+from rewrite_engine.tensor.dot import Dot
+from rewrite_engine.tensor.index import IndexOp
+from rewrite_engine.tensor.join import Join
+from rewrite_engine.tensor.reduction import Reduction
+from rewrite_engine.tensor.reshape import Reshape
 
 _HINT = (
     "Dimensions of unequal length: one of length 1 is stretched only if it is known to be 1 when "
@@ -28,6 +38,27 @@ def error_class(op: Any) -> type[RewriteEngineError] | None:
     """The class to raise where NumPy raises `ValueError` or `IndexError` in the code of this op;
     None: leave it."""
     return None
+
+
+for _op in (Alloc, AllocEmpty, Dot, Join, Reduction, Reshape):
+    error_class.register(_op, lambda op: ShapeError)
+error_class.register(IndexOp, lambda op: AxisError)
+
+
+class Mismatch(BroadcastError):
+    """What generated code raises where shapes differ; it is replaced by a `BroadcastError` with
+    all details.
+    """
+
+
+def mismatch() -> None:
+    """Called by generated code where shapes differ."""
+    raise Mismatch
+
+
+def failed(error: Exception, node: Apply, values: Sequence[Any]) -> None:
+    """Note on an error that leaves a linker's function of which node it is."""
+    error.__dict__["failed_at"] = node, values
 
 
 class Report:
@@ -43,29 +74,30 @@ class Report:
         """Add to an error what is known of its node; may raise a better one in its place."""
         if not isinstance(error, Exception):
             return
-        frame, line = self._find(error)
-        about = self.about[line - 1] if frame is not None and line <= len(self.about) else None
-        if frame is None or about is None:
+        found = error.__dict__.pop("failed_at", None) or self._by_line(error)
+        if found is None:
             return
-        node = self.nodes[about[0]]
-        text = self._describe(node, [lookup(frame, name) for name in about[1]])
+        node, values = found
+        text = self._describe(node, values)
         if isinstance(error, Mismatch):
-            from rewrite_engine.errors import BroadcastError
-
             raise BroadcastError(f"{node.op}: the shapes do not fit\n{text}\n    {_HINT}") from None
         better = error_class(node.op)
         if better is not None and type(error) in (ValueError, IndexError):
             raise better(f"{node.op}: {error}\n{text}") from error
         error.add_note(f"{node.op}\n{text}")
 
-    def _find(self, error: BaseException) -> tuple[FrameType | None, int]:
-        found, line = None, 0
+    def _by_line(self, error: Exception) -> tuple[Apply, list[Any]] | None:
+        """The node of the line that raised an error, and its values."""
+        frame, line = None, 0
         traceback = error.__traceback__
         while traceback is not None:
             if traceback.tb_frame.f_code.co_filename == self.filename:
-                found, line = traceback.tb_frame, traceback.tb_lineno
+                frame, line = traceback.tb_frame, traceback.tb_lineno
             traceback = traceback.tb_next
-        return found, line
+        about = self.about[line - 1] if line <= len(self.about) else None
+        if frame is None or about is None:
+            return None
+        return self.nodes[about[0]], [lookup(frame, name) for name in about[1]]
 
     def _describe(self, node: Apply, values: Sequence[Any]) -> str:
         lines = [

@@ -23,8 +23,8 @@ from rewrite_engine.errors import (
     describe,
 )
 from rewrite_engine.graph.type import Type
+from rewrite_engine.link.names import Names
 from rewrite_engine.link.program import MISSING, Argument, plain
-from rewrite_engine.link.vm.names import Names
 from rewrite_engine.tensor.type import TensorType
 
 

@@ -1,9 +1,8 @@
-"""From a `Program` to one generated Python function.
+"""From a `Program` to one generated Python function, around the body that a linker writes.
 
-The text is: parts of 1,000 nodes each if there are many; then the function itself, with the
-user's parameter names, inline checks of the arguments, one read of every state, the body in one
-`try`, and the new states stored by consecutive statements without a call in between, so that all
-of them land or none.
+The text is: parts of the body if it is long; then the function itself, with the user's parameter
+names, inline checks of the arguments, one read of every state, the body in one `try`, and the new
+states stored by consecutive statements without a call in between, so that all of them land or none.
 """
 
 from __future__ import annotations
@@ -17,35 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.link.program import MISSING, Argument, Cell, Linked, Program, schedule
-from rewrite_engine.link.vm.arguments import accept, own, refusal
-from rewrite_engine.link.vm.emit import Block, Body
-from rewrite_engine.link.vm.expand import expand
-from rewrite_engine.link.vm.failure import Report
-from rewrite_engine.link.vm.names import Names, identifier, parameter_names, register_prefix
-from rewrite_engine.link.vm.plan import Plan
-from rewrite_engine.link.vm.quiet import QUIET, enter, leave, undo
-from rewrite_engine.link.vm.source import define, file_name, publish
-from rewrite_engine.link.vm.workspace import LARGE, Shelf
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.link.arguments import accept, own, refusal
+from rewrite_engine.link.code import Block, Code
+from rewrite_engine.link.failure import Report
+from rewrite_engine.link.names import Names, identifier, parameter_names
+from rewrite_engine.link.program import MISSING, Argument, Cell, Linked, Program
+from rewrite_engine.link.quiet import QUIET, enter, leave, undo
+from rewrite_engine.link.source import define, file_name, publish
 
 _LOCALS = ("_live", "_workspace", "_token", "_error")
 _FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
 _state_lock = Lock()
-
-
-def link(program: Program, *, trust: bool = False) -> Linked:
-    """Return the function of a program. trust: arguments are of the right types, nothing is
-    checked.
-    """
-    nodes = expand(schedule(program.fgraph))
-    graph = program.fgraph
-    sources = zip(graph.inputs, program.inputs, strict=True)
-    lent = {v for v, source in sources if isinstance(source, Cell) or source.borrow}
-    plan = Plan(graph.inputs, graph.outputs, nodes, lent)
-    writer = Writer(program, plan, nodes, trust)
-    call, text = writer.write()
-    return Linked(call, text, writer.shelf.clear, nodes)
 
 
 class Text:
@@ -64,31 +46,33 @@ class Text:
         return "\n".join(self.lines[start:]) + "\n"
 
 
-class Writer:
-    """Writes the functions of a program. `large`: the variant that keeps buffers between calls."""
+class Shell:
+    """Writes the functions of a program. large: the second one, which is called with values that
+    are known to be good.
+    """
 
-    def __init__(
-        self, program: Program, plan: Plan, nodes: list[Apply], trust: bool, large: bool = False,
-        shelf: Shelf | None = None,
-    ) -> None:  # fmt: skip
-        self.program, self.plan, self.nodes = program, plan, nodes
+    def __init__(self, program: Program, code: Code, trust: bool, large: bool = False) -> None:
+        self.program, self.code = program, code
         self.trust, self.large = trust, large
-        self.shelf = shelf or Shelf(len(plan.slots))
         self.name = identifier(program.name, "function") + ("_large" if large else "")
         self.filename = file_name(self.name)
-        self.report = Report(program.name, self.filename, nodes)
+        self.report = Report(program.name, self.filename, code.nodes)
         arguments = [a.name for a in program.inputs if isinstance(a, Argument)]
         self.parameters = parameter_names(arguments, _LOCALS)
         self.names = Names([*self.parameters, *_LOCALS], "rewrite_engine.generated")
         self.places = self._places()
-        self.prefix = register_prefix(self.places.values())
-        self.body = Body(plan, self.names, self.places, self.prefix, keep=large)
+        self.body = code.body(self.names, self.places, large)
         self.text = Text(self.report)
+
+    def link(self) -> Linked:
+        """Return the function, its text and how it runs."""
+        call, text = self.write()
+        return Linked(call, text, self.code.free, list(self.code.nodes))
 
     def _places(self) -> dict[Variable, str]:
         parameters = iter(self.parameters)
         places = {}
-        for v, source in zip(self.plan.inputs, self.program.inputs, strict=True):
+        for v, source in zip(self.code.inputs, self.program.inputs, strict=True):
             if isinstance(source, Argument):
                 places[v] = next(parameters)
             else:
@@ -118,7 +102,7 @@ class Writer:
         holds it, and leaves there what others will use.
         """
         text, start = self.text, len(self.text.lines)
-        text.add([f"def {self._part_name(k)}(_live{', _workspace' if self.large else ''}):"], 0)
+        text.add([f"def {self._part_name(k)}(_live{self._carried()}):"], 0)
         text.add([f"{name} = _live[{name!r}]" for name in block.reads], 1)
         text.add([f"{name} = _live.pop({name!r})" for name in block.takes], 1)
         text.add(block.lines, 1, block.about)
@@ -126,6 +110,10 @@ class Writer:
         text.add(["", ""], 0)
         part = define(self.text.since(start), start + 1, self.filename, self.names.globals)
         self.names.globals[self._part_name(k)] = part
+
+    def _carried(self) -> str:
+        """The names that parts see, as they end a list."""
+        return "".join([f", {name}" for name in self.body.carried])
 
     def _part_name(self, k: int) -> str:
         return f"{self.name}_part_{k}"
@@ -140,7 +128,7 @@ class Writer:
             return
         missing = names.add(MISSING, "MISSING")
         text.add([f"def {self.name}({', '.join([f'{p}={missing}' for p in self.parameters])}):"], 0)
-        sources = list(zip(self.plan.inputs, self.program.inputs, strict=True))
+        sources = list(zip(self.code.inputs, self.program.inputs, strict=True))
         arguments = [(v, a) for v, a in sources if isinstance(a, Argument)]
         for i, (v, argument) in enumerate(arguments):
             text.add(self._check(i, self.places[v], argument), 1)
@@ -163,48 +151,40 @@ class Writer:
 
     def _own(self, arguments: list[tuple[Variable, Argument]]) -> list[str]:
         """Where the caller's array will be overwritten: take a copy if it cannot be."""
-        plan, places = self.plan, self.places
+        code, places = self.code, self.places
         if not any([argument.mutable for _, argument in arguments]):
             return []
-        destroyed = plan.destroyed()
+        destroyed = code.destroyed()
         lines = []
         for v, argument in arguments:
-            if argument.mutable and id(plan.storage(v)) in destroyed:
+            if argument.mutable and id(code.storage(v)) in destroyed:
                 others = "".join([f", {name}" for w, name in places.items() if w is not v])
                 lines.append(f"{places[v]} = {self.names.add(own, 'own')}({places[v]}{others})")
         return lines
 
     def _guard(self) -> list[str]:
-        """Large inputs go to the variant that keeps its temporaries, which is written when first
-        needed.
-        """
-        deciders = self.plan.deciders() if self.plan.slots else []
-        deciders = [v for v in deciders if v in self.places]
-        if not deciders:
+        """Where a second function is better, call that; it is written when it is first needed."""
+        condition = self.code.large_if(self.places)
+        if not condition:
             return []
-        tests = [
-            f"{self.places[v]}.size > {LARGE // v.type.numpy_dtype.itemsize}" for v in deciders
-        ]
         name = self.names.local("large")
         namespace = self.names.globals
 
         def large(*values: Any) -> Any:
-            writer = Writer(self.program, self.plan, self.nodes, self.trust, True, self.shelf)
-            namespace[name] = writer.write()[0]
+            namespace[name] = Shell(self.program, self.code, self.trust, True).write()[0]
             return namespace[name](*values)
 
         namespace[name] = large
-        return [f"if {' or '.join(tests)}: return {name}({', '.join(self.places.values())})"]
+        return [f"if {condition}: return {name}({', '.join(self.places.values())})"]
 
     def _main(self, prologue: list[str], epilogue: list[str], last: str) -> None:
         """Write the body, and what comes after it."""
         text, add = self.text, self.names.add
         quiet = self.body.warns
-        if self.large:
-            text.add([f"_workspace = {add(self.shelf.take, 'take')}()"], 1)
+        text.add(self.body.opening, 1)
         if quiet:
             text.add(["_token = None"], 1)
-        if self.plan.steps or prologue:
+        if self.body.blocks[0].lines or prologue:
             text.add(["try:"], 1)
             if quiet:
                 text.add([f"_token = {add(enter, 'enter')}({add(QUIET, 'QUIET')})"], 2)
@@ -215,8 +195,7 @@ class Writer:
             text.add([f"{add(self.report, 'report')}(_error)", "raise"], 2)
         if quiet:
             text.add([f"{add(leave, 'leave')}(_token)"], 1)
-        if self.large:
-            text.add([f"{add(self.shelf.free.append, 'give')}(_workspace)"], 1)
+        text.add(self.body.closing, 1)
         text.add(self._locked(epilogue), 1)
         text.add([f"return {last}"], 1)
 
@@ -227,8 +206,9 @@ class Writer:
             return
         arguments = sorted(self.body.arguments)
         self.text.add([f"_live = {{{', '.join([f'{a!r}: {a}' for a in arguments])}}}"], 2)
-        extra = ", _workspace" if self.large else ""
-        self.text.add([f"{self._part_name(k)}(_live{extra})" for k in range(len(blocks))], 2)
+        self.text.add(
+            [f"{self._part_name(k)}(_live{self._carried()})" for k in range(len(blocks))], 2
+        )
         self.text.add([f"{r} = _live.pop({r!r})" for r in sorted(self.body.left)], 2)
 
     def _locked(self, lines: list[str]) -> list[str]:
@@ -243,18 +223,18 @@ class Writer:
 
     def _results(self) -> tuple[list[str], list[str], str]:
         """Return (statements that prepare results and states, the stores, what is returned)."""
-        program, outputs, prologue = self.program, self.plan.outputs, list[str]()
+        program, outputs, prologue = self.program, self.code.outputs, list[str]()
         given: dict[int, bool] = {}
         epilogue = []
         for i, cell in program.updates:
-            storage = self.plan.storage(outputs[i])
+            storage = self.code.storage(outputs[i])
             alone = storage.ours and id(storage) not in given
             value = self._place(outputs[i], alone, prologue)
             if alone:
                 given[id(storage)] = True
             name = self.names.add(cell, (cell.name or "state") + "_cell")
             epilogue.append(f"{name}.value = {value}")
-        destroyed = self.plan.destroyed()
+        destroyed = self.code.destroyed()
         results = []
         for i in range(program.n_results):
             alone = self._may_leave(outputs[i], i in program.borrowed, given, destroyed)
@@ -268,7 +248,7 @@ class Writer:
         and it did. given: the storages that left the function already, and whether they may be
         seen by others.
         """
-        storage = self.plan.storage(v)
+        storage = self.code.storage(v)
         taken = storage.lent and id(storage) in destroyed  # the caller gave it away
         free = storage.ours or taken or (storage.lent and borrowed)
         if id(storage) in given:

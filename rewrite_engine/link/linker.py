@@ -1,0 +1,107 @@
+"""`Linker`: a way of running graphs, and the names under which they are found.
+
+A linker says which phases of rewriting its graphs get, and makes a function of the values of a
+graph. Arguments, cells, updates, results and the texts of errors are the shell's (`shell.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from importlib import import_module
+from typing import Any
+
+from rewrite_engine.errors import ForeignObjectError, UnknownNameError, describe
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.link.code import Body, Code
+from rewrite_engine.link.names import Names
+from rewrite_engine.link.program import Cell, Linked, Program, schedule
+from rewrite_engine.link.shell import Shell
+
+
+class Linker:
+    """A way of running graphs. A subclass has a `name` and defines `compile`.
+
+    phases: those of `rules/pipeline.py` that its graphs get (a mode can include others). Without
+    "inplace", no op overwrites an input unless the user built it so.
+    """
+
+    name = ""
+    phases: tuple[str, ...] = ("merge", "inner", "canonicalize", "stabilize", "specialize")
+
+    def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
+        """Return a function of the values of the graph's inputs that returns one value for each of
+        its outputs.
+
+        It is called by several threads. It overwrites nothing, and its results show the memory of
+        inputs, of constants and of each other only where ops say so (`schedule` gives an order in
+        which that is safe). Where a node raises an error, `failed(error, node, values)` tells of
+        which.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not define compile")
+
+    def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> Code:
+        """The graph made ready, for linkers that write text of their own. lent: the inputs of which
+        results may show the memory.
+        """
+        return Compiled(fgraph, lent, self.compile(fgraph))
+
+    def link(self, program: Program, *, trust: bool = False) -> Linked:
+        """Return the function of a program. trust: arguments are of the right types, nothing is
+        checked.
+        """
+        sources = zip(program.fgraph.inputs, program.inputs, strict=True)
+        lent = {v for v, source in sources if isinstance(source, Cell) or source.borrow}
+        return Shell(program, self.code(program.fgraph, lent), trust).link()
+
+
+class Compiled(Code):
+    """A graph that a Python function computes."""
+
+    def __init__(
+        self, fgraph: FunctionGraph, lent: Collection[Variable], run: Callable[..., Sequence[Any]]
+    ) -> None:
+        super().__init__(fgraph.inputs, fgraph.outputs, schedule(fgraph), lent)
+        self.run = run
+        self.find_storages()
+
+    def body(self, names: Names, places: dict[Variable, str], large: bool) -> Body:
+        body = Body(names, places)
+        body.warns = True
+        block = body.blocks[0]
+        registers = [body.register() for _ in self.outputs]
+        body.place.update(zip(self.outputs, registers, strict=True))
+        body.form.update((v, "any") for v in self.outputs)
+        if registers:
+            given = ", ".join([places[v] for v in self.inputs])
+            block.lines.append(f"{', '.join(registers)}, = {names.add(self.run, 'run')}({given})")
+            block.about.append(None)
+        return body
+
+
+#: the linkers by name, or the module that has one as `LINKER`, imported when it is asked for
+LINKERS: dict[str, Linker | str] = {
+    "vm": "rewrite_engine.link.vm",
+    "py": "rewrite_engine.link.py",
+}
+
+
+def register_linker(linker: Linker) -> Linker:
+    """Let `Mode(linker=name)` find a linker; one of the same name is replaced.
+
+    Raises `ForeignObjectError` for what is no linker, or has no name.
+    """
+    if not isinstance(linker, Linker) or not linker.name:
+        raise ForeignObjectError(f"expected a Linker with a name, got {describe(linker)}")
+    LINKERS[linker.name.casefold()] = linker
+    return linker
+
+
+def get_linker(name: str) -> Linker:
+    """Return the linker of that name. Raises `UnknownNameError`."""
+    found = LINKERS.get(name)
+    if found is None:
+        raise UnknownNameError(f"no linker is called {name!r}; there are {', '.join(LINKERS)}")
+    if isinstance(found, str):
+        found = LINKERS[name] = import_module(found).LINKER
+    return found  # type: ignore[return-value]

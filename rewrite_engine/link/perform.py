@@ -1,0 +1,65 @@
+"""How a node runs alone: by the op's `perform`, or by its `make_thunk` if it defines one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.op import Op
+
+
+def runner(node: Apply) -> Callable[..., Any]:
+    """Return a function of the input values: the output's value, or a tuple of the outputs'."""
+    own_thunk = type(node.op).make_thunk is not Op.make_thunk
+    return call_thunk(node) if own_thunk else call_perform(node)
+
+
+def call_perform(node: Apply) -> Callable[..., Any]:
+    """Return a function of the input values that runs `perform`; every call has storage cells of
+    its own.
+    """
+    op = node.op
+    op.prepare_node(node, None, None, "py")
+    perform, count = op.perform, len(node.outputs)
+    if count == 1:
+
+        def run(*inputs: Any) -> Any:
+            cell = [None]
+            perform(node, list(inputs), [cell])
+            return cell[0]
+
+    else:
+
+        def run(*inputs: Any) -> Any:
+            cells: list[list[Any]] = [[None] for _ in range(count)]
+            perform(node, list(inputs), cells)
+            return tuple([cell[0] for cell in cells])
+
+    return run
+
+
+def call_thunk(node: Apply) -> Callable[..., Any]:
+    """Return a function of the input values that runs the op's own thunk; one call at a time, as
+    cells are shared.
+    """
+    storage: dict[Any, list[Any]] = {v: [None] for v in (*node.inputs, *node.outputs)}
+    done = {v: [False] for v in node.outputs} | {v: [True] for v in node.inputs}
+    thunk = node.op.make_thunk(node, storage, done, list(node.outputs))
+    ins, outs = [storage[v] for v in node.inputs], [storage[v] for v in node.outputs]
+    lock = Lock()
+
+    def run(*inputs: Any) -> Any:
+        with lock:
+            try:
+                for cell, value in zip(ins, inputs, strict=True):
+                    cell[0] = value
+                thunk()
+                values = tuple([cell[0] for cell in outs])
+            finally:
+                for cell in (*ins, *outs):
+                    cell[0] = None
+        return values[0] if len(values) == 1 else values
+
+    return run

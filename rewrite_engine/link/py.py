@@ -1,0 +1,60 @@
+"""The reference: each node's `perform`, one node after the other, and nothing else. It is what the
+other linkers are compared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.link.failure import failed
+from rewrite_engine.link.linker import Linker
+from rewrite_engine.link.perform import runner
+from rewrite_engine.link.program import schedule
+
+
+class PyLinker(Linker):
+    """Runs a graph node by node; every value must be of the type that its variable has.
+
+    A subclass may say what runs for a node (`function`).
+    """
+
+    name = "py"
+
+    def function(self, node: Apply) -> Callable[..., Any]:
+        """A function of the values of a node's inputs: the output's value, or a tuple of them."""
+        return runner(node)
+
+    def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
+        steps = [(node, self.function(node)) for node in schedule(fgraph)]
+        read = [*[v for node, _ in steps for v in node.inputs], *fgraph.outputs]
+        constants = {v: v.data for v in read if isinstance(v, Constant)}
+
+        def run(*values: Any) -> list[Any]:
+            known = constants | dict(zip(fgraph.inputs, values, strict=True))
+            for node, function in steps:
+                given = [known[v] for v in node.inputs]
+                try:
+                    found = function(*given)
+                    results = (found,) if len(node.outputs) == 1 else found
+                    for v, value in zip(node.outputs, results, strict=True):
+                        known[v] = checked(v, value)
+                except Exception as error:
+                    failed(error, node, given)
+                    raise
+            return [known[v] for v in fgraph.outputs]
+
+        return run
+
+
+def checked(v: Variable, value: Any) -> Any:
+    """A value, if it is of a variable's type (a NumPy scalar is a 0-d array)."""
+    value = np.asarray(value) if isinstance(value, np.generic) else value
+    return v.type.filter(value, strict=True)
+
+
+LINKER = PyLinker()

@@ -1,0 +1,256 @@
+"""Linkers: names, phases, what a linker has to do, and the reference linker."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.compile import In, Mode, Out, function, get_mode, shared
+from rewrite_engine.errors import (
+    AxisError,
+    DTypeError,
+    ForeignObjectError,
+    NDimError,
+    PatternError,
+    UnknownNameError,
+)
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.op import Op
+from rewrite_engine.link import LINKERS, Linker, PyLinker, get_linker, register_linker
+from rewrite_engine.rules.language import rule
+from tests.link.reference import random_graphs, values_for
+
+x, y = pt.vector("x"), pt.vector("y")
+
+
+@pytest.fixture
+def registered() -> Iterator[Callable[[Linker], Linker]]:
+    """Registers linkers for one test."""
+    before = dict(LINKERS)
+    yield register_linker
+    LINKERS.clear()
+    LINKERS.update(before)
+
+
+def overwriting(f: Any) -> list[str]:
+    return [str(node.op) for node in f.nodes if node.op.destroy_map]
+
+
+# --- names ------------------------------------------------------------------------------------
+
+
+def test_linkers_are_found_by_name_in_any_case() -> None:
+    assert get_mode("PY") == Mode("py") == Mode(linker="Py") != Mode("vm")
+    assert isinstance(get_linker("py"), PyLinker)
+    assert repr(Mode("py").excluding("fold")) == "Mode(linker='py').excluding('fold')"
+    mode = Mode("py", "FAST_COMPILE")
+    assert repr(mode) == "Mode(linker='py', optimizer='fast_compile')"
+    assert mode.query == Mode("fast_compile").query
+    assert pickle.loads(pickle.dumps(mode)) == mode
+    assert repr(Mode("py", optimizer=None)) == "Mode(linker='py', optimizer=None)"
+
+
+@pytest.mark.parametrize("name", ["JAX", "numba", "c|py", "DebugMode"])
+def test_what_is_not_there_yet(name: str) -> None:
+    for make in (get_mode, Mode, lambda linker: Mode(linker=linker)):
+        with pytest.raises(UnknownNameError, match=r"no .* yet; modes: .*; linkers: vm, py"):
+            make(name)
+
+
+def test_what_is_no_linker() -> None:
+    with pytest.raises(UnknownNameError, match="no mode or linker is called 'fast'; .*: vm, py"):
+        Mode("fast")
+    with pytest.raises(UnknownNameError, match="by its name .*, not PyLinker"):
+        Mode(PyLinker())
+    with pytest.raises(UnknownNameError, match="no linker is called 'fast_run'; there are vm, py"):
+        get_linker("fast_run")
+    for bad in (PyLinker, "py", type("Nameless", (Linker,), {})()):
+        with pytest.raises(ForeignObjectError, match="expected a Linker with a name"):
+            register_linker(bad)
+
+
+# --- phases -----------------------------------------------------------------------------------
+
+
+def test_ops_overwrite_their_inputs_only_where_the_linker_runs_that_phase() -> None:
+    out = pt.exp(pt.sin(x))
+    assert overwriting(function([x], out)) == ["exp{inplace 0<-0}"]
+    assert overwriting(function([x], out, mode="py")) == []
+    assert overwriting(function([x], out, mode=Mode("vm").excluding("inplace"))) == []
+    f = function([x], out, mode=Mode("py").including("inplace"))
+    assert overwriting(f) == ["exp{inplace 0<-0}"]
+    np.testing.assert_array_equal(f([0.5]), np.exp(np.sin([0.5])))
+
+
+def test_a_linker_names_its_phases(registered: Any) -> None:
+    class Small(PyLinker):
+        name = "small"
+        phases = ("merge", "canonicalize")
+
+    class Wrong(PyLinker):
+        name = "wrong"
+        phases = ("canonicalize", "fuse")
+
+    registered(Small())
+    registered(Wrong())
+    parts = [part.name for part in Mode("small").optimizer.parts]
+    assert parts == ["merge", "canonicalize"]
+    with pytest.raises(UnknownNameError, match="asks for the phase 'fuse'; there are merge, "):
+        function([x], x + 1, mode="wrong")
+
+    @rule(phase="specialize")
+    def tan_of_arctan(x: Any) -> Any:
+        """A rule for a phase that does not run."""
+        return pt.tan(pt.arctan(x)) >> x
+
+    with pytest.raises(PatternError, match="belongs to the phase 'specialize', which runs only"):
+        function([x], x + 1, mode=Mode("small") + tan_of_arctan)
+    f = function([x], pt.tan(pt.arctan(x)), mode=Mode("small").including("specialize"))
+    assert len(f.nodes) == 2
+
+
+# --- the reference ----------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(random_graphs())
+def test_the_vm_gives_what_the_reference_gives(graph: Any) -> None:
+    inputs, outputs = graph
+    plain = {"on_unused_input": "ignore"}
+    fast = function(inputs, outputs, mode=Mode("vm", optimizer=None), **plain)
+    slow = function(inputs, outputs, mode=Mode("py", optimizer=None), **plain)
+    values = values_for(inputs)
+    kept = [v.copy() for v in values]
+    results = slow(*values)
+    for i, (a, b) in enumerate(zip(results, fast(*values), strict=True)):
+        assert (type(a), a.dtype, a.shape) == (np.ndarray, b.dtype, b.shape)
+        rtol = 1e-4 if a.dtype == "float32" else 1e-10
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol)
+        assert not any(np.shares_memory(a, other) for other in values + results[:i])
+    for value, before in zip(values, kept, strict=True):
+        np.testing.assert_array_equal(value, before)
+
+
+WRONG: dict[str, tuple[Any, type[Exception]]] = {
+    "precision": (lambda a: a.astype("float32"), DTypeError),
+    "list": (lambda a: a.tolist(), DTypeError),
+    "dimensions": (lambda a: a[0], NDimError),
+}
+
+
+class Careless(Op):
+    """Gives what its type is not."""
+
+    __props__ = ("kind",)
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def infer_types(self, types: tuple[Any, ...]) -> Any:
+        return [types[0]]
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        output_storage[0][0] = WRONG[self.kind][0](inputs[0])
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_values_are_held_against_their_types(kind: str) -> None:
+    f = function([x], Careless(kind)(x) * 2, mode="py")
+    with pytest.raises(WRONG[kind][1], match="expected") as caught:
+        f([1.0])
+    told = caught.value.__notes__[0]
+    assert told.startswith(f"Careless{{kind={kind!r}}}\n    input 0: x of type")
+
+
+def test_results_belong_to_the_caller() -> None:
+    state = shared(np.zeros(2), name="state")
+    c = pt.constant(np.ones(2))
+    f = function([x], [x, x[::-1], state, c, c], updates={state: x}, mode="py")
+    value = np.array([1.0, 2.0])
+    results = f(value)
+    for i, a in enumerate(results):
+        for b in (*results[:i], value, c.data, state.get_value(borrow=True)):
+            assert not np.shares_memory(a, b)
+    assert not np.shares_memory(state.get_value(borrow=True), value)
+    g = function([In(x, borrow=True)], Out(x[::-1], borrow=True), mode="py")
+    assert np.shares_memory(g(value), value)
+
+
+def test_an_argument_that_is_given_away_is_overwritten() -> None:
+    mode = Mode("py").including("inplace")
+    f = function([In(x, mutable=True)], pt.exp(x), mode=mode)
+    value = np.zeros(2)
+    assert np.shares_memory(f(value), value)
+    assert value.tolist() == [1, 1]
+    assert f(np.broadcast_to(0.0, 2)).tolist() == [1, 1]
+
+
+def test_errors_name_the_node_the_values_and_the_line() -> None:
+    i = pt.lscalar("i")
+    state = shared(0.0)
+    for mode in ("py", "vm"):
+        f = function([x, i], x[i], updates={state: state + 1}, mode=mode, name="taking")
+        with pytest.raises(AxisError, match="index 7 is out of bounds") as caught:
+            f([1.0, 2.0], 7)
+        told = str(caught.value) + "".join(getattr(caught.value, "__notes__", ()))
+        for text in ("Subtensor", "input 1: i of type", "shape (2,)", "x[i]", "'taking'"):
+            assert text in told
+    assert state.get_value() == 0
+
+
+def test_several_threads() -> None:
+    f = function([x], [pt.exp(x) + 1, x.sum()], mode="py")
+    wrong = []
+
+    def work(k: int) -> None:
+        value = np.full(20, float(k))
+        for _ in range(100):
+            if f(value)[1] != 20 * k:
+                wrong.append(k)
+
+    threads = [Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+# --- one of a user ----------------------------------------------------------------------------
+
+
+class Tracing(Linker):
+    """Everything a linker has to do: a graph that is one elementwise op of its inputs."""
+
+    name = "tracing"
+
+    def __init__(self) -> None:
+        self.seen: list[Any] = []
+
+    def compile(self, fgraph: FunctionGraph) -> Any:
+        (node,) = fgraph.apply_nodes
+
+        def run(*values: Any) -> list[Any]:
+            self.seen.append([v.tolist() for v in values])
+            return [node.op.scalar_op.impl(*values)]
+
+        return run
+
+
+def test_a_linker_of_a_user(registered: Any) -> None:
+    linker = registered(Tracing())
+    f = function([x, In(y, name="by")], x + y, mode="tracing")
+    assert f([1], by=[2]).tolist() == [3]
+    assert linker.seen == [[[1.0], [2.0]]]
+    g = pickle.loads(pickle.dumps(f))
+    assert g.copy()([1], [3]).tolist() == [4]
+    assert get_mode("tracing").linker == "tracing"
+    with pytest.raises(NotImplementedError, match="does not define compile"):
+        Linker().compile(f.fgraph)
