@@ -155,6 +155,10 @@ class PatternError(RuleError, TypeError):
     """A pattern that is not one, or that can never match."""
 
 
+class SeveralOutputsError(PatternError):
+    """A pattern takes an op with several outputs for a term: it can never match."""
+
+
 class RuleTypeError(RuleError, TypeError):
     """A rule returned a term whose type cannot stand for the type of the term it replaces."""
 

@@ -14,7 +14,7 @@ from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.fact import because, every, fact, unknown
 from rewrite_engine.match.lower import Compute
-from rewrite_engine.match.pattern import OpClass, OpNode, Prop, holes, subpatterns
+from rewrite_engine.match.pattern import OpNode, Prop, holes, subpatterns
 from rewrite_engine.rules.facts_arrays import length
 from rewrite_engine.rules.facts_numbers import nonneg
 from rewrite_engine.tensor import (
@@ -263,8 +263,8 @@ def keeps_errors(rule):
 
 def _ops(pattern):
     """How often a pattern has ops of which class."""
-    found = [p.op for p, _ in subpatterns(pattern) if isinstance(p, OpNode)]
-    return Counter([op.cls if isinstance(op, OpClass) else type(op) for op in found])
+    found = [p.operator for p, _ in subpatterns(pattern) if isinstance(p, OpNode)]
+    return Counter([op if isinstance(op, type) else type(op) for op in found])
 
 
 class Keeping:
@@ -275,18 +275,21 @@ class Keeping:
     """
 
     def __init__(self, rule, may_fail):
-        inner = [p.op for p, depth in subpatterns(rule.left) if depth and isinstance(p, OpNode)]
-        self.heads = {op.cls if isinstance(op, OpClass) else op for op in inner}
+        inner = [p for p, depth in subpatterns(rule.left) if depth and isinstance(p, OpNode)]
+        self.heads = {p.head for p in inner}
         self.depth = rule.depth
         self.right = rule.right
         self.may_fail = may_fail
 
     def __call__(self, fgraph, node, new):
-        there = _operands(self.right, new, _known(fgraph))
+        new = [v for v in new if v is not None] if isinstance(new, tuple) else [new]
+        rights = self.right if isinstance(self.right, tuple) else [self.right] * len(new)
+        known = _known(fgraph)
+        there = set().union(*[_operands(p, v, known) for p, v in zip(rights, new)])
         matched, dropped = self.matched(node, there)
         kept = [v for one in matched for v in one.inputs if v in there]
         for v in dropped:
-            answer = errors_stay(fgraph, node, v, (new, *kept))
+            answer = errors_stay(fgraph, node, v, (*new, *kept))
             if not answer:
                 return answer
         for one in matched[1:]:

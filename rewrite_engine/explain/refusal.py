@@ -38,7 +38,7 @@ class WhyNot:
     @property
     def term(self) -> str:
         """The node's term."""
-        return term_text(self.node.outputs[0])
+        return term_text(self.node)
 
     def __str__(self) -> str:
         return f"{self.term}: {self.reason}"

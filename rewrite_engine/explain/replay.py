@@ -206,9 +206,9 @@ def _fire(
         result = _chosen(rule, node, fgraph, record)
         changed = put(fgraph, node, rule, result, cast)  # type: ignore[arg-type]
     except (RewriteEngineError, Refusal) as error:
-        raise _error(number, record, f"it fails at {brief(node.outputs[0])}: {error}") from error
+        raise _error(number, record, f"it fails at {brief(node)}: {error}") from error
     if not changed:
-        raise _error(number, record, f"it does not apply at {brief(node.outputs[0])}")
+        raise _error(number, record, f"it does not apply at {brief(node)}")
     return cast.fired_now
 
 
@@ -218,7 +218,7 @@ def _chosen(rule: Rule, node: Apply, fgraph: Any, record: Mapping[str, Any]) -> 
     depth, after = record["depth"], record["after"]
     if depth is None or not isinstance(rule, DataRule):
         return first
-    if isinstance(first, Variable) and brief(first, depth) == after:
+    if isinstance(first, tuple) or (isinstance(first, Variable) and brief(first, depth) == after):
         return first
     for bound in match_root(rule.left, node, rule.lowered.exact):
         if guards_hold(rule.guards, bound, fgraph):

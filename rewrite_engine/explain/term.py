@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import Any
 
+from rewrite_engine.graph.memory import written
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.printing.formula import node_tokens
 from rewrite_engine.terms.print import (
@@ -23,6 +24,7 @@ from rewrite_engine.terms.print import (
     leaf_text,
     leaf_tokens,
     operator_text,
+    which_output,
     write,
 )
 
@@ -94,7 +96,7 @@ def describe_overwrite(node: Apply, new: Apply) -> Change:
     the memory changes. (The operands of `new` may themselves work in place by now; those of `node`
     are what they were, so that everything has one text.)
     """
-    old = node.outputs[0]
+    old = node.outputs[written(new.op)]
     sides = Sides(old, old)
     before = write(_top(old), sides.expand, LONG)
     places = dict.fromkeys(i for into in new.op.destroy_map.values() for i in into)
@@ -189,9 +191,11 @@ def below(top: Variable) -> Iterator[Variable]:
             return
 
 
-def term_text(v: Variable, limit: int = BRIEF) -> str:
-    """A variable written out, cut at `limit` characters."""
-    return write(_top(v) if v.name is None else v, _expand_named, limit)
+def term_text(v: Variable | Apply, limit: int = BRIEF) -> str:
+    """A variable or node written out, cut at `limit` characters."""
+    if isinstance(v, Apply):
+        v = v.outputs[0] if len(v.outputs) == 1 else v
+    return write(_top(v) if isinstance(v, Variable) and v.name is None else v, _expand_named, limit)
 
 
 def _expand_all(v: Any, outer: int) -> Sequence[Token]:
@@ -212,7 +216,7 @@ def _node_or_output(v: Variable, outer: int, seen: list[Apply] | None) -> Sequen
     node = v.owner
     assert node is not None
     if len(node.outputs) > 1:
-        return [(node, ATOM), f"[{v.index}]"]
+        return [(node, ATOM), which_output(v)]
     if seen is not None:
         seen.append(node)
     return node_tokens(node, outer if outer else LOWEST)

@@ -43,7 +43,7 @@ class Derivation:
     @property
     def term(self) -> str:
         """The node's term."""
-        return term_text(self.node.outputs[0])
+        return term_text(self.node)
 
 
 def derivation(record: Record, node: Apply) -> Derivation:

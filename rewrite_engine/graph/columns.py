@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from rewrite_engine.graph.knowledge import knowledge_of
-from rewrite_engine.graph.node import Apply, Variable, build_node
+from rewrite_engine.graph.node import Apply, Variable, build_node, heads_of
 from rewrite_engine.graph.origin import Row, origin_rows, origins_of
 from rewrite_engine.graph.traverse import toposort
 
@@ -173,9 +173,10 @@ def _node(op: Any, inputs: Sequence[Any], outputs: Sequence[tuple[Any, Any, Any]
     for i, (cls, type_, name) in enumerate(outputs):
         out = cls.__new__(cls)
         out.type, out.name, out.owner, out.index, out._tag = type_, name, node, i, None
-        out.head = op if len(outputs) == 1 else None
         made.append(out)
     node.outputs = tuple(made)
+    for out, head in zip(made, heads_of(op, len(made))):
+        out.head = head
     return node
 
 

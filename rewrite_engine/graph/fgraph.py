@@ -21,7 +21,7 @@ from rewrite_engine.graph.history import replace_validate
 from rewrite_engine.graph.intake import check_io, take_in
 from rewrite_engine.graph.intern import key_in_any_order, key_of
 from rewrite_engine.graph.memory import Unguarded
-from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable, heads_of
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.order import GAP
 from rewrite_engine.graph.origin import Origin, plainly
@@ -236,9 +236,8 @@ class FunctionGraph(NodeStore):
             del self.table[key]
         for node, op in zip(nodes, ops, strict=True):
             node.op, node.origin = op, plainly(node, None, reason)
-            for out in node.outputs:
-                if out.head is not None:
-                    out.head = op
+            for out, head in zip(node.outputs, heads_of(op, len(node.outputs))):
+                out.head = head
 
     def replace_all(
         self,

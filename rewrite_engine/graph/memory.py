@@ -40,6 +40,11 @@ class Memory(NamedTuple):
     views: dict[int, tuple[int, ...]]
 
 
+def written(op: Op) -> int:
+    """Which output of an op that overwrites an input lives there."""
+    return min([o for o in op.destroy_map if o is not None], default=0)
+
+
 def memory_of(op: Op) -> Memory:
     """The memory facts of an op, made once. Raises `InconsistencyError` for declarations that
     contradict each other.

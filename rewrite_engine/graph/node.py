@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rewrite_engine.errors import ForeignObjectError, ReadOnlyError, describe, message
-from rewrite_engine.graph.intern import prop_key
+from rewrite_engine.graph.intern import Record, prop_key
 from rewrite_engine.graph.number import CONSTANT as CONSTANT
 from rewrite_engine.graph.number import NO_NUMBER
 from rewrite_engine.graph.origin import Origin, origin_line, user_origin
@@ -22,12 +22,36 @@ if TYPE_CHECKING:
     from rewrite_engine.graph.type import Type
 
 
+class Projection(Record):
+    """What computes one output of an op with several: the op and the number of the output."""
+
+    __props__ = ("op", "index")
+
+    def __init__(self, op: Op, index: int) -> None:
+        self.op = op
+        self.index = index
+
+
+def heads_of(op: Op, n: int) -> Sequence[Any]:
+    """What computes each of n outputs: the op itself that which `op(...)` returns, the only one or
+    its `default_output`; a `Projection` each of the others.
+    """
+    if n == 1:
+        return (op,)
+    known: tuple[Any, ...] = op.__dict__.get("_heads", ())
+    if len(known) < n:
+        default = op.default_output
+        known = tuple([op if i == default else Projection(op, i) for i in range(n)])
+        op._heads = known
+    return known
+
+
 class Variable:
     """A value in a graph that will be known when the graph runs.
 
     type: a `Type`. owner: the `Apply` that computes it, or None for a root. index: its place in
-    `owner.outputs`. name: for printing. head: the op of its owner if that has a single output, else
-    None; it is what matchers look at first. tag: a scratch pad for anything a user wants to attach.
+    `owner.outputs`. name: for printing. head: what computes it (`heads_of`), None for an input; it
+    is what matchers look at first. tag: a scratch pad for anything a user wants to attach.
     """
 
     __slots__ = ("type", "owner", "index", "name", "head", "_tag", "__weakref__")
@@ -53,7 +77,10 @@ class Variable:
         self.owner = owner
         self.index = index
         self.name = name
-        self.head = owner.op if owner is not None and len(owner.outputs) <= 1 else None
+        self.head = None
+        if owner is not None:
+            n = len(owner.outputs)
+            self.head = owner.op if n < 2 else heads_of(owner.op, n)[index or 0]
         self._tag = None
 
     @property
@@ -237,10 +264,11 @@ class Apply:
         self.outputs = tuple(outputs)
         self.origin = user_origin()
         self._tag = None
+        heads = heads_of(op, len(self.outputs))
         for i, out in enumerate(self.outputs):
-            self._adopt(i, out)
+            self._adopt(i, out, heads[i])
 
-    def _adopt(self, i: int, out: Variable) -> None:
+    def _adopt(self, i: int, out: Variable, head: Any) -> None:
         if not isinstance(out, Variable):
             raise ForeignObjectError(
                 message(
@@ -255,7 +283,7 @@ class Apply:
             )
         out.owner = self
         out.index = i
-        out.head = self.op if len(self.outputs) == 1 else None
+        out.head = head
 
     @property
     def tag(self) -> SimpleNamespace:
@@ -391,10 +419,10 @@ def build_node(
     node.origin = origin
     node._tag = None
     outputs = []
-    for i, out_type in enumerate(out_types):
+    for i, (out_type, head) in enumerate(zip(out_types, heads_of(op, len(out_types)))):
         out = _new(out_type.variable_type)
-        out.type, out.owner, out.index = out_type, node, i
-        out.name = out.head = out._tag = None
+        out.type, out.owner, out.index, out.head = out_type, node, i, head
+        out.name = out._tag = None
         outputs.append(out)
     node.outputs = tuple(outputs)
     return node

@@ -7,8 +7,9 @@ features read.
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
 from rewrite_engine.errors import (
@@ -63,6 +64,32 @@ def with_outputs(pushforward: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
+def known_outputs(op: Any) -> int | None:
+    """How many outputs an op (or a class of ops) has, as far as that is known without inputs: as
+    many as it declares, or as its nodes had so far.
+    """
+    for declared in (op.output_names, op.otypes):
+        if isinstance(declared, Sequence):
+            return len(declared)
+    if isinstance(op.nout, int):
+        return op.nout
+    heads: Sequence[Any] | None = vars(op).get("_heads")
+    return None if heads is None else len(heads)
+
+
+def output_text(op: Any, i: Any) -> str:
+    """What is written behind an op with several outputs for one of them: `.S`, or `[1]`."""
+    names: Any = getattr(op, "output_names", None)
+    named = isinstance(names, Sequence) and isinstance(i, int) and i < len(names)
+    return f".{names[i]}" if named else f"[{i}]"
+
+
+@cache
+def _named(name: str, outputs: tuple[str, ...]) -> Any:
+    """The class of what an op with named outputs returns."""
+    return namedtuple(name, outputs)
+
+
 class Op(Record):
     """Base of all ops.
 
@@ -77,6 +104,11 @@ class Op(Record):
 
     #: which output `op(...)` returns; None: all of them
     default_output: int | None = None
+    #: of an op with several outputs: their names, `("U", "S", "Vh")`, by which what `op(...)`
+    #: returns, and patterns of it, have them: `svd(a).S`
+    output_names: Sequence[str] | None = None
+    #: how many outputs there are; need not be said where `output_names` or `otypes` tell
+    nout: int | None = None
     #: {output index: [inputs it overwrites]}; the key None: overwritten, but no output lives there
     destroy_map: dict[int | None, list[int]] = {}
     #: {output index: [the inputs it may share memory with]}
@@ -175,6 +207,7 @@ class Op(Record):
 
     _memo: dict[tuple[Any, ...], tuple[Any, ...]]
     _memory: Memory
+    _heads: tuple[Any, ...]
 
     def make_node(self, *inputs: Any) -> Apply:
         """Return an `Apply` of this op on the inputs, or raise an error that says why there is
@@ -208,7 +241,9 @@ class Op(Record):
             return [out] if return_list else out
         if len(node.outputs) == 1 and not return_list:
             return node.outputs[0]
-        return list(node.outputs)
+        if self.output_names is None or return_list:
+            return list(node.outputs)
+        return _named(type(self).__name__, tuple(self.output_names))(*node.outputs)
 
     # --- running ---------------------------------------------------------------------------------
 

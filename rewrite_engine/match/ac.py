@@ -286,6 +286,11 @@ def put_back(op: Any, term: Any, extra: Sequence[Any]) -> Any:
     return op(term, *extra)
 
 
+def same_node(a: Apply, b: Apply) -> bool:
+    """Whether two nodes are one, or will be where equal nodes are merged."""
+    return a is b or (a.op is b.op and a.inputs == b.inputs)
+
+
 # --- nests ----------------------------------------------------------------------------------------
 
 

@@ -21,7 +21,7 @@ from rewrite_engine.graph.number import same_number
 from rewrite_engine.graph.share import Shared
 from rewrite_engine.match.ac import EXTRA, is_ac, is_associative, plan
 from rewrite_engine.match.build import ask
-from rewrite_engine.match.interpret import Matcher
+from rewrite_engine.match.interpret import Matcher, named
 from rewrite_engine.match.lower import Compute, spliced, with_runs
 from rewrite_engine.match.pattern import (
     Anything,
@@ -33,7 +33,7 @@ from rewrite_engine.match.pattern import (
     holes,
     subpatterns,
 )
-from rewrite_engine.terms.expression import make
+from rewrite_engine.terms.expression import make, nth
 from rewrite_engine.terms.logic import LogicVariable
 
 Bindings = dict[str, Any]  # what stands for the variables of a rule: a term, or a tuple for a rest
@@ -101,7 +101,8 @@ def _matches(right: Any, result: Any, bound: Bindings) -> Iterator[Bindings]:
             yield bound
         return
     whole = OpNode(OpClass(type(None), ()), (right,))  # so that the right side is no left side
-    yield from Matcher(whole).matches(with_runs(right, right), result, bound)
+    for made in Matcher(whole).matches(with_runs(right, right), result, bound):
+        yield named(made)
 
 
 def _present(pattern: Any) -> Iterator[tuple[Any, Bindings]]:
@@ -117,7 +118,7 @@ def _present(pattern: Any) -> Iterator[tuple[Any, Bindings]]:
     for parts in product(*[list(_present(a)) for a in pattern.args]):
         args = tuple([part for part, _ in parts])
         empty = {name: () for _, names in parts for name in names}
-        made = OpNode(pattern.op, args)
+        made = pattern.of(*args)
         yield made, empty
         if is_associative(pattern) and 0 < len(made.rests) == len(args) - 1:
             (other,) = [a for i, a in enumerate(args) if i not in made.rests]
@@ -164,7 +165,7 @@ def _without_missing(pattern: Any, bound: Bindings, root: bool = False) -> Itera
         return
     maybe = pattern.default
     for args in product(*[list(_without_missing(a, bound)) for a in pattern.args]):
-        yield OpNode(pattern.op, args)
+        yield pattern.of(*args)
     if root or maybe is None or not _may_be_missing(maybe, bound):
         return
     (other,) = [a for a in pattern.args if a is not maybe]
@@ -218,7 +219,7 @@ def _filled(pattern: Any, named: dict[str, tuple[Any, ...]], gone: set[str]) -> 
             args.append(_filled(a, named, gone))
     if len(args) == 1 and len(pattern.args) > 1 and is_associative(pattern):
         return args[0]
-    return OpNode(pattern.op, tuple(args))
+    return pattern.of(*args)
 
 
 def _most_operands(term: Any) -> int:
@@ -247,7 +248,7 @@ def orders(pattern: Any) -> Iterator[Any]:
         arranged = [pattern.args, pattern.args[::-1]] if pattern.swaps else [pattern.args]
     for args in dict.fromkeys(arranged):
         for choice in product(*[list(orders(a)) for a in args]):
-            yield OpNode(pattern.op, tuple(choice))
+            yield pattern.of(*choice)
 
 
 def to_term(pattern: Any, terms: Bindings, flat: bool = False) -> Any:
@@ -274,7 +275,8 @@ def to_term(pattern: Any, terms: Bindings, flat: bool = False) -> Any:
             args.extend(value.owner.inputs)
         else:
             args.append(value)
-    return make((op, *args))
+    term = make((op, *args))
+    return term if pattern.index is None else make((nth, pattern.index, term))
 
 
 def repeats(pattern: Any) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from rewrite_engine.errors import PatternError
+from rewrite_engine.errors import SeveralOutputsError
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
 from rewrite_engine.graph.origin import Origin, plainly
 from rewrite_engine.match.ac import (
@@ -22,11 +22,11 @@ from rewrite_engine.match.ac import (
     may_regroup,
     put_back,
 )
-from rewrite_engine.match.emit import Function, as_term, literal_like
+from rewrite_engine.match.emit import Function, as_term, complete, output_of
 from rewrite_engine.match.lower import Compute, Condition
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
+from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode, subpatterns
 
-SEVERAL = "patterns speak of those with one; others are for a @node_rewriter"
+UNDECLARED = "{0} has {1} outputs, and {2} does not say so: give it `output_names`, or `nout`"
 
 Bindings = dict[str, Any]
 Consumer = Callable[[Apply, Origin | None, Any], Origin | None]
@@ -47,14 +47,17 @@ def ask(guard: Condition, bound: Bindings, fgraph: Any = None) -> Any:
     return guard.fn(*values) if guard.fact is None else guard.fact.ask(fgraph, *values)
 
 
-def instantiate(right: Any, bound: Bindings, node: Apply) -> Any:
-    """Make the term of a right side; None where a computed one refuses."""
+def instantiate(right: Any, bound: Bindings, node: Apply, index: int | None = None) -> Any:
+    """Make the term of a right side, or one for each output; None where a computed one refuses.
+    index: the output that it replaces.
+    """
     if isinstance(right, Compute):
         term = right.fn(*[bound[n] for n in right.names])
-    elif isinstance(right, Literal):
-        term = literal_like(node, right.value)
+        term = complete(term) if index == ALL else term
+    elif isinstance(right, tuple):
+        term = complete([instantiate(p, bound, node, i) for i, p in enumerate(right)])
     else:
-        term = as_term(node, build(right, bound))
+        term = as_term(node, build(right, bound), index)
     return put_back(node.op, term, bound[EXTRA]) if bound.get(EXTRA) else term
 
 
@@ -71,9 +74,10 @@ def build(pattern: Any, bound: Bindings) -> Any:
     op = pattern.op
     if isinstance(op, OpClass):
         op = op.cls(**{n: bound[p.name] if isinstance(p, Hole) else p for n, p in op.props})
-    if any(isinstance(a, list) for a in args):
-        raise PatternError(f"{op} of an op with several outputs: {SEVERAL}")
-    return apply_weak(op, args)
+    made = apply_weak(op, args)
+    if isinstance(made, list | tuple) and pattern.index is None:
+        raise SeveralOutputsError(UNDECLARED.format(op, len(made), type(op).__name__))
+    return output_of(made, pattern.index)
 
 
 # --- functions that are asked more ---------------------------------------------------------------
@@ -88,6 +92,8 @@ def careful(apply: Function, keeps: Keeps | None) -> Function:
 
     def checked(fgraph: Any, node: Apply) -> Any:
         new = apply(fgraph, node)
+        if new.__class__ is tuple:  # of a data rule: for each output
+            return keeps(fgraph, node, new) and new
         if not isinstance(new, Variable):
             return new
         return keeps(fgraph, node, new) and new
@@ -120,8 +126,7 @@ def consumer(left: OpNode) -> Consumer:
     inner = [i for i, a in enumerate(left.args) if isinstance(a, OpNode)]
     if len(found) == len(inner) == 1 and not (is_ac(left) or left.swaps or left.rests):
         return _one(inner[0])
-    heads = {p.op.cls if isinstance(p.op, OpClass) else p.op for p, _ in found}
-    return _any(frozenset(heads), max(depth for _, depth in found))
+    return _any(frozenset([p.head for p, _ in found]), max(depth for _, depth in found))
 
 
 def _one(i: int) -> Consumer:

@@ -28,6 +28,7 @@ from rewrite_engine.match.ac import (
     is_ac,
     is_associative,
     put_back,
+    same_node,
 )
 from rewrite_engine.match.emit_ac import (
     ROOT,
@@ -40,6 +41,7 @@ from rewrite_engine.match.emit_ac import (
 )
 from rewrite_engine.match.lower import Compute, Condition, Lowered
 from rewrite_engine.match.pattern import (
+    ALL,
     Hole,
     Literal,
     OpClass,
@@ -76,17 +78,41 @@ def apply_op(op: Any, inputs: tuple[Any, ...]) -> Any:
     """Build a node of a type-driven op on variables (no conversion of inputs, no provenance)."""
     types = (inputs[0].type,) if len(inputs) == 1 else tuple([v.type for v in inputs])
     try:
-        out = op._memo[types]
+        (out_type,) = op._memo[types]
     except (AttributeError, KeyError):
-        out = op.output_types(types)
-    return build_variable(op, inputs, out[0])
+        (out_type,) = op.output_types(types)
+    return build_variable(op, inputs, out_type)
 
 
-def literal_like(node: Apply, value: Any) -> Any:
+def output_of(made: Any, index: int | None) -> Any:
+    """One output, or all, of what an op returned (see `OpNode.index`)."""
+    if index is None:
+        return made
+    outputs: Any = made.owner.outputs if isinstance(made, Variable) else made  # type: ignore
+    return tuple(outputs) if index == ALL else outputs[index]
+
+
+def proposed(node: Apply, place: int | None, new: Any) -> Any:
+    """What a rule proposes for a node, given the `place` of its left side: a term for one of
+    several outputs (None: it stays), or for all.
+    """
+    if new is None or place is None or place == ALL or len(node.outputs) == 1:
+        return new
+    return tuple([new if i == place else None for i in range(len(node.outputs))])
+
+
+def complete(terms: Any) -> Any:
+    """The terms for all outputs as a tuple; None if there is none for one of them."""
+    if not isinstance(terms, tuple | list):
+        return terms
+    return None if any([v is None for v in terms]) else tuple(terms)
+
+
+def literal_like(node: Apply, value: Any, index: int | None = None) -> Any:
     """A number as the whole right side: a constant of the type of what it replaces (None if
     there is none).
     """
-    type_ = node.outputs[0].type
+    type_ = node.outputs[index or 0].type
     if getattr(type_, "ndim", 0) != 0:
         return None
     return type_.make_constant(value)
@@ -106,7 +132,7 @@ class RuleEmitter:
         self.lines = ["def match(fgraph, node):", f"    # {name}: {text}"]
         self.indent = 1
         self.counter = 0
-        self.bound: dict[str, str] = {}
+        self.bound: dict[Any, str] = {}  # by name; nodes of several outputs by their patterns
         self.wholes: dict[str, str] = {}  # what operands are operands of
         self.guards = list(rule.guards)
         self.extra: str | None = None  # where operands are that the left side leaves alone
@@ -118,6 +144,8 @@ class RuleEmitter:
             isinstance(p, OpNode) and is_ac(p) and len(p.rests) > 1 for p, _ in subpatterns(left)
         ):
             self.line(f"tries = {self.constant(Tries, 'Tries')}()")
+        if left.index not in (None, ALL):
+            self.test(f"len(node.outputs) > {max(left.index or 0, 1)}")
         self.props(left, "node.op")
         self.line("inputs = node.inputs")
         self.operands(left, "inputs", ROOT, self.finish)
@@ -155,11 +183,11 @@ class RuleEmitter:
 
     # --- the left side ----------------------------------------------------------------------------
 
-    def state(self) -> tuple[dict[str, str], list[Condition], int]:
+    def state(self) -> tuple[dict[Any, str], list[Condition], int]:
         """What is bound and asked at this place, to come back to for another way."""
         return dict(self.bound), list(self.guards), self.indent
 
-    def go_back(self, state: tuple[dict[str, str], list[Condition], int]) -> None:
+    def go_back(self, state: tuple[dict[Any, str], list[Condition], int]) -> None:
         """Forget what was bound and asked since."""
         bound, guards, self.indent = state
         self.bound, self.guards = dict(bound), list(guards)
@@ -211,19 +239,35 @@ class RuleEmitter:
         self.descend(sure, then)
 
     def head(self, pattern: OpNode, v: str) -> str:
-        if isinstance(pattern.op, OpClass):
-            return f"type({v}.head) is {self.constant(pattern.op.cls, pattern.op.cls.__name__)}"
-        return f"{v}.head is {self.constant(pattern.op, str(pattern.op))}"
+        head = pattern.head
+        if not isinstance(pattern.op, OpClass):
+            return f"{v}.head is {self.constant(head, str(head))}"
+        test = f"type({v}.head) is {self.constant(head, head.__name__)}"
+        if pattern.index is None:
+            return test
+        cls = self.constant(pattern.operator, pattern.operator.__name__)
+        return f"{test} and {v}.index == {pattern.index} and type({v}.owner.op) is {cls}"
 
     def descend(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
         if not todo:
             then()
             return
         (pattern, v), others = todo[0], todo[1:]
-        self.props(pattern, f"{v}.head")
+        whole = None if pattern.place is None else pattern.output(ALL)
+        if whole in self.bound:
+            self.test(f"{self.constant(same_node, 'same_node')}({v}.owner, {self.bound[whole]})")
+            self.descend(others, then)
+            return
+        self.props(pattern, f"{v}.head" if pattern.index is None else f"{v}.owner.op")
         inputs = self.local("p")
         self.line(f"{inputs} = {v}.owner.inputs")
-        self.operands(pattern, inputs, v, lambda: self.descend(others, then))
+
+        def go_on() -> None:
+            if whole is not None:
+                self.bound[whole] = f"{v}.owner"
+            self.descend(others, then)
+
+        self.operands(pattern, inputs, v, go_on)
 
     def props(self, pattern: OpNode, op: str) -> None:
         """Match the parameters of an op."""
@@ -300,17 +344,21 @@ class RuleEmitter:
     def finish(self) -> None:
         right = self.rule.right
         self.ready_guards()
+        left = self.rule.left
         if isinstance(right, Compute):
             args = ", ".join(self.bound[n] for n in right.names)
             result = f"{self.constant(right.fn, 'compute')}({args})"
-        elif isinstance(right, Literal):
-            result = f"literal_like(node, {self.constant(right.value)})"
+            if left.index == ALL:
+                result = f"{self.constant(complete, 'complete')}({result})"
+        elif isinstance(right, tuple):
+            terms = "".join(f"{self.term(p, i)}, " for i, p in enumerate(right))
+            result = f"{self.constant(complete, 'complete')}(({terms}))"
         else:
-            result = self.build(right)
-            if needs_weak(right):
-                result = f"{self.constant(as_term, 'as_term')}(node, {result})"
+            result = self.term(right, left.place)
+        if left.place not in (None, ALL):
+            result = f"{self.constant(proposed, 'proposed')}(node, {left.place}, {result})"
         if self.extra is not None:
-            op = self.constant(self.rule.left.op, str(self.rule.left.op))
+            op = self.constant(left.op, str(left.op))
             result = f"{self.constant(put_back, 'put_back')}({op}, {result}, {self.extra})"
         if isinstance(right, Hole | OpNode):
             self.line(f"return {result}")
@@ -319,8 +367,19 @@ class RuleEmitter:
         self.line("if r is not None:")
         self.line("    return r")
 
-    def build(self, pattern: Any) -> str:
-        """An expression that makes the term."""
+    def term(self, right: Any, index: int | None) -> str:
+        """An expression that makes what takes the place of an output."""
+        if isinstance(right, Literal):
+            return f"literal_like(node, {self.constant(right.value)}, {index})"
+        made = self.build(right)
+        weak = needs_weak(right)
+        return f"{self.constant(as_term, 'as_term')}(node, {made}, {index})" if weak else made
+
+    def build(self, pattern: Any, one: bool = True) -> str:
+        """An expression that makes the term; one: of an op with one output."""
+        if isinstance(pattern, OpNode) and pattern.index is not None:
+            made = self.build(pattern.output(None), one=False)
+            return f"{self.constant(output_of, 'output_of')}({made}, {pattern.index})"
         if isinstance(pattern, Hole):
             return f"*{self.bound[pattern.name]}" if pattern.rest else self.bound[pattern.name]
         if isinstance(pattern, Literal):
@@ -336,16 +395,17 @@ class RuleEmitter:
         op = self.constant(pattern.op, str(pattern.op))
         if needs_weak(pattern):
             return f"{self.constant(apply_weak, 'apply_weak')}({op}, ({', '.join(args)},))"
-        if type_driven(pattern.op) and not any(isinstance(a, Literal) for a in pattern.args):
+        driven = one and type_driven(pattern.op)
+        if driven and not any(isinstance(a, Literal) for a in pattern.args):
             return f"apply_op({op}, ({''.join(f'{a}, ' for a in args)}))"
         return f"{op}({', '.join(args)})"
 
 
-def as_term(node: Apply, value: Any) -> Any:
-    """What a right side made, as a variable; it may be no more than a number that stood for a
-    missing operand.
+def as_term(node: Apply, value: Any, index: int | None = None) -> Any:
+    """What a right side made, as a variable (of `ALL` outputs a tuple); it may be no more than a
+    number that stood for a missing operand.
     """
-    return value if isinstance(value, Variable) else literal_like(node, value)
+    return value if isinstance(value, Variable | tuple) else literal_like(node, value, index)
 
 
 def needs_weak(pattern: Any) -> bool:

@@ -67,7 +67,6 @@ class Equation(Rule):
     the other side does not bind; a computed side.
     """
 
-    single = True
     with_phase = '@equation(phase="saturate")'
 
     def __init__(
@@ -142,6 +141,10 @@ class Equation(Rule):
 
     def roots(self) -> Sequence[Any]:
         return [root for rule in self.directions for root in rule.roots()]
+
+    @property
+    def single(self) -> bool:  # type: ignore[override]
+        return all(rule.single for rule in self.directions)
 
     def considers(self, op: Any) -> bool:
         return any(rule.considers(op) for rule in self.directions)
@@ -219,6 +222,8 @@ def _check(left: OpNode, right: Any, direction: str) -> None:
         )
     if direction == "forward":
         return
+    if isinstance(right, tuple):
+        raise PatternError(f"the terms {pattern_text(right)} are not outputs of one op{ONE_WAY}")
     if not isinstance(right, OpNode):
         raise PatternError(
             f"the right side {pattern_text(right)} is not an op: it would match everything{ONE_WAY}"
@@ -239,13 +244,18 @@ def _in_one_order(p: Any) -> Any:
         return p
     args = [_in_one_order(a) for a in p.args]
     free = not isinstance(p.op, OpClass) and p.op.commutative
-    return OpNode(p.op, tuple(sorted(args, key=repr) if free else args))
+    return p.of(*(sorted(args, key=repr) if free else args))
 
 
 def _text(side: OpNode) -> str:
     """The left side, with parentheses also where they could be left out: `(a @ b) @ c`."""
     name = str(side.op)
-    if isinstance(side.op, OpClass) or name not in INFIX or len(side.args) != 2:
+    if (
+        side.index is not None
+        or isinstance(side.op, OpClass)
+        or name not in INFIX
+        or len(side.args) != 2
+    ):
         return pattern_text(side)
     symbol, level = INFIX[name]
     a, b = [pattern_text(x, level + 1) for x in side.args]

@@ -14,9 +14,10 @@ from typing import Any
 from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.build import instantiate, views
+from rewrite_engine.match.emit import proposed
 from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.fact import Unknown
-from rewrite_engine.match.interpret import ASKED, Bindings, Matcher, match_root, matches
+from rewrite_engine.match.interpret import ASKED, Bindings, Matcher, match_root, matches, named
 from rewrite_engine.match.lower import Compute, Condition
 from rewrite_engine.match.outline import tracks
 from rewrite_engine.match.pattern import Hole, Literal, OpNode
@@ -88,8 +89,9 @@ def _plain_name(op: Any) -> str:
 
 
 def _of_data(rule: DataRule, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:
-    if len(node.outputs) != 1:
-        return Diagnosis(False, "root", f"the rule looks at one output, and {node.op} has more")
+    if rule.left.target(node) is None:
+        has = f"{node.op} has {len(node.outputs)} outputs here"
+        return Diagnosis(False, "root", f"the rule looks at {pattern_text(rule.left)}, and {has}")
     probe = Probe(rule, text, fgraph)
     first: Diagnosis | None = None
     try:
@@ -111,21 +113,25 @@ def _finish(rule: DataRule, node: Apply, bound: Bindings, probe: Probe, run: boo
     """Try the right side, where the left side matches and the guards hold."""
     evidence = probe.evidence(bound)
     progress = probe.reached + len(evidence)
-    bound = {name: value for name, value in bound.items() if name != ASKED}
+    bound = named(bound)
 
     def no(part: str, reason: str) -> Diagnosis:
         said = f"the left side matches; {reason}"
         return Diagnosis(False, part, said, bound, evidence, progress)
 
     if run:
-        old, new = node.outputs[0], instantiate(rule.right, bound, node)
+        old, place = rule.left.target(node), rule.left.place
+        new = instantiate(rule.right, bound, node, place)
         if new is None and isinstance(rule.right, Compute):
             return no("right side", "the function that makes the right side declines")
         if new is None:
             why = f"the right side is a number (0-d), and the term has the type {old.type}"
             return no("type", why)
-        if not rule.accept(old, new):
-            return no("type", f"the type would change from {old.type} to {new.type}")
+        pairs = zip(node.outputs, new, strict=True) if isinstance(new, tuple) else [(old, new)]
+        for was, one in pairs:
+            if not rule.accept(was, one):
+                return no("type", f"the type would change from {was.type} to {one.type}")
+        new = proposed(node, place, new)
         said = True if rule.keeps is None else rule.keeps(probe.fgraph, node, new)
         if not said:
             return no("errors", _because(said, probe.text))
@@ -165,7 +171,7 @@ def _stopped(rule: Any, able: Rule, node: Apply, fgraph: Any, text: Text) -> Dia
         return Diagnosis(False, able.name, no)
     part, here = stop
     said = diagnose(part, here, None, text)
-    term = text(here.outputs[0])
+    term = text(here)
     why = f"{able.name} applies; then {part.name} fails at {term}: {said.reason}"
     return replace(said, applies=False, part=part.name, reason=why)
 
@@ -255,7 +261,7 @@ class Probe(Matcher):
         """The failure that got furthest."""
         part, here, bound, why = self.first
         evidence = self.evidence(bound)
-        bound = {name: value for name, value in bound.items() if name != ASKED}
+        bound = named(bound)
         if isinstance(part, Condition):
             reason = f"guard {part.text}: {_because(here, self.text)}"
             if next(match_root(self.left, node, self.exact), None) is not None:

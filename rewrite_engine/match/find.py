@@ -35,9 +35,10 @@ from rewrite_engine.match.lower import (
     Compute,
     Lowered,
     RuleBody,
+    counted,
     extended,
     lower,
-    lower_pattern,
+    lower_side,
 )
 from rewrite_engine.match.outline import is_root
 from rewrite_engine.match.pattern import Hole, OpNode, Rest, holes
@@ -56,15 +57,17 @@ class Match:
     variable of the graph, a tuple of them for a rest, a value for a parameter of an op, the number
     for an operand that is missing. Operands of a sum or product that the pattern leaves alone are
     bound to "*"; those of an op whose operands have an order to "<*" (before) and "*>" (after).
+    index: the output that the pattern speaks of.
     """
 
     node: Apply
     bindings: Bindings
+    index: int = 0
 
     @property
     def variable(self) -> Variable:
-        """The term that matched."""
-        return self.node.outputs[0]  # type: ignore[no-any-return]
+        """The term that matched; of a pattern for a whole node with several outputs, the first."""
+        return self.node.outputs[self.index]  # type: ignore[no-any-return]
 
     def __getitem__(self, name: str) -> Any:
         return self.bindings[name]
@@ -105,7 +108,7 @@ def find(
         uses = Uses(nodes, outputs)
     found = _search(finder, nodes, fgraph, uses, every, watch)
     if own is not None:
-        found = (Match(own(m.variable).owner, {k: own(v) for k, v in m.bindings.items()})
+        found = (Match(own(m.variable).owner, {k: own(v) for k, v in m.bindings.items()}, m.index)
                  for m in found)  # fmt: skip
     return bounded(found, watch, error)
 
@@ -117,12 +120,13 @@ def _search(
     for i, node in enumerate(nodes):
         if not i & 255:
             watch.tick()
-        if not finder.considers(node.op) or len(node.outputs) != 1:
+        target = finder.target(node) if finder.considers(node.op) else None
+        if target is None:
             continue
         found = False
         for bound in ask(node, fgraph):
             found = True
-            yield Match(node, bound)
+            yield Match(node, bound, target.index)
         whole = as_one(uses, node) if finder.opens and not found else None
         if whole is not None:
             yield from (Match(node, bound) for bound in ask(whole, fgraph))
@@ -173,7 +177,7 @@ class Finder:
         if isinstance(pattern, Op) or (isinstance(pattern, type) and issubclass(pattern, Op)):
             return OpFinder(pattern)
         if isinstance(pattern, PatternTerm):
-            left = lower_pattern(pattern)
+            left: Any = lower_side(pattern)
             lowered = in_own_form(Lowered(left, left, ()), variable.worlds())
             return PatternFinder(extended(lowered))
         if not callable(pattern) or not hasattr(pattern, "__code__"):
@@ -186,6 +190,10 @@ class Finder:
     def considers(self, op: Any) -> bool:
         """Whether nodes of an op may match."""
         raise NotImplementedError
+
+    def target(self, node: Apply) -> Any:
+        """The output of such a node that the pattern speaks of; None if there is none."""
+        return next(iter(node.outputs), None)
 
     def first(self, node: Apply, fgraph: Any) -> Sequence[Bindings]:
         """The first match at a node, if there is one."""
@@ -224,6 +232,7 @@ class PatternFinder(Finder):
         if self.extends:  # what the pattern leaves alone is a rest like any other
             left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
         names = tuple(holes(left))
+        self.place = left.place
         right = Compute(lambda *values: dict(zip(names, values, strict=True)), names)
         asked = Lowered(left, right, lowered.guards, lowered.exact)
         self.match = matcher_for(asked, "find", self.text)
@@ -231,15 +240,18 @@ class PatternFinder(Finder):
     def considers(self, op: Any) -> bool:
         return self.left.fits(op)
 
+    def target(self, node: Apply) -> Any:
+        return self.left.target(node)
+
     def first(self, node: Apply, fgraph: Any) -> Sequence[Bindings]:
         n, wanted = len(node.inputs), len(self.left.args)
         exact = self.lowered.exact
         if self.extends and not may_regroup(n, wanted, exact, node.outputs[0]):
             return ()
         bound = self.match(fgraph, node)
-        if bound is None:
-            return ()
-        return (_seen(bound),)
+        if bound.__class__ is tuple:
+            bound = bound[self.place or 0]
+        return () if bound is None else (_seen(bound),)
 
     def every(self, node: Apply, fgraph: Any) -> Iterator[Bindings]:
         for bound in match_root(self.left, node, self.lowered.exact):
@@ -263,8 +275,9 @@ def _lower(fn: Callable[..., Any], variable: type[LogicVariable]) -> Lowered:
         return (left, *conditions) if conditions else left
 
     try:
-        lowered = lower(update_wrapper(rule, fn), variable)
-        return extended(in_own_form(lowered, variable.worlds()))
+        rule = update_wrapper(rule, fn)
+        worlds = variable.worlds()
+        return counted(lambda: extended(in_own_form(lower(rule, variable), worlds)))
     except RuleError as error:
         where = source_line(fn.__code__.co_filename, fn.__code__.co_firstlineno)
         raise type(error)(f"pattern ({where})\n    {error}") from None

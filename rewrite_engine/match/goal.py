@@ -36,7 +36,7 @@ from rewrite_engine.match.backward import (
 )
 from rewrite_engine.match.build import ask, guards_hold, instantiate, views
 from rewrite_engine.match.interpret import match_root
-from rewrite_engine.match.lower import Compute
+from rewrite_engine.match.lower import Compute, Lowered
 from rewrite_engine.match.pattern import Hole, OpNode, subpatterns
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.unify import logic_variables
@@ -48,7 +48,14 @@ UNKNOWN, IMPOSSIBLE = object(), object()
 
 
 def rule_goal(rule: Any) -> Callable[[Any, Any], Goal]:
-    """The relation of a `DataRule`."""
+    """The relation of a `DataRule`; it relates terms of single outputs."""
+    goals = [_one_goal(part) for part in rule.lowered.parts]
+    if len(goals) == 1:
+        return goals[0]
+    return lambda term, result: kanren.conde(*[[goal(term, result)] for goal in goals])
+
+
+def _one_goal(rule: Lowered) -> Callable[[Any, Any], Goal]:
     parts = [p for p, _ in subpatterns(rule.left) if not isinstance(p, Hole)]
     if not any(map(_needs_matcher, parts)):
         return lambda term, result: _both_ways(rule, [(rule.left, rule.right)], term, result)
@@ -121,15 +128,15 @@ def _results(rule: Any, value: Any, state: Any) -> Iterator[Any]:
         return
     if repeats(rule.left):
         value = Shared()(value)
-    if value.owner is None:
+    if value.owner is None or rule.left.target(value.owner) is not value:
         return
-    seen = chain([(value.owner, None)], views(rule.left, rule.lowered.exact, None, value.owner))
+    seen = chain([(value.owner, None)], views(rule.left, rule.exact, None, value.owner))
     for node, whole in seen:
-        for bound in match_root(rule.left, node, rule.lowered.exact):
+        for bound in match_root(rule.left, node, rule.exact):
             len(state)  # (a watched state looks at the clock)
             if not guards_hold(rule.guards, bound):
                 continue
-            answer = instantiate(rule.right, bound, node)
+            answer = instantiate(rule.right, bound, node, rule.left.place)
             if answer is not None:
                 yield answer if whole is None else whole(answer)
 

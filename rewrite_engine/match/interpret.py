@@ -25,21 +25,23 @@ from rewrite_engine.match.ac import (
     may_regroup,
     plan,
     run_of,
+    same_node,
     shares,
     stands_alone,
     without,
 )
 from rewrite_engine.match.build import ask, differences, instantiate, views
-from rewrite_engine.match.emit import Function, compile_rule, test_cost
+from rewrite_engine.match.emit import Function, compile_rule, proposed, test_cost
 from rewrite_engine.match.lower import Condition, Lowered
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, is_wide
+from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode, is_wide
 
-Bindings = dict[str, Any]
+Bindings = dict[Any, Any]  # by name; nodes of several outputs by their patterns
 Pairs = Sequence[tuple[Any, Any]]  # of a pattern and what it is to match
 
 #: the name under which the guards that were asked on the way are bound, with what they answered
 ASKED = "?"
 
+ANOTHER = "it is an output of another node"
 COUNT = "the number of operands is another"
 NARROWED = "some of the operands would be computed in another dtype than all of them"
 REGROUPED = "a sum or product of more operands would be regrouped, which the rule does not do"
@@ -59,9 +61,14 @@ def match_root(
     The root itself has to be there, whatever defaults it has. Operands of it that the left side
     leaves alone are bound to `ac.EXTRA`.
     """
-    if len(node.outputs) == 1:
-        matcher = Matcher(pattern, exact, Tries(tries))
-        yield from matcher.match_op(pattern, node.outputs[0], {})
+    matcher = Matcher(pattern, exact, Tries(tries))
+    for bound in matcher.ways(node):
+        yield named(bound)
+
+
+def named(bound: Bindings) -> Bindings:
+    """The bindings of a rule's variables, without what a `Matcher` notes beside them."""
+    return {name: v for name, v in bound.items() if name.__class__ is str and name != ASKED}
 
 
 def interpreted(rule: Lowered, fgraph: Any, node: Any) -> Any:
@@ -71,9 +78,9 @@ def interpreted(rule: Lowered, fgraph: Any, node: Any) -> Any:
 
 def _interpreted(rule: Lowered, fgraph: Any, node: Any) -> Any:
     for bound in Matcher(rule.left, rule.exact, Tries(MOST), rule.guards, fgraph).ways(node):
-        result = instantiate(rule.right, bound, node)
+        result = instantiate(rule.right, bound, node, rule.left.place)
         if result is not None:
-            return result
+            return proposed(node, rule.left.place, result)
     return None
 
 
@@ -124,8 +131,9 @@ class Matcher:
 
     def ways(self, node: Any) -> Iterator[Bindings]:
         """Yield every way in which the left side matches a node and all guards hold."""
-        if len(node.outputs) == 1:
-            for bound in self.match_op(self.left, node.outputs[0], {}):
+        target = self.left.target(node)
+        if target is not None:
+            for bound in self.match_op(self.left, target, {}):
                 yield from self.ready(bound)
 
     def ready(self, bound: Bindings, most: float = inf) -> Iterator[Bindings]:
@@ -171,13 +179,34 @@ class Matcher:
         if not self.is_there(pattern, v, bound):
             return
         node = v.owner
+        if pattern.place is not None:
+            yield from self.match_node(pattern, v, bound)
+            return
         inner = self.match_props(pattern, node.op, bound)
         if inner is None:
             return
         if is_ac(pattern):
             yield from self.match_ac(pattern, node, inner)
+        else:
+            yield from self.match_inputs(pattern, v, inner)
+
+    def match_node(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
+        """Match one of several outputs: after another one, it has to be of the same node."""
+        whole = pattern.output(ALL)
+        if whole in bound:
+            if same_node(bound[whole], v.owner):
+                yield bound
+            else:
+                self.failed(pattern, v, bound, ANOTHER)
             return
-        inputs, args = node.inputs, pattern.args
+        inner = self.match_props(pattern, v.owner.op, bound)
+        if inner is not None:
+            for found in self.match_inputs(pattern, v, inner):
+                yield found | {whole: v.owner}
+
+    def match_inputs(self, pattern: OpNode, v: Any, inner: Bindings) -> Iterator[Bindings]:
+        """Match the operands of an op in order."""
+        inputs, args = v.owner.inputs, pattern.args
         if len(inputs) != len(args):
             least = len(args) - len(pattern.rests)
             if len(inputs) < least or not any(map(is_wide, args)):
@@ -194,8 +223,7 @@ class Matcher:
 
     def is_there(self, pattern: OpNode, v: Any, bound: Bindings) -> bool:
         """Whether the op of a pattern computes a variable."""
-        node = v.owner
-        if node is not None and len(node.outputs) == 1 and pattern.fits(node.op):
+        if pattern.computes(v):
             return True
         self.failed(pattern, v, bound)
         return False

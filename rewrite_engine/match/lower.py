@@ -14,11 +14,12 @@ from typing import Any, NamedTuple, NoReturn
 
 from etuples.core import ExpressionTuple, KwdPair
 
-from rewrite_engine.errors import PatternError, UnboundVariableError
+from rewrite_engine.errors import PatternError, SeveralOutputsError, UnboundVariableError
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import Op, known_outputs
 from rewrite_engine.match.ac import AFTER, BEFORE, is_ac, is_associative, joined
 from rewrite_engine.match.pattern import (
+    ALL,
     Anything,
     Hole,
     Literal,
@@ -31,7 +32,16 @@ from rewrite_engine.match.pattern import (
     subpatterns,
     variable_for,
 )
-from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable, PatternTerm, Term
+from rewrite_engine.terms.expression import nth
+from rewrite_engine.terms.logic import (
+    NO_DEFAULT,
+    LogicVariable,
+    Outputs,
+    PatternTerm,
+    Term,
+    several,
+)
+from rewrite_engine.terms.print import term_text
 
 PARENTHESES = "a rule cannot be an operand: put parentheses around what stands to the left of `>>`"
 EQUALITY = "`==` compares patterns: write eq(a, b) for the op (pt.eq), left >> right for a rule"
@@ -115,9 +125,44 @@ class Lowered(NamedTuple):
     """A rule's two sides and its guards, checked."""
 
     left: OpNode
-    right: Any
+    right: Any  # a pattern or `Compute`; a tuple of patterns for all outputs
     guards: tuple[Condition, ...]
     exact: bool = False  # sums and products of floats are not regrouped
+
+    @property
+    def parts(self) -> tuple[Lowered, ...]:
+        """The rules for one output of which it consists."""
+        if self.left.index != ALL:
+            return (self,)
+        outputs = range(known_outputs(self.left.operator) or 0)
+        return tuple(
+            [
+                self._replace(left=self.left.output(i), right=_right_of(self.right, i))
+                for i in outputs
+            ]
+        )
+
+
+def counted(lowering: Callable[[], Lowered]) -> Lowered:
+    """Lower what an author wrote, twice where samples show how many outputs an op has that does not
+    declare it.
+    """
+    try:
+        return lowering()
+    except SeveralOutputsError:
+        return lowering()
+
+
+def _right_of(right: Any, i: int) -> Any:
+    """The right side for one of several outputs."""
+    if isinstance(right, Compute):
+
+        def one(*values: Any) -> Any:
+            made = right.fn(*values)
+            return None if made is None else made[i]
+
+        return Compute(one, right.names)
+    return right[i] if isinstance(right, tuple) else right.output(i)
 
 
 def lower(
@@ -143,12 +188,14 @@ def lower(
             f"must return `left >> right` (and `given(...)` after a comma), not {body!r}"
         )
     conditions = (*asked_by_sorts(lvars.values()), *conditions)
-    left = lower_pattern(body.left)
+    left = lower_side(body.left)
     if not isinstance(left, OpNode):
         raise PatternError(f"the left side {body.left!r} is not an op: it would match everything")
-    right = body.right if isinstance(body.right, Compute) else lower_pattern(body.right)
-    if isinstance(right, Hole) and right.rest:
-        raise PatternError(f"the right side is {right.name}, any number of operands of no op")
+    right = body.right if isinstance(body.right, Compute) else lower_side(body.right)
+    for p in right if isinstance(right, tuple) else (right,):
+        if isinstance(p, Hole) and p.rest:
+            raise PatternError(f"the right side is {p.name}, any number of operands of no op")
+    _check_outputs(body.left, left, right)
     left = sound_defaults(left, not backward)
     lowered = Lowered(left, right, tuple([lower_condition(c) for c in conditions]), exact)
     _check_bound(lowered, set(lvars))
@@ -168,14 +215,45 @@ def asked_by_sorts(lvars: Iterable[LogicVariable]) -> Iterator[Any]:
                 yield sort.tie(*first, lvar, place)
 
 
+def lower_side(x: Any) -> Any:
+    """Lower one side of a rule: it may be all outputs of an op, the right one a tuple for them."""
+    if isinstance(x, Outputs):
+        return _lower_op(*x.etuple, index=ALL)
+    if isinstance(x, tuple | list):
+        return tuple([lower_pattern(part) for part in x])
+    return lower_pattern(x)
+
+
+def _check_outputs(written: Any, left: OpNode, right: Any) -> None:
+    """The right side has to be for one output, or for all of them, as the left side is."""
+    if isinstance(right, tuple):
+        n: int | None = len(right)
+    elif isinstance(right, OpNode) and right.index == ALL:
+        n = known_outputs(right.operator)
+    else:
+        n = None
+    if left.index != ALL and n is not None:
+        raise PatternError(f"the left side is one term, and the right side is {n}: write one")
+    if left.index == ALL and n != len(written) and not isinstance(right, Compute):
+        has = "one term" if n is None else f"{n} terms"
+        what = f"{several(written.etuple)}, to replace that one; or {len(written)} terms for all"
+        raise PatternError(f"the right side is {has}, and {what}")
+
+
 def lower_pattern(x: Any) -> Any:
-    """Lower one side of a rule."""
+    """Lower a pattern of one term."""
     if isinstance(x, LogicVariable):
         return Hole(x.name, x.sort or Anything, None if x.default is NO_DEFAULT else x.default)
     if isinstance(x, PatternTerm):
         x = x.etuple
     if isinstance(x, ExpressionTuple):
-        return _lower_op(x._tuple[0], x._tuple[1:])
+        if x._tuple[0] is nth:
+            return _lower_output(*x._tuple[1:])
+        lowered = _lower_op(*x._tuple)
+        op = lowered.operator
+        if op.default_output is None and (known_outputs(op) or 1) > 1:
+            raise SeveralOutputsError(several(x))
+        return lowered
     if isinstance(x, Variable):
         number = getattr(x, "number", None)
         if number is None:
@@ -190,14 +268,28 @@ def lower_pattern(x: Any) -> Any:
     raise PatternError(f"{x!r} cannot be part of a pattern")
 
 
-def _lower_op(operator: Any, operands: tuple[Any, ...]) -> OpNode:
+def _lower_output(i: Any, term: Any) -> OpNode:
+    """Lower one of several outputs."""
+    if not isinstance(term, ExpressionTuple):
+        raise PatternError(f"output {i} of {term} is none of an op")
+    pattern = _lower_op(*term)
+    op = pattern.operator
+    n = known_outputs(op)
+    if not isinstance(i, int) or i < 0 or (n is not None and i >= max(n, 2)):
+        raise PatternError(f"{term_text(term)} has no output {i}: {several(term)}")
+    if n == 1:
+        raise PatternError(f"{term_text(term)} has one output: write it without a number")
+    return pattern if i == op.default_output else pattern.output(i)
+
+
+def _lower_op(operator: Any, *operands: Any, index: int | None = None) -> OpNode:
     if any(isinstance(a, KwdPair) for a in operands):
         raise PatternError(
             f"{operator}: name no operands in a pattern; parameters belong to the op"
         )
     args = tuple([lower_pattern(a) for a in operands])
     if isinstance(operator, ExpressionTuple):
-        return OpNode(_lower_class(operator._tuple), args)
+        return OpNode(_lower_class(operator._tuple), args, index)
     if not isinstance(operator, Op):
         raise PatternError(f"{operator!r} is not an op")
     args = spliced(operator, args)
@@ -207,7 +299,7 @@ def _lower_op(operator: Any, operands: tuple[Any, ...]) -> OpNode:
         raise PatternError(
             f"{operator} takes {nin} operands, not {len(args)}: this can never match"
         )
-    return OpNode(operator, args)
+    return OpNode(operator, args, index)
 
 
 def spliced(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -250,7 +342,7 @@ def sound_side(pattern: Any, trusting: bool) -> Any:
         if isinstance(a, Hole) and a.has_default:
             counts = trusting if known is None else a.default == known
             args[i] = a if counts and len(args) == 2 else Hole(a.name, a.sort)
-    return OpNode(pattern.op, tuple(args))
+    return pattern.of(*args)
 
 
 # --- operands side by side ----------------------------------------------------------------------
@@ -299,7 +391,7 @@ def with_runs(pattern: Any, root: OpNode) -> Any:
     args = [with_runs(a, root) for a in pattern.args]
     if pattern is not root and is_associative(pattern) and not is_ac(pattern):
         args = [replace(a, several=True) if _takes_run(a, root) else a for a in args]
-    return OpNode(pattern.op, tuple(args))
+    return pattern.of(*args)
 
 
 def _takes_run(a: Any, root: OpNode) -> bool:

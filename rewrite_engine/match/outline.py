@@ -2,9 +2,10 @@
 
 The *outline* of a variable, looked at some levels deep, is a hashable value:
 
-    None                      an input, or one of several outputs
+    None                      an input
     CONSTANT                  a constant; (CONSTANT, 2.0) where its number is looked at, too
-    op                        computed by an op, nothing known of the operands
+    op                        computed by an op, nothing known of the operands; for one of several
+                              outputs a `Projection`
     (op, (outline, ...))      ... of these operands
 
 `match/dispatch.py` has outlines as keys and asks each rule once for each of them. Since a rule is
@@ -19,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
-from rewrite_engine.graph.node import CONSTANT, Variable
+from rewrite_engine.graph.node import CONSTANT, Projection, Variable
 from rewrite_engine.match.ac import is_associative
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
 
@@ -62,9 +63,16 @@ def may_match(pattern: Any, seen: Outline) -> bool:
 
 
 def _may_match_op(pattern: OpNode, head: Any, seen: Outline) -> bool:
-    if head is None or head is CONSTANT or not may_be_op(pattern, head):
+    if head is None or head is CONSTANT or not _may_be_head(pattern, head):
         return False
     return seen.__class__ is not tuple or may_match_operands(pattern, seen[1])
+
+
+def _may_be_head(pattern: OpNode, head: Any) -> bool:
+    if pattern.index is None:
+        return may_be_op(pattern, head)
+    one = isinstance(head, Projection) and head.index == pattern.index
+    return one and may_be_op(pattern, head.op)
 
 
 def may_be_op(pattern: OpNode, op: Any) -> bool:
@@ -172,7 +180,7 @@ def demands(left: OpNode) -> dict[int, tuple[Any, ...]]:
                 found.setdefault(level, []).append((CONSTANT, p.value))
         elif isinstance(p, OpNode) and p.default is None:
             if not isinstance(p.op, OpClass):
-                found.setdefault(level, []).append(p.op)
+                found.setdefault(level, []).append(p.head)
             stack += [(a, level + 1) for a in p.args]
     return {level: tuple(marks) for level, marks in found.items()}
 
@@ -189,8 +197,7 @@ def interior(left: OpNode, roots: Sequence[Any], nests: int) -> dict[Any, int]:
     found: dict[Any, int] = dict.fromkeys(roots, nests) if nests else {}
     for p, depth in subpatterns(left):
         if depth and isinstance(p, OpNode):
-            key = p.op.cls if isinstance(p.op, OpClass) else p.op
-            found[key] = max(depth + nests, found.get(key, 0))
+            found[p.operator] = max(depth + nests, found.get(p.operator, 0))
     return found
 
 

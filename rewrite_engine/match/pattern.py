@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.errors import PatternError, RuleError, did_you_mean, expression_of
-from rewrite_engine.graph.node import CONSTANT, Constant, Variable
+from rewrite_engine.graph.node import CONSTANT, Constant, Projection, Variable
 from rewrite_engine.graph.number import counts_as, roundings, same_number
 from rewrite_engine.graph.type import Type
 from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable
@@ -151,12 +151,65 @@ class OpClass:
         return type(op) is self.cls
 
 
+#: in the place of an output's number: all of them
+ALL = -1
+
+
 @dataclass(frozen=True, slots=True)
 class OpNode:
-    """An op (or an `OpClass`) applied to patterns."""
+    """An op (or an `OpClass`) applied to patterns.
+
+    index: which of several outputs it is. None: what `op(...)` returns, the only output or the
+    op's `default_output`. `ALL`: all of them, where a rule replaces a whole node.
+    """
 
     op: Any
     args: tuple[Any, ...]
+    index: int | None = None
+
+    def of(self, *args: Any) -> OpNode:
+        """The same op applied to other patterns."""
+        return OpNode(self.op, args, self.index)
+
+    def output(self, index: int | None) -> OpNode:
+        """Another output of the same node."""
+        return OpNode(self.op, self.args, index)
+
+    @property
+    def operator(self) -> Any:
+        """The op, or its class where parameters are variables."""
+        return self.op.cls if isinstance(self.op, OpClass) else self.op
+
+    @property
+    def place(self) -> int | None:
+        """Its number among the outputs of nodes that may have several."""
+        return self.operator.default_output if self.index is None else self.index
+
+    @property
+    def head(self) -> Any:
+        """What computes the variables that it matches, as `Variable.head` is; or the class of that,
+        of a class of ops.
+        """
+        if isinstance(self.op, OpClass):
+            return self.op.cls if self.index is None else Projection
+        return self.op if self.index is None else Projection(self.op, self.index)
+
+    def computes(self, v: Any) -> bool:
+        """Whether a variable is the output of an op that may be the one at this place."""
+        node = v.owner
+        if node is None or not self.fits(node.op):
+            return False
+        if self.index is None or self.index == ALL:
+            return self.index == ALL or v.head is node.op
+        return self.index == v.index and v.head is not node.op
+
+    def target(self, node: Any) -> Any:
+        """The output of a node that the pattern speaks of (of `ALL` the first), if it has that."""
+        outputs = node.outputs
+        if self.index == ALL or len(outputs) == 1:
+            return outputs[0] if self.index in (None, ALL) else None
+        i = node.op.default_output if self.index is None else self.index
+        return outputs[i] if i is not None and i < len(outputs) else None
 
     @property
     def rests(self) -> list[int]:
@@ -199,7 +252,8 @@ def is_literal(v: Any, value: Any, whole: Any) -> bool:
 
 def subpatterns(pattern: Any) -> Iterator[tuple[Any, int]]:
     """Yield every pattern within, with its depth; the pattern itself first."""
-    stack: list[tuple[Any, int]] = [(pattern, 0)]
+    several = isinstance(pattern, tuple)  # one pattern for each output
+    stack = [(p, 0) for p in (reversed(pattern) if several else (pattern,))]
     while stack:
         p, depth = stack.pop()
         yield p, depth

@@ -21,7 +21,7 @@ from rewrite_engine.match.build import Consumer, Keeps, careful, consumer, level
 from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
 from rewrite_engine.match.emit import Function
 from rewrite_engine.match.interpret import interpreted, matcher_for, with_views
-from rewrite_engine.match.lower import Compute, lower
+from rewrite_engine.match.lower import Compute, counted, lower
 from rewrite_engine.match.outline import (
     Outline,
     deepest,
@@ -33,7 +33,7 @@ from rewrite_engine.match.outline import (
     numbers_among,
     tracks,
 )
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, holes, subpatterns
+from rewrite_engine.match.pattern import Hole, Literal, OpNode, holes, subpatterns
 from rewrite_engine.match.sample import settled
 from rewrite_engine.match.text import refuse_twice, rule_text
 from rewrite_engine.terms.logic import LogicVariable
@@ -216,7 +216,6 @@ class Rule:
 class DataRule(Rule):
     """left → right, with guards, as data."""
 
-    single = True
     extends = True  # see `lower.extended`
 
     def __init__(
@@ -234,7 +233,9 @@ class DataRule(Rule):
         pairs = exact in (claim, claim.then) or PAIRWISE in self.tags
         try:
             worlds = () if self.module.startswith(SHIPPED) else variable.worlds()
-            self.lowered = settled(lower(fn, variable, pairs, backward), worlds, self.extends)
+            self.lowered = counted(
+                lambda: settled(lower(fn, variable, pairs, backward), worlds, self.extends)
+            )
         except RuleError as error:
             raise self.error(type(error), error) from error.__cause__
         self.left: OpNode = self.lowered.left
@@ -277,8 +278,12 @@ class DataRule(Rule):
         return rule_text(self.lowered)
 
     def roots(self) -> Sequence[Any]:
-        op = self.left.op
-        return [op.cls] if isinstance(op, OpClass) else [op, *(op.undone_by if self.nests else ())]
+        op = self.left.operator
+        return [op, *op.undone_by] if self.nests else [op]
+
+    @property
+    def single(self) -> bool:  # type: ignore[override]
+        return self.left.place is None
 
     def considers(self, op: Any) -> bool:
         return may_be_op(self.left, op) or bool(self.nests and op in self.roots())
@@ -349,7 +354,8 @@ class DataRule(Rule):
         """
         if new.type is old.type or old.type.yields_to(new.type):
             return True
-        if isinstance(self.right, Hole) or old.type.kin(new.type):
+        right = self.right[old.index or 0] if isinstance(self.right, tuple) else self.right
+        if isinstance(right, Hole) or old.type.kin(new.type):
             return False
         if self.drops and old.type.widens(new.type):
             return False

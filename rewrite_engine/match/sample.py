@@ -17,14 +17,14 @@ from inspect import Parameter, signature
 from itertools import islice, product
 from typing import Any
 
-from rewrite_engine.errors import AxisError, NDimError, PatternError
+from rewrite_engine.errors import AxisError, NDimError, PatternError, SeveralOutputsError
 from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.graph.number import counts_as
 from rewrite_engine.match.ac import is_ac, is_associative
 from rewrite_engine.match.build import build
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Lowered, extended
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, holes, subpatterns
+from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode, holes, subpatterns
 from rewrite_engine.match.text import pattern_text
 from rewrite_engine.terms.print import brief
 
@@ -66,6 +66,8 @@ def types(pattern: Any) -> Iterator[Any]:
     for bound in samples_of(pattern):
         try:
             yield build(pattern, bound).type
+        except SeveralOutputsError:
+            raise
         except Exception:  # not of these dtypes
             continue
 
@@ -74,8 +76,14 @@ def check_sides(rule: Lowered) -> None:
     """Refuse a rule that does nothing, that matches nothing, or whose right side never has the
     rank of the left one.
     """
-    if rule.left == rule.right:
+    if all(part.left == part.right for part in rule.parts):
         raise PatternError("both sides are the same: this does nothing")
+    for part in rule.parts:
+        check_ranks(part)
+
+
+def check_ranks(rule: Lowered) -> None:
+    """The same for one output."""
     misfit: Exception | None = None
     ranks = []
     for bound in samples_of(rule.left):
@@ -115,7 +123,10 @@ def in_own_form(rule: Lowered, worlds: Sequence[Sequence[Any]], both: bool = Fal
     """A rule whose left side is in its own form. both: the right side, too, where it has one."""
     if not worlds:
         return rule
-    left, right = own_form(rule.left, worlds, rule.exact), rule.right
+    index, right = rule.left.index, rule.right
+    left = own_form(rule.left.output(0) if index == ALL else rule.left, worlds, rule.exact)
+    if index == ALL:
+        left = left.output(ALL)
     if both and isinstance(right, OpNode):
         with suppress(PatternError):
             right = own_form(right, worlds)
@@ -212,7 +223,7 @@ def _differs(pattern: Any, term: Any) -> list[tuple[str, str]]:
 
 
 def _op_text(p: OpNode) -> str:
-    return p.op.cls.__name__ if isinstance(p.op, OpClass) else str(p.op)
+    return str(getattr(p.operator, "__name__", p.operator))
 
 
 # --- reading back ---------------------------------------------------------------------------------
@@ -235,13 +246,13 @@ def read(pattern: Any, term: Any, bound: Mapping[str, Any]) -> Any:
             return leaves[v]
         if v.head is CONSTANT:
             return _number(v, numbers)
-        if v.owner is None or len(v.owner.outputs) != 1:
+        if v.owner is None:
             raise PatternError(f"{brief(v)} is nothing that a pattern could be written for")
-        op, inputs = v.owner.op, v.owner.inputs
+        op, inputs, index = v.owner.op, v.owner.inputs, None if v.head is v.owner.op else v.index
         if not isinstance(p, OpNode) or len(p.args) != len(inputs):
-            return OpNode(op, _each_rest_once([of(None, u) for u in inputs]))
+            return OpNode(op, _each_rest_once([of(None, u) for u in inputs]), index)
         args = [of(a, u) for a, u in zip(p.args, inputs, strict=True)]
-        return OpNode(p.op if p.fits(op) else op, tuple(args))
+        return OpNode(p.op if p.fits(op) else op, tuple(args), index)
 
     return of(pattern, term)
 

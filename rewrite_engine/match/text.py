@@ -7,10 +7,11 @@ from inspect import signature
 from typing import Any
 
 from rewrite_engine.errors import DuplicateRuleError, source_line
+from rewrite_engine.graph.op import output_text
 from rewrite_engine.match.ac import AFTER, BEFORE
 from rewrite_engine.match.lower import Compute, Lowered
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
-from rewrite_engine.terms.print import LOWEST, tokens
+from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode
+from rewrite_engine.terms.print import ATOM, LOWEST, tokens
 
 ENDS = (BEFORE, AFTER)
 
@@ -34,9 +35,14 @@ def pattern_text(pattern: Any, outer: int = LOWEST) -> str:
         return f"*{pattern.name}" if pattern.rest else pattern.name
     if isinstance(pattern, Literal):
         return repr(pattern.value)
+    if isinstance(pattern, tuple):
+        return f"({', '.join(map(pattern_text, pattern))})"
     op, args = pattern.op, [a for a in pattern.args if not _is_end(a)]
     name = _class_text(op) if isinstance(op, OpClass) else str(op)
-    return "".join(t if isinstance(t, str) else pattern_text(*t) for t in tokens(name, args, outer))
+    one = pattern.index is not None and pattern.index != ALL
+    parts = tokens(name, args, ATOM if one else outer)
+    text = "".join(t if isinstance(t, str) else pattern_text(*t) for t in parts)
+    return text + output_text(pattern.operator, pattern.index) if one else text
 
 
 def _is_end(a: Any) -> bool:
@@ -49,7 +55,7 @@ def _without_ends(right: Any) -> Any:
     if not isinstance(right, OpNode) or not any(map(_is_end, right.args)):
         return right
     args = tuple([a for a in right.args if not _is_end(a)])
-    return args[0] if len(args) == 1 else OpNode(right.op, args)
+    return args[0] if len(args) == 1 else right.of(*args)
 
 
 def _class_text(op: OpClass) -> str:

@@ -21,6 +21,7 @@ from rewrite_engine.terms.print import (
     leaf_text,
     leaf_tokens,
     tokens,
+    which_output,
     write,
 )
 
@@ -113,7 +114,7 @@ class Formula:
         if node is None:
             return leaf_tokens(leaf_text(v), outer)
         if len(node.outputs) > 1:
-            return [(node, ATOM), f"[{v.index}]"]
+            return [(node, ATOM), which_output(v)]
         return self.expand(node, outer)
 
     def definition(self, node: Any, outer: int) -> Sequence[Token]:

@@ -172,9 +172,12 @@ class Expansion:
         if not isinstance(rule, DataRule):
             yield from (a for a in rule.answers(node) if isinstance(a, Variable))
             return
-        for bound in match_root(rule.left, node, rule.lowered.exact):
-            self.watch.tick()
-            if guards_hold(rule.guards, bound):
-                made = instantiate(rule.right, bound, node)
-                if isinstance(made, Variable):
-                    yield made
+        for one in rule.lowered.parts:
+            if one.left.target(node) is not old:
+                continue
+            for bound in match_root(one.left, node, one.exact):
+                self.watch.tick()
+                if guards_hold(one.guards, bound):
+                    made = instantiate(one.right, bound, node, one.left.place)
+                    if isinstance(made, Variable):
+                        yield made

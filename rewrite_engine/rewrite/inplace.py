@@ -19,7 +19,7 @@ from operator import itemgetter
 from typing import Any
 
 from rewrite_engine.graph.destroyhandler import named
-from rewrite_engine.graph.memory import Roots, memory_of
+from rewrite_engine.graph.memory import Roots, memory_of, written
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.rewrite.driver import GraphRewriter
@@ -89,7 +89,8 @@ class InplaceOptimizer(GraphRewriter):
                 types = tuple([v.type for v in node.outputs])
                 new = build_node(chosen[node], fgraph.present_inputs(node), types, node.origin)
                 if trace is not None:
-                    trace.about(node, new.outputs[0])
+                    o = written(new.op)
+                    trace.about(node, new.outputs[o], node.outputs[o])
                 for old, out in zip(node.outputs, new.outputs, strict=True):
                     fgraph.replace(old, out, name)
                 order.place(new, level)

@@ -70,10 +70,21 @@ def put(fgraph: Any, node: Apply, rule: Any, result: Any, trace: Trace | None) -
     if result is None or result is False or result.__class__ is Unknown:
         return False
     if isinstance(result, Variable):
-        return fire(fgraph, node, node.outputs[0], rule, result, trace)
+        return fire(fgraph, node, default_of(node, rule), rule, result, trace)
     if isinstance(result, Derived):
         return put_derived(fgraph, node, rule, result, trace)
     return fire_all(fgraph, node, rule, result, trace)
+
+
+def default_of(node: Apply, rule: Any) -> Variable:
+    """The output that a single term replaces."""
+    i = 0 if len(node.outputs) == 1 else node.op.default_output
+    if i is None:
+        n, op = len(node.outputs), node.op
+        what = f"returns one variable for the {n} outputs of {op}: a list says which stay (None)"
+        raise rule.error(PatternError, f"{what}, as {[*[None] * (n - 1), 'new']!r} does, or a dict")
+    found: Variable = node.outputs[i]
+    return found
 
 
 def fire(
@@ -330,5 +341,4 @@ def explain_failure(rule: Any, node: Apply, error: Exception) -> RewriteEngineEr
 
 
 def _at(node: Apply) -> str:
-    term = brief(node.outputs[0]) if node.outputs else str(node)
-    return message(f"at {term}", inputs=node.inputs, where=node.where())
+    return message(f"at {brief(node)}", inputs=node.inputs, where=node.where())

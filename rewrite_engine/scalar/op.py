@@ -60,7 +60,7 @@ class ScalarOp(Op):
     """
 
     __props__: tuple[str, ...] = ("name",)
-    nout = 1
+    nout: int = 1
     free: tuple[int, ...] = ()
     shape_only: tuple[int, ...] = ()
     cost = 1

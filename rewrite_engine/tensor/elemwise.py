@@ -42,6 +42,7 @@ class Elemwise(TensorOp):
 
     __props__ = ("scalar_op", "inplace_pattern")
     stretches = True
+    nout: int
 
     def __init__(self, scalar_op: ScalarOp, inplace_pattern: Any = ()) -> None:
         if isinstance(inplace_pattern, Mapping):

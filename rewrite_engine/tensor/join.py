@@ -138,6 +138,7 @@ class Split(TensorOp):
     def __init__(self, axis: int, sizes: Sequence[int | str]) -> None:
         self.axis = axis
         self.sizes = tuple(sizes)
+        self.nout = len(self.sizes)
         self.view_map = {i: [0] for i in range(len(self.sizes))}
         self.must_view_map = dict.fromkeys(range(len(self.sizes)), 0)
         if any(not isinstance(s, str) and s < 0 for s in self.sizes):

@@ -17,8 +17,9 @@ from etuples.core import ExpressionTuple, KwdPair
 from unification import Var
 
 from rewrite_engine.errors import PatternError
-from rewrite_engine.terms.expression import GraphTuple, make
-from rewrite_engine.terms.print import term_text
+from rewrite_engine.graph.op import known_outputs, output_text
+from rewrite_engine.terms.expression import GraphTuple, make, nth
+from rewrite_engine.terms.print import operator_of, term_text
 
 TRUTH = """a pattern is neither true nor false: {}
     Chained comparisons (a < b < c), `and`, `or`, `not`, `if` ask for it. Write and_(a < b, b < c),
@@ -37,15 +38,22 @@ class Term:
 
     #: set by `match/`
     make_rule: ClassVar[Callable[[Any, Any], Any] | None] = None
-    #: the class of patterns made by ops called on this class
+    #: the classes of patterns made by ops called on this class: of one output, and of several
     pattern_type: ClassVar[type[PatternTerm]]
+    outputs_type: ClassVar[type[Outputs]]
 
     @classmethod
     def __apply_op__(cls, op: Any, inputs: Sequence[Any], kwargs: dict[str, Any]) -> PatternTerm:
         """Called by an op that got a term among its inputs."""
         items = [op, *map(operand, inputs)]
         items += [KwdPair(name, operand(value)) for name, value in kwargs.items()]
-        return cls.pattern_type(make(tuple(items)))
+        return cls.applied(op, make(tuple(items)))
+
+    @classmethod
+    def applied(cls, op: Any, term: GraphTuple) -> PatternTerm:
+        """The pattern of what an op (or a class of ops) returns."""
+        several = getattr(op, "default_output", 0) is None and (known_outputs(op) or 1) > 1
+        return (cls.outputs_type if several else cls.pattern_type)(term)
 
     @classmethod
     def __apply_class__(
@@ -200,7 +208,7 @@ class PatternTerm(Term):
 
     def __call__(self, *inputs: Any) -> PatternTerm:
         """Apply a pattern of an op (`Sum(axis=a)`, with `a` a logic variable) to operands."""
-        return self.pattern_type(make((self.etuple, *map(operand, inputs))))
+        return self.applied(self.op, make((self.etuple, *map(operand, inputs))))
 
     @property
     def evaled_obj(self) -> Any:
@@ -222,7 +230,54 @@ class PatternTerm(Term):
         return term_text(self)
 
 
-Term.pattern_type = PatternTerm
+class Outputs(PatternTerm):
+    """All outputs of an op that has several. A pattern of one of them is had as from what the op
+    returns: by number, by unpacking, or by the name that the op declares, `svd(a).S`.
+    """
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return known_outputs(operator_of(self.etuple)) or 0
+
+    def __getitem__(self, i: Any) -> Any:
+        places = range(len(self))
+        if isinstance(i, slice):
+            return tuple([self[k] for k in places[i]])
+        if i not in range(-len(self), len(self)):
+            raise PatternError(f"there is no {self}[{i}]: {several(self.etuple)}")
+        return self.pattern_type(make((nth, places[i], self.etuple)))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self[:])
+
+    def __getattr__(self, name: str) -> Any:
+        names = list(operator_of(self.etuple).output_names or ())
+        if name in names:
+            return self[names.index(name)]
+        raise NoSuchOutput(f"there is no {self}.{name}: {several(self.etuple)}")
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise PatternError(several(self.etuple))
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __matmul__ = _refuse
+    __rmatmul__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse
+
+
+class NoSuchOutput(PatternError, AttributeError):
+    """What a pattern of several outputs does not have."""
+
+
+def several(term: ExpressionTuple) -> str:
+    """What to write in place of a term of several outputs, where one is wanted."""
+    op = operator_of(term)
+    n, text = known_outputs(op) or 0, term_text(term)
+    some = " or ".join([f"{text}{output_text(op, i)}" for i in range(min(n, 4))])
+    return f"{text} has {n} outputs: write {some}"
+
+
+Term.pattern_type, Term.outputs_type = PatternTerm, Outputs
 
 
 def pattern_classes(operators: type) -> tuple[type[LogicVariable], type[PatternTerm]]:
@@ -236,4 +291,7 @@ def pattern_classes(operators: type) -> tuple[type[LogicVariable], type[PatternT
     pattern = type("PatternTerm", (PatternTerm, operators), body)
     variable = LogicType("LogicVariable", (LogicVariable, operators), dict(body))
     pattern.pattern_type = variable.pattern_type = pattern  # type: ignore[attr-defined]
+    own = {"pattern_type": pattern} | body
+    outputs = type("Outputs", (Outputs,), own)
+    pattern.outputs_type = variable.outputs_type = outputs  # type: ignore[attr-defined]
     return variable, pattern

@@ -12,7 +12,8 @@ from typing import Any
 
 from etuples.core import ExpressionTuple, KwdPair
 
-from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.op import output_text
 
 LOWEST, UNARY, POWER, ATOM = 0, 8, 9, 10
 
@@ -87,6 +88,20 @@ def write(root: Any, expand: Expand, limit: int | None = None) -> str:
     return "".join(out)
 
 
+def which_output(v: Variable) -> str:
+    """What is written behind a node for one of several outputs; nothing for the only one."""
+    node = v.owner
+    return "" if node is None or len(node.outputs) == 1 else output_text(node.op, v.index)
+
+
+def operator_of(term: Any) -> Any:
+    """The op of a term, or its class where parameters are logic variables."""
+    op = term
+    while isinstance(op, ExpressionTuple) and len(op):
+        op = op[0]
+    return op
+
+
 def operator_text(op: Any) -> str:
     """How an operator is called: an op by its own text, a class or function by its name."""
     if isinstance(op, type) or type(op) is type(operator_text):
@@ -128,7 +143,8 @@ def _expand_term(x: Any, outer: int) -> Sequence[Token]:
         return call_tokens([(op, ATOM)], args)
     name = operator_text(op)
     if name == "nth" and len(args) == 2:
-        return [(args[1], ATOM), f"[{args[0]}]"]
+        node = args[1]
+        return [(node, ATOM), output_text(operator_of(node), args[0])]
     return tokens(name, args, outer)
 
 
@@ -156,7 +172,11 @@ def etuple_text(term: Any, limit: int = 2000) -> str:
 
 
 def brief(v: Any, depth: int = 4, outer: int = LOWEST) -> str:
-    """A variable as text: named ones by name, and what is deeper than `depth` as an ellipsis."""
+    """A variable or node as text: by name, if it has one; what is deeper than `depth` as `…`."""
+    if isinstance(v, Apply):  # with one output, as that
+        if len(v.outputs) != 1:
+            return _brief_node(v, depth, outer)
+        v = v.outputs[0]
     if not isinstance(v, Variable):
         return str(v)
     if v.name is not None:
@@ -167,5 +187,10 @@ def brief(v: Any, depth: int = 4, outer: int = LOWEST) -> str:
         return f"<{v.type}>"
     if depth <= 0:
         return "…"
-    parts = tokens(operator_text(v.owner.op), v.owner.inputs, outer)
+    which = which_output(v)
+    return _brief_node(v.owner, depth, ATOM if which else outer) + which
+
+
+def _brief_node(node: Apply, depth: int, outer: int) -> str:
+    parts = tokens(operator_text(node.op), node.inputs, outer)
     return "".join(p if isinstance(p, str) else brief(p[0], depth - 1, p[1]) for p in parts)

@@ -81,9 +81,11 @@ def ask(rule: Any, term: Variable) -> Any:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two terms are equal (interned by a graph), or both nothing."""
+    """Whether two terms are equal (interned by a graph), or both nothing; or tuples of such."""
     if a is None or b is None or a is b:
         return a is b
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
     graph = FunctionGraph(None, [a, b], clone=True)
     return graph.outputs[0] is graph.outputs[1]
 

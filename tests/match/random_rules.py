@@ -8,9 +8,12 @@ from typing import Any
 from hypothesis import strategies as st
 
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.op import Op
 from rewrite_engine.match.ac import is_ac, is_associative
+from rewrite_engine.match.emit import output_of
 from rewrite_engine.match.lower import Lowered, extended, spliced
 from rewrite_engine.match.pattern import (
+    ALL,
     Anything,
     Const,
     Hole,
@@ -41,9 +44,43 @@ class Times(Scale):
 pair = ToyOp("pair", 2, commutative=True)
 #: associative, but not commutative
 cat = ToyOp("cat", None, associative=True)
+
+
+class Several(Op):
+    """Three outputs of one operand; or two of two, of which `op(...)` returns the second."""
+
+    __props__ = ("nin", "by")
+
+    def __init__(self, nin: int, by: float = 2.0) -> None:
+        self.nin, self.by, self.nout = nin, by, 4 - nin
+        self.default_output = None if nin == 1 else 1
+
+    def convert_input(self, x: Any) -> Variable:
+        return x if isinstance(x, Variable) else const(x)
+
+    def infer_types(self, types: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (num,) * self.nout
+
+
+class Named(Several):
+    """Two outputs with names, for any parameter."""
+
+    output_names = ("first", "second")
+
+    def __init__(self, by: float) -> None:
+        super().__init__(1, by)
+        self.nout = 2
+
+    __props__ = ("by",)
+
+
+three, two = Several(1), Several(2)
 UNARY = [sin, log, exp, Times(2.0)]
 BINARY = [sub, pair, add, mul, cat]
 NUMBERS = [0.0, -0.0, 1.0, 2.0]
+
+NAMED = OpClass(Named, (("by", Hole("f", Prop)),))
+NUMBER = st.sampled_from([0, 1])
 
 #: each name has one sort, so that it means the same wherever it occurs
 HOLES = [Hole("a", Anything), Hole("b", Anything), Hole("c", Const), Hole("d", Positive)]
@@ -78,6 +115,22 @@ def _op_nodes(depth: int) -> st.SearchStrategy[OpNode]:
     return st.one_of(
         st.builds(lambda f, a: OpNode(f, (a,)), unary, inner),
         st.builds(lambda f, a, b: OpNode(f, (a, b)), st.sampled_from(BINARY), inner, inner),
+        st.builds(lambda a, i: OpNode(three, (a,), i), inner, st.sampled_from(range(3))),
+        st.builds(lambda a, b, i: OpNode(two, (a, b), i), inner, inner, st.sampled_from([0, None])),
+        st.builds(lambda a, i: OpNode(NAMED, (a,), i), inner, st.sampled_from([0, 1])),
+        st.builds(  # two of one node, or not
+            lambda a, b, i, j: OpNode(sub, (OpNode(three, (a,), i), OpNode(three, (b,), j))),
+            inner,
+            inner,
+            st.sampled_from(range(3)),
+            st.sampled_from(range(3)),
+        ),
+        st.builds(
+            lambda a, i, j: OpNode(add, (OpNode(NAMED, (a,), i), OpNode(NAMED, (a,), j))),
+            inner,
+            st.sampled_from([0, 1]),
+            st.sampled_from([0, 1]),
+        ),
         st.builds(lambda f, a, b: OpNode(f, (a, b)), st.sampled_from([add, mul]), inner, inner),
         st.builds(lambda a, b, c: OpNode(join, (a, b, c)), inner | rest, inner, inner | rest),
         st.builds(lambda a, b, c: OpNode(cat, (a, b, c)), inner | rest, inner, inner | rest),
@@ -100,7 +153,7 @@ def tidy(node: OpNode) -> OpNode:
     args = spliced(node.op, node.args) if not isinstance(node.op, OpClass) else node.args
     if len(args) > 2 or args.count(MAYBE) > 1:
         args = tuple([Hole("c", Const) if a == MAYBE else a for a in args])
-    return OpNode(node.op, args)
+    return OpNode(node.op, args, node.index)
 
 
 @st.composite
@@ -112,7 +165,10 @@ def rules(draw: Any) -> DataRule:
         h if h.sort is not Prop else OpNode(OpClass(Times, (("by", h),)), (LEAF,))
         for h in bound.values()
     ]
-    right = OpNode(join, (Literal(7.0), *parts))
+    right: Any = OpNode(join, (Literal(7.0), *parts))
+    if left.op is three and draw(st.booleans()):
+        left = left.output(ALL)
+        right = tuple([OpNode(join, (Literal(float(i)), *parts)) for i in range(3)])
     return with_sides(extended(Lowered(left, right, ())))
 
 
@@ -144,6 +200,10 @@ def variables(depth: int = 3) -> st.SearchStrategy[Variable]:
         lambda inner: (
             st.builds(lambda f, a: f(a), st.sampled_from(UNARY), inner)
             | st.builds(lambda f, a, b: f(a, b), st.sampled_from(BINARY), inner, inner)
+            | st.builds(
+                lambda f, a, i: f(a)[i], st.sampled_from([three, Named(2.0)]), inner, NUMBER
+            )
+            | st.builds(lambda a, b, i: two.make_node(a, b).outputs[i], inner, inner, NUMBER)
             | st.lists(inner, min_size=1, max_size=4).map(lambda xs: join(*xs))
         ),
         max_leaves=5,
@@ -176,8 +236,9 @@ def instances(draw: Any, pattern: Any) -> Any:
         op = p.op
         if isinstance(op, OpClass):
             by = bound.setdefault("f", draw(st.sampled_from([2.0, 3.0])))
-            op = Times(by)
-        return [op(*args)] if args else [op(LEAVES[0])]
+            op = p.operator(by)
+        made = op(*args) if args else op(LEAVES[0])
+        return [output_of(made, 0 if p.index == ALL else p.index)]
 
     def bound_to(hole: Hole) -> list[Any]:
         if hole.name not in bound:

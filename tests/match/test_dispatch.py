@@ -145,9 +145,13 @@ def test_the_table_starts_anew_when_it_is_full(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_nodes_with_several_outputs() -> None:
-    quotient, _ = divmod_(x, y)
-    rule = named("divmod", lambda a, b: divmod_(a, b) >> a)
-    assert Dispatch([rule, on_all]).candidates(quotient.owner) == (on_all,)
+    quotient, rest = divmod_(x, y)
+    root = named("root", lambda a, b: divmod_(a, b)[1] >> a)
+    below = named("below", lambda a, b: exp(divmod_(a, b)[1]) >> a)
+    found = Dispatch([root, below, on_all])
+    assert found.candidates(quotient.owner) == (root, on_all)
+    assert found.candidates(exp(rest).owner) == (below, on_all)
+    assert found.candidates(exp(quotient).owner) == (on_all,)
 
 
 def test_constant_inputs_beyond_the_key() -> None:

@@ -186,7 +186,7 @@ def test_several_replacements_are_checked_before_the_first() -> None:
     fgraph = FunctionGraph([x, y], divmod_(x, y))
     with pytest.raises(PatternError):
         EquilibriumOptimizer([half]).rewrite(fgraph)
-    assert brief(fgraph.outputs[0], 9) == "DivMod(x, y)"
+    assert brief(fgraph.outputs[0], 9) == "DivMod(x, y)[0]"
     fgraph.check_integrity()
 
 

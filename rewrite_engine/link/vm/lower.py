@@ -25,7 +25,7 @@ from rewrite_engine.link.perform import runner
 class Traits(NamedTuple):
     """What is known of a node's code. The defaults are right for anything.
 
-    fresh: output 0 is a new whole array that nobody else sees, so it may be overwritten later.
+    fresh: each output is a new whole array that nobody else sees, so it may be overwritten later.
     into: the inputs whose memory the code can write output 0 into. keep: the code can write it
     into a given buffer. inline: nothing the code calls keeps a reference to an array. warns: it
     may set floating-point flags. permutes: the result is a view with the axes in this order, and

@@ -99,14 +99,15 @@ class Plan(Code):
     def _choose(self, i: int, step: Step) -> None:
         """Decide where the result of a node goes."""
         node, known = step.node, step.traits
-        out = node.outputs[0]
-        destroyed = node.op.destroy_map.get(0) if node.op.destroy_map else None
-        if destroyed:
-            step.into = destroyed[0]
-            if node.inputs[destroyed[0]] in self.whole:
-                self.whole.add(out)
+        if node.op.destroy_map:
+            self._overwrite(step, node.op.destroy_map)
+        if not known.fresh or step.into is not None:
             return
-        if not known.fresh or not getattr(out.type, "ndim", 0):
+        for out in node.outputs[1:]:
+            if getattr(out.type, "ndim", 0):
+                self.whole.add(out)
+        out = node.outputs[0]
+        if not getattr(out.type, "ndim", 0):
             return
         self.whole.add(out)
         for k in known.into:
@@ -116,6 +117,16 @@ class Plan(Code):
                 return
         if known.keep:
             step.like = self._shape_source(node, out)
+
+    def _overwrite(self, step: Step, destroyed: dict[int | None, list[int]]) -> None:
+        """Note which outputs live in whole arrays, because the op says that it overwrites them."""
+        node = step.node
+        for o, places in destroyed.items():
+            if o is not None and places:
+                if o == 0:
+                    step.into = places[0]
+                if node.inputs[places[0]] in self.whole:
+                    self.whole.add(node.outputs[o])
 
     def _shape_source(self, node: Apply, out: Variable) -> Source | None:
         """Where the shape of the result can be read before it exists: one entry for all of it, or

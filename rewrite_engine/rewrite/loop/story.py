@@ -14,11 +14,13 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.rewrite.loop import LONGEST, Rows, period, whole_period
 from rewrite_engine.rewrite.step import Derived
 from rewrite_engine.terms.print import (
+    ATOM,
     Token,
     constant_text,
     leaf_tokens,
     operator_text,
     tokens,
+    which_output,
     write,
 )
 
@@ -245,7 +247,8 @@ def _expand(item: Any, outer: int, letters: Mapping[Any, str]) -> Sequence[Token
     left = len(v.owner.inputs) - WIDTH
     if left > 0:
         args.append((f"… {left} more", 0))
-    return tokens(operator_text(v.owner.op), args, outer)
+    which = which_output(v)
+    return [*tokens(operator_text(v.owner.op), args, ATOM if which else outer), which]
 
 
 class Stop(BaseException):

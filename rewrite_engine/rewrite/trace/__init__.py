@@ -213,7 +213,7 @@ class Trace:
         """Rules are about to be tried at a node. known: all rules for its op; those that are no
         candidates were ruled out by the index.
         """
-        self._visited = fgraph, node, self.text(node.outputs[0]) if node.outputs else str(node)
+        self._visited = fgraph, node, self.text(node)
         there = set(candidates)
         for rule in known:
             if rule not in there:
@@ -270,7 +270,7 @@ class Trace:
 
         fgraph, visited, term = self._visited or (None, None, "")
         if visited is not node:
-            term = self.text(node.outputs[0])
+            term = self.text(node)
         return attempted(
             rule, node, fgraph, verdict, reason, self.text,
             number=0, phase=self.phase, term=term, took=seconds,

@@ -85,7 +85,7 @@ def test_a_trace_over_several_runs() -> None:
         (sin(sin(sin(sin(sin(x))))), "sin(sin(sin(sin(…))))"),
         (const(2.5), "2.5"),
         (num(), "<Num>"),
-        (divmod_(x, y)[1], "DivMod(x, y)"),
+        (divmod_(x, y)[1], "DivMod(x, y)[1]"),
         (3, "3"),
     ],
     ids=str,
