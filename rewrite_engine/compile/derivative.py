@@ -28,8 +28,8 @@ DEFAULT = (None, "default")
 
 class Derivative(NamedTuple):
     """How derivatives are got from the values there are: `op` is applied to some of these (takes:
-    their numbers). results: numbers of values, or (after those) of what the op makes; variables
-    that are null or disconnected; None where there are only zeros.
+    their numbers). results: numbers of values, or (after those) of what the op makes; constants;
+    variables that are null or disconnected; None where there are only zeros.
     """
 
     op: Any
@@ -38,7 +38,11 @@ class Derivative(NamedTuple):
 
     def __call__(self, values: Sequence[Any]) -> list[Any]:
         given = [values[k] for k in self.takes]
-        found = [*values, *(() if self.op is None else self.op(*given, return_list=True))]
+        made = () if self.op is None else self.op(*given, return_list=True)
+        return self.chosen([*values, *made])
+
+    def chosen(self, found: Sequence[Any]) -> list[Any]:
+        """The results, given the values and what the op makes."""
         return [found[r] if isinstance(r, int) else r for r in self.results]
 
 
@@ -76,17 +80,17 @@ def derivative(op: Any, key: Key) -> Derivative | None:
     return op.derivatives[key]  # type: ignore[no-any-return]
 
 
-def slope_of(v: Variable, dtype: str | None = None) -> Any:
+def slope_of(v: Variable, dtype: str | None = None, name: str | None = None) -> Any:
     """A root of the type that derivatives for `v` have."""
     if isinstance(v.type, TensorType):
-        return v.type.clone(dtype=dtype or gradient_dtype(v)).make_variable()
-    return v.type.make_variable()
+        return v.type.clone(dtype=dtype or gradient_dtype(v)).make_variable(name)
+    return v.type.make_variable(name)
 
 
 def slopes_of(variables: Sequence[Variable], dtypes: Sequence[Any]) -> dict[int, Any]:
     """The derivatives that are given, by their numbers."""
     known = enumerate(zip(variables, dtypes, strict=True))
-    return {i: slope_of(v, dtype) for i, (v, dtype) in known if dtype is not None}
+    return {i: slope_of(v, dtype, f"d{i}") for i, (v, dtype) in known if dtype is not None}
 
 
 def dtypes_of(slopes: Sequence[Any]) -> tuple[str | None, ...]:
@@ -133,7 +137,7 @@ class Differentiable(HasInnerGraph):
         place: dict[Any, Any] = dict(number)
         computed: list[Any] = []
         for g in found:
-            if is_null(g) or is_disconnected(g):
+            if g is None or isinstance(g, Constant) or is_null(g) or is_disconnected(g):
                 place[g] = g
             elif is_zero(g):
                 place[g] = None

@@ -19,7 +19,12 @@ from weakref import WeakKeyDictionary
 
 from rewrite_engine.compile import Function, observe
 from rewrite_engine.explain.capture import FirstCall, capture_first_call
-from rewrite_engine.explain.term import Change, describe_change, describe_overwrite
+from rewrite_engine.explain.term import (
+    Change,
+    describe_change,
+    describe_inside,
+    describe_overwrite,
+)
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
@@ -27,6 +32,7 @@ from rewrite_engine.graph.origin import origin_line, user_origin
 from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.fact import Evidence
 from rewrite_engine.match.rule import DataRule
+from rewrite_engine.rewrite.inner import Exchange
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.result import Result
 from rewrite_engine.rewrite.trace import Firing, Trace
@@ -95,10 +101,12 @@ class Story(Trace):
         self.count += 1
         self.part += self.together
         try:
-            overwrites = rule == InplaceOptimizer.rule_name
-            change = (
-                describe_overwrite(node, new.owner) if overwrites else describe_change(old, new)
-            )
+            if rule == InplaceOptimizer.rule_name:
+                change = describe_overwrite(node, new.owner)
+            elif rule == Exchange.rule_name:
+                change = describe_inside(node)
+            else:
+                change = describe_change(old, new)
             said, holds = guards(rule, node, self.pasts[self.graph].fgraph)
         except Exception as error:
             trouble = f"{new} ({type(error).__name__} in telling: {error})"

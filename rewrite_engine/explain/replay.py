@@ -69,13 +69,14 @@ def replay(
     try:
         todo = _firings(lines)
         for number, record in todo:
-            driver = None if record["rule"] in known else own.get(record["phase"])
+            driver = None if record["rule"] in known else own.get(record["phase"].split(" in ")[0])
             alike = ["rule", "phase"]
             if driver is None:
                 n = _fire(number, record, fgraph, known, cast)
                 alike.append("place")
             else:
-                n = driver.rewrite(fgraph).firings
+                done = driver.rewrite(fgraph).leaves()  # (those of inner graphs stand elsewhere)
+                n = sum(leaf.firings for leaf in done if not leaf.place)
             for _ in range(n - 1):
                 _same_step(record, alike, *next(todo, (number, None)))
     finally:

@@ -71,7 +71,7 @@ class Options:
 
     def wants(self, step: Step) -> bool:
         """Whether a firing is shown."""
-        if self.phase is not None and step.phase != self.phase:
+        if self.phase is not None and self.phase not in (step.phase, step.phase.split(" in ")[0]):
             return False
         return self.rule is None or self.rule in names_of(step)
 
@@ -197,7 +197,7 @@ class Printer:
         idle = [
             name
             for name, result in results.items()
-            if not result.firings and not result.merged and not result.taken_back
+            if not (result.firings or result.merged or result.taken_back or result.place)
         ]
         if idle and len(wanted) == len(f.steps):
             self.put(f"nothing to do for: {', '.join(idle)}", "dim", indent=2)
@@ -382,7 +382,8 @@ def _derivation_text(answer: Derivation) -> str:
 
 def check_names(report: Report, options: Options) -> None:
     """Refuse a phase or rule that nothing has. Raises `UnknownNameError`."""
-    phases = {p.name for f in report.functions for p in f.record.story.phases}
+    done = [p.name for f in report.functions for p in f.record.story.phases]
+    phases = {*done, *[name.split(" in ")[0] for name in done]}
     if options.phase is not None and phases and options.phase not in phases:
         raise UnknownNameError(
             f"no phase is called {options.phase!r}; there are {', '.join(sorted(phases))}"

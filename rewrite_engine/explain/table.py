@@ -23,6 +23,7 @@ from rewrite_engine.explain.record import Record
 from rewrite_engine.link.program import Argument
 from rewrite_engine.printing import debugprint
 from rewrite_engine.printing.formula import Formula
+from rewrite_engine.rewrite.inner import Exchange
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.result import COLUMNS, Result
 from rewrite_engine.terms.print import write
@@ -63,8 +64,12 @@ def place(where: tuple[str, int] | None, short: bool = False) -> str:
 
 def rule_where(rule: Any) -> tuple[str, int] | None:
     """File and line of a rule; of the code for what drivers do themselves."""
-    if rule == InplaceOptimizer.rule_name:
-        code = inspect.unwrap(InplaceOptimizer.insert).__code__
+    steps: dict[str, Any] = {
+        InplaceOptimizer.rule_name: InplaceOptimizer.insert,
+        Exchange.rule_name: Exchange.run,
+    }
+    if isinstance(rule, str) and rule in steps:
+        code = inspect.unwrap(steps[rule]).__code__
         return code.co_filename, code.co_firstlineno
     where: tuple[str, int] | None = getattr(rule, "where", None)
     return where
@@ -196,6 +201,7 @@ def _formulas(fgraph: Any, names: list[str], limit: int | None) -> Iterator[str]
     """What is used several times is defined first; then the outputs by name."""
     formula = Formula(fgraph.outputs)
     taken = set(formula.names.values())
+    yield from formula.definitions(limit)
     for node, name in formula.names.items():
         yield f"{name} = {write(node, formula.definition, limit)}"
     for name, v in zip(names, fgraph.outputs, strict=True):
@@ -225,7 +231,11 @@ def time_line(record: Record) -> str:
     seconds = [("build", record.seconds["build"])]
     if record.loading > 1e-3:
         seconds.append(("load rules", record.loading))
-    seconds += [(phase.name, phase.seconds) for phase in record.story.phases]
+    times: dict[str, float] = {}
+    for phase in record.story.phases:
+        name = f"inside {phase.place}" if phase.place else phase.name
+        times[name] = times.get(name, 0.0) + phase.seconds
+    seconds += times.items()
     seconds.append(("link", record.seconds["link"]))
     if record.called.seconds is not None:
         seconds.append(("first call", record.called.seconds))

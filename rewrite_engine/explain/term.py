@@ -50,7 +50,7 @@ class Change:
     @property
     def term(self) -> str:
         """Both sides in one line."""
-        if self.after.startswith(f"{self.before}, written into"):
+        if self.after.startswith((f"{self.before}, written into", f"{self.before}, with its")):
             return self.after
         return f"{self.before} → {self.after}"
 
@@ -102,6 +102,15 @@ def describe_overwrite(node: Apply, new: Apply) -> Change:
     places = dict.fromkeys(i for into in new.op.destroy_map.values() for i in into)
     into = " and ".join([write(node.inputs[i], sides.expand, LONG) for i in places])
     return Change(before, f"{before}, written into {into}", sides.definitions(), tuple(sides.seen))
+
+
+def describe_inside(node: Apply) -> Change:
+    """What it did that the graph inside an op was rewritten: the term stays."""
+    sides = Sides(node.outputs[0], node.outputs[0])
+    before = write(node, sides.expand, LONG)
+    return Change(
+        before, f"{before}, with its graph rewritten", sides.definitions(), tuple(sides.seen)
+    )
 
 
 def _top(v: Variable) -> Any:

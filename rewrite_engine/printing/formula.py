@@ -1,8 +1,8 @@
 """`pp`: a graph in the notation of mathematics, `log(1 + exp(x))`.
 
 What is used more than once is written once, as a definition before the formula, so the text is
-linear in the size of the graph. Precedence is in `terms/print.py`; graphs as trees are in
-`tree.py`.
+linear in the size of the graph. So are ops that hold a graph: `f(x) = exp(x) + 1`. Precedence is in
+`terms/print.py`; graphs as trees are in `tree.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from rewrite_engine.graph.inner import HasInnerGraph, inner_ops
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.terms.print import (
@@ -77,11 +78,35 @@ def _outputs(obj: Any) -> list[Any]:
 
 
 class Formula:
-    """Writes variables; the nodes in `names` are referred to by name."""
+    """Writes variables; the nodes in `names` are referred to by name, and so are the ops that hold
+    a graph (in `ops`, which are those of `outputs` by default).
+    """
 
-    def __init__(self, outputs: Sequence[Any]) -> None:
+    def __init__(self, outputs: Sequence[Any], ops: dict[Any, str] | None = None) -> None:
         self.order = toposort(outputs)
         self.names = self._name_shared(outputs)
+        self.ops = self._name_ops() if ops is None else ops
+
+    def _name_ops(self) -> dict[Any, str]:
+        """Names for the ops with graphs, and for those inside: their own, made distinct."""
+        found = [
+            op for op in dict.fromkeys(n.op for n in self.order) if isinstance(op, HasInnerGraph)
+        ]
+        times: Counter[str] = Counter()
+        names = {}
+        for op in inner_ops(found):
+            times[str(op)] += 1
+            names[op] = str(op) + (str(times[str(op)]) if times[str(op)] > 1 else "")
+        return names
+
+    def definitions(self, limit: int | None) -> Iterator[str]:
+        """The ops with graphs, inner ones first: `f(x) = a + exp(a) where a = sin(x)`."""
+        for op, name in self.ops.items():
+            inner = Formula(op.inner_outputs, self.ops)
+            own = [f"{a} = " + write(n, inner.definition, limit) for n, a in inner.names.items()]
+            outputs = ", ".join([write(v, inner.expand, limit) for v in op.inner_outputs])
+            where = f" where {'; '.join(own)}" if own else ""
+            yield f"{name}({', '.join(map(leaf_text, op.inner_inputs))}) = {outputs}{where}"
 
     def _name_shared(self, outputs: Sequence[Any]) -> dict[Apply, str]:
         """Name the nodes that are used more than once."""
@@ -101,6 +126,7 @@ class Formula:
 
     def lines(self, outputs: Sequence[Any], limit: int | None) -> Iterator[str]:
         """The definitions, and the outputs."""
+        yield from self.definitions(limit)
         for node, name in self.names.items():
             yield f"{name} = " + write(node, self.definition, limit)
         for v in outputs:
@@ -121,6 +147,8 @@ class Formula:
         """A node written out, also if it has a name."""
         if not isinstance(node, Apply):
             return self.expand(node, outer)
+        if node.op in self.ops:
+            return call_tokens([self.ops[node.op]], node.inputs)
         return node_tokens(node, outer)
 
 

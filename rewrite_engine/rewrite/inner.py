@@ -8,6 +8,7 @@ the new graph then takes the place of the old one, and what has become equal by 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,13 +40,18 @@ class InnerGraphs(GraphRewriter):
         self.inline(fgraph, trace, result)
         new: dict[Any, Any] = {}
         graphs: dict[Any, Any] = {}  # copies of those that wait for what they hold
+        places: dict[Any, str] = {}
+        times: Counter[str] = Counter()
         stack = held(fgraph)[::-1]
         while stack:
             op = stack[-1]
             if op in new:
                 stack.pop()
                 continue
-            with Inside(trace, op, result):
+            if op not in places:
+                times[str(op)] += 1
+                places[op] = str(op) + (f" #{times[str(op)]}" if times[str(op)] > 1 else "")
+            with Inside(trace, places[op], result):
                 if op not in graphs:
                     graphs[op] = op.fgraph.clone()
                     self.inline(graphs[op], trace, result)
@@ -56,7 +62,9 @@ class InnerGraphs(GraphRewriter):
                     whole = SequentialOptimizer([Exchange(new), *self.inside], "inside")
                     result.parts.append(whole.rewrite(graph, trace))
                     new[op] = op.clone(graph)
-        result.parts.append(Exchange(new).rewrite(fgraph, trace))
+        exchange = Exchange(new)
+        if not exchange.idle(fgraph):
+            result.parts.append(exchange.rewrite(fgraph, trace))
         result.stopped = StopReason.PASSED
 
     def inline(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
@@ -69,22 +77,22 @@ class InnerGraphs(GraphRewriter):
 class Inside:
     """A block in which an inner graph is worked on: phases and errors name its op."""
 
-    def __init__(self, trace: Trace | None, op: Any, result: Result) -> None:
-        self.trace, self.place, self.result = trace, f" in {op}", result
+    def __init__(self, trace: Trace | None, place: str, result: Result) -> None:
+        self.trace, self.place, self.result = trace, place, result
         self.before = len(result.parts)
 
     def __enter__(self) -> None:
         if self.trace is not None:
-            self.trace.place = self.place
+            self.trace.place = f" in {self.place}"
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
         if self.trace is not None:
             self.trace.place = ""
         if isinstance(error, RewriteEngineError):
-            error.add_note(f"    {self.place.strip()}")
+            error.add_note(f"    in {self.place}")
         for part in self.result.parts[self.before :]:
             for leaf in part.leaves():
-                leaf.name += self.place
+                leaf.name, leaf.place = f"{leaf.name} in {self.place}", self.place
 
 
 class Exchange(GraphRewriter):
@@ -96,6 +104,9 @@ class Exchange(GraphRewriter):
     def __init__(self, new: dict[Any, Any]) -> None:
         super().__init__("inner")
         self.new = new
+
+    def idle(self, fgraph: Any) -> bool:
+        return all([self.new.get(op, op) is op for op in held(fgraph)])
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
         result.stopped = StopReason.PASSED

@@ -72,7 +72,8 @@ class Result:
 
     tally: what each rule did, by its name. refusals: how often a feature refused a firing, by the
     feature's class. parts: the results of what it is made of. note: more on why it stopped.
-    taken_back_by: the driver that put the graph back to where it was before, if one did.
+    taken_back_by: the driver that put the graph back to where it was before, if one did. place: the
+    op whose graph it was, if it was an inner one (its phases are called "canonicalize in f").
     """
 
     name: str
@@ -87,6 +88,7 @@ class Result:
     parts: list[Result] = field(default_factory=list)
     note: str = ""
     taken_back_by: str | None = None
+    place: str = ""
 
     @property
     def rules(self) -> dict[str, RuleStats]:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.errors import ForeignObjectError, MissingInputError, describe
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.inner import HasInnerGraph, InnerGraph
 from rewrite_engine.graph.intern import rebuild
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
@@ -26,8 +28,9 @@ Step = tuple[ScalarOp, tuple[int, ...]]
 _PRINTED_STEPS = 24
 
 
-class Composite(ScalarOp):
-    """The function from scalar variables `inputs` to `outputs` as one op.
+class Composite(HasInnerGraph, ScalarOp):
+    """The function from scalar variables `inputs` to `outputs` as one op. Its graph (`fgraph`) is
+    made of the program when it is asked for, for the dtypes that the program was made for.
 
     Attributes: nin; constants, as (dtype, bytes); steps; out_refs, the numbers of the outputs.
     Composites inside are flattened and equal steps merged. Raises `MissingInputError` if an
@@ -46,7 +49,8 @@ class Composite(ScalarOp):
         program = _Program(inputs)
         for node in toposort(outputs, inputs):
             program.append(node)
-        self._set(len(inputs), *program.finish(outputs))
+        dtypes = tuple([x.type.dtype for x in inputs])
+        self._set(len(inputs), *program.finish(outputs), dtypes)
 
     @classmethod
     def from_program(
@@ -55,10 +59,13 @@ class Composite(ScalarOp):
         constants: Sequence[tuple[str, bytes]],
         steps: Sequence[Step],
         out_refs: Sequence[int],
+        dtypes: Sequence[str] = (),
     ) -> Composite:
-        """Return the composite with this program (steps in an order in which they can be done)."""
+        """Return the composite with this program (steps in an order in which they can be done), for
+        inputs of these dtypes (float64 by default) and others.
+        """
         made = cls.__new__(cls)
-        made._set(nin, tuple(constants), tuple(steps), tuple(out_refs))
+        made._set(nin, tuple(constants), tuple(steps), tuple(out_refs), tuple(dtypes))
         return rebuild(cls, made.__dict__)  # type: ignore[no-any-return]
 
     def _set(
@@ -67,15 +74,31 @@ class Composite(ScalarOp):
         constants: tuple[Any, ...],
         steps: tuple[Step, ...],
         out_refs: tuple[int, ...],
+        dtypes: tuple[str, ...],
     ) -> None:
         ScalarOp.__init__(self, "Composite", nin, cost=sum(op.cost for op, _ in steps))
         self.constants = constants
         self.steps = steps
         self.out_refs = out_refs
         self.nout = len(out_refs)
+        self.made_for = dtypes or ("float64",) * nin
+
+    @property
+    def fgraph(self) -> FunctionGraph:  # type: ignore[override]
+        """The program as a graph."""
+        if self._fgraph is None:
+            self._fgraph = InnerGraph(*self.to_graph(self.made_for))
+        return self._fgraph
+
+    _fgraph: FunctionGraph | None = None
+
+    def clone(self, fgraph: Any = None) -> Any:
+        """The composite of another graph; without one, this one."""
+        return self if fgraph is None else Composite(fgraph.inputs, fgraph.outputs)
 
     def __reduce__(self) -> Any:
-        return Composite.from_program, (self.nin, self.constants, self.steps, self.out_refs)
+        program = (self.nin, self.constants, self.steps, self.out_refs, self.made_for)
+        return Composite.from_program, program
 
     def constant_values(self) -> list[Any]:
         """The constants as NumPy scalars."""

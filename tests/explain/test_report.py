@@ -10,6 +10,7 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine import Mode, OpFromGraph, function
 from rewrite_engine.errors import InputError, UnknownNameError
 from rewrite_engine.explain import Report, explain, recording, replay
 from rewrite_engine.explain.compare import Verdict
@@ -17,10 +18,12 @@ from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.show import console_for
 from rewrite_engine.explain.table import rule_times
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.inner import held
 from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.strategies import innermost, seq, try_
+from rewrite_engine.rewrite.trace import Trace
 from rewrite_engine.rewrite.trace.lines import schema
 from rewrite_engine.rules.language import rule
 from rewrite_engine.rules.pipeline import all_rules, optimizer
@@ -383,3 +386,33 @@ def test_attempts_of_equations_are_those_that_saturation_used():
     assert (tries[0].phase, tries[0].firing) == ("saturate", 1)
     with pytest.raises(UnknownNameError, match="saturation matches equations at all places"):
         explain(a @ (b @ v), mode=mode, attempts=True).attempts("matmul_assoc")
+
+
+def test_inner_graphs_are_shown_and_their_firings_have_a_place() -> None:
+    x, a = pt.dvectors("x", "a")
+    f = OpFromGraph([x], [pt.log(1 + pt.exp(x))], name="f")
+    report = explain(f(a) + f(2 * a))
+    text = str(report)
+    assert "f(x) = log(1.0 + exp(x))" in text
+    assert "stabilize in f: 2 firings" in text
+    assert "f(x) = softplus(x)" in text
+    assert "f(a), with its graph rewritten" in text
+    assert "inside f " in text
+    assert "stabilize in f" in report.text(phase="stabilize")
+    assert "Inner graphs:" in report.text(tree=True)
+    assert report.ok
+
+
+def test_the_lines_of_a_trace_replay_in_each_graph() -> None:
+    x, a = pt.dvectors("x", "a")
+    f = OpFromGraph([x], [pt.log(1 + pt.exp(x))], name="f")
+    trace, mode = Trace(terms=True), Mode().excluding("inplace")
+    compiled = function([a], pt.log(pt.exp(f(a))), mode=mode, trace=trace)
+    lines = [json.loads(line) for line in trace.lines()]
+    graphs = dict.fromkeys(line["graph"] for line in lines if line["kind"] == "firing")
+    inner, outer = graphs
+    (op,) = held(compiled.fgraph)
+    for number, expected in (inner, op.fgraph), (outer, compiled.fgraph):
+        chosen = [line for line in lines if line.get("graph") == number]
+        graph = replay(chosen, trace.oldest(number), mode.rules, mode.optimizer)
+        assert equal_computations(graph.outputs, expected.outputs, graph.inputs, expected.inputs)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import rewrite_engine.tensor as pt
+from rewrite_engine import OpFromGraph
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.printing import pp, pprint
 from tests.toy import Scale, add, const, divmod_, exp, log, mul, neg, num, sin, sub
@@ -98,3 +99,29 @@ def test_tensors() -> None:
     assert pp(a[::2, i]) == "A[::2, i]"
     assert pp((a + b).sum(axis=1)) == "Sum(A + B, axis=1)"
     assert pp(-(a**2) / 3) == "-A ** 2.0 / 3.0"
+
+
+# --- ops that hold a graph ------------------------------------------------------------------------
+
+
+def test_ops_that_hold_a_graph_are_defined_first() -> None:
+    x, y = pt.dvectors("x", "y")
+    inner = OpFromGraph([x], [pt.exp(x) + 1.0], name="inner")
+    shared = pt.sin(x)
+    outer = OpFromGraph([x, y], [inner(shared) * shared, y], name="outer")
+    a = pt.dvector("a")
+    assert pp(outer(a, a)[0] + inner(a)).splitlines() == [
+        "inner(x) = exp(x) + 1.0",
+        "outer(x, y) = inner(a) * a, y where a = sin(x)",
+        "outer(a, a)[0] + inner(a)",
+    ]
+
+
+def test_different_ops_of_one_name_are_told_apart() -> None:
+    x = pt.dvector("x")
+    f, g = OpFromGraph([x], [x + 1.0]), OpFromGraph([x], [x + 2.0])
+    assert pp(f(x) * g(x)).splitlines() == [
+        "OpFromGraph(x) = x + 1.0",
+        "OpFromGraph2(x) = x + 2.0",
+        "OpFromGraph(x) * OpFromGraph2(x)",
+    ]

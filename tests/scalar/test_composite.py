@@ -9,7 +9,10 @@ import pytest
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import ForeignObjectError, MissingInputError
+from rewrite_engine.graph.inner import HasInnerGraph
+from rewrite_engine.printing import debugprint
 from rewrite_engine.scalar import Composite, ScalarType, ops
+from rewrite_engine.tensor import Elemwise
 from tests.tensor.evaluate import evaluate, numeric_gradient
 
 f64 = ScalarType("float64")
@@ -121,3 +124,17 @@ def test_outputs_share_no_memory():
     first, last = Composite([x, y], [x + y, x]).impl_all(a, b, outs=[a, None])
     assert first is a
     assert last.tolist() == [0, 1, 2]
+
+
+def test_its_graph_is_that_of_the_steps() -> None:
+    x, n = ScalarType("float32")("x"), ScalarType("int8")("n")
+    op = Composite([x, n], [ops.exp(x) * n, n])
+    assert isinstance(op, HasInnerGraph)
+    assert [v.type.dtype for v in op.inner_inputs] == ["float32", "int8"]
+    assert [str(node.op) for node in op.fgraph.toposort()] == ["exp", "mul"]
+    assert op.inner_outputs[1] is op.inner_inputs[1]
+    assert op.clone(op.fgraph.clone()) is op is op.clone()
+    read = pickle.loads(pickle.dumps(op))
+    assert read is op
+    a, b = pt.vector("a", dtype="float32"), pt.vector("b", dtype="int8")
+    assert "Inner graphs:" in debugprint(Elemwise(op)(a, b), file="str")

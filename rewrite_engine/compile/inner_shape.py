@@ -1,0 +1,148 @@
+"""Shapes of ops that hold a graph, from the shape rules of the ops inside.
+
+What there is to compute for them is, as a derivative is, an op that holds a graph; but where that
+is small it is written out, so that rules see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from rewrite_engine.compile.derivative import Derivative, Differentiable, derivative
+from rewrite_engine.errors import MethodNotDefined
+from rewrite_engine.graph.inner import held, inlined
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.op import Lengths
+from rewrite_engine.graph.traverse import ancestors, toposort
+from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.constructors import scalar
+from rewrite_engine.tensor.shape import shape_i
+
+SMALL = 20  # nodes that are written out
+KEY = ("shape", (), ())
+Place = tuple[int, int]  # an input, and one of its dimensions
+
+
+class Shapes(NamedTuple):
+    """How the lengths of outputs are got: from values of inputs, and some of their lengths (takes).
+    groups: what `Op.equal_lengths` says.
+    """
+
+    takes: list[Place]
+    lengths: Derivative
+    groups: list[Lengths] | None
+
+
+class Shaped(Differentiable):
+    """An op whose shapes follow from its graph."""
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The lengths of the outputs; where an op inside does not say, those of the output."""
+        known: Any = derivative(self, KEY)
+        if known is None:
+            return [lengths_of(v) for v in self.inner_outputs]
+        rule = known.lengths
+        values = [*node.inputs, *[shapes[i][k] for i, k in known.takes]]
+        made: Sequence[Any] = ()
+        if rule.op is not None:
+            call = rule.op.make_node(*[values[k] for k in rule.takes])
+            small = len(rule.op.fgraph) <= SMALL and not held(rule.op.fgraph)
+            made = inlined(call) if small else call.outputs
+        found = iter(rule.chosen([*values, *made]))
+        return [
+            tuple([shape_i(v, k) if (n := next(found)) is None else n for k in range(rank(v))])
+            for v in node.outputs
+        ]
+
+    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
+        """What has to be equal for each op inside; None if one may fail in other ways."""
+        known: Any = derivative(self, KEY)
+        return [] if known is None else known.groups  # type: ignore[no-any-return]
+
+    def build_derivative(self, key: Any) -> Any:
+        """As of any op with a graph; and the shapes."""
+        if key != KEY:
+            return super().build_derivative(key)
+        rules = Inference(self)
+        wanted = [n for v in self.inner_outputs for n in rules.lengths[v]]
+        unknown = rules.unknown
+        known = [None if unknown and unknown & {*ancestors([n])} else n for n in wanted]
+        lengths = self._as_op("shape", [*self.inner_inputs, *rules.takes], known)
+        return Shapes(list(rules.takes.values()), lengths, rules.groups)
+
+
+class Inference:
+    """Goes through a graph: `lengths` of all variables, in those of the inputs.
+
+    takes: what stands for the lengths of inputs that are not known; unknown: for those that an op
+    does not tell.
+    """
+
+    def __init__(self, op: Any) -> None:
+        self.lengths: dict[Variable, tuple[Any, ...]] = {}
+        self.takes: dict[Variable, Place] = {}
+        self.unknown: set[Variable] = set()
+        self.groups: list[Lengths] | None = []
+        for i, v in enumerate(op.inner_inputs):
+            self.lengths[v] = lengths_of(v)
+            for k, n in enumerate(self.lengths[v]):
+                if not isinstance(n, Constant):
+                    self.takes[n] = i, k
+        for v in (*op.inner_outputs, *[v for n in op.fgraph.apply_nodes for v in n.inputs]):
+            if isinstance(v, Constant):
+                self.lengths[v] = lengths_of(v)
+        for node in toposort(op.inner_outputs):
+            self.compare(node)
+            self.infer(op.fgraph, node)
+
+    def infer(self, fgraph: Any, node: Apply) -> None:
+        """Ask one node."""
+        try:
+            found = node.op.infer_shape(fgraph, node, [self.lengths[v] for v in node.inputs])
+            found = [tuple([as_tensor_variable(n) for n in shape or ()]) for shape in found]
+        except MethodNotDefined:
+            found = [lengths_of(v) for v in node.outputs]
+            self.unknown.update(n for shape in found for n in shape if n.owner is None)
+        for v, shape in zip(node.outputs, found, strict=True):
+            static = lengths_of(v)
+            pairs = zip(static, shape, strict=True)
+            self.lengths[v] = tuple([s if isinstance(s, Constant) else n for s, n in pairs])
+
+    def compare(self, node: Apply) -> None:
+        """Note what has to be equal for one node."""
+        own = node.op.equal_lengths(node)
+        if own is None or self.groups is None:
+            self.groups = None
+            return
+        for group in own:
+            members: Any = [self.member(node, m) for m in group]
+            if None in members:
+                self.groups = None
+                return
+            members = list(dict.fromkeys(members))
+            if len(members) > 1 and members not in self.groups[-9:]:
+                self.groups.append(members)
+
+    def member(self, node: Apply, member: Place | int) -> Place | int | None:
+        """A length as the outer node knows it; None where it does not."""
+        if not isinstance(member, tuple):
+            return member
+        n = self.lengths[node.inputs[member[0]]][member[1]]
+        return int(n.data) if isinstance(n, Constant) else self.takes.get(n)
+
+
+def rank(v: Variable) -> int:
+    """The number of dimensions."""
+    return getattr(v.type, "ndim", 0)
+
+
+def lengths_of(v: Variable) -> tuple[Any, ...]:
+    """The lengths of a variable: constants where they are known, else new roots."""
+    shape = getattr(v.type, "shape", ())
+    made = []
+    for k, n in enumerate(shape):
+        name = f"{v.name or 'n'}{k}"
+        known = None if n is None else as_tensor_variable(n, dtype="int64")
+        made.append(scalar(name, dtype="int64") if known is None else known)
+    return tuple(made)
