@@ -12,7 +12,7 @@ from itertools import islice
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.number import same_number
 from rewrite_engine.match.ac import EXTRA, is_associative
 from rewrite_engine.match.emit import literal_like
@@ -244,13 +244,11 @@ class Explorer:
         pairs = zip(kids, weak, strict=True)
         operands = [k.value if number else egraph.var[k] for k, number in pairs]
         out = output_of(head, operands)
-        nodes = [self._operand_of(v, operands, kids) for v in out.owner.inputs]
-        if None in nodes or len(nodes) != len(kids):
+        given = {id(v): k for v, k, number in zip(operands, kids, weak, strict=True) if not number}
+        inputs = out.owner.inputs
+        if len(inputs) != len(kids):
             return None
-        return egraph.add(tuple(nodes), out)  # type: ignore[arg-type]
-
-    def _operand_of(self, v: Variable, operands: Sequence[Any], kids: Sequence[Any]) -> int | None:
-        for given, k in zip(operands, kids, strict=True):
-            if given is v:
-                return int(k)
-        return self.egraph.leaf(v) if isinstance(v, Constant) else None
+        if not all(id(v) in given or isinstance(v, Constant) for v in inputs):
+            return None
+        nodes = [given[id(v)] if id(v) in given else egraph.leaf(v) for v in inputs]
+        return egraph.add(tuple(nodes), out)
