@@ -30,6 +30,7 @@ class Projection(Record):
     def __init__(self, op: Op, index: int) -> None:
         self.op = op
         self.index = index
+        self.commutative = op.commutative
 
 
 def heads_of(op: Op, n: int) -> Sequence[Any]:

@@ -18,6 +18,7 @@ from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.equation import Equation
+from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.pattern import OpNode, subpatterns
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.rewrite.cost import CostModel, flops, price
@@ -131,7 +132,8 @@ class SaturationOptimizer(GraphRewriter):
 
 
 def directions(rules: Iterable[Rule]) -> tuple[DataRule, ...]:
-    """The data rules of equations and rules. Raises a `RuleError` for what is no equation."""
+    """The data rules of equations and rules. Raises a `RuleError` for what does not speak of
+    values, or computes a side."""
     found: list[DataRule] = []
     for rule in rules:
         if isinstance(rule, Equation):
@@ -141,6 +143,8 @@ def directions(rules: Iterable[Rule]) -> tuple[DataRule, ...]:
         else:
             raise TypeError(f"{rule!r} is neither an equation nor a data rule")
     for rule in found:
+        if isinstance(rule.right, Compute):
+            raise rule.error(RuleError, "a computed right side is no term that can be held")
         for p in [p for side in (rule.left, rule.right) for p, _ in subpatterns(side)]:
             if isinstance(p, OpNode) and getattr(p.op, "destroy_map", None):
                 what = f"equations speak of values; {p.op} overwrites an input, it is no value"
@@ -159,25 +163,12 @@ def regions(fgraph: Any, rules: Sequence[DataRule]) -> list[list[Apply]]:
     """The nodes that equations speak of, by connected regions, operands first. Small regions that
     use the same variable count as connected: what is in one may be of use in the other.
     """
-    patterns = [
-        p
-        for rule in rules
-        for side in (rule.left, rule.right)
-        for p, _ in subpatterns(side)
-        if isinstance(p, OpNode)
-    ]
-
-    @cache
-    def wanted(head: Any) -> bool:
-        return any(p.fits(head) for p in patterns)
-
+    sides = [side for rule in rules for side in (rule.left, rule.right)]
+    patterns = [p for side in sides for p, _ in subpatterns(side) if isinstance(p, OpNode)]
+    spoken = cache(lambda op: any(p.fits(op) for p in patterns))
     region: dict[Apply, list[Apply]] = {}
     users: dict[Variable, Apply] = {}  # of what is not computed in a region
-    order = [
-        node
-        for node in fgraph.toposort()
-        if not node.op.destroy_map and any(wanted(v.head) for v in node.outputs)
-    ]
+    order = [node for node in fgraph.toposort() if not node.op.destroy_map and spoken(node.op)]
     for node in order:
         region[node] = [node]
         for v in node.inputs:
@@ -190,7 +181,7 @@ def regions(fgraph: Any, rules: Sequence[DataRule]) -> list[list[Apply]]:
     return [
         sorted(nodes, key=place.__getitem__)
         for nodes in found
-        if any(rule.left.fits(v.head) for node in nodes for v in node.outputs for rule in rules)
+        if any(rule.left.fits(node.op) for node in nodes for rule in rules)
     ]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import RuleLoopError
+from rewrite_engine.errors import RuleError, RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.decorate import node_rewriter
@@ -28,7 +28,7 @@ from rewrite_engine.rules.equations import (
     matmul_assoc,
     sum_of_sums,
 )
-from rewrite_engine.rules.language import equation, exact
+from rewrite_engine.rules.language import compute, equation, exact
 from tests.match import test_equation as toys
 from tests.match.language import make as make_rule
 from tests.match.language import x, y, z
@@ -293,7 +293,7 @@ def test_a_deep_graph() -> None:
     assert graph.outputs[0] is graph.inputs[0]
 
 
-def test_ops_with_effects_and_several_outputs_are_left_alone() -> None:
+def test_ops_with_effects_and_those_that_no_equation_speaks_of_are_left_alone() -> None:
     pair = toys.make(lambda a, b: (add(a, b), mul(a, b)))
     graph = FunctionGraph(None, [*divmod_(add(x, y), z), Overwrite()(add(x, z))])
     result, _ = run(graph, [pair])
@@ -387,6 +387,14 @@ def test_what_is_given_must_be_data() -> None:
 
     with pytest.raises(TypeError, match="is neither an equation nor a data rule"):
         SaturationOptimizer([opaque])
+
+
+def test_a_computed_side_is_refused() -> None:
+    rule = make_rule(lambda a: neg(sin(a)) >> compute(lambda a: sin(neg(a))))
+    with pytest.raises(
+        RuleError, match="rule test_saturate/made.*\n.*a computed right side is no term"
+    ):
+        SaturationOptimizer([rule])
 
 
 def test_the_cost_that_equations_prefer() -> None:

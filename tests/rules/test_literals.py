@@ -52,7 +52,7 @@ def verdicts(one: Any, term: Any) -> set[bool]:
                 numbered[v] = egraph.leaf(v)
         children = tuple([numbered[v] for v in inner.inputs])
         numbered[inner.out] = egraph.add(children, inner.out)
-    matcher = EMatcher(egraph, one)
+    matcher = EMatcher(egraph, one, one.lowered)
     q = LogicVariable("q")
     many = [made(n + 100) for n in range(12)]
     found = next(iter(rw.find(term, one)), None)

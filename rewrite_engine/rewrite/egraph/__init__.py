@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from rewrite_engine.graph.node import CONSTANT, Constant, Variable
+from rewrite_engine.graph.node import CONSTANT, Constant, Projection, Variable
 
 Children = tuple[int, ...]
 
@@ -235,7 +235,9 @@ class EGraph:
 
 def output_of(head: Any, operands: Sequence[Any]) -> Any:
     """A new variable that a head computes of operands. Raises what the op raises about them."""
-    return head.make_node(*operands).outputs[0]
+    if isinstance(head, Projection):
+        return head.op.make_node(*operands).outputs[head.index]
+    return head.make_node(*operands).default_output()
 
 
 def _paired(here: Sequence[int], there: Sequence[int], known: dict[int, int]) -> dict[int, int]:

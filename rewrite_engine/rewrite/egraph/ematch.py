@@ -30,6 +30,7 @@ from rewrite_engine.match.ac import (
     without,
 )
 from rewrite_engine.match.build import ask
+from rewrite_engine.match.lower import Lowered
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, holes, subpatterns
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.egraph import Children, EGraph
@@ -57,23 +58,25 @@ NO_RESTS: tuple[list[Hole], Any] = ([], None)
 
 
 class EMatcher:
-    """The left side of one rule on one e-graph."""
+    """The left side of one rule, or of one of its parts for one output each, on one e-graph."""
 
-    def __init__(self, egraph: EGraph, rule: DataRule) -> None:
+    def __init__(self, egraph: EGraph, rule: DataRule, part: Lowered) -> None:
         self.egraph = egraph
         self.rule = rule
-        self.left = rule.left
-        self.parameters = parameters(rule)
+        self.left = part.left
+        self.exact = part.exact
+        self.parameters = parameters(self.left)
+        self._fitting: dict[int, dict[Any, bool]] = {}  # `id` of a pattern -> heads
         #: the AC patterns, and by `id` (to hash a pattern takes long): how they take operands, and
         #: those with rests: these, and the one pattern beside them
-        self.sums: list[OpNode] = [p for p, _ in subpatterns(rule.left) if is_ac(p)]
-        self.plans: dict[int, Plan] = {id(p): plan(p, rule.left) for p in self.sums}
+        self.sums: list[OpNode] = [p for p, _ in subpatterns(self.left) if is_ac(p)]
+        self.plans: dict[int, Plan] = {id(p): plan(p, self.left) for p in self.sums}
         self.open = {id(p): (rests_of(p), one_of_one(p)) for p in self.sums if p.rests}
-        self.names = (*holes(rule.left), EXTRA)
+        self.names = (*holes(self.left), EXTRA)
         #: rests that are operands in an order somewhere
         self.ordered = {
             p.args[i].name
-            for p, _ in subpatterns(rule.left)
+            for p, _ in subpatterns(self.left)
             if isinstance(p, OpNode) and not is_ac(p)
             for i in p.rests
         }
@@ -96,18 +99,30 @@ class EMatcher:
         classes = map(find, value)
         return tuple(classes if name in self.ordered else sorted(classes))
 
-    def fits(self, head: Any) -> bool:
-        """Whether the left side may match an e-node with a head."""
+    def fits(self, n: int) -> bool:
+        """Whether the left side may match an e-node, by its head."""
         _, alone = self.open.get(id(self.left), NO_RESTS)
-        return self.left.fits(head) or (isinstance(alone, OpNode) and alone.fits(head))
+        return self.computes(self.left, n) or self.computes(alone, n)
+
+    def computes(self, pattern: Any, n: int) -> bool:
+        """Whether the op of a pattern may be that of an e-node, and its output that one."""
+        if not isinstance(pattern, OpNode):
+            return False
+        known = self._fitting.get(id(pattern))
+        if known is None:
+            known = self._fitting[id(pattern)] = {None: False}
+        head = self.egraph.head[n]
+        if head not in known:
+            known[head] = pattern.computes(self.egraph.var[n])
+        return known[head]
 
     def matches(self, n: int) -> Iterator[Way]:
         """How the left side matches an e-node."""
-        left, head = self.left, self.egraph.head[n]
-        if left.fits(head):
+        left = self.left
+        if self.computes(left, n):
             yield from self.at(left, n, {})
         rests, alone = self.open.get(id(left), NO_RESTS)
-        if isinstance(alone, OpNode) and alone.fits(head):
+        if self.computes(alone, n):
             yield from self.at(alone, n, {rest.name: () for rest in rests})
 
     def guards_hold(self, bound: Bound) -> bool:
@@ -153,7 +168,7 @@ class EMatcher:
     def at(self, pattern: OpNode, n: int, bound: Bound) -> Iterator[Way]:
         """How a pattern matches an e-node, whose head fits."""
         head, kids = self.egraph.head[n], self.egraph.children[n]
-        inner = bind_parameters(pattern, head, bound)
+        inner = bind_parameters(pattern, self.egraph.var[n], bound)
         if inner is None:
             return
         if id(pattern) in self.plans:
@@ -171,7 +186,7 @@ class EMatcher:
         """Whether the left side may leave the operands before and after those it takes alone."""
         start, after = [len(bound.get(name, ())) for name in (BEFORE, AFTER)]
         end = len(self.egraph.children[n]) - after
-        return stands_alone(self.egraph.var[n], self.rule.lowered.exact, start, end)
+        return stands_alone(self.egraph.var[n], self.exact, start, end)
 
     def operands(
         self, patterns: Sequence[Any], kids: Sequence[int], bound: Bound, n: int
@@ -219,7 +234,7 @@ class EMatcher:
                 yield bound, k
         else:
             for n in egraph.members(egraph.find(k)):
-                if egraph.head[n] is not None and pattern.fits(egraph.head[n]):
+                if self.computes(pattern, n):
                     yield from self.at(pattern, n, bound)
             yield from self.missing(pattern, k, bound, whole)
             if id(pattern) in self.open:
@@ -241,7 +256,7 @@ class EMatcher:
         if alone is not None:
             inner = self.bind_all(rests, [()] * len(rests), bound)
             yield from () if inner is None else self.operand(alone, k, inner, whole)
-        elif not any(pattern.fits(egraph.head[n]) for n in egraph.members(egraph.find(k))):
+        elif not any(self.computes(pattern, n) for n in egraph.members(egraph.find(k))):
             places = range(len(rests))
             for i in places:
                 inner = self.bind_all(rests, [(k,) if i == j else () for j in places], bound)
@@ -271,7 +286,7 @@ class EMatcher:
         more = taking.rests or taking.collector or taking.leaves(pattern, self.left)
         if len(kids) < wanted or (len(kids) > wanted and not more):
             return
-        exact = self.rule.lowered.exact and not taking.rests
+        exact = self.exact and not taking.rests
         if not may_regroup(len(kids), wanted, exact, whole):
             return
         for found, trees in self.assigned(taking.fixed, n, bound, {}):
@@ -352,10 +367,11 @@ def one_of_one(pattern: OpNode) -> Any:
     return others[0] if rests and len(others) == 1 else None
 
 
-def bind_parameters(pattern: OpNode, op: Any, bound: Bound) -> Bound | None:
-    """Match the parameters of an op; None if they do not fit."""
+def bind_parameters(pattern: OpNode, v: Variable, bound: Bound) -> Bound | None:
+    """Match the parameters of the op that computes a variable; None if they do not fit."""
     if not isinstance(pattern.op, OpClass):
         return bound
+    op = v.owner.op  # type: ignore[union-attr]
     for name, wanted in pattern.op.props:
         value = getattr(op, name)
         if not isinstance(wanted, Hole):
@@ -368,11 +384,11 @@ def bind_parameters(pattern: OpNode, op: Any, bound: Bound) -> Bound | None:
     return bound
 
 
-def parameters(rule: DataRule) -> set[str]:
-    """The variables of a rule that stand for parameters of ops."""
+def parameters(left: OpNode) -> set[str]:
+    """The variables of a left side that stand for parameters of ops."""
     return {
         value.name
-        for p, _ in subpatterns(rule.left)
+        for p, _ in subpatterns(left)
         if isinstance(p, OpNode) and isinstance(p.op, OpClass)
         for _, value in p.op.props
         if isinstance(value, Hole)

@@ -12,7 +12,7 @@ from itertools import islice
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from rewrite_engine.graph.node import Constant
+from rewrite_engine.graph.node import Constant, Projection
 from rewrite_engine.graph.number import same_number
 from rewrite_engine.match.ac import EXTRA, is_associative
 from rewrite_engine.match.emit import literal_like
@@ -28,9 +28,6 @@ Made = int | Weak | None  # an e-node, a number, or nothing: there is no such te
 
 FEW = 1_000  # matches that are looked for in a round in any case
 
-#: the rules that say that a sum in a sum is one sum
-NESTS = (flatten, regroup)
-
 
 class Limits(NamedTuple):
     """nodes: how many e-nodes there may be. until: the time (`perf_counter`) at which to stop."""
@@ -44,9 +41,10 @@ class Full(Exception):
 
 
 class Instance(NamedTuple):
-    """A rule, what its variables stand for, and the term it matched."""
+    """A rule and its right side, what its variables stand for, and the term it matched."""
 
     rule: Any
+    right: Any
     bound: Bound
     tree: Tree
 
@@ -57,11 +55,13 @@ class Explorer:
     def __init__(self, egraph: EGraph, rules: Sequence[DataRule], limits: Limits) -> None:
         self.egraph = egraph
         self.limits = limits
-        self.matchers = [EMatcher(egraph, rule) for rule in rules]
-        #: right sides in which an operand is left out where it is its default
-        self.rights = {
-            rule: sound_side(rule.right, getattr(rule, "direction", "") == "backward")
+        #: with right sides in which an operand is left out where it is its default
+        self.matchers = {
+            EMatcher(egraph, rule, part): sound_side(
+                part.right, getattr(rule, "direction", "") == "backward"
+            )
             for rule in rules
+            for part in rule.lowered.parts
         }
         self.nests = {p.op for matcher in self.matchers for p in matcher.sums}
         self.exact = all(rule.lowered.exact for rule in rules)
@@ -114,14 +114,15 @@ class Explorer:
             for n in self.egraph.members(c):
                 if self._late():
                     return
-                for matcher in self._matchers_of(self.egraph.head[n]):
+                for matcher in self._matchers_at(n):
                     yield from self._new(matcher, c, n)
                 yield from self._nested(c, n)
 
-    def _matchers_of(self, head: Any) -> list[EMatcher]:
+    def _matchers_at(self, n: int) -> list[EMatcher]:
+        head = self.egraph.head[n]
         found = self._by_head.get(head)
         if found is None:
-            found = self._by_head[head] = [m for m in self.matchers if m.fits(head)]
+            found = self._by_head[head] = [m for m in self.matchers if m.fits(n)]
         return found
 
     def _new(self, matcher: EMatcher, c: int, n: int) -> Iterator[Instance]:
@@ -132,7 +133,7 @@ class Explorer:
             key = (matcher, c, *matcher.key(bound))
             if key not in self._seen and matcher.guards_hold(bound):
                 self._seen.add(key)
-                yield Instance(matcher.rule, bound, tree)
+                yield Instance(matcher.rule, self.matchers[matcher], bound, tree)
 
     def _nested(self, c: int, n: int) -> Iterator[Instance]:
         """Where an operand of an AC op is equal to a term of the same op, these are one sum."""
@@ -150,7 +151,8 @@ class Explorer:
                     if key not in self._seen:
                         self._seen.add(key)
                         rule = flatten if exactly or not i else regroup
-                        yield Instance(rule, {EXTRA: flat}, (head, (*kids[:i], m, *kids[i + 1 :])))
+                        tree = head, (*kids[:i], m, *kids[i + 1 :])
+                        yield Instance(rule, None, {EXTRA: flat}, tree)
 
     # --- adding ----------------------------------------------------------------------------------
 
@@ -179,11 +181,12 @@ class Explorer:
     def _right(self, instance: Instance, left: int) -> int | None:
         """The e-node of a rule's right side, beside the operands that its left side left alone."""
         egraph, bound = self.egraph, instance.bound
-        if instance.rule in NESTS:
+        if instance.right is None:
             return self.made(egraph.head[left], bound[EXTRA])
-        right = self._built(self.rights[instance.rule], bound)
+        right = self._built(instance.right, bound)
         if isinstance(right, Weak):
-            constant = literal_like(egraph.var[left].owner, right.value)  # type: ignore[arg-type]
+            v: Any = egraph.var[left]
+            constant = literal_like(v.owner, right.value, v.index)
             right = None if constant is None else egraph.leaf(constant)
         if right is None or EXTRA not in bound:
             return right
@@ -210,7 +213,7 @@ class Explorer:
             return one
         if all(isinstance(k, Weak) for k in kids) and hasattr(op, "on_numbers"):
             return Weak(op.on_numbers(*[k.value for k in kids]))
-        return self.made(op, kids)
+        return self.made(op if pattern.index is None else Projection(op, pattern.index), kids)
 
     def _without_default(self, pattern: OpNode, kids: Sequence[Any]) -> Made:
         """The other operand, where the one with a default is that number, and no dtype is lost."""

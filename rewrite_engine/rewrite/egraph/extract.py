@@ -33,6 +33,10 @@ class Extractor:
         self.price = [self._price(n, model) for n in range(len(egraph))]
         #: what is paid for once: an e-node, or the node of which it is one output of several
         self.node = [self._node(n) for n in range(len(egraph))]
+        self.outputs: dict[Any, Choice] = {}  # of such a node: e-classes -> e-nodes
+        for n, node in enumerate(self.node):
+            if node != n:
+                self.outputs.setdefault(node, {})[egraph.find(n)] = n
         self.trees: Choice = {}
 
     def _price(self, n: int, model: CostModel) -> float:
@@ -158,7 +162,8 @@ class Extractor:
     def _improved(
         self, choice: Choice, cost: float, roots: Sequence[int], until: float
     ) -> tuple[Choice, float]:
-        """Change the e-node of one e-class at a time while that helps."""
+        """Change the e-node of one e-class at a time while that helps, or those of all outputs of a
+        node."""
         tries = CHANGES
         again = True
         while again:
@@ -170,7 +175,7 @@ class Extractor:
                     tries -= 1
                     if tries < 0 or perf_counter() > until:
                         return choice, cost
-                    other = self.trees | choice | {c: n}
+                    other = self.trees | choice | self.outputs.get(self.node[n], {}) | {c: n}
                     amount = self.total(other, roots)
                     if amount < cost:
                         choice, cost, again = other, amount, True
