@@ -35,9 +35,6 @@ IMPOSSIBLE = (CycleError, TypeMismatchError)
 
 DEARER = "it cannot be done after all, or the graph does not get cheaper by it"
 
-#: parts in which nothing more was found -> why the search stopped
-Settled = dict[frozenset[Apply], StopReason]
-
 SHORT = 8  # short searches come first, of such a part of the budget: many find more than a long one
 FEWEST = 100  # e-nodes of a short search
 
@@ -78,57 +75,7 @@ class SaturationOptimizer(GraphRewriter):
         self.seconds = seconds
 
     def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
-        until = perf_counter() + self.seconds
-        settled: Settled = {}
-        for nodes in (self.node_budget // SHORT, self.node_budget):
-            if nodes < FEWEST and nodes < self.node_budget:
-                continue
-            settled = {key: why for key, why in settled.items() if why is StopReason.SATURATED}
-            self._search(fgraph, Limits(nodes, until), settled, trace, result)
-            if result.stopped is StopReason.SATURATED:
-                return
-
-    def _search(
-        self, fgraph: Any, limits: Limits, settled: Settled, trace: Trace | None, result: Result
-    ) -> None:
-        """Improve all regions as long as that helps, with so many e-nodes at once."""
-        largest = max(limits.nodes // 4, 1)  # the rest is for what is equal
-        again, passes = True, 0
-        while again:
-            again = False
-            result.stopped = StopReason.SATURATED
-            for region in regions(fgraph, self.rules):
-                parts = list(pieces(region, largest, shifted=passes % 2 == 1))
-                if len(parts) > 1:
-                    result.stopped = StopReason.BUDGET
-                    again |= passes == 0
-                for part in parts:
-                    again |= self._improve(fgraph, part, limits, settled, trace, result)
-            passes += 1
-            again = again and perf_counter() < limits.until
-
-    def _improve(
-        self,
-        fgraph: Any,
-        part: list[Apply],
-        limits: Limits,
-        settled: Settled,
-        trace: Trace | None,
-        result: Result,
-    ) -> bool:
-        """Improve a part of a region; whether that should be done again."""
-        alive = [node for node in part if node in fgraph.apply_nodes]
-        key, before = frozenset(alive), result.firings
-        stopped = settled.get(key)
-        if stopped is None:
-            region = Region(fgraph, alive, self.cost, limits)
-            stopped = region.improve(self.rules, self.name, trace, result)
-            result.visits += len(alive)
-            if result.firings == before:
-                settled[key] = stopped
-        if stopped is StopReason.BUDGET:
-            result.stopped = StopReason.BUDGET
-        return stopped is StopReason.BUDGET and result.firings > before
+        Saturation(self, fgraph, trace, result).run()
 
 
 def directions(rules: Iterable[Rule]) -> tuple[DataRule, ...]:
@@ -222,14 +169,99 @@ def _join(region: dict[Apply, list[Apply]], a: Apply, b: Apply, limit: int | Non
         region[node] = large
 
 
-class Region:
-    """One region of a graph."""
+class Saturation:
+    """One run of a `SaturationOptimizer` on a graph."""
 
-    def __init__(self, fgraph: Any, nodes: list[Apply], cost: CostModel, limits: Limits) -> None:
+    def __init__(
+        self, driver: SaturationOptimizer, fgraph: Any, trace: Trace | None, result: Result
+    ) -> None:
+        self.driver = driver
         self.fgraph = fgraph
-        self.nodes = nodes
-        self.cost = cost
-        self.limits = limits
+        self.trace = trace
+        self.result = result
+        #: parts in which nothing more was found -> why the search stopped
+        self.settled: dict[frozenset[Apply], StopReason] = {}
+
+    def run(self) -> None:
+        """Search with a part of the budget as long as that helps, and then with all of it."""
+        until, budget = perf_counter() + self.driver.seconds, self.driver.node_budget
+        for nodes in (budget // SHORT, budget):
+            if nodes >= FEWEST or nodes == budget:
+                self._search(Limits(nodes, until))
+                if self.result.stopped is StopReason.SATURATED:
+                    return
+
+    def _search(self, limits: Limits) -> None:
+        """Improve all regions as long as that helps, with so many e-nodes at once."""
+        known, result = self.settled, self.result
+        self.settled = {k: why for k, why in known.items() if why is StopReason.SATURATED}
+        largest = max(limits.nodes // 4, 1)  # the rest is for what is equal
+        again, passes = True, 0
+        while again:
+            again = False
+            result.stopped = StopReason.SATURATED
+            for region in regions(self.fgraph, self.driver.rules):
+                parts = list(pieces(region, largest, shifted=passes % 2 == 1))
+                if len(parts) > 1:
+                    result.stopped = StopReason.BUDGET
+                    again |= passes == 0
+                for part in parts:
+                    again |= self._improve(part, limits)
+            passes += 1
+            again = again and perf_counter() < limits.until
+
+    def _improve(self, part: list[Apply], limits: Limits) -> bool:
+        """Improve a part of a region; whether that should be done again."""
+        alive = [node for node in part if node in self.fgraph.apply_nodes]
+        key, before = frozenset(alive), self.result.firings
+        stopped = self.settled.get(key)
+        if stopped is None:
+            region = Region(self.fgraph, alive)
+            stopped, choice = region.search(self.driver.rules, self.driver.cost, limits)
+            if choice is not None:
+                self._replay(region, choice)
+            self.result.visits += len(alive)
+            if self.result.firings == before:
+                self.settled[key] = stopped
+        if stopped is StopReason.BUDGET:
+            self.result.stopped = StopReason.BUDGET
+        return stopped is StopReason.BUDGET and self.result.firings > before
+
+    def _replay(self, region: Region, choice: Choice) -> None:
+        """Do the steps; if the graph does not get cheaper by them after all, take them back."""
+        fgraph, trace = self.fgraph, self.trace
+        history, balance = History(), Balance(self.driver.cost)
+        fgraph.flush()
+        fgraph.attach_feature(history)
+        fgraph.attach_feature(balance)
+        start, told = history.checkpoint(), (0, 0) if trace is None else trace.mark()
+        replay = Replay(fgraph, region.egraph, choice, trace)
+        worse = True
+        try:
+            replay.go([(v, region.enode[v]) for v in region.outputs], region.roots)
+            worse = balance.change >= 0
+        except IMPOSSIBLE:
+            pass
+        finally:
+            fgraph.remove_feature(balance)
+            if worse:
+                history.revert(fgraph, start)
+                if trace is not None:
+                    trace.take_back(told, self.driver.name, DEARER)
+            fgraph.remove_feature(history)
+        if not worse:
+            for name, n in replay.fired.items():
+                self.result.count(name, n)
+
+
+class Region:
+    """A region of a graph, or a part of one, as an e-graph. enode: of each of its variables;
+    outputs: what it computes, operands first."""
+
+    def __init__(self, fgraph: Any, nodes: list[Apply]) -> None:
+        self.fgraph = fgraph
+        self.nodes = set(nodes)
+        self.outputs: list[Variable] = [v for node in nodes for v in node.outputs]
         self.egraph = EGraph(fgraph)
         self.enode: dict[Variable, int] = {}
         for node in nodes:
@@ -240,56 +272,27 @@ class Region:
             for v in node.outputs:
                 self.enode[v] = self.egraph.add(children, v)
 
-    def improve(
-        self, rules: Sequence[DataRule], name: str, trace: Trace | None, result: Result
-    ) -> StopReason:
-        """Find a cheaper form, and bring the graph there. name: of the driver."""
-        egraph = self.egraph
-        before = len(egraph)
-        stopped = Explorer(egraph, rules, self.limits).run()
-        if egraph.unions:
-            roots = list({egraph.find(self.enode[v]): None for v in self._used_outside()})
-            choice = Extractor(egraph, self.cost).choose(roots, before, self.limits.until)
-            if choice is not None:
-                self._replay(choice, roots, name, trace, result)
-        return stopped
+    def search(
+        self, rules: Sequence[DataRule], cost: CostModel, limits: Limits
+    ) -> tuple[StopReason, Choice | None]:
+        """Why the search for equal terms stopped, and the cheapest ones if they are cheaper than
+        what there is."""
+        before = len(self.egraph)
+        stopped = Explorer(self.egraph, rules, limits).run()
+        if not self.egraph.unions:
+            return stopped, None
+        return stopped, Extractor(self.egraph, cost).choose(self.roots, before, limits.until)
 
-    def _used_outside(self) -> list[Variable]:
-        inside, fgraph = set(self.nodes), self.fgraph
-        return [
+    @property
+    def roots(self) -> list[int]:
+        """The e-classes of what is used outside."""
+        fgraph, inside = self.fgraph, self.nodes
+        used = [
             v
-            for node in self.nodes
-            for v in node.outputs
+            for v in self.outputs
             if v in fgraph.out_uses or any(c not in inside for c in fgraph.clients[v])
         ]
-
-    def _replay(
-        self, choice: Choice, roots: list[int], name: str, trace: Trace | None, result: Result
-    ) -> None:
-        """Do the steps; if the graph does not get cheaper by them after all, take them back."""
-        fgraph = self.fgraph
-        history, balance = History(), Balance(self.cost)
-        fgraph.flush()
-        fgraph.attach_feature(history)
-        fgraph.attach_feature(balance)
-        start, told = history.checkpoint(), (0, 0) if trace is None else trace.mark()
-        replay = Replay(fgraph, self.egraph, choice, trace)
-        worse = True
-        try:
-            replay.go([(v, self.enode[v]) for node in self.nodes for v in node.outputs], roots)
-            worse = balance.change >= 0
-        except IMPOSSIBLE:
-            pass
-        finally:
-            fgraph.remove_feature(balance)
-            if worse:
-                history.revert(fgraph, start)
-                if trace is not None:
-                    trace.take_back(told, name, DEARER)
-            fgraph.remove_feature(history)
-        if not worse:
-            for rule_name, n in replay.fired.items():
-                result.count(rule_name, n)
+        return list({self.egraph.find(self.enode[v]): None for v in used})
 
 
 class Balance(Feature):

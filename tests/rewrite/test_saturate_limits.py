@@ -140,13 +140,13 @@ def test_what_is_settled_is_not_looked_at_again(monkeypatch: pytest.MonkeyPatch)
         p, q = pt.vectors(f"p{i} q{i}")
         smooth.append(pt.exp(p * q) + q)
     looked: list[int] = []
-    improve = saturate.Region.improve
+    search = saturate.Region.search
 
     def counted(self: saturate.Region, *args: Any) -> Any:
         looked.append(len(self.nodes))
-        return improve(self, *args)
+        return search(self, *args)
 
-    monkeypatch.setattr(saturate.Region, "improve", counted)
+    monkeypatch.setattr(saturate.Region, "search", counted)
     run(FunctionGraph(None, [rough, *smooth]), [common_factor], node_budget=300)
     assert len(looked) - looked.count(2) > 3
     assert looked.count(2) <= 6 + 1  # and the product that is left of the first region
