@@ -11,6 +11,7 @@ from typing import Any
 
 from rewrite_engine.scalar.dtype import DTYPES, dtype_name
 from rewrite_engine.tensor import operators
+from rewrite_engine.tensor.blockwise import *
 from rewrite_engine.tensor.constant import as_tensor, as_tensor_variable, constant
 from rewrite_engine.tensor.constructors import *
 from rewrite_engine.tensor.creation import (

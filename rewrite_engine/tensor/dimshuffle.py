@@ -99,6 +99,11 @@ class DimShuffle(TensorOp):
         x = np.asarray(inputs[0]).transpose(self.shuffle + self.drop)
         output_storage[0][0] = x[(*index, ..., *[0] * len(self.drop))]
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        n = inputs[0].type.ndim - self.input_ndim
+        order = [o if isinstance(o, str) else o + n for o in self.new_order]
+        return [DimShuffle(n + self.input_ndim, [*range(n), *order])(inputs[0])]
+
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         back = [
             self.new_order.index(i) if i in self.new_order else "x" for i in range(self.input_ndim)

@@ -12,23 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import BroadcastError, NDimError, ShapeError
+from rewrite_engine.errors import NDimError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.broadcast import broadcast
+from rewrite_engine.tensor.blockwise import Blockwise
 from rewrite_engine.tensor.constant import has_pattern, have_ranks, operand
 from rewrite_engine.tensor.dimshuffle import (
     dimshuffle,
     expand_dims,
-    matrix_transpose,
     normalize_axes,
     squeeze,
     transpose,
 )
 from rewrite_engine.tensor.join import upcast
-from rewrite_engine.tensor.op import Group, Shapes, TensorOp, Types
-from rewrite_engine.tensor.reduce import sum_to
+from rewrite_engine.tensor.op import Shapes, TensorOp
 from rewrite_engine.tensor.reshape import flatten, product, reshape
 from rewrite_engine.tensor.shape import shape_tuple
 from rewrite_engine.tensor.type import TensorType
@@ -67,6 +65,14 @@ class Dot(TensorOp):
         self.checked(node, inputs)
         output_storage[0][0] = np.asarray(np.dot(*inputs))
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Vectors are matrices of one row, or one column."""
+        row, column = [v.type.ndim == 1 for v in node.inputs]
+        a, b = inputs
+        out = _matmul(expand_dims(a, -2) if row else a, expand_dims(b, -1) if column else b)
+        gone = [-2] * row + [-1] * column
+        return [squeeze(out, gone) if gone else out]
+
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Any]) -> list[Any]:
         a, b = inputs
         g = output_gradients[0]
@@ -88,7 +94,7 @@ class Dot(TensorOp):
         return "dot"
 
 
-class MatMul(TensorOp):
+class MatMul(Blockwise):
     """`numpy.matmul` of two arrays of two dimensions or more: products of matrices, the other
     dimensions broadcast.
 
@@ -97,45 +103,13 @@ class MatMul(TensorOp):
 
     __props__ = ()
     implied = {"nonneg": "nonneg"}
-    nin = 2
-    only_lengths = True
+    batched = staticmethod(np.matmul)
 
-    def dtypes(self, *types: TensorType) -> list[str]:
-        return [upcast(types)]
+    def __init__(self) -> None:
+        super().__init__(Dot(), "(m,k),(k,n)->(m,n)")
 
-    def shapes(self, *types: TensorType) -> Shapes:
-        """The lengths that are summed over are equal; those of batches broadcast."""
-        a, b = types
-        if any(t.ndim < 2 for t in types):
-            what = f"takes two arrays with two dimensions or more, not {', '.join(map(str, types))}"
-            raise NDimError(what)
-        batch, equal = broadcast([t.shape[:-2] for t in types])
-        out = [*batch, (0, a.ndim - 2), (1, b.ndim - 1)]
-        return Shapes([out], [*equal, [(0, a.ndim - 1), (1, b.ndim - 2)]])
-
-    def misfit(self, types: Types, group: Group) -> type[ShapeError]:
-        (_, axis), _ = group
-        return ShapeError if axis == types[0].ndim - 1 else BroadcastError
-
-    def perform(
-        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
-    ) -> None:
-        self.checked(node, inputs)
-        output_storage[0][0] = np.matmul(*inputs)
-
-    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Any]) -> list[Any]:
-        a, b = inputs
-        g = output_gradients[0]
-        return [
-            sum_to(self(g, matrix_transpose(b)), a.type),
-            sum_to(self(matrix_transpose(a), g), b.type),
-        ]
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        return [_product_rule(self, inputs, eval_points)]
-
-    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
-        return 2 * inputs[0][-1] * math.prod(outputs[0])
+    def __str__(self) -> str:
+        return "MatMul"
 
 
 def _product_rule(op: Op, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> Any:

@@ -206,6 +206,15 @@ class Elemwise(TensorOp):
             found = self._quotients[config.floatX, types] = self.typed(types)
         return found  # type: ignore[no-any-return]
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """With dimensions of length 1 between the batch and those of operands that have fewer."""
+        ndim, wide = node.outputs[0].type.ndim, []
+        for x, v in zip(inputs, node.inputs, strict=True):
+            own, every = v.type.ndim, range(x.type.ndim)
+            batch = len(every) - own
+            wide.append(x.dimshuffle(*every[:batch], *["x"] * (ndim - own), *every[batch:]))
+        return self(*wide, return_list=True)  # type: ignore[no-any-return]
+
     # --- running ----------------------------------------------------------------------------
 
     def perform(

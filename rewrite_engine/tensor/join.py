@@ -74,12 +74,12 @@ class Join(TensorOp):
         self.axis = axis
 
     def dtypes(self, *types: TensorType) -> list[str]:
-        if not types:
-            raise ShapeError("there is nothing to join")
         return [upcast(types)]
 
     def shapes(self, *types: TensorType) -> Shapes:
         """Lengths add up along the axis, and are equal otherwise."""
+        if not types:
+            raise ShapeError("there is nothing to join")
         ndim, axis = types[0].ndim, self.axis
         if any(t.ndim != ndim for t in types) or not 0 <= axis < ndim:
             what = f"cannot join {_list(types)} along dimension {axis}: wrong numbers of dimensions"

@@ -109,6 +109,12 @@ class TensorOp(Op):
         """The class of the error for lengths of a group that differ."""
         return ShapeError
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """The outputs of a node when its inputs have more dimensions in front, a batch, along which
+        all is computed; None: it is done one by one (`tensor/blockwise.py`).
+        """
+        return None
+
     # --- building -----------------------------------------------------------------------------
 
     def convert_input(self, x: Any) -> Variable:
@@ -125,7 +131,7 @@ class TensorOp(Op):
         for t in types:
             if not isinstance(t, TensorType):
                 raise ForeignObjectError(f"takes tensors, not {t}")
-        dtypes, rule = self.dtypes(*types), self.shapes(*types)
+        rule = self.shapes(*types)
         known: dict[Any, Any] = {Value(i): n for i, n in enumerate(numbers)}
 
         def static(length: Any) -> Any:
@@ -141,7 +147,7 @@ class TensorOp(Op):
                 n = lengths.pop()
                 known.update({m: n for m in group if not isinstance(m, Computed)})
         outputs = [[resolve(d, static) for d in dims] for dims in rule.outputs]
-        return [TensorType(d, s) for d, s in zip(dtypes, outputs, strict=True)]
+        return [TensorType(d, s) for d, s in zip(self.dtypes(*types), outputs, strict=True)]
 
     # --- shapes -------------------------------------------------------------------------------
 

@@ -110,6 +110,12 @@ class Reduction(TensorOp):
         kept = [1 if i in axes else (0, i) for i in range(x.ndim) if self.keepdims or i not in axes]
         return Shapes([kept])
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Along the same axes, counted behind the batch."""
+        ndim = node.inputs[0].type.ndim
+        more = inputs[0].type.ndim - ndim
+        return [self.clone(axis=[a + more for a in self.axes(ndim)])(*inputs)]
+
     def spread(self, x: Variable, reduced: Any) -> Any:
         """Give a reduced variable the dimensions it lost back, with length 1."""
         if self.keepdims or not self.axes(x.type.ndim):

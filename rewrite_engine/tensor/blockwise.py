@@ -1,0 +1,294 @@
+"""`Blockwise`: an op on the last dimensions, applied along all others (NumPy's generalised ufuncs).
+
+A signature such as "(m,n),(n)->(m)" names the last dimensions of inputs and outputs; dimensions of
+one name are equally long, a number is a length. The dimensions in front of them are the batch: they
+broadcast as in elementwise ops (`tensor/broadcast.py`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.config import config
+from rewrite_engine.errors import BroadcastError, NDimError, ShapeError
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.tensor.broadcast import broadcast
+from rewrite_engine.tensor.elemwise_grad import zero_gradient
+from rewrite_engine.tensor.math import second
+from rewrite_engine.tensor.op import Computed, Group, Shapes, TensorOp, Types, is_dimension
+from rewrite_engine.tensor.reduce import sum_to
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["Blockwise", "vectorize_graph"]
+
+Names = tuple[tuple[str, ...], ...]
+
+
+@cache
+def parse(signature: str) -> tuple[Names, Names]:
+    """The names of the dimensions of inputs and outputs. Raises `ShapeError`.
+
+    >>> parse("(m,n),(n)->(m)")
+    ((('m', 'n'), ('n',)), (('m',),))
+    """
+    group = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*)?\)"
+    side = rf"\s*(?:{group}\s*(?:,\s*{group}\s*)*)?"
+    if not re.fullmatch(f"{side}->{side}", signature):
+        raise ShapeError(f"not a signature such as '(m,n),(n)->(m)': {signature!r}")
+    inputs, outputs = [
+        tuple([tuple(re.findall(r"\w+", part)) for part in re.findall(r"\((.*?)\)", text)])
+        for text in signature.split("->")
+    ]
+    return inputs, outputs
+
+
+class Blockwise(TensorOp):
+    """`core` on the last dimensions of arrays, along all the others.
+
+    signature: "(m,n),(n)->(m)". Where the core op has an attribute `batched`, a function of arrays
+    that broadcasts as NumPy's do, that computes it, else `core.perform`, one by one. Gradients are
+    those of the core op, with more dimensions. Raises `NDimError`, `ShapeError`, `BroadcastError`,
+    and what the core op raises.
+    """
+
+    __props__: tuple[str, ...] | None = ("core", "signature")
+
+    def __init__(self, core: Op, signature: str) -> None:
+        self.core = core
+        self.signature = signature.replace(" ", "")
+        self.nin, self.nout = map(len, parse(self.signature))
+        self.output_names = core.output_names
+        self.only_lengths = getattr(core, "only_lengths", False)
+
+    @property
+    def batched(self) -> Callable[..., Any] | None:
+        """What computes all of a batch at once, if there is something."""
+        return getattr(self.core, "batched", None)
+
+    def __str__(self) -> str:
+        return f"Blockwise{{{self.core}, {self.signature}}}"
+
+    # --- shapes -------------------------------------------------------------------------------
+
+    def ranks(self, types: Sequence[Any]) -> list[int]:
+        """How many dimensions of each input are of the batch. Raises `NDimError`."""
+        inputs = parse(self.signature)[0]
+        for i, (t, names) in enumerate(zip(types, inputs, strict=True)):
+            if t.ndim < len(names):
+                what = f"input {i} must have {len(names)} dimensions or more; it is a {t}"
+                raise NDimError(f"{what}, and the signature is {self.signature}")
+        return [t.ndim - len(names) for t, names in zip(types, inputs, strict=True)]
+
+    def core_types(self, types: Sequence[Any]) -> Types:
+        """The types of what the core op is applied to."""
+        return tuple([t.clone(shape=t.shape[n:]) for t, n in zip(types, self.ranks(types))])
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        """As the core op says."""
+        return [t.dtype for t in self.core.infer_types(self.core_types(types))]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        """The batch, and what the signature and the core op say."""
+        ranks, (inputs, outputs) = self.ranks(types), parse(self.signature)
+        batch, equal = broadcast([t.shape[:n] for t, n in zip(types, ranks)])
+        places: dict[str, list[Any]] = {}
+        for i, names in enumerate(inputs):
+            for k, name in enumerate(names):
+                places.setdefault(name, []).append((i, ranks[i] + k))
+        for name, group in places.items():
+            group += [int(name)] if name.isdigit() else []
+            if len(group) > 1:
+                equal.append(group)
+        known, more = self._core_shapes(types, ranks)
+        equal += [group for group in more if group not in equal]
+        lengths = [
+            [*batch, *[places[n][0] if n in places else k for n, k in zip(names, own, strict=True)]]
+            for names, own in zip(outputs, known, strict=True)
+        ]
+        return Shapes(lengths, equal)
+
+    def _core_shapes(self, types: Types, ranks: Sequence[int]) -> tuple[Any, Any]:
+        """The lengths of the core op's outputs and those that it compares, as of our inputs."""
+        own = self.core_types(types)
+        if not isinstance(self.core, TensorOp):
+            return [t.shape for t in self.core.infer_types(own)], []
+        rule = self.core.shapes(*own)
+
+        def lifted(length: Any) -> Any:
+            if isinstance(length, Computed):
+                return Computed(length.rule, [lifted(part) for part in length.of])
+            return (length[0], length[1] + ranks[length[0]]) if is_dimension(length) else length
+
+        outputs = [[lifted(n) for n in lengths] for lengths in rule.outputs]
+        return outputs, [[lifted(n) for n in group] for group in rule.equal]
+
+    def misfit(self, types: Types, group: Group) -> type[ShapeError]:
+        """Another for lengths of batches."""
+        i, axis = group[0]
+        return BroadcastError if axis < self.ranks(types)[i] else ShapeError
+
+    # --- running ------------------------------------------------------------------------------
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute. Raises `ShapeError`, `BroadcastError`."""
+        shapes = self.checked(node, inputs)
+        if self.batched is None:
+            self._loop(node, inputs, output_storage, shapes)
+            return
+        results = self.batched(*inputs)
+        many = results if len(output_storage) > 1 else (results,)
+        for cell, out, value in zip(output_storage, node.outputs, many, strict=True):
+            cell[0] = np.asarray(value, out.type.numpy_dtype)
+
+    def _loop(self, node: Apply, inputs: Any, cells: Any, shapes: Sequence[Any]) -> None:
+        ranks = self.ranks([v.type for v in node.inputs])
+        arrays = [np.asarray(x) for x in inputs]
+        batch = np.broadcast_shapes(*[x.shape[:n] for x, n in zip(arrays, ranks)])
+        arrays = [np.broadcast_to(x, batch + x.shape[n:]) for x, n in zip(arrays, ranks)]
+        core = self.core.make_node(*self._core_inputs(node.inputs))
+        results = [
+            None if None in s else np.empty(s, v.type.numpy_dtype)
+            for s, v in zip(shapes, node.outputs, strict=True)
+        ]
+        for index in np.ndindex(batch):
+            found: list[list[Any]] = [[None] for _ in results]
+            self.core.perform(core, [np.asarray(x[index]) for x in arrays], found)
+            for k, (value,) in enumerate(found):
+                result = results[k]
+                if result is None:
+                    shape = batch + np.shape(value)
+                    result = results[k] = np.empty(shape, node.outputs[k].type.numpy_dtype)
+                result[index] = value
+        for cell, result in zip(cells, results, strict=True):
+            if result is None:
+                self.fail(node, f"the batch of shape {batch} is empty: a length cannot be computed")
+            cell[0] = result
+
+    def _core_inputs(self, inputs: Sequence[Variable]) -> list[Variable]:
+        """Variables for what the core op is applied to."""
+        return [t() for t in self.core_types([v.type for v in inputs])]
+
+    def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
+        """As the core op says."""
+        return self.core.do_constant_folding(fgraph, node)
+
+    def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
+        """Those of the core op, times the size of the batch."""
+        ins, outs = parse(self.signature)
+        core = [s[len(s) - len(names) :] for s, names in zip(inputs, ins)]
+        made = [s[len(s) - len(names) :] for s, names in zip(outputs, outs)]
+        batch = outputs[0][: len(outputs[0]) - len(outs[0])]
+        return math.prod(batch) * self.core.flops(core, made)
+
+    # --- derivatives --------------------------------------------------------------------------
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """As the core op says."""
+        pattern = self.core.connection_pattern
+        if pattern is None:
+            return [[True] * len(node.outputs) for _ in node.inputs]
+        return pattern(self.core.make_node(*self._core_inputs(node.inputs)))
+
+    def L_op(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        output_gradients: Sequence[Variable],
+    ) -> list[Any]:
+        """The core op's gradients along the batch, summed where an input was broadcast."""
+        types = self.core_types([x.type for x in inputs])
+        outs = parse(self.signature)[1]
+        slopes = [_last(g.type, len(names)) for g, names in zip(output_gradients, outs)]
+        own, made, gs, found = _pullback(self.core, types, tuple(slopes), config.floatX)
+        given = dict(zip([*own, *made, *gs], [*inputs, *outputs, *output_gradients], strict=True))
+        batch = outputs[0].type.ndim - made[0].type.ndim
+        result = []
+        for x, core, g in zip(inputs, own, vectorize_graph(found, given, self), strict=True):
+            if not isinstance(g.type, TensorType):
+                result.append(g)
+            elif g.type.ndim - core.type.ndim < batch:  # of no output: it would have its batch
+                result.append(zero_gradient(x))
+            else:
+                result.append(sum_to(g, x.type))
+        return result
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """The core op's Jacobian-vector products along the batch."""
+        outputs = self.make_node(*inputs).outputs
+        own, ins = self._core_inputs(inputs), parse(self.signature)[0]
+        made = self.core.make_node(*own).outputs
+        points = [
+            None if v is None else _last(v.type, len(names))()
+            for v, names in zip(eval_points, ins, strict=True)
+        ]
+        given = dict(zip([*own, *made, *points], [*inputs, *outputs, *eval_points], strict=True))
+        found: list[Any] = []
+        for z, v in zip(outputs, self.core.R_op(own, points), strict=True):
+            v = None if v is None else vectorize_graph([v], given, self)[0]
+            whole = v is None or v.type.broadcastable == z.type.broadcastable
+            found.append(v if whole else second(z, v))
+        return found
+
+
+def _last(type_: Any, n: int) -> Any:
+    """The type of the last n dimensions of a tensor; other types as they are."""
+    return type_.clone(shape=type_.shape[-n or type_.ndim :]) if hasattr(type_, "shape") else type_
+
+
+@lru_cache(maxsize=256)
+def _pullback(core: Op, types: Types, slopes: Types, float_x: str) -> tuple[Any, ...]:
+    """An op on variables of these types: its inputs, outputs, variables for the gradients of the
+    outputs, and its gradients.
+    """
+    own = [t() for t in types]
+    made, gs = core.make_node(*own).outputs, [t() for t in slopes]
+    return own, made, gs, core.L_op(own, made, gs)
+
+
+def vectorize_graph(
+    outputs: Sequence[Variable], given: Mapping[Any, Variable], like: Blockwise | None = None
+) -> list[Any]:
+    """What `outputs` are when variables have more dimensions in front, a batch, along which all is
+    computed: those of the variables that are given for them.
+
+    Ops say how (`TensorOp.vectorize`); the others are computed one by one (`Blockwise`). like: what
+    the core op of that becomes.
+    """
+    found: dict[Any, Any] = dict(given)
+    for node in toposort(outputs, found):
+        inputs = [found.get(v, v) for v in node.inputs]
+        if any([a is not b for a, b in zip(inputs, node.inputs)]):
+            found.update(zip(node.outputs, _vectorized(node, inputs, like), strict=True))
+    return [found.get(v, v) for v in outputs]
+
+
+def _vectorized(node: Apply, inputs: Sequence[Any], like: Blockwise | None) -> Sequence[Any]:
+    """The outputs of a node for inputs with a batch."""
+    op, ranks = node.op, [v.type.ndim for v in node.inputs]
+    if [v.type.ndim for v in inputs] == ranks:
+        return op.make_node(*inputs).outputs  # type: ignore[no-any-return]
+    if like is not None and op is like.core and ranks == [*map(len, parse(like.signature)[0])]:
+        return like.make_node(*inputs).outputs
+    made = op.vectorize(node, inputs) if isinstance(op, TensorOp) else None
+    return Blockwise(op, _ranks_only(node)).make_node(*inputs).outputs if made is None else made
+
+
+def _ranks_only(node: Apply) -> str:
+    """A signature with nothing but the numbers of dimensions."""
+    number = itertools.count()
+    sides = [
+        ",".join([f"({','.join([f'd{next(number)}' for _ in v.type.shape])})" for v in side])
+        for side in (node.inputs, node.outputs)
+    ]
+    return "->".join(sides)
