@@ -44,11 +44,11 @@ class ScalarOp(Op):
     >= 1 (the ufunc is then folded over them). function: name of a NumPy ufunc, or
     "scipy.special.erf"; imported when first needed. grad: see `pullback`; None where nobody has
     written it. dtypes: result dtype from the inputs' dtypes, where it is not the ufunc's own.
-    inner: see `inner_dtype`. compute: `compute(*arrays, out=None)`, where it is no ufunc. free:
-    inputs whose dtype does not influence the result's. shape_only: inputs whose values do not
-    matter. associative, commutative, idempotent, identity, absorbing: its algebra over exact
-    numbers (0 absorbs in a product only if the other factors are finite: what uses that has to
-    know).
+    inner: see `inner_dtype`. compute: `compute(*arrays, out=None)`, where it is no ufunc; `out` may
+    be one of the arrays. free: inputs whose dtype does not influence the result's. shape_only:
+    inputs whose values do not matter. associative, commutative, idempotent, identity, absorbing:
+    its algebra over exact numbers (0 absorbs in a product only if the other factors are finite:
+    what uses that has to know).
 
     What is known of its values: domain: where it is defined on real numbers, "(0, inf)", of all
     inputs or of each; tests take samples from it. range: "(0, inf)", where all real results are
@@ -114,9 +114,14 @@ class ScalarOp(Op):
         return self.name
 
     def __reduce__(self) -> Any:
-        if _named.get(self.name) is self:
+        if self.listed:
             return named, (self.name,)
         return super().__reduce__()
+
+    @property
+    def listed(self) -> bool:
+        """Whether it is one of the library's, found by its name."""
+        return _named.get(self.name) is self
 
     # --- dtypes -----------------------------------------------------------------------------
 
@@ -138,7 +143,7 @@ class ScalarOp(Op):
         """Whether there is a result for all values of such inputs: of what is defined here, all but
         powers of integers, whose exponent may be negative.
         """
-        if _named.get(self.name) is not self:
+        if not self.listed:
             return False
         if self.name != "pow" or any(v.type.kind not in "iub" for v in inputs):
             return True

@@ -187,3 +187,50 @@ def test_a_composite_that_ignores_an_input_still_has_its_shape() -> None:
     composite = Elemwise(Composite([a, b], [scalar.exp(a)]))
     x, y = pt.vector("x"), pt.matrix("y")
     assert link([x, y], composite(x, y)).call(np.zeros(3), np.zeros((2, 3))).shape == (2, 3)
+
+
+def hump_of(x: Any, out: Any = None) -> Any:
+    return np.exp(-np.square(x), out=out)
+
+
+def precise_sum(x: Any, y: Any, out: Any = None) -> Any:
+    """In more digits than are declared."""
+    return np.add(np.float64(x), np.float64(y), out=out)
+
+
+hump = Elemwise(ScalarOp("hump", 1, compute=hump_of, dtypes=lambda x: x))
+precise = Elemwise(ScalarOp("precise", 2, compute=precise_sum, dtypes=lambda x, y: x))
+
+
+@pytest.mark.parametrize(
+    ("op", "name"),
+    [
+        (pt.erf, "erf"), (pt.sigmoid, "expit"), (pt.logerfc, "logerfc"), (pt.softplus, "softplus"),
+        (pt.round, "round_"), (hump, "hump"),
+    ],
+)  # fmt: skip
+def test_functions_without_a_name_in_numpy_reuse_memory(op: Any, name: str) -> None:
+    x = pt.vector("x")
+    linked = link([x], pt.exp(op(pt.exp(x))))
+    lines = [line.strip() for line in linked.source.splitlines()]
+    (own,) = [line for line in lines if f"{name}(" in line]
+    assert own.startswith("r0 = ")
+    assert f"{name}(r0, r0)" in own or f"{name}(r0, out=r0)" in own
+    assert "r0 = exp(r0, r0)" in lines
+    value = np.array([0.1, -0.7])
+    want = reference([pt.exp(op(pt.exp(x)))], {x: value})[0]
+    np.testing.assert_allclose(linked.call(value), want, rtol=1e-14)
+
+
+def test_two_operands_of_a_function_of_python() -> None:
+    x = pt.fvector("x")
+    linked = link([x], precise(pt.sin(x), pt.exp(x)) + 1)
+    assert "precise(r0, r1, out=r0), float32)" in linked.source
+    value = np.array([0.5, 1.5], "float32")
+    result = linked.call(value)
+    assert result.dtype == "float32"
+    np.testing.assert_allclose(result, np.sin(value) + np.exp(value) + 1, rtol=1e-6)
+    compare(precise, ["float32", "float32"], [(2, 3), (2, 3)])
+    compare(precise, ["float32", "float32"], [(), ()])
+    compare(precise, ["float32", "float32"], [(2, 3), (1, 3)])
+    compare(precise, ["float32", "float64"], [(1, 3), (2, 3)])

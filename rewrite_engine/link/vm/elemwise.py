@@ -107,7 +107,7 @@ def _traits(op: ScalarOp, nin: int, nout: int, number: bool, apart: Any) -> Trai
     if number:
         return Traits(inline=True, warns=warns)
     into: tuple[int, ...] = ()
-    if handler in (_ufunc, _second):
+    if handler in (_ufunc, _second, _compute):
         into = tuple(range(nin))
     elif handler in (_fold, _clip):
         into = tuple([k for k in range(min(nin, 2)) if apart is True or apart[k]])
@@ -128,7 +128,9 @@ def _handler(op: ScalarOp) -> Handler | None:
         return _cast
     if isinstance(op, Composite):
         return None
-    if op.ufunc is not None and op.compute is None and op.dtypes is None:
+    if op.compute is not None and not op.shape_only:
+        return _compute
+    if op.ufunc is not None and op.dtypes is None:
         return _fold if op.nin is None else _ufunc
     return None
 
@@ -146,9 +148,9 @@ def _(op: Elemwise, node: Apply, ctx: Context) -> str | None:
 # --- numbers ----------------------------------------------------------------------------------
 
 
-def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str:
+def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
     """An expression between NumPy scalars."""
-    if op.name in _SPECIAL and _SPECIAL[op.name] is _compute:
+    if _handler(op) is _compute:
         return _compute(op, node, ctx)
     xs = _operands(op, node, ctx)
     ctx.form = "scalar"
@@ -325,15 +327,21 @@ def _second(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
 
 
 def _compute(op: ScalarOp, node: Apply, ctx: Context) -> str:
+    """A function of Python, which takes `out` as a ufunc does."""
     xs = [ctx.array(i) for i in range(len(node.inputs))]
     dtype = _inner(op, node)
     if dtype is not None:
         xs = [f"{x}.astype({ctx.name(dtype, dtype.name)})" for x in xs]
     xs += [f"out={ctx.target}"] if ctx.target is not None else []
-    return f"{ctx.name(op.compute, op.name)}({', '.join(xs)})"
+    text = f"{ctx.name(op.compute, op.name)}({', '.join(xs)})"
+    if op.listed:  # the others may give another dtype than they say
+        return text
+    wanted = node.outputs[0].type
+    return (
+        f"{ctx.name(np.asarray, 'asarray')}({text}, {ctx.name(wanted.numpy_dtype, wanted.dtype)})"
+    )
 
 
 _SPECIAL: dict[str, Handler] = {
     "switch": _switch, "clip": _clip, "second": _second, "identity": _identity,
-    "softplus": _compute, "log1mexp": _compute, "round": _compute,
 }  # fmt: skip
