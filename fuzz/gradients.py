@@ -198,7 +198,9 @@ class Judge:
         ):
             kind = self.excuse()
             return None if kind is None else Finding(kind, text)
-        return Finding("gradient wrong", text, apart / max(50 * (around or 0.0), unit))
+        if around is None:
+            return None
+        return Finding("gradient wrong", text, apart / max(50 * around, unit))
 
     def around(self, i: int, at: Any) -> float | None:
         """How much a derivative moves under noise: without end where it is not always finite, None

@@ -52,17 +52,22 @@ def operands_of(x, *ops):
 
 def elements_of(x):
     """The operands that the elements of x are taken from, if it is made in this way."""
-    if x.owner is None or x.head.elements is None:
+    if x.owner is None or x.owner.op.elements is None:
         return ()
-    found = x.owner.inputs[x.head.elements]
+    found = x.owner.inputs[x.owner.op.elements]
     fits = all(np.can_cast(v.type.dtype, x.type.dtype, "safe") for v in found)
     return found if fits else ()
 
 
+def said_of(x):
+    """What the op that computes x says of its values: of the first output."""
+    return x.owner.op.implied if x.owner is not None and x.index == 0 else {}
+
+
 def always(fact, x):
     """Evidence if the op that computes x says that the fact holds for every real float."""
-    said = x.owner is not None and x.head.implied.get(fact.name) is True and kind_of(x) == "f"
-    return because(f"a result of {x.head}") if said else unknown("not always", blame=x)
+    said = said_of(x).get(fact.name) is True and kind_of(x) == "f"
+    return because(f"a result of {x.owner.op}") if said else unknown("not always", blame=x)
 
 
 def from_operands(fact, x, otherwise):
@@ -73,7 +78,7 @@ def from_operands(fact, x, otherwise):
     if x.owner is None:
         return refused
     op, inputs = x.owner.op, x.owner.inputs
-    said = op.implied.get(fact.name)
+    said = said_of(x).get(fact.name)
     if said is None:
         elements = elements_of(x)
         return every("made of elements of", fact, elements) if elements else refused
@@ -138,14 +143,14 @@ def _interval(x):
         answers.append(bounded(v))
         return answers[-1].value if answers[-1] else None
 
-    ends = x.head.bounds(x.owner, of)
+    ends = x.owner.op.bounds(x.owner, of) if x.index == 0 else None
     if ends is None:
         answers = [bounded(v) for v in elements_of(x)]
         if not answers or not all(answers):
             return None, ()
         parts = [a.value for a in answers]
         ends = min([a for a, _ in parts]), max([b for _, b in parts])
-    return ends, (f"{x.head} of", *answers) if answers else (f"a result of {x.head}",)
+    return ends, (f"{x.owner.op} of", *answers) if answers else (f"a result of {x.owner.op}",)
 
 
 @bounded.test
@@ -179,7 +184,7 @@ def whole(x):
         return because(f"its dtype is {x.type.dtype}")
     if kind_of(x) != "f":
         return unknown("it is not real", blame=x)
-    if x.owner is not None and "whole" in x.head.implied:
+    if "whole" in said_of(x):
         numbers = finite(x)
         if not numbers:
             return numbers
@@ -261,7 +266,7 @@ def distinct(x):
         step = x.owner.inputs[2]
         counts = step.head is CONSTANT and step.number and x.type.dtype == "int64"
         return because("counted") if counts else unknown("the step may be 0", blame=step)
-    if x.owner is not None and "distinct" in x.head.implied:
+    if "distinct" in said_of(x):
         return from_operands(distinct, x, "a value may be repeated")
     return _shifted(x) or unknown("a value may be repeated", blame=x)
 

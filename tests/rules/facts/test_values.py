@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.match.fact import Fact, because
@@ -333,3 +334,15 @@ def terms(draw: Any) -> Any:
 @given(terms())
 def test_terms(made: Any) -> None:
     look(*made)
+
+
+def test_facts_of_outputs_of_an_op_that_has_several() -> None:
+    """They are asked of each output, and known of the elements that it has from an input."""
+    x = pt.vector("x")
+    parts = pt.split(pt.exp(x), [1, 2], n_splits=2)
+    for part in parts:
+        f = rw.function([x], [pt.abs(part), part * 0, pt.exp(pt.log(1 + part))])
+        assert not any(str(node.op) == "abs" for node in f.maker.fgraph.toposort())
+    given = np.array([-1.0, 0.0, 2.0])
+    for found, part in zip(f(given), [np.exp(given)[1:]] * 3, strict=True):
+        assert found.shape == part.shape
