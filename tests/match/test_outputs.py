@@ -11,9 +11,11 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import PatternError, RuleError, SeveralOutputsError
+from rewrite_engine.explain import explain, replay
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.match.find import find
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.ruleset import RuleSet
@@ -446,6 +448,57 @@ def test_terms_go_both_ways() -> None:
 
 def same_value(a: Variable, b: Variable) -> bool:
     return same(a, b) and a.index == b.index
+
+
+def test_replays() -> None:
+    one = _one(1)
+    every = make(lambda a, b: sin(divmod_(a, b)[0]) >> a, doc="Another rule.")
+    every.name = "test_outputs/every"
+    whole = make(lambda a, b: divmod_(neg(a), b) >> (sub(a, b), neg(b)))
+    whole.name = "test_outputs/whole"
+    (q, r), (s, t) = divmod_(x, y), divmod_(neg(x), y)
+    terms = [add(sin(q), r), s, t]
+    for shown in False, True:
+        trace, graph = Trace(terms=shown), FunctionGraph([x, y], terms)
+        EquilibriumOptimizer([one, every, whole]).rewrite(graph, trace=trace)
+        again = replay(trace.lines(), FunctionGraph([x, y], terms), [one, every, whole])
+        assert len(trace) == 4
+        assert equal_computations(again.outputs, graph.outputs, again.inputs, graph.inputs)
+
+
+def test_what_is_dropped_must_not_hide_an_error() -> None:
+    @language.rule
+    def first(a: Matrix, b: Matrix) -> Any:
+        """Drops an operand: sound only where the shapes are known to fit."""
+        return svd(a + b).U >> svd(a).U
+
+    @language.rule
+    def whole(a: Matrix, b: Matrix) -> Any:
+        """Drops it from all outputs."""
+        return svd(a + b) >> (svd(a).U, svd(a).S, svd(b).Vh)
+
+    @language.rule
+    def each(a: Matrix, b: Matrix) -> Any:
+        """What one output drops another one has."""
+        return svd(a * b) >> (svd(a).U, svd(b).S, svd(a * b).Vh)
+
+    n = pt.dmatrix("n")
+    assert not first.transform(None, svd(m + n).U.owner)
+    assert same(first.transform(None, svd(m + m).U.owner)[0], svd(m).U)
+    assert whole.transform(None, svd(m + m).U.owner)
+    assert [v.index for v in each.transform(None, svd(m * n).U.owner)] == [0, 1, 2]
+
+
+def test_explain_tells_the_story() -> None:
+    @language.rule(phase="canonicalize")
+    def values_of_transpose(a: Matrix) -> Any:
+        """A matrix has the singular values of its transpose."""
+        return svd(a.T).S >> svd(a).S
+
+    u, s, _ = svd(m.T)
+    report = explain([u, pt.log(s)], mode=rw.Mode("fast_run") + values_of_transpose)
+    told = [step.change.term for step in report.functions[0].record.steps]
+    assert told[0] == "Svd(m.T, scaled=1.0).S → Svd(m, scaled=1.0).S"
 
 
 # --- values ---------------------------------------------------------------------------------------
