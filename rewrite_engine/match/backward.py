@@ -20,7 +20,7 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.number import same_number
 from rewrite_engine.graph.share import Shared
 from rewrite_engine.match.ac import EXTRA, is_ac, is_associative, plan
-from rewrite_engine.match.build import ask
+from rewrite_engine.match.build import guards_hold
 from rewrite_engine.match.interpret import Matcher, named
 from rewrite_engine.match.lower import Compute, spliced, with_runs
 from rewrite_engine.match.pattern import (
@@ -43,7 +43,7 @@ def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:
     """Yield the states in which `term` is one that the rule rewrites to the known `result`."""
     shared, seen, unbound = Shared(), set[Any](), _unbound(rule)
     for made in _made(rule, result):
-        if not _guards_allow(rule, made):
+        if not guards_hold(rule.guards, made):
             continue
         bound = {name: as_one_term(value, shared) for name, value in made.items()}
         terms = unbound | bound
@@ -123,15 +123,6 @@ def _present(pattern: Any) -> Iterator[tuple[Any, Bindings]]:
         if is_associative(pattern) and 0 < len(made.rests) == len(args) - 1:
             (other,) = [a for i, a in enumerate(args) if i not in made.rests]
             yield other, empty | {args[i].name: () for i in made.rests}
-
-
-def _guards_allow(rule: Any, bound: Bindings) -> bool:
-    """Whether the guards whose variables are all bound hold."""
-    return all(
-        ask(guard, bound)
-        for guard in rule.guards
-        if all(a.name in bound for a in guard.args if isinstance(a, Hole))
-    )
 
 
 def _unbound(rule: Any) -> Bindings:

@@ -23,7 +23,7 @@ from rewrite_engine.match.ac import (
     put_back,
 )
 from rewrite_engine.match.emit import Function, as_term, complete, output_of
-from rewrite_engine.match.lower import Compute, Condition
+from rewrite_engine.match.lower import Compute, Condition, askable
 from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode, subpatterns
 
 UNDECLARED = "{0} has {1} outputs, and {2} does not say so: give it `output_names`, or `nout`"
@@ -34,8 +34,8 @@ Keeps = Callable[[Any, Apply, Any], Any]  # of a graph, a node, and what may tak
 
 
 def guards_hold(guards: Sequence[Condition], bound: Bindings, fgraph: Any = None) -> bool:
-    """Whether all guards hold for these bindings; cheap ones are asked first."""
-    return all(ask(guard, bound, fgraph) for guard in sorted(guards, key=lambda g: g.cost))
+    """Whether all guards hold whose variables are bound."""
+    return all(ask(guard, bound, fgraph) for _, guard in askable(guards, bound))
 
 
 def ask(guard: Condition, bound: Bindings, fgraph: Any = None) -> Any:

@@ -39,7 +39,7 @@ from rewrite_engine.match.emit_ac import (
     emit_window,
     must_be,
 )
-from rewrite_engine.match.lower import Compute, Condition, Lowered
+from rewrite_engine.match.lower import Compute, Condition, Lowered, askable
 from rewrite_engine.match.pattern import (
     ALL,
     Hole,
@@ -134,7 +134,7 @@ class RuleEmitter:
         self.counter = 0
         self.bound: dict[Any, str] = {}  # by name; nodes of several outputs by their patterns
         self.wholes: dict[str, str] = {}  # what operands are operands of
-        self.guards = list(rule.guards)
+        self.asked: set[int] = set()  # guards, by number
         self.extra: str | None = None  # where operands are that the left side leaves alone
 
     def emit(self) -> tuple[str, dict[str, Any]]:
@@ -183,14 +183,14 @@ class RuleEmitter:
 
     # --- the left side ----------------------------------------------------------------------------
 
-    def state(self) -> tuple[dict[Any, str], list[Condition], int]:
+    def state(self) -> tuple[dict[Any, str], set[int], int]:
         """What is bound and asked at this place, to come back to for another way."""
-        return dict(self.bound), list(self.guards), self.indent
+        return dict(self.bound), set(self.asked), self.indent
 
-    def go_back(self, state: tuple[dict[Any, str], list[Condition], int]) -> None:
+    def go_back(self, state: tuple[dict[Any, str], set[int], int]) -> None:
         """Forget what was bound and asked since."""
-        bound, guards, self.indent = state
-        self.bound, self.guards = dict(bound), list(guards)
+        bound, asked, self.indent = state
+        self.bound, self.asked = dict(bound), set(asked)
 
     def operands(self, pattern: OpNode, inputs: str, out: str, then: Callable[[], None]) -> None:
         """Match the inputs of a node with an op's operands, and go on with `then`."""
@@ -320,16 +320,10 @@ class RuleEmitter:
             self.ready_guards()
 
     def ready_guards(self, most: float = math.inf) -> None:
-        """Ask the guards whose variables are all bound by now, cheap ones first.
-
-        most: what they may cost.
-        """
-        for guard in sorted(self.guards, key=lambda g: g.cost):
-            if guard.cost <= most and all(
-                not isinstance(a, Hole) or a.name in self.bound for a in guard.args
-            ):
-                self.guards.remove(guard)
-                self.test(self.guard(guard))
+        """Ask the guards that can be asked by now (`askable`). most: what they may cost."""
+        for i, guard in askable(self.rule.guards, self.bound, self.asked, most):
+            self.asked.add(i)
+            self.test(self.guard(guard))
 
     def guard(self, guard: Condition) -> str:
         args = [self.bound[a.name] if isinstance(a, Hole) else self.constant(a) for a in guard.args]

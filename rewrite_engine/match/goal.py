@@ -34,7 +34,7 @@ from rewrite_engine.match.backward import (
     repeats,
     to_term,
 )
-from rewrite_engine.match.build import ask, guards_hold, instantiate, views
+from rewrite_engine.match.build import guards_hold, instantiate, views
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Compute, Lowered
 from rewrite_engine.match.pattern import Hole, OpNode, subpatterns
@@ -163,7 +163,7 @@ def _variant(rule: Any, left: OpNode, right: Any, term: Any, result: Any) -> lis
     else:
         goals.append(kanren.eq(to_term(right, terms), result))
     goals.append(_sorts_hold(dict(sorts)))
-    return goals + [_guard_holds(guard, terms) for guard in rule.guards]
+    return [*goals, _guards_hold(rule, terms)] if rule.guards else goals
 
 
 def _sorts_hold(sorts: Mapping[Any, Hole]) -> Goal:
@@ -177,11 +177,10 @@ def _sorts_hold(sorts: Mapping[Any, Hole]) -> Goal:
     return goal
 
 
-def _guard_holds(guard: Any, terms: Terms) -> Goal:
+def _guards_hold(rule: Lowered, terms: Terms) -> Goal:
     def goal(state: Any) -> Iterator[Any]:
-        names = [a.name for a in guard.args if isinstance(a, Hole)]
-        bound = {name: known(terms[name], state) for name in names if name in terms}
-        if len(bound) < len(names) or UNKNOWN in bound.values() or ask(guard, bound):
+        values = {name: known(term, state) for name, term in terms.items()}
+        if guards_hold(rule.guards, {n: v for n, v in values.items() if v is not UNKNOWN}):
             yield state
 
     return goal

@@ -32,7 +32,7 @@ from rewrite_engine.match.ac import (
 )
 from rewrite_engine.match.build import ask, differences, instantiate, views
 from rewrite_engine.match.emit import Function, compile_rule, proposed, test_cost
-from rewrite_engine.match.lower import Condition, Lowered
+from rewrite_engine.match.lower import Condition, Lowered, askable
 from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode, is_wide
 
 Bindings = dict[Any, Any]  # by name; nodes of several outputs by their patterns
@@ -137,18 +137,16 @@ class Matcher:
                 yield from self.ready(bound)
 
     def ready(self, bound: Bindings, most: float = inf) -> Iterator[Bindings]:
-        """Ask the guards whose variables are all bound by now, cheap ones first; yield nothing if
-        one does not hold. most: what they may cost.
+        """Ask the guards that can be asked by now (`askable`); yield nothing if one does not hold.
+        most: what they may cost.
         """
         asked = bound.get(ASKED, {})
-        todo = [(g.cost, i, g) for i, g in enumerate(self.guards) if i not in asked]
-        for cost, i, guard in sorted(todo):
-            if cost <= most and all(a.name in bound for a in guard.args if isinstance(a, Hole)):
-                answer = ask(guard, bound, self.fgraph)
-                if not answer:
-                    self.failed(guard, answer, bound | {ASKED: asked})
-                    return
-                asked = asked | {i: answer}
+        for i, guard in askable(self.guards, bound, asked, most):
+            answer = ask(guard, bound, self.fgraph)
+            if not answer:
+                self.failed(guard, answer, bound | {ASKED: asked})
+                return
+            asked = asked | {i: answer}
         yield bound | {ASKED: asked} if asked else bound
 
     def orders(

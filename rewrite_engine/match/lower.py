@@ -8,8 +8,9 @@ that nothing uses, a left side that is not an op, an op with a number of operand
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any, NamedTuple, NoReturn
 
 from etuples.core import ExpressionTuple, KwdPair
@@ -110,6 +111,23 @@ class Condition:
 
     __bool__ = __and__ = __rand__ = __or__ = __ror__ = __invert__ = _refuse
     __lt__ = __le__ = __gt__ = __ge__ = _refuse
+
+
+def askable(
+    guards: Sequence[Condition],
+    bound: Container[Any],
+    asked: Container[int] = (),
+    most: float = inf,
+) -> list[tuple[int, Condition]]:
+    """The guards to ask next, in this order, with their numbers: those not asked yet of which all
+    variables are bound, cheap ones first. most: what one may cost.
+    """
+    found = [
+        (guard.cost, i, guard)
+        for i, guard in enumerate(guards)
+        if i not in asked and all(a.name in bound for a in guard.args if isinstance(a, Hole))
+    ]
+    return [(i, guard) for cost, i, guard in sorted(found) if cost <= most]
 
 
 class Given:
