@@ -31,6 +31,8 @@ class Extractor:
     def __init__(self, egraph: EGraph, model: CostModel) -> None:
         self.egraph = egraph
         self.price = [self._price(n, model) for n in range(len(egraph))]
+        #: the e-classes of the children of each e-node
+        self.below = [[egraph.find(k) for k in kids] for kids in egraph.children]
         #: what is paid for once: an e-node, or the node of which it is one output of several
         self.node = [self._node(n) for n in range(len(egraph))]
         self.outputs: dict[Any, Choice] = {}  # of such a node: e-classes -> e-nodes
@@ -81,7 +83,7 @@ class Extractor:
 
     def order(self, choice: Choice, roots: Iterable[int]) -> list[int] | None:
         """The e-classes that are needed, operands first; None if one needs itself."""
-        egraph, state = self.egraph, dict[int, bool]()  # True: done
+        state: dict[int, bool] = {}  # True: done
         out: list[int] = []
         stack = list(roots)
         while stack:
@@ -95,7 +97,7 @@ class Extractor:
             if c not in choice:
                 return None
             state[c] = False
-            for k in {egraph.find(k) for k in egraph.children[choice[c]]}:
+            for k in self.below[choice[c]]:
                 if k not in state:
                     stack.append(k)
                 elif not state[k]:
@@ -110,8 +112,7 @@ class Extractor:
         choice: Choice = {}
 
         def consider(n: int, c: int) -> bool:
-            kids = [cost.get(self.egraph.find(k), inf) for k in self.egraph.children[n]]
-            amount = self.price[n] + sum(kids)
+            amount = self.price[n] + sum([cost.get(k, inf) for k in self.below[n]])
             if amount >= cost.get(c, inf):
                 return False
             cost[c], choice[c] = amount, n
@@ -128,7 +129,7 @@ class Extractor:
 
         def consider(n: int, c: int) -> bool:
             needed: dict[int, float] = {}
-            for k in {self.egraph.find(k) for k in self.egraph.children[n]}:
+            for k in self.below[n]:
                 below = best.get(k)
                 if below is None or c in below[1] or len(below[1]) > LARGEST:
                     return False
