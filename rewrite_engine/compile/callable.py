@@ -106,10 +106,8 @@ class Function(partial):  # type: ignore[type-arg]
     def trust_input(self, value: bool) -> None:
         if bool(value) == self._trust:
             return
-        linked = get_linker(self.mode.linker).link(self.program, trust=bool(value))
-        call = linked.call if self._checks is None else self._checks.before(linked.call)
-        state = dict(self.__dict__, _linked=linked, _trust=bool(value))
-        partial.__setstate__(self, (call, (), {}, state))  # type: ignore[attr-defined]
+        new = Function(self.program, self.mode, self.name, bool(value), self._checks)
+        partial.__setstate__(self, (new.func, (), {}, new.__dict__))  # type: ignore[attr-defined]
 
     def free(self) -> None:
         """Drop the buffers that are kept between calls."""

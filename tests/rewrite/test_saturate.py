@@ -73,7 +73,7 @@ def numbers(graph: FunctionGraph, seed: int = 0) -> list[np.ndarray]:
 
 
 def computed(graph: FunctionGraph, given: list[np.ndarray]) -> list[np.ndarray]:
-    plain = rw.Mode(optimizer=None)
+    plain = rw.Mode("py", optimizer=None)
     return rw.function(graph.inputs, graph.outputs, mode=plain, on_unused_input="ignore")(*given)
 
 

@@ -39,7 +39,7 @@ from rewrite_engine.rules.language import (
 )
 from rewrite_engine.rules.pipeline import optimizer
 
-PLAIN = rw.Mode(optimizer=None)
+PLAIN = rw.Mode("py", optimizer=None)
 x, y = pt.vectors("x y")
 m, n = pt.matrices("m n")
 i = pt.lvector("i")
@@ -377,7 +377,7 @@ def test_a_search_among_equations_knows_of_it() -> None:
 
     def searched(term: Any) -> str:
         graph = FunctionGraph([v], [term])
-        optimizer().parts[1].rewrite(graph)
+        {part.name: part for part in optimizer()}["canonicalize"].rewrite(graph)
         SaturationOptimizer([distance], cost=flops).rewrite(graph)
         return brief(graph.outputs[0])
 

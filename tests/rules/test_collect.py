@@ -92,7 +92,7 @@ def test_powers_of_integers_wrap_around_as_written(factors: list[Any]) -> None:
     term, options = pt.mul(*factors), dict[str, Any](on_unused_input="ignore")
     values.append(np.array([True, False]))
     inputs = [small, wide, i, p]
-    plain = rw.function(inputs, term, mode=Mode(optimizer=None), **options)(*values)
+    plain = rw.function(inputs, term, mode=Mode("py", optimizer=None), **options)(*values)
     made = rw.function(inputs, term, **options)(*values)
     assert made.dtype == plain.dtype
     assert bits(made) == bits(plain)
@@ -168,7 +168,7 @@ def test_without_reordering_the_order_of_evaluation_is_the_users(
 ) -> None:
     values = [np.array([n]) for n in numbers]
     mode = Mode().excluding("reorder", "refines")
-    plain = rw.function([a, b, c], [one, other], mode=Mode(optimizer=None), **LOOSE)
+    plain = rw.function([a, b, c], [one, other], mode=Mode("py", optimizer=None), **LOOSE)
     for kind in (mode, mode.excluding(approx)):
         f = rw.function([a, b, c], [one, other], mode=kind, **LOOSE)
         for x, y in zip(plain(*values), f(*values), strict=True):

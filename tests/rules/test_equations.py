@@ -83,7 +83,7 @@ def test_random_terms_keep_their_values_and_get_cheaper(seed: int) -> None:
     assert (after < before) == bool(result.firings) == bool(len(trace))
     random = np.random.default_rng(seed)
     values = [random.normal(size=v.type.shape) for v in inputs]
-    plain = rw.Mode(optimizer=None)
+    plain = rw.Mode("py", optimizer=None)
     expected = rw.function(inputs, outputs, mode=plain, on_unused_input="ignore")(*values)
     found = rw.function(graph.inputs, graph.outputs, mode=plain, on_unused_input="ignore")(*values)
     for e, f in zip(expected, found, strict=True):

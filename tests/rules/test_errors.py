@@ -29,7 +29,7 @@ from rewrite_engine.tensor import Join, MakeVector, Shape_i
 from tests.rules.instances import DATA, instances
 from tests.tensor.evaluate import evaluate
 
-PLAIN = rw.Mode(optimizer=None)
+PLAIN = rw.Mode("py", optimizer=None)
 x, y, z = pt.vectors("x y z")
 A, B = pt.matrices("A B")
 s = pt.scalar("s")

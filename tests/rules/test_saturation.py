@@ -193,7 +193,9 @@ def test_an_argument_that_is_0_is_no_multiple(outer: Any) -> None:
     for other in (pt.exp(-y), pt.sigmoid(y - y), pt.erfc(x)):
         term = outer(x - x) * other
         f = rw.function([x, y], term, on_unused_input="ignore")
-        plain = rw.function([x, y], term, mode=rw.Mode(optimizer=None), on_unused_input="ignore")
+        plain = rw.function(
+            [x, y], term, mode=rw.Mode("py", optimizer=None), on_unused_input="ignore"
+        )
         np.testing.assert_allclose(f([0.5, -2.0], [1.0, 3.0]), plain([0.5, -2.0], [1.0, 3.0]))
 
 
@@ -201,6 +203,6 @@ def test_arguments_are_computed_in_the_dtype_of_the_whole():
     x, y = pt.dvector("x"), pt.tensor("y", dtype="float16", shape=(None,))
     narrow = y * pt.constant(np.array(-0.552))
     for term in (pt.log(pt.sqr(x) / pt.exp(narrow)), pt.log(pt.exp(narrow - x) * x)):
-        plain = rw.function([x, y], term, mode=rw.Mode(optimizer=None))
+        plain = rw.function([x, y], term, mode=rw.Mode("py", optimizer=None))
         given = np.array([1.0]), np.array([1.0], "float16")
         np.testing.assert_allclose(rw.function([x, y], term)(*given), plain(*given), rtol=1e-14)

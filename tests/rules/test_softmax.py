@@ -115,7 +115,7 @@ def test_no_value_is_lost(product: str, total: str, dtype: str) -> None:
     e = pt.exp(z)
     term = PRODUCTS[product](e, SUMS[total](e), y)
     new = rw.function([z, y], term, on_unused_input="ignore")
-    plain = rw.Mode(optimizer=None)
+    plain = rw.Mode("py", optimizer=None)
     old = rw.function([z, y], term, on_unused_input="ignore", mode=plain)
     rng = np.random.default_rng(len(product))
     info = np.finfo(dtype)

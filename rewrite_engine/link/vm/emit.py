@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
-from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.link.code import Block, Body
 from rewrite_engine.link.failure import mismatch
 from rewrite_engine.link.names import Names
+from rewrite_engine.link.vm.context import Context
 from rewrite_engine.link.vm.dims import Check
 from rewrite_engine.link.vm.lower import ByClass, lower
 from rewrite_engine.link.vm.plan import Plan, Step
-from rewrite_engine.link.vm.workspace import Shelf, fit
+from rewrite_engine.link.vm.workspace import Shelf
 
 CHUNK = 1000  # nodes in one function, when there are many
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -88,7 +87,7 @@ class Lines(Body):
 
     def _node(self, i: int, step: Step) -> None:
         node = step.node
-        ctx = NodeContext(self, step)
+        ctx = Context(self, step)
         lines = ctx.lines
         if step.checks:
             lines += self._checks(step)
@@ -103,7 +102,7 @@ class Lines(Body):
         block.lines += lines
         block.about += [(i, ctx.inputs)] * len(lines)
 
-    def _finish_one(self, step: Step, ctx: NodeContext) -> tuple[str, list[str]]:
+    def _finish_one(self, step: Step, ctx: Context) -> tuple[str, list[str]]:
         """Give the output of a node its register and free those of what dies here; return (the
         register, what is to be emptied).
         """
@@ -139,7 +138,7 @@ class Lines(Body):
                 self.free[register] = None
         return name, dead
 
-    def _finish(self, step: Step, ctx: NodeContext) -> tuple[str, list[str]]:
+    def _finish(self, step: Step, ctx: Context) -> tuple[str, list[str]]:
         """`_finish_one` for a node of several outputs: (their registers, …)."""
         outputs = step.node.outputs
         unread = [v for v in step.dies if v in outputs]
@@ -186,70 +185,3 @@ class Lines(Body):
         """The cheapest expression for the length of an axis."""
         name = self.refer(v)
         return f"len({name})" if axis == 0 else f"{name}.shape[{axis}]"
-
-
-class NodeContext:
-    """What `lower` sees of the node it writes code for (see `lower.Context`)."""
-
-    __slots__ = ("body", "copies", "form", "inputs", "lines", "name", "node", "own", "target")
-
-    def __init__(self, body: Lines, step: Step) -> None:
-        self.body = body
-        self.node: Apply = step.node
-        self.form = "any"
-        self.copies = step.copies
-        self.lines: list[str] = []
-        self.own: str | None = None
-        self.target: str | None = None
-        self.name = body.names.add
-        place = body.place
-        self.inputs = tuple([place.get(v) or body.refer(v) for v in step.node.inputs])
-        if step.into is not None:
-            self.target = self.array(step.into) if body.form else self.inputs[step.into]
-        elif body.keep is not None and step.slot is not None and step.like is not None:
-            self.target = self._buffer(step)
-
-    def _buffer(self, step: Step) -> str:
-        out = self.node.outputs[0]
-        dtype = self.body.names.add(out.type.numpy_dtype, out.type.dtype)
-        function = self.body.names.add(fit, "fit")
-        assert step.like is not None
-        lengths = [
-            f"{self.value(k)}.shape" + ("" if axis is None else f"[{axis}]")
-            for k, axis in step.like
-        ]
-        whole = step.like[0][1] is None
-        shape = lengths[0] if whole else f"({', '.join(lengths)},)"
-        return f"{function}(_workspace, {step.slot}, {shape}, {dtype})"
-
-    def value(self, i: int) -> str:
-        return self.inputs[i]
-
-    def array(self, i: int) -> str:
-        name = self.inputs[i]
-        if self.body.form.get(self.node.inputs[i], "array") == "array":
-            return name
-        return f"{self.name(np.asarray, 'asarray')}({name})"
-
-    def scalar(self, i: int) -> str:
-        v, body = self.node.inputs[i], self.body
-        if isinstance(v, Constant):
-            return body.number(v)
-        if body.form.get(v) == "scalar":
-            return self.inputs[i]
-        found = body.scalars.get(v)
-        if found is None:
-            found = body.scalars[v] = body.register()
-            self.lines.append(f"{found} = {self.inputs[i]}[()]")
-        return found
-
-    def has_result_shape(self, i: int) -> bool:
-        return self.body.plan.dims.same(self.node.inputs[i], self.node.outputs[0])
-
-    def out(self) -> str:
-        if self.own is None:
-            self.own = self.body.register()
-        return self.own
-
-    def line(self, text: str) -> None:
-        self.lines.append(text)

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import singledispatch
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.perform import runner
+from rewrite_engine.link.vm.context import Context
 
 
 class Traits(NamedTuple):
@@ -59,42 +60,6 @@ class ByClass(dict[type, Callable[..., Any]]):
         found: Callable[..., Any] = self.find(cls)
         self[cls] = found
         return found
-
-
-class Context(Protocol):
-    """What `lower` may use to write the code of one node."""
-
-    #: a register or buffer that output 0 has to be written into; None: allocate
-    target: str | None
-    #: for a 0-d output: "scalar" (a NumPy scalar), "array", or "any"
-    form: str
-    #: whether a transposed view has to be copied (see `Traits.permutes`)
-    copies: bool
-    #: all inputs, as `value` gives them
-    inputs: tuple[str, ...]
-
-    def array(self, i: int) -> str:
-        """Input `i`; if it is 0-d, as an array."""
-
-    def value(self, i: int) -> str:
-        """Input `i`; if it is 0-d, in whatever form it is."""
-
-    def scalar(self, i: int) -> str:
-        """Input `i`, which is 0-d, as a NumPy scalar."""
-
-    def name(self, value: Any, hint: str) -> str:
-        """The name of an object that the code needs."""
-
-    def has_result_shape(self, i: int) -> bool:
-        """Whether input `i` has exactly the shape of output 0."""
-
-    def out(self) -> str:
-        """The register of output 0, for code of several statements; distinct from those of the
-        inputs.
-        """
-
-    def line(self, text: str) -> None:
-        """Write a statement before the one that assigns the result."""
 
 
 @singledispatch

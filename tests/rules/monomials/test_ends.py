@@ -65,7 +65,7 @@ def agrees(terms: list[Any]) -> None:
     """The default mode compiles, and computes what the graph as it was built does."""
     inputs = [x, y, a]
     found = rw.function(inputs, terms, on_unused_input="ignore")(*AT)
-    plain = rw.Mode(optimizer=None)
+    plain = rw.Mode("py", optimizer=None)
     wanted = rw.function(inputs, terms, mode=plain, on_unused_input="ignore")(*AT)
     for f, w in zip(found, wanted, strict=True):
         fine = np.isfinite(w) & (abs(w) < 1e100)
