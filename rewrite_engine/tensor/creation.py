@@ -24,7 +24,16 @@ from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, promote
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, weak_constant
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
-from rewrite_engine.tensor.op import Computed, Group, Shapes, TensorOp, Types, Value
+from rewrite_engine.tensor.op import (
+    Computed,
+    Group,
+    Linear,
+    NoGradient,
+    Shapes,
+    TensorOp,
+    Types,
+    Value,
+)
 from rewrite_engine.tensor.reduce import Sum, sum_to
 from rewrite_engine.tensor.shape import shape_dims
 from rewrite_engine.tensor.type import TensorType
@@ -65,7 +74,7 @@ class _Allocating(TensorOp):
         return None not in out.shape and out.get_size(out.shape) <= _FOLD_BYTES
 
 
-class Alloc(_Allocating):
+class Alloc(_Allocating, Linear):
     """An array of a given shape filled with a value that broadcasts: `Alloc()(value, *shape)`.
 
     Raises `BroadcastError` if the value does not fit (when building if that is known),
@@ -104,10 +113,6 @@ class Alloc(_Allocating):
         out[...] = value
         output_storage[0][0] = out
 
-    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Lengths do not influence elements."""
-        return [[i == 0] for i in range(len(node.inputs))]
-
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         """Sum over what was broadcast."""
         value, (g,) = inputs[0], output_gradients
@@ -118,12 +123,8 @@ class Alloc(_Allocating):
             return [zero_gradient(value), *lengths]
         return [sum_to(g, value.type), *lengths]
 
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """The direction, spread out the same way."""
-        return [None if eval_points[0] is None else self(eval_points[0], *inputs[1:])]
 
-
-class AllocEmpty(_Allocating):
+class AllocEmpty(_Allocating, NoGradient):
     """An array of a given shape whose elements are arbitrary: `AllocEmpty("float64")(*shape)`."""
 
     __props__ = ("dtype",)
@@ -145,14 +146,6 @@ class AllocEmpty(_Allocating):
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
         """Never: two calls need not agree."""
         return False
-
-    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Lengths do not influence elements."""
-        return [[False] for _ in node.inputs]
-
-    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """Nothing is connected."""
-        return [disconnected() for _ in inputs]
 
 
 class ARange(_Allocating):
@@ -224,7 +217,7 @@ class ARange(_Allocating):
         return [m.cast(parts[0], kept[0]), disconnected(), m.cast(parts[1], kept[1])]
 
 
-class Eye(_Allocating):
+class Eye(_Allocating, NoGradient):
     """A matrix with ones on a diagonal: `Eye("float64")(rows, columns, k)`."""
 
     __props__ = ("dtype",)
@@ -244,14 +237,6 @@ class Eye(_Allocating):
         """Compute."""
         rows, columns, k = [int(x) for x in inputs]
         output_storage[0][0] = np.eye(rows, columns, k, dtype=self.dtype)
-
-    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Nothing is differentiable."""
-        return [[False]] * 3
-
-    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """Nothing is connected."""
-        return [disconnected() for _ in inputs]
 
 
 # --- for users ------------------------------------------------------------------------------

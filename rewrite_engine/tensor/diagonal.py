@@ -18,7 +18,7 @@ from rewrite_engine.tensor.creation import zeros
 from rewrite_engine.tensor.dimshuffle import moveaxis, normalize_axis
 from rewrite_engine.tensor.index import gradient_zeros
 from rewrite_engine.tensor.index_template import larger, smaller
-from rewrite_engine.tensor.op import Computed, Shapes, TensorOp
+from rewrite_engine.tensor.op import Computed, Linear, Shapes
 from rewrite_engine.tensor.reshape import reshape
 from rewrite_engine.tensor.shape import shape_tuple
 from rewrite_engine.tensor.type import TensorType
@@ -26,7 +26,7 @@ from rewrite_engine.tensor.type import TensorType
 __all__ = ["Diagonal", "diag", "diagonal", "trace"]
 
 
-class Diagonal(TensorOp):
+class Diagonal(Linear):
     """The diagonal of the matrices in two dimensions, as the last dimension of a view.
 
     offset: how far above the main diagonal. axis1, axis2: the dimensions of the rows and of the
@@ -81,10 +81,6 @@ class Diagonal(TensorOp):
         return [
             moveaxis(put_on_diagonal(blank, output_gradients[0], self.offset), (-2, -1), (a, b))
         ]
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """The map is linear."""
-        return [None if eval_points[0] is None else self(eval_points[0])]
 
 
 def put_on_diagonal(x: Any, y: Any, offset: int) -> Any:

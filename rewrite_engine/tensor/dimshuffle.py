@@ -14,7 +14,7 @@ from rewrite_engine.errors import AxisError, NDimError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
-from rewrite_engine.tensor.op import Shapes, TensorOp
+from rewrite_engine.tensor.op import Linear, Shapes
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 
-class DimShuffle(TensorOp):
+class DimShuffle(Linear):
     """Reorder the dimensions of an array; a view.
 
     new_order: for each dimension of the result, the dimension of the input it is, or "x" for a
@@ -109,9 +109,6 @@ class DimShuffle(TensorOp):
             self.new_order.index(i) if i in self.new_order else "x" for i in range(self.input_ndim)
         ]
         return [DimShuffle(len(self.new_order), back)(output_gradients[0])]
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        return [None if eval_points[0] is None else self(eval_points[0])]
 
     def __str__(self) -> str:
         order, n = self.new_order, self.input_ndim

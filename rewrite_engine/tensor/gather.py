@@ -16,7 +16,6 @@ from rewrite_engine.errors import (
     BroadcastError,
     DTypeError,
     ShapeError,
-    message,
 )
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Op
@@ -151,7 +150,7 @@ class AdvancedSubtensor(Take):
         try:
             output_storage[0][0] = np.asarray(inputs[0][self.index(inputs)])
         except IndexError as error:
-            raise self.failed(node, inputs, error) from error
+            self.fail(node, str(error), AxisError)
 
     def increment(self) -> Op:
         return AdvancedIncSubtensor(self.idx_list)
@@ -181,10 +180,9 @@ class AdvancedIncSubtensor(BaseInc):
             else:
                 np.add.at(out, index, y)
         except IndexError as error:
-            raise self.failed(node, inputs, error) from error
+            self.fail(node, str(error), AxisError)
         except ValueError as error:
-            text = message(str(error), op=self, inputs=inputs, where=node.where())
-            raise BroadcastError(text) from error
+            self.fail(node, str(error), BroadcastError)
         output_storage[0][0] = out
 
     def check_broadcast(self, node: Apply, y: Any, target: tuple[int, ...]) -> None:

@@ -19,7 +19,6 @@ from rewrite_engine.errors import (
     NDimError,
     ShapeError,
     describe,
-    message,
 )
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.null import disconnected
@@ -39,7 +38,7 @@ from rewrite_engine.tensor.index_template import (
     parse,
     show,
 )
-from rewrite_engine.tensor.op import Group, Shapes, TensorOp, Types, same_shape
+from rewrite_engine.tensor.op import Group, Linear, Shapes, TensorOp, Types, same_shape
 from rewrite_engine.tensor.reduce import sum_to
 from rewrite_engine.tensor.type import TensorType
 
@@ -65,24 +64,15 @@ class IndexOp(TensorOp):
             if t.ndim != 0 or t.kind not in "iu":
                 raise DTypeError(f"an index must be a 0-d integer, not a {t}")
 
-    def connection_pattern(self, node: Apply) -> list[list[bool]]:
-        first = self.first_index
-        return [[i < first] for i in range(len(node.inputs))]
-
     def index(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
         """The index for NumPy."""
         return fill(self.idx_list, inputs[self.first_index :])
-
-    def failed(self, node: Apply, inputs: Sequence[Any], error: Exception) -> AxisError:
-        """The error for an index that NumPy refuses."""
-        text = message(f"{error}", op=self, inputs=inputs, where=node.where())
-        return AxisError(text)
 
     def __str__(self) -> str:
         return f"{type(self).__name__}{{{show(self.idx_list) or ':'}}}"
 
 
-class Take(IndexOp):
+class Take(IndexOp, Linear):
     """What `Subtensor` and its sibling for arrays of indices share: template and derivatives."""
 
     elements = slice(0, 1)
@@ -97,9 +87,6 @@ class Take(IndexOp):
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         gx = self.increment()(gradient_zeros(inputs[0]), output_gradients[0], *inputs[1:])
         return [gx, *[disconnected() for _ in inputs[1:]]]
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        return [None if eval_points[0] is None else self(eval_points[0], *inputs[1:])]
 
 
 class Subtensor(Take):
@@ -128,7 +115,7 @@ class Subtensor(Take):
         try:
             output_storage[0][0] = np.asarray(inputs[0][self.index(inputs)])
         except IndexError as error:
-            raise self.failed(node, inputs, error) from error
+            self.fail(node, str(error), AxisError)
 
     def is_total(self, node: Apply) -> bool:
         """Integers have to be in range."""
@@ -181,6 +168,10 @@ class BaseInc(IndexOp):
         variables = (x, *[as_tensor_variable(v) for v in (y, *inputs[2:])])
         types = self.output_types(tuple([v.type for v in variables]))
         return build_node(self, variables, types, user_origin())
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """Indices do not count."""
+        return [[i < 2] for i in range(len(node.inputs))]
 
     def part(self, x: TensorType, indices: Sequence[TensorType]) -> list[Any]:
         """The lengths of `x[...]`, which is written into."""
@@ -264,7 +255,7 @@ class IncSubtensor(BaseInc):
         try:
             part = out[(*index, ...)]
         except IndexError as error:
-            raise self.failed(node, inputs, error) from error
+            self.fail(node, str(error), AxisError)
         self.checked(node, inputs)
         if self.set_instead_of_inc:
             part[...] = y

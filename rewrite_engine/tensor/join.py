@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import DTypeError, NDimError, ShapeError, message
+from rewrite_engine.errors import DTypeError, NDimError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import located
@@ -25,7 +25,7 @@ from rewrite_engine.tensor.dimshuffle import (
 )
 from rewrite_engine.tensor.index import gradient_zeros
 from rewrite_engine.tensor.math import add
-from rewrite_engine.tensor.op import Computed, Shapes, TensorOp
+from rewrite_engine.tensor.op import Computed, Linear, Shapes, TensorOp
 from rewrite_engine.tensor.reshape import flatten
 from rewrite_engine.tensor.shape import (
     check_dim_types,
@@ -91,12 +91,8 @@ class Join(TensorOp):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        try:
-            output_storage[0][0] = np.concatenate(inputs, axis=self.axis)
-        except ValueError as error:
-            raise ShapeError(
-                message(str(error), op=self, inputs=inputs, where=node.where())
-            ) from error
+        self.checked(node, inputs)
+        output_storage[0][0] = np.concatenate(inputs, axis=self.axis)
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         sizes = [shape_tuple(x)[self.axis] for x in inputs]
@@ -122,7 +118,7 @@ def _list(types: Sequence[Any]) -> str:
     return shown if len(types) <= 6 else f"{shown}, … ({len(types)} in all)"
 
 
-class Split(TensorOp):
+class Split(Linear):
     """An array cut into pieces along a dimension; the pieces are views.
 
     axis: the dimension, counted from 0. sizes: the length of each piece, or "i" where it is the
@@ -148,38 +144,33 @@ class Split(TensorOp):
         return [types[0].dtype] * len(self.sizes)
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """The pieces have the lengths that are given."""
+        """The pieces have the lengths that are given, which add up."""
         type_, *dims = types
         check_dim_types(dims, self.sizes.count("i"))
         if not 0 <= self.axis < type_.ndim:
             raise NDimError(f"a {type_} has no dimension {self.axis}")
-        length = type_.shape[self.axis]
-        known = sum([s for s in self.sizes if isinstance(s, int)])
-        if length is not None and (known > length or (known != length and not dims)):
-            what = (
-                f"pieces of lengths {self.sizes} do not add up to dimension {self.axis} of {type_}"
-            )
-            raise ShapeError(what)
+        length, known = type_.shape[self.axis], sum([s for s in self.sizes if isinstance(s, int)])
+        if length is not None and known > length:
+            what = f"pieces of lengths {self.sizes} do not add up to dimension {self.axis}"
+            raise ShapeError(f"{what} of {type_}")
         whole = [(0, i) for i in range(type_.ndim)]
         before, after = whole[: self.axis], whole[self.axis + 1 :]
-        return Shapes([(*before, n, *after) for n in template_lengths(self.sizes)])
+        lengths = template_lengths(self.sizes)
+        every = Computed(_total, lengths)
+        return Shapes([(*before, n, *after) for n in lengths], [[whole[self.axis], every]])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         x, dims = inputs[0], iter(inputs[1:])
         sizes = [int(next(dims)) if s == "i" else int(s) for s in self.sizes]
-        if min(sizes, default=0) < 0 or sum(sizes) != x.shape[self.axis]:
-            what = f"pieces of lengths {sizes} do not fit dimension {self.axis} of shape {x.shape}"
-            raise ShapeError(message(what, op=self, inputs=node.inputs[:1], where=node.where()))
+        self.checked(node, inputs)
+        if min(sizes, default=0) < 0:
+            self.fail(node, f"a length is negative: {sizes}")
         start, before = 0, (slice(None),) * self.axis
         for cell, size in zip(output_storage, sizes, strict=True):
             cell[0] = x[(*before, slice(start, start + size))]
             start += size
-
-    def connection_pattern(self, node: Apply) -> list[list[bool]]:
-        n = len(self.sizes)
-        return [[True] * n, *[[False] * n] * (len(node.inputs) - 1)]
 
     def L_op(
         self,
@@ -190,11 +181,6 @@ class Split(TensorOp):
         pairs = zip(outputs, output_gradients, strict=True)
         pieces = [gradient_zeros(out) if is_disconnected(g) else g for out, g in pairs]
         return [Join(self.axis)(*pieces), *[disconnected() for _ in inputs[1:]]]
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        if eval_points[0] is None:
-            return [None] * len(self.sizes)
-        return self(eval_points[0], *inputs[1:], return_list=True)
 
 
 class MakeVector(TensorOp):

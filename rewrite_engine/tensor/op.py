@@ -21,6 +21,7 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.op import REMEMBERED, Lengths, Op
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.type import TensorType
@@ -74,6 +75,12 @@ def resolve(length: Length, of: Callable[[Any], Any]) -> Any:
         return of(length)
     parts = [resolve(part, of) for part in length.of]
     return None if any([part is None for part in parts]) else length.rule(*parts)
+
+
+STATIC_ONE = (
+    "a dimension broadcasts only if its type says that it is 1: declare it, as in "
+    "matrix(shape=(1, None)), or use specify_shape or specify_broadcastable"
+)
 
 
 class TensorOp(Op):
@@ -248,7 +255,31 @@ class TensorOp(Op):
         return error(f"{what}\n    {STATIC_ONE}" if hint else what)
 
 
-STATIC_ONE = (
-    "a dimension broadcasts only if its type says that it is 1: declare it, as in "
-    "matrix(shape=(1, None)), or use specify_shape or specify_broadcastable"
-)
+class Linear(TensorOp):
+    """An op that is linear in its first input; the others are lengths, or indices."""
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """Only the elements of the first input count."""
+        return [[i == 0] * len(node.outputs) for i in range(len(node.inputs))]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """The same of the direction."""
+        if eval_points[0] is None:
+            return [None] * len(self.make_node(*inputs).outputs)
+        return self(eval_points[0], *inputs[1:], return_list=True)  # type: ignore[no-any-return]
+
+
+class NoGradient(TensorOp):
+    """An op whose outputs do not change with small changes of the inputs' elements."""
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """Nothing is connected."""
+        return [[False] * len(node.outputs) for _ in node.inputs]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        """Nothing is connected."""
+        return [disconnected() for _ in inputs]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """Nothing moves."""
+        return [None] * len(self.make_node(*inputs).outputs)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rewrite_engine.errors import DTypeError, ShapeError, message
+from rewrite_engine.errors import DTypeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.scalar import ops as scalar
@@ -85,9 +85,7 @@ class CAReduce(Reduction):
         try:
             value = self.reducer().reduce(x, self.axis, dtype, keepdims=self.keepdims)
         except ValueError as error:
-            raise ShapeError(
-                message(str(error), op=self, inputs=[x], where=node.where())
-            ) from error
+            self.fail(node, str(error))
         output_storage[0][0] = np.asarray(value).astype(wanted, copy=False)
 
     def L_op(

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import DTypeError, ShapeError, message
+from rewrite_engine.errors import DTypeError, ShapeError
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.math import floor_div, mul
-from rewrite_engine.tensor.op import Computed, Shapes, TensorOp
+from rewrite_engine.tensor.op import Computed, Linear, Shapes
 from rewrite_engine.tensor.shape import (
     check_dim_types,
     dim_template,
@@ -32,7 +32,7 @@ from rewrite_engine.tensor.type import TensorType
 __all__ = ["Reshape", "flatten", "ravel", "reshape"]
 
 
-class Reshape(TensorOp):
+class Reshape(Linear):
     """The elements of an array, in C order, in another shape; a view where that is possible.
 
     shape: per dimension of the result its length, -1 (at most once) for what is left over, or "i"
@@ -85,18 +85,10 @@ class Reshape(TensorOp):
             output_storage[0][0] = np.reshape(x, want)
         except ValueError as error:
             what = f"an array of shape {np.shape(x)} cannot take the shape {want}: {error}"
-            raise ShapeError(
-                message(what, op=self, inputs=node.inputs[:1], where=node.where())
-            ) from error
-
-    def connection_pattern(self, node: Apply) -> list[list[bool]]:
-        return [[True], *[[False]] * (len(node.inputs) - 1)]
+            self.fail(node, what)
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         return [reshape_like(output_gradients[0], inputs[0]), *[disconnected() for _ in inputs[1:]]]
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        return [None if eval_points[0] is None else self(eval_points[0], *inputs[1:])]
 
     def __str__(self) -> str:
         return f"Reshape{{{', '.join(map(str, self.shape))}}}"

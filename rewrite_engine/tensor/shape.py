@@ -27,7 +27,7 @@ from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.dimshuffle import normalize_axis
 from rewrite_engine.tensor.math import cast
-from rewrite_engine.tensor.op import Shapes, TensorOp, Value
+from rewrite_engine.tensor.op import Linear, NoGradient, Shapes, Value
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 
-class Shape(TensorOp):
+class Shape(NoGradient):
     """The shape of an array, as an int64 vector."""
 
     __props__ = ()
@@ -61,17 +61,8 @@ class Shape(TensorOp):
     ) -> None:
         output_storage[0][0] = np.array(np.shape(inputs[0]), dtype=np.int64)
 
-    def connection_pattern(self, node: Apply) -> list[list[bool]]:
-        return [[False]]
 
-    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        return [disconnected()]
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        return [None]
-
-
-class Shape_i(TensorOp):  # noqa: N801 (the name of the field)
+class Shape_i(NoGradient):  # noqa: N801 (the name of the field)
     """The length of dimension `i` of an array, as a 0-d int64."""
 
     __props__ = ("i",)
@@ -94,17 +85,8 @@ class Shape_i(TensorOp):  # noqa: N801 (the name of the field)
     ) -> None:
         output_storage[0][0] = np.array(np.shape(inputs[0])[self.i], dtype=np.int64)
 
-    def connection_pattern(self, node: Apply) -> list[list[bool]]:
-        return [[False]]
 
-    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        return [disconnected()]
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        return [None]
-
-
-class CheckedLength(TensorOp):
+class CheckedLength(NoGradient):
     """A length, as it is, where others are equal: it stands for the length of a term that is not
     computed, and whose computing would have compared them.
 
@@ -155,17 +137,8 @@ class CheckedLength(TensorOp):
             message(what, op=self.compared, where=node.where())
         )
 
-    def connection_pattern(self, node: Apply) -> list[list[bool]]:
-        return [[False] for _ in node.inputs]
 
-    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        return [disconnected() for _ in inputs]
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        return [None]
-
-
-class SpecifyShape(TensorOp):
+class SpecifyShape(Linear):
     """The same array, with a claim about its shape that is checked when the graph runs; a view.
 
     shape: per dimension the length, None for no claim, or "i" where the length is the next input
@@ -208,14 +181,8 @@ class SpecifyShape(TensorOp):
         self.checked(node, inputs)
         output_storage[0][0] = inputs[0]
 
-    def connection_pattern(self, node: Apply) -> list[list[bool]]:
-        return [[True], *[[False]] * (len(node.inputs) - 1)]
-
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         return [self(output_gradients[0], *inputs[1:]), *[disconnected() for _ in inputs[1:]]]
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        return [None if eval_points[0] is None else self(eval_points[0], *inputs[1:])]
 
     def __str__(self) -> str:
         return f"SpecifyShape{{{', '.join(map(str, self.shape))}}}"

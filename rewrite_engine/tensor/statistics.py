@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rewrite_engine.errors import ShapeError, message
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.scalar.bounds import LONGEST
@@ -135,9 +134,7 @@ class Argmax(Reduction):
         try:
             value = self.find(flat, axis=-1)
         except ValueError as error:
-            raise ShapeError(
-                message(str(error), op=self, inputs=[x], where=node.where())
-            ) from error
+            self.fail(node, str(error))
         (shape,) = self.checked(node, [x])
         output_storage[0][0] = np.asarray(value, np.int64).reshape(shape)
 

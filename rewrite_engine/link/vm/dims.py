@@ -126,23 +126,28 @@ def axes(op: Any, node: Apply, dims: Dims) -> list[Check]:
 @axes.register
 def _(op: TensorOp, node: Apply, dims: Dims) -> list[Check]:
     """What the shape rule says. Lengths are compared here where NumPy would not."""
-    rule, inputs = op.shapes_of(node), node.inputs
+    rule, inputs, known = op.shapes_of(node), node.inputs, dims.axes
+    given = [known.get(x) or dims.of(x) for x in inputs]
 
-    def axis(length: Any) -> int | None:
-        if length.__class__ is tuple:
-            return dims.of(inputs[length[0]])[length[1]]
+    def other(length: Any) -> int | None:
         if isinstance(length, int):
             return dims.new(length)
         return dims.counts.get(inputs[length.i]) if isinstance(length, Value) else None
 
     checks = []
-    for first, *rest in rule.equal:
-        own = axis(first)
-        for other in rest:
-            id_ = axis(other)
-            news = own is not None and id_ is not None and dims.join(own, id_)
-            if news and op.stretches:
-                checks.append(Check(*first, *other))
-    for out, lengths in zip(node.outputs, rule.outputs, strict=True):
-        dims.set(out, [axis(length) for length in lengths])
+    for group in rule.equal:
+        own: int | None = None
+        first: Any = None
+        for length in group:
+            pair = length.__class__ is tuple
+            id_ = given[length[0]][length[1]] if pair else other(length)
+            if own is None:
+                own, first = id_, length
+            elif id_ != own and id_ is not None and dims.join(own, id_) and op.stretches:
+                checks.append(Check(*first, *length))
+    for out, lengths in zip(node.outputs, rule.outputs):
+        dims.set(
+            out,
+            [given[n[0]][n[1]] if n.__class__ is tuple else other(n) for n in lengths],
+        )
     return checks

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.vm.dims import Axes, Check, Dims, axes
 from rewrite_engine.link.vm.lower import DEFAULT, Context, Traits, call_op, lower, traits
 from rewrite_engine.scalar.composite import Composite
 from rewrite_engine.scalar.op import Cast, ScalarOp, minus_one
@@ -33,55 +32,6 @@ QUIET_UFUNCS = frozenset(
      "sign"}
 )  # fmt: skip
 KEYWORD_OUT = frozenset({"maximum", "minimum"})  # a positional `out` is deprecated there
-
-
-@axes.register
-def _(op: Elemwise, node: Apply, dims: Dims) -> list[Check]:
-    """Dimensions that are not statically 1 must be equal: check what is not known to be."""
-    ids = _common(node, dims)
-    if ids is not None:
-        for out in node.outputs:
-            dims.axes[out] = ids
-        return []
-    ndim = node.outputs[0].type.ndim
-    shape: list[int] = []
-    checks: list[Check] = []
-    for axis in range(ndim):
-        first: tuple[int, int, int] | None = None
-        for i, x in enumerate(node.inputs):
-            own = axis - ndim + x.type.ndim
-            if own < 0 or x.type.shape[own] == 1:
-                continue
-            id_ = dims.of(x)[own]
-            if first is None:
-                first = (i, own, id_)
-            elif dims.join(first[2], id_):
-                checks.append(Check(first[0], first[1], i, own))
-        shape.append(dims.new(1) if first is None else first[2])
-    for out in node.outputs:
-        dims.set(out, shape)
-    return checks
-
-
-def _common(node: Apply, dims: Dims) -> Axes | None:
-    """The axes of all operands that are not broadcast along each of theirs, if those are the same:
-    the quick way for nearly every node.
-    """
-    shape = node.outputs[0].type.shape
-    if not shape:
-        return ()
-    ids: Axes | None = None
-    for x in node.inputs:
-        own = x.type.shape
-        if own == shape:
-            found = dims.axes.get(x) or dims.of(x)
-            if ids is None:
-                ids = found
-            elif found != ids and not dims.equal(found, ids):
-                return None
-        elif own.count(1) != len(own):
-            return None
-    return ids
 
 
 # --- what is known beforehand -----------------------------------------------------------------
