@@ -32,15 +32,15 @@ __all__ = [
 @fact(cost=2)
 def same_dtype(*xs):
     """All have one dtype."""
-    if len({x.type.dtype for x in xs}) == 1:
-        return because(f"all are {xs[0].type.dtype}")
+    if len({getattr(x.type, "dtype", x.type) for x in xs}) == 1:
+        return because(f"all are {getattr(xs[0].type, 'dtype', xs[0].type)}")
     return unknown("the dtypes differ", blame=xs[-1])
 
 
 @fact(cost=2)
 def same_rank(*xs):
     """All have the same number of dimensions."""
-    if len({x.type.ndim for x in xs}) == 1:
+    if len({x.type.ndim for x in xs}) == 1 and xs[0].type.ndim is not None:
         return because(f"all have {xs[0].type.ndim} dimensions")
     return unknown("the ranks differ", blame=xs[-1])
 
@@ -48,7 +48,7 @@ def same_rank(*xs):
 @fact(cost=2)
 def static_shape(x):
     """Every length is known; the evidence has the shape, as `value`."""
-    if None in x.type.shape:
+    if x.type.ndim is None or None in x.type.shape:
         return unknown("a length is not known", blame=x)
     return because(f"its shape is {x.type.shape}", value=x.type.shape)
 
@@ -111,7 +111,7 @@ def same_length(x, i, y, j):
 @fact
 def same_shape(x, y):
     """x and y have the same shape, where both are computed: none is repeated to fit the other."""
-    if x.type.ndim != y.type.ndim:
+    if x.type.ndim != y.type.ndim or x.type.ndim is None:
         return unknown("the ranks differ", blame=y)
     if [n == 1 for n in x.type.shape] != [n == 1 for n in y.type.shape]:
         # types know all that can be known of lengths of 1: searching further down is in vain

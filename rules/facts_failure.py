@@ -353,7 +353,7 @@ def _parts(term, there):
 
 def _all_fit(fgraph, matched, dropped, kept):
     """Whether what is dropped has the lengths of what is kept, wherever they have to be equal."""
-    lengths = {length.ask(fgraph, v, i).value for v in kept for i in range(v.type.ndim)}
+    lengths = {length.ask(fgraph, v, i).value for v in kept for i in range(v.type.ndim or 0)}
     computed = {out for one in matched for out in one.outputs}
     for one in matched:
         for group in one.op.equal_lengths(one) or ():

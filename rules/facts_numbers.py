@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.match.fact import because, both, every, fact, unknown
 from rewrite_engine.scalar.bounds import rounded
 from rewrite_engine.tensor import (
@@ -29,7 +29,7 @@ __all__ = [
 
 def kind_of(x):
     """The kind of a tensor's dtype ("?" for what is no tensor)."""
-    return getattr(getattr(x, "type", None), "kind", "?")
+    return x.type.kind if isinstance(x, Variable) else "?"
 
 
 def known(x):
@@ -55,8 +55,13 @@ def elements_of(x):
     if x.owner is None or x.owner.op.elements is None:
         return ()
     found = x.owner.inputs[x.owner.op.elements]
-    fits = all(np.can_cast(v.type.dtype, x.type.dtype, "safe") for v in found)
+    fits = all(v.type is x.type or _keeps_values(v, x) for v in found)
     return found if fits else ()
+
+
+def _keeps_values(v, x):
+    """Whether a conversion of v to the dtype of x keeps all values."""
+    return kind_of(v) != "?" != kind_of(x) and np.can_cast(v.type.dtype, x.type.dtype, "safe")
 
 
 def said_of(x):
@@ -255,6 +260,8 @@ def nonzero(x):
 @fact
 def distinct(x):
     """No value occurs twice."""
+    if kind_of(x) == "?":
+        return unknown("it is no array", blame=x)
     if x.head is CONSTANT:
         good = len(np.unique(x.data)) == x.data.size and not (x.data != x.data).any()
         return because("a constant") if good else unknown("a value is repeated", blame=x)

@@ -164,16 +164,14 @@ TensorLogicVariable.worlds = staticmethod(_worlds)
 def _rank(name: str, ndim: int) -> Sort:
     return Sort(
         name,
-        lambda v: getattr(v.type, "ndim", None) == ndim,
+        lambda v: v.type.ndim == ndim,
         f"{{v}}.type.ndim == {ndim}",
         samples=partial(_samples, (None,) * ndim),
     )
 
 
 def _kinds(name: str, kinds: str) -> Sort:
-    return Sort(
-        name, lambda v: getattr(v.type, "kind", "?") in kinds, f"{{v}}.type.kind in {kinds!r}"
-    )
+    return Sort(name, lambda v: v.type.kind in kinds, f"{{v}}.type.kind in {kinds!r}")
 
 
 Float = _kinds("Float", "fc")  # real or complex floats
@@ -224,12 +222,9 @@ class Tensor:
             raise PatternError(f"Tensor[...] takes names, lengths and None, not {dims}")
 
         def fits(v: Any) -> bool:
-            shape = getattr(v.type, "shape", None)
-            if shape is None or len(shape) != len(dims):
-                return False
-            return all(shape[i] == d for i, d in known.items())
+            return v.type.ndim == len(dims) and all(v.type.shape[i] == d for i, d in known.items())
 
-        tests = [f"len({{v}}.type.shape) == {len(dims)}"]
+        tests = [f"{{v}}.type.ndim == {len(dims)}"]
         tests += [f"{{v}}.type.shape[{i}] == {d}" for i, d in known.items()]
         name = f"Tensor{list(dims)}"
         shape = tuple([known.get(i) for i in range(len(dims))])

@@ -35,7 +35,7 @@ def dims_of(fgraph, variable, lengths=length):
     does not say.
     """
     node = variable.owner
-    shapes = [tuple(lengths(v, i) for i in range(getattr(v.type, "ndim", 0))) for v in node.inputs]
+    shapes = [tuple(lengths(v, i) for i in range(v.type.ndim or 0)) for v in node.inputs]
     try:
         return node.op.infer_shape(fgraph, node, shapes)[variable.index]
     except MethodNotDefined:

@@ -274,7 +274,7 @@ def _checked(op: Any, what: str, given: Any, takes: Any, makes: Any, hidden: int
             if len(has) != len(wanted):
                 raise refuse(f"{given} must have {len(wanted)} {kind}, not {len(has)}")
             for i, (a, b) in enumerate(zip(has, wanted, strict=True)):
-                ranks = {getattr(v.type, "ndim", 0) for v in (a, b)}
+                ranks = {v.type.ndim for v in (a, b)}
                 if not a.type.kin(b.type) or len(ranks) > 1:
                     raise refuse(f"{kind} {i} of {given} is a {a.type}, not a {b.type}")
         return given

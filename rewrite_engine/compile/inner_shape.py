@@ -134,12 +134,12 @@ class Inference:
 
 def rank(v: Variable) -> int:
     """The number of dimensions."""
-    return getattr(v.type, "ndim", 0)
+    return v.type.ndim or 0
 
 
 def lengths_of(v: Variable) -> tuple[Any, ...]:
     """The lengths of a variable: constants where they are known, else new roots."""
-    shape = getattr(v.type, "shape", ())
+    shape = v.type.shape
     made = []
     for k, n in enumerate(shape):
         name = f"{v.name or 'n'}{k}"

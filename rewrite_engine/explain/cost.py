@@ -60,7 +60,7 @@ def shape_of(v: Variable, shapes: Shapes) -> tuple[int, ...] | None:
     """The shape that was seen, or that the type knows; () for what is no array."""
     if v in shapes:
         return shapes[v]
-    static = getattr(v.type, "shape", ())
+    static = v.type.shape
     return None if None in static else static
 
 

@@ -177,8 +177,8 @@ def random_values(fgraph: FunctionGraph, inputs: Sequence[Any], seed: int = 0) -
 
 
 def _random(type_: Any, shape: Sequence[int], rng: Any) -> Any:
-    kind = getattr(type_, "kind", None)
-    if kind is None:
+    kind = type_.kind
+    if kind == "?":
         raise TypeError(f"there are no random values of type {type_}")
     own = [n if known is None else known for n, known in zip(shape, type_.shape, strict=True)]
     if kind in "iu":

@@ -26,6 +26,13 @@ class Type(Record):
     #: whether sums and products of such values may be regrouped without changing a bit
     regroups_exactly: bool = True
 
+    #: what values are that are arrays: the kind of their numbers (as `numpy.dtype.kind`), how many
+    #: dimensions they have, and the lengths of these (None: not known). Other types keep these
+    #: defaults, and whoever asks sees that they are none
+    kind: str = "?"
+    ndim: int | None = None
+    shape: tuple[int | None, ...] = ()
+
     variable_type: ClassVar[type[Variable]] = Variable
     constant_type: ClassVar[type[Constant]] = Constant
 

@@ -279,7 +279,7 @@ class Shell:
         return register
 
     def _leaving(self, v: Variable, name: str, shared: bool) -> str:
-        ndim = getattr(v.type, "ndim", None)
+        ndim = v.type.ndim
         if ndim == 0:
             form = "array" if isinstance(v, Constant) else self.body.form.get(v, "array")
             if shared:

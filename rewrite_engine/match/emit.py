@@ -113,7 +113,7 @@ def literal_like(node: Apply, value: Any, index: int | None = None) -> Any:
     there is none).
     """
     type_ = node.outputs[index or 0].type
-    if getattr(type_, "ndim", 0) != 0:
+    if type_.ndim:
         return None
     return type_.make_constant(value)
 

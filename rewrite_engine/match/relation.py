@@ -163,7 +163,7 @@ class RelationRule(Rule):
             return new
         if not isinstance(new, int | float | complex):
             raise self.error(PatternError, f"has the answer {new!r}, which is no term")
-        if getattr(old.type, "ndim", 0) != 0:
+        if old.type.ndim:
             return None
         try:
             constant: Variable = old.type.make_constant(new)

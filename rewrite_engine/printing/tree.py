@@ -216,7 +216,7 @@ class Tree:
     def extras(self, v: Any, source: Source) -> str:
         """Type, shape and stored value, where asked for."""
         text = f" <{v.type}>" if self.options.print_type else ""
-        if self.options.print_shape and hasattr(v.type, "shape"):
+        if self.options.print_shape and v.type.ndim is not None:
             text += " shape=(" + ", ".join("?" if n is None else str(n) for n in v.type.shape) + ")"
         if self.options.print_storage and v in source.storage:
             text += f" {source.storage[v]}"

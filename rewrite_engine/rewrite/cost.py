@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from numbers import Real
-from typing import Any
 
 from rewrite_engine.graph.node import Apply, Variable
 
@@ -57,12 +56,8 @@ def price(node: Apply, model: CostModel) -> float:
 
 
 def _shape(v: Variable) -> tuple[int, ...]:
-    shape: tuple[Any, ...] = getattr(v.type, "shape", ())
-    return tuple([UNKNOWN if n is None else n for n in shape])
+    return tuple([UNKNOWN if n is None else n for n in v.type.shape])
 
 
 def _size(v: Variable) -> int:
-    if not hasattr(v.type, "shape"):
-        return 0
-    size: int = v.type.get_size(_shape(v))
-    return size
+    return 0 if v.type.ndim is None else v.type.get_size(_shape(v))

@@ -243,7 +243,7 @@ class Blockwise(TensorOp):
 
 def _last(type_: Any, n: int) -> Any:
     """The type of the last n dimensions of a tensor; other types as they are."""
-    return type_.clone(shape=type_.shape[-n or type_.ndim :]) if hasattr(type_, "shape") else type_
+    return type_.clone(shape=type_.shape[-n or type_.ndim :]) if type_.ndim else type_
 
 
 @lru_cache(maxsize=256)

@@ -86,7 +86,7 @@ class Dims:
 
     def fresh(self, type_: Any) -> Axes:
         """New ids for a type's axes, with the lengths that the type knows."""
-        return tuple([self.new(n) for n in getattr(type_, "shape", ())])
+        return tuple([self.new(n) for n in type_.shape])
 
     def same(self, a: Variable, b: Variable) -> bool:
         """Whether two variables certainly have the same shape."""
@@ -103,7 +103,7 @@ class Dims:
         well.
         """
         chosen = []
-        for length, given in zip(getattr(v.type, "shape", ()), ids, strict=True):
+        for length, given in zip(v.type.shape, ids, strict=True):
             if length is None:
                 chosen.append(self.new() if given is None else given)
                 continue

@@ -107,7 +107,7 @@ class Lines(Body):
         register, what is to be emptied).
         """
         out = step.node.outputs[0]
-        number = getattr(out.type, "ndim", None) == 0
+        number = out.type.ndim == 0
         if len(step.dies) == 1 and not (number or self.form or self.scalars or ctx.own):
             v = step.dies[0]  # nearly every node: its output takes the register of what dies
             if v is not out and self.place.get(v) in self.registers:
@@ -122,7 +122,7 @@ class Lines(Body):
                 continue
             registers = self._release(v)
             freed += registers
-            if getattr(v.type, "ndim", 1):
+            if v.type.ndim != 0:
                 dead += registers
         name = ctx.own or (freed[0] if freed else self.register())
         self.place[out] = name
@@ -148,14 +148,14 @@ class Lines(Body):
             if v not in outputs:
                 registers = self._release(v)
                 freed += registers
-                heavy += registers if getattr(v.type, "ndim", 1) else []
+                heavy += registers if v.type.ndim != 0 else []
         pool = [] if ctx.own is not None else freed[::-1]
         names: list[str] = []
         for k, v in enumerate(outputs):
             own = ctx.own if k == 0 else None
             self.place[v] = name = own or (pool.pop() if pool else self.register())
             names.append(name)
-            if getattr(v.type, "ndim", None) == 0:
+            if v.type.ndim == 0:
                 self.form[v] = ctx.form
         self.free.update([(r, None) for r in freed if r not in names])
         dead = [r for r in heavy if r not in names]

@@ -104,10 +104,10 @@ class Plan(Code):
         if not known.fresh or step.into is not None:
             return
         for out in node.outputs[1:]:
-            if getattr(out.type, "ndim", 0):
+            if out.type.ndim:
                 self.whole.add(out)
         out = node.outputs[0]
-        if not getattr(out.type, "ndim", 0):
+        if not out.type.ndim:
             return
         self.whole.add(out)
         for k in known.into:
