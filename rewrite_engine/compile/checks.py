@@ -11,6 +11,7 @@ from typing import Any
 from rewrite_engine.compile.inputs import In, Out
 from rewrite_engine.compile.request import Request
 from rewrite_engine.graph.assume import Assume
+from rewrite_engine.graph.inner import HasInnerGraph, inner_ops, unfolded
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.terms.print import brief
 
@@ -47,12 +48,24 @@ class Checks:
         return Checks(self.declared, self.values.copy(swap=mine))
 
 
+def _declaring(expressions: Sequence[Any]) -> set[Any]:
+    """The ops in a graph in whose graphs something is declared."""
+    ops = {node.op for node in toposort(expressions)}
+    found: set[Any] = set()
+    for op in inner_ops([op for op in ops if isinstance(op, HasInnerGraph)]):
+        inside = {node.op for node in op.fgraph.apply_nodes}
+        if inside & found or any([isinstance(one, Assume) for one in inside]):
+            found.add(op)
+    return found
+
+
 def checks_of(request: Request, make: Callable[..., Any], **options: Any) -> Checks | None:
     """The checks for what a user asks of `function`; None if nothing is declared.
 
     make: `function` itself. options: of the function that computes what is checked.
     """
-    marks = [node for node in toposort(request.expressions) if isinstance(node.op, Assume)]
+    expressions = unfolded(request.expressions, _declaring(request.expressions))
+    marks = [node for node in toposort(expressions) if isinstance(node.op, Assume)]
     if not marks:
         return None
     inputs = [

@@ -14,27 +14,29 @@ from typing import Any, NamedTuple
 
 from rewrite_engine.errors import GradientError, InputError, describe, message
 from rewrite_engine.gradient.forward import pushed
-from rewrite_engine.gradient.masked import is_zero
+from rewrite_engine.gradient.masked import Masked, condition, full, is_zero, written_out
 from rewrite_engine.gradient.walk import Reverse, float_zeros, gradient_dtype
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.null import is_disconnected, is_null
 from rewrite_engine.graph.traverse import ancestors
+from rewrite_engine.tensor.math import switch
 from rewrite_engine.tensor.type import TensorType
 
-Key = tuple[str, tuple[int, ...], tuple[Any, ...]]  # kind, what is wanted, dtypes of what is given
+Key = tuple[Any, ...]  # the kind, and all that it depends on
 DEFAULT = (None, "default")
 
 
 class Derivative(NamedTuple):
     """How derivatives are got from the values there are: `op` is applied to some of these (takes:
-    their numbers). results: numbers of values, or (after those) of what the op makes; constants;
-    variables that are null or disconnected; None where there are only zeros.
+    their numbers). results: each a tuple of one, or of two, a condition and a value that counts
+    where it holds (`gradient/masked.py`). These are numbers of values, or (after those) of what the
+    op makes; constants; variables that are null or disconnected; None where there are only zeros.
     """
 
     op: Any
     takes: tuple[int, ...]
-    results: list[Any]
+    results: list[tuple[Any, ...]]
 
     def __call__(self, values: Sequence[Any]) -> list[Any]:
         given = [values[k] for k in self.takes]
@@ -43,7 +45,9 @@ class Derivative(NamedTuple):
 
     def chosen(self, found: Sequence[Any]) -> list[Any]:
         """The results, given the values and what the op makes."""
-        return [found[r] if isinstance(r, int) else r for r in self.results]
+
+        several = [[found[r] if isinstance(r, int) else r for r in rs] for rs in self.results]
+        return [r[0] if len(r) == 1 else switch(r[0], r[1], 0.0) for r in several]
 
 
 #: what is missing for the derivative that is being built; None: none is
@@ -87,6 +91,11 @@ def slope_of(v: Variable, dtype: str | None = None, name: str | None = None) -> 
     return v.type.make_variable(name)
 
 
+def is_masked(g: Any) -> bool:
+    """Whether there is more to a gradient than zeros, and a mask to it."""
+    return isinstance(g, Masked) and not is_zero(g.value)
+
+
 def slopes_of(variables: Sequence[Variable], dtypes: Sequence[Any]) -> dict[int, Any]:
     """The derivatives that are given, by their numbers."""
     known = enumerate(zip(variables, dtypes, strict=True))
@@ -102,6 +111,7 @@ def dtypes_of(slopes: Sequence[Any]) -> tuple[str | None, ...]:
 class Differentiable(HasInnerGraph):
     """An op whose derivatives are those of its graph, or what was given in their place."""
 
+    takes_masks = True
     lop_overrides: Any = None
     rop_overrides: Any = None
 
@@ -115,18 +125,22 @@ class Differentiable(HasInnerGraph):
         return self.__dict__.setdefault("_derivatives", {})  # type: ignore[no-any-return]
 
     def build_derivative(self, key: Key) -> Derivative:
-        """Differentiate the graph: backwards ("pull"), or forwards ("push")."""
-        kind, wanted, given = key
+        """Differentiate the graph: forwards ("push"), or backwards ("pull")."""
+        kind, given, *more = key
         ins, outs = self.inner_inputs, self.inner_outputs
         if kind == "push":
             slopes = slopes_of(ins, given)
             found = pushed(outs, {ins[i]: t for i, t in slopes.items()})
             return self._as_op(kind, [*ins, *[slopes.get(i) for i in range(len(ins))]], found)
-        slopes = slopes_of(outs, given)
-        seeds = [(outs[j], g) for j, g in slopes.items()]
-        walk = Reverse(seeds, {}, [ins[i] for i in wanted], frozenset())
-        values = [*ins, *outs, *[slopes.get(j) for j in range(len(outs))]]
-        return self._as_op(kind, values, [walk.result(ins[i]) for i in wanted])
+        masks, wanted, kept = more
+        slopes, numbers = slopes_of(outs, given), range(len(outs))
+        wheres = {j: m.make_variable(f"m{j}") for j, m in enumerate(masks) if m is not None}
+        seeds = [(outs[j], Masked(g, wheres[j]) if j in wheres else g) for j, g in slopes.items()]
+        walk = Reverse(seeds, {}, [ins[i] for i in wanted], frozenset(), [ins[i] for i in kept])
+        values = [*ins, *outs, *map(slopes.get, numbers), *map(wheres.get, numbers)]
+        found = [walk.masked(ins[i]) for i in wanted]
+        found = [written_out(g) if i in kept else full(g) for i, g in zip(wanted, found)]
+        return self._as_op(kind, values, found)
 
     def _as_op(self, kind: str, values: Sequence[Any], found: Sequence[Any]) -> Derivative:
         """One op that computes from the values what is not among them."""
@@ -136,7 +150,8 @@ class Differentiable(HasInnerGraph):
                 number.setdefault(v, k)
         place: dict[Any, Any] = dict(number)
         computed: list[Any] = []
-        for g in found:
+        parts = [(condition(g), g.value) if is_masked(g) else (full(g),) for g in found]
+        for g in [g for several in parts for g in several]:
             if g is None or isinstance(g, Constant) or is_null(g) or is_disconnected(g):
                 place[g] = g
             elif is_zero(g):
@@ -149,7 +164,7 @@ class Differentiable(HasInnerGraph):
         op = None
         if computed:
             op = self.op_of([values[k] for k in takes], computed, f"{kind}_{self}")
-        return Derivative(op, takes, [place[g] for g in found])
+        return Derivative(op, takes, [tuple([place[g] for g in several]) for several in parts])
 
     # --- backwards -------------------------------------------------------------------------------
 
@@ -159,11 +174,13 @@ class Differentiable(HasInnerGraph):
         outputs: Sequence[Variable],
         grads: Sequence[Any],
         wanted: Sequence[int],
+        kept: Sequence[int] = (),
     ) -> list[Any]:
-        """The gradients of some inputs."""
+        """The gradients of some inputs. kept: those of which masks matter."""
         override = self.lop_overrides
         if override is None:
-            return self._pull(inputs, outputs, grads, wanted)
+            return self._pull(inputs, outputs, grads, wanted, kept)
+        grads = list(map(full, grads))
         if isinstance(override, tuple):
             own = [i for i in wanted if i < len(override) and override[i] is not None]
             found = {i: _one(override[i], inputs, outputs, grads) for i in own}
@@ -173,7 +190,7 @@ class Differentiable(HasInnerGraph):
             found = dict(enumerate(self._several(made, "lop_overrides", len(inputs), hidden)))
         rest = [i for i in wanted if i not in found]
         if rest:
-            found.update(zip(rest, self._pull(inputs, outputs, grads, rest)))
+            found.update(zip(rest, self._pull(inputs, outputs, grads, rest, ())))
         return [found[i] for i in wanted]
 
     def _pull(
@@ -182,11 +199,16 @@ class Differentiable(HasInnerGraph):
         outputs: Sequence[Variable],
         grads: Sequence[Any],
         wanted: Sequence[int],
+        kept: Sequence[int],
     ) -> list[Any]:
-        made = derivative(self, ("pull", tuple(wanted), dtypes_of(grads)))
+        wheres = [condition(g) if isinstance(g, Masked) else None for g in grads]
+        masks = tuple([None if m is None else m.type for m in wheres])
+        key = "pull", dtypes_of(grads), masks, tuple(wanted), tuple(kept)
+        made = derivative(self, key)
         if made is None:
             return [slope_of(inputs[i]) for i in wanted]
-        found = made([*inputs, *outputs, *grads])
+        values = [g.value if isinstance(g, Masked) else g for g in grads]
+        found = made([*inputs, *outputs, *values, *wheres])
         return [float_zeros(inputs[i]) if g is None else g for i, g in zip(wanted, found)]
 
     def L_op(
@@ -216,7 +238,7 @@ class Differentiable(HasInnerGraph):
 
     def _push(self, inputs: Sequence[Variable], points: Sequence[Any]) -> list[Any]:
         outs = self.inner_outputs
-        made = derivative(self, ("push", (), dtypes_of(points)))
+        made = derivative(self, ("push", dtypes_of(points)))
         if made is None:
             return [slope_of(v) for v in outs]
         found = made([*inputs, *points])

@@ -20,7 +20,7 @@ from rewrite_engine.tensor.constructors import scalar
 from rewrite_engine.tensor.shape import shape_i
 
 SMALL = 20  # nodes that are written out
-KEY = ("shape", (), ())
+KEY = ("shape",)
 Place = tuple[int, int]  # an input, and one of its dimensions
 
 

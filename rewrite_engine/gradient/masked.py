@@ -164,6 +164,14 @@ def read(g: Any) -> Any:
     return g
 
 
+def written_out(g: Any) -> Any:
+    """The gradient with a mask also where it is scattered, for those who cannot see that."""
+    if isinstance(g, Masked) or not is_scattered(g):
+        return g
+    where = _writer(g.owner.op)(zeros_like(g, dtype="bool"), True, *g.owner.inputs[2:])
+    return Masked(g, where, clean=True)
+
+
 def _read_switch(g: Any, where: Any, x: Any, y: Any) -> Any:
     """The mask of `switch(where, x, y)`, of which one branch is zero."""
     if is_zero(y):
@@ -197,7 +205,14 @@ def reach(op: Any, inputs: Sequence[int]) -> int:
     """
     if op.moves_only:
         return max(inputs)
-    return 2 if isinstance(op, Elemwise) else 1
+    return 2 if isinstance(op, Elemwise) or takes_masks(op) else 1
+
+
+def takes_masks(op: Any) -> bool:
+    """Whether an op's `input_gradients(inputs, outputs, gradients, wanted, kept)` takes `Masked`
+    gradients. What it returns is read by its form; only that for the inputs `kept` need have masks.
+    """
+    return getattr(op, "takes_masks", False)
 
 
 def selects(op: Any) -> bool:

@@ -32,7 +32,9 @@ from rewrite_engine.gradient.masked import (
     reach,
     read,
     selects,
+    takes_masks,
     total,
+    written_out,
 )
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import NullType, disconnected, is_disconnected, is_null
@@ -69,18 +71,19 @@ def connection_pattern(node: Apply) -> list[list[bool]] | None:
 
 
 class Reverse:
-    """Gradients of `seeds` [(variable, gradient)] for the `wanted` variables.
+    """Gradients of `seeds` [(variable, gradient)] for the `wanted` variables. (A gradient may be `Masked`.)
 
     fixed: {variable: gradient} that are taken as they are. stops: variables through which nothing
-    flows.
+    flows. kept: wanted variables whose masks matter to whoever asks.
     """
 
     def __init__(
         self,
-        seeds: Sequence[tuple[Variable, Variable]],
+        seeds: Sequence[tuple[Variable, Any]],
         fixed: Mapping[Variable, Variable],
         wanted: Iterable[Variable],
         stops: frozenset[Variable],
+        kept: Iterable[Variable] = (),
     ) -> None:
         self.settled: dict[Variable, Any] = dict(fixed)
         self.terms: dict[Variable, list[Any]] = {}
@@ -88,6 +91,7 @@ class Reverse:
         self.nulls: dict[Variable, Apply] = {}
         nodes = toposort([v for v, _ in seeds] + list(fixed), stops)
         self.live, self.reach = _live(nodes, wanted, stops)
+        self.reach.update(dict.fromkeys(kept, 2))
         for v, g in seeds:
             self._receive(v, g, None)
         for node in reversed(nodes):
@@ -97,8 +101,12 @@ class Reverse:
 
     def result(self, v: Variable) -> Variable:
         """The gradient for `v`; of `NullType` or `DisconnectedType` where there is none."""
+        return full(self.masked(v))  # type: ignore[no-any-return]
+
+    def masked(self, v: Variable) -> Any:
+        """The same, with its mask if that is kept."""
         known = v in self.live or v in self.settled
-        return full(self._settle(v)) if known else disconnected()
+        return self._settle(v) if known else disconnected()
 
     def why_null(self, v: Variable, g: Any) -> str:
         """The message for a gradient that is null: the op that has none, and the line that built
@@ -205,6 +213,9 @@ class Reverse:
                 return pull_elementwise(
                     op, node.inputs, node.outputs[0], grads[0], inputs, self.reach
                 )
+        if takes_masks(op):
+            kept = [i for i in inputs if self.reach.get(node.inputs[i])]
+            return _call(node, list(map(written_out, grads)), inputs, flat, kept)
         if not masked:
             return _call(node, grads, inputs, flat)
         first = grads[0]
@@ -331,16 +342,18 @@ def _fit(v: Variable, g: Any) -> Any:
     return g
 
 
-def _call(node: Apply, grads: list[Variable], inputs: list[int], flat: bool) -> dict[int, Variable]:
+def _call(
+    node: Apply, grads: list[Variable], inputs: list[int], flat: bool, *kept: list[int]
+) -> dict[int, Variable]:
     """Ask the node's op for the gradients of some inputs.
 
-    flat: the gradients of the outputs are zero, so that an op with discrete outputs need not define
-    any.
+    kept: the inputs for which masks matter, if the op takes gradients with theirs. flat: the
+    gradients of the outputs are zero, so that an op with discrete outputs need not define any.
     """
     op = node.op
     try:
         if hasattr(op, "input_gradients"):
-            some = op.input_gradients(node.inputs, node.outputs, grads, inputs)
+            some = op.input_gradients(node.inputs, node.outputs, grads, inputs, *kept)
             return {i: _checked(node, i, g) for i, g in zip(inputs, some, strict=True)}
         results = op.L_op(node.inputs, node.outputs, grads)
     except MethodNotDefined as error:

@@ -8,7 +8,7 @@ distinct op is looked at once, however often it is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 from weakref import WeakValueDictionary
@@ -18,6 +18,7 @@ from rewrite_engine.graph.columns import Columns, from_columns, to_columns
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import intern
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.replace import clone_replace
 from rewrite_engine.graph.traverse import clone_get_equiv, toposort
 
 
@@ -183,6 +184,15 @@ def inlined(node: Apply) -> list[Variable]:
     memo: dict[Any, Any] = dict(zip(op.inner_inputs, node.inputs, strict=True))
     memo = clone_get_equiv(op.inner_inputs, op.inner_outputs, memo=memo)
     return [memo[v] for v in op.inner_outputs]
+
+
+def unfolded(outputs: Sequence[Variable], ops: Collection[Any]) -> list[Variable]:
+    """Outputs of a graph in which the graphs of these ops stand in the places of their calls."""
+    found = list(outputs)
+    while nodes := [node for node in toposort(found) if node.op in ops]:
+        pairs = [pair for node in nodes for pair in zip(node.outputs, inlined(node), strict=True)]
+        found = clone_replace(found, pairs)
+    return found
 
 
 # --- pickling -------------------------------------------------------------------------------------

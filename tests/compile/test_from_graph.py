@@ -13,6 +13,7 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine import OpFromGraph
 from rewrite_engine.errors import (
+    AssumptionError,
     ConstantInputError,
     DisconnectedInputError,
     DuplicateInputError,
@@ -396,3 +397,47 @@ def test_errors_in_a_call_name_the_op_inside_and_the_line() -> None:
     text = str(info.value) + "".join(getattr(info.value, "__notes__", []))
     assert "mul" in text
     assert "test_from_graph.py" in text
+
+
+# --- branches not taken ---------------------------------------------------------------------------
+
+Make = Any
+BRANCHES: dict[str, Any] = {
+    "outside": lambda box: pt.switch(A > 0, box(pt.sqrt, A), 0.0),
+    "inside": lambda box: box(lambda x: pt.switch(x > -5, x, 0.0), pt.log(A)),
+    "both": lambda box: pt.switch(A > 0, box(lambda x: x * 2, box(pt.log, A)), 0.0),
+    "maximum": lambda box: box(lambda x: pt.maximum(x, -3.0), pt.log(A)),
+    "index outside": lambda box: box(pt.log, A)[1],
+    "index inside": lambda box: box(lambda x: x[1], pt.log(A)),
+    "one number": lambda box: pt.switch(B[0] > 0, box(lambda x: pt.log(x).sum(), A), 0.0),
+    "nested": lambda box: box(lambda x: box(lambda x: pt.switch(x > 0, pt.log(x), 0), x) * 2, A),
+    "two": lambda box: pt.switch(A > 0, box(lambda x, y: pt.sqrt(x) * pt.sqrt(y), A, B), 0.0),
+}
+
+
+@both_ways
+@pytest.mark.parametrize("name", BRANCHES)
+def test_zeros_of_branches_not_taken_are_no_factors(name: str, inline: bool) -> None:
+    def box(make: Make, *inputs: Any) -> Any:
+        own = [X, Y][: len(inputs)]
+        return OpFromGraph(own, [make(*own)], inline=inline)(*inputs)
+
+    made, direct = (
+        rw.grad(BRANCHES[name](wrap).sum(), A)
+        for wrap in (box, lambda make, *inputs: make(*inputs))
+    )
+    f = rw.function([A, B], [made, direct], on_unused_input="ignore")
+    for a, b in (([0.0, 4.0, 2.0], [-1.0, 0.0, 3.0]), ([1.0, 0.0, 0.0], [1.0, 0.0, 2.0])):
+        found, wanted = f(a, b)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def test_what_is_declared_inside_is_checked() -> None:
+    inner = OpFromGraph([X], [pt.log(rw.assume(X, nonneg=True))])
+    outer = OpFromGraph([X], [inner(inner(X)) + X])
+    f = rw.function([A], outer(A), check=True)
+    np.testing.assert_allclose(f([9.0]), np.log(np.log(9.0)) + 9.0)
+    with pytest.raises(AssumptionError, match="nonneg"):
+        f([-1.0])
+    with pytest.raises(AssumptionError, match="nonneg"):
+        f([0.5])  # the logarithm of it
