@@ -71,7 +71,7 @@ def connection_pattern(node: Apply) -> list[list[bool]] | None:
 
 
 class Reverse:
-    """Gradients of `seeds` [(variable, gradient)] for the `wanted` variables. (A gradient may be `Masked`.)
+    """Gradients of `seeds` [(variable, gradient, perhaps `Masked`)] for the `wanted` variables.
 
     fixed: {variable: gradient} that are taken as they are. stops: variables through which nothing
     flows. kept: wanted variables whose masks matter to whoever asks.
