@@ -17,14 +17,10 @@ from rewrite_engine.graph.memory import written
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.printing.formula import node_tokens
 from rewrite_engine.terms.print import (
-    ATOM,
-    LOWEST,
     Token,
     call_tokens,
-    leaf_text,
-    leaf_tokens,
     operator_text,
-    which_output,
+    variable_tokens,
     write,
 )
 
@@ -143,13 +139,11 @@ class Sides:
         if isinstance(v, Apply):
             self.seen.append(v)
             return node_tokens(v, outer)
-        if v.owner is None:
-            return leaf_tokens(leaf_text(v), outer)
-        if v.name is not None:
+        if v.owner is not None and v.name is not None:
             return [v.name]
-        if v not in self.shown and not self._short(v):
+        if v.owner is not None and v not in self.shown and not self._short(v):
             return [self._letter(v)]
-        return _node_or_output(v, outer, self.seen)
+        return variable_tokens(v, outer, self.expand)
 
     def expand_as_call(self, v: Any, outer: int) -> Sequence[Token]:
         """The same with the op's name at the top."""
@@ -210,22 +204,9 @@ def term_text(v: Variable | Apply, limit: int = BRIEF) -> str:
 def _expand_all(v: Any, outer: int) -> Sequence[Token]:
     if isinstance(v, Apply):
         return node_tokens(v, outer)
-    if v.owner is None:
-        return leaf_tokens(leaf_text(v), outer)
-    return _node_or_output(v, outer, None)
+    return variable_tokens(v, outer, node_tokens)
 
 
 def _expand_named(v: Any, outer: int) -> Sequence[Token]:
     name = getattr(v, "name", None)
     return [name] if name is not None else _expand_all(v, outer)
-
-
-def _node_or_output(v: Variable, outer: int, seen: list[Apply] | None) -> Sequence[Token]:
-    """The node of a variable, or one output of several."""
-    node = v.owner
-    assert node is not None
-    if len(node.outputs) > 1:
-        return [(node, ATOM), which_output(v)]
-    if seen is not None:
-        seen.append(node)
-    return node_tokens(node, outer if outer else LOWEST)

@@ -20,9 +20,8 @@ from rewrite_engine.terms.print import (
     Token,
     call_tokens,
     leaf_text,
-    leaf_tokens,
     tokens,
-    which_output,
+    variable_tokens,
     write,
 )
 
@@ -136,12 +135,7 @@ class Formula:
         """One variable (or a node of which an output is taken)."""
         if isinstance(v, Apply):
             return [self.names[v]] if v in self.names else self.definition(v, outer)
-        node = v.owner
-        if node is None:
-            return leaf_tokens(leaf_text(v), outer)
-        if len(node.outputs) > 1:
-            return [(node, ATOM), which_output(v)]
-        return self.expand(node, outer)
+        return variable_tokens(v, outer, self.expand)
 
     def definition(self, node: Any, outer: int) -> Sequence[Token]:
         """A node written out, also if it has a name."""

@@ -124,7 +124,8 @@ def put_derived(fgraph: Any, node: Apply, rule: Any, result: Derived, trace: Tra
         if len(result.steps) == 1:
             return put(fgraph, node, inner, new, trace)
         told = trace.count
-        before = old = node.outputs[0]
+        old = default_of(node, rule)
+        before: Any = old
         for step, made in result.steps[:-1]:
             trace.about(before.owner, made, before)
             trace.fired(step)
@@ -247,15 +248,16 @@ class Referee:
         fgraph = self.fgraph
         fgraph.flush()
         del self.history.log[:]
-        before, old = set(fgraph.fresh), node.outputs[0]
+        before, made = set(fgraph.fresh), made_by(result)
+        old = default_of(node, rule) if isinstance(made, Variable) else None
         changed, valid = False, False
         try:
             changed = put(fgraph, node, rule, result, None)
-            self._ask([made for made in fgraph.fresh if made not in before])
+            self._ask([new for new in fgraph.fresh if new not in before])
             valid = True
         finally:
             if changed and not (valid and keep):
-                self._take_back(old, made_by(result), before)
+                self._take_back(old, made, before)
         return changed
 
     def _ask(self, new: Iterable[Apply]) -> None:
@@ -274,7 +276,7 @@ class Referee:
                     raise  # what the rule itself wants to overwrite
                 raise Refusal(str(error), type(feature).__name__) from error
 
-    def _take_back(self, old: Variable, result: Any, before: set[Apply]) -> None:
+    def _take_back(self, old: Any, result: Any, before: set[Apply]) -> None:
         """Undo the last replacement. One new node in the place of one output is replaced by it
         again, which costs its clients; else the history is gone back, which costs the graph.
         """

@@ -171,6 +171,18 @@ def etuple_text(term: Any, limit: int = 2000) -> str:
     return write(term, _expand_etuple, limit)
 
 
+def variable_tokens(v: Variable, outer: int, of_node: Expand) -> Sequence[Token]:
+    """A variable: a leaf, or what `of_node` makes of its node; of one of several outputs the node,
+    and which it is.
+    """
+    node = v.owner
+    if node is None:
+        return leaf_tokens(leaf_text(v), outer)
+    if len(node.outputs) > 1:
+        return [(node, ATOM), which_output(v)]
+    return of_node(node, outer)
+
+
 def brief(v: Any, depth: int = 4, outer: int = LOWEST) -> str:
     """A variable or node as text: by name, if it has one; what is deeper than `depth` as `…`."""
     if isinstance(v, Apply):  # with one output, as that

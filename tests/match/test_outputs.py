@@ -10,8 +10,9 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import PatternError, RuleError, SeveralOutputsError
+from rewrite_engine.errors import InconsistencyError, PatternError, RuleError, SeveralOutputsError
 from rewrite_engine.explain import explain, replay
+from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
@@ -21,6 +22,7 @@ from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.expand import expand
+from rewrite_engine.rewrite.strategies import first
 from rewrite_engine.rewrite.trace import Trace
 from rewrite_engine.rules import language
 from rewrite_engine.rules.language import Float, Matrix, compute, node_rewriter
@@ -334,6 +336,45 @@ def test_a_node_rewriter_says_which_outputs() -> None:
     assert (found[0].owner.op, found[1]) == (divmod_, x)
     with pytest.raises(RuleError, match="returns one variable for the 2 outputs of DivMod"):
         rewritten(vague, q, r)
+
+
+def test_a_single_variable_takes_the_place_of_the_default_output() -> None:
+    @node_rewriter([pair])
+    def second(fgraph: Any, node: Apply) -> Any:
+        """One variable, for what `pair(...)` is."""
+        return node.inputs[0]
+
+    a, b = pair(x, y).owner.outputs
+    for rule in second, first(second):
+        assert rewritten(rule, a, exp(b))[0].owner.op is pair
+        assert rewritten(rule, a, exp(b))[1].owner.inputs == (x,)
+
+
+class NoNeg(Feature):
+    """Refuses `neg`."""
+
+    def on_validate(self, fgraph: FunctionGraph) -> None:
+        if any(node.op is neg for node in fgraph.apply_nodes):
+            raise InconsistencyError("there is neg")
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_what_a_feature_refuses_is_taken_back(traced: bool) -> None:
+    @node_rewriter([pair])
+    def single(fgraph: Any, node: Apply) -> Any:
+        """One variable, for what `pair(...)` is."""
+        return neg(node.inputs[0])
+
+    one = make(lambda a, b: divmod_(a, b)[1] >> neg(a))
+    whole = make(lambda a, b: divmod_(a, b) >> (exp(a), neg(b)))
+    (q, r), (s, t) = divmod_(x, y), pair(x, y).owner.outputs
+    for rule in one, whole, single, first(one), first(whole), first(single):
+        graph = FunctionGraph([x, y], [q, exp(r), s, exp(t)], [NoNeg()], copy_inputs=False)
+        trace = Trace() if traced else None
+        result = EquilibriumOptimizer([rule]).rewrite(graph, trace=trace)
+        graph.check_integrity()
+        assert result.refusals == {"NoNeg": 1}
+        assert [*map(etuplize, graph.outputs)] == [*map(etuplize, [q, exp(r), s, exp(t)])]
 
 
 # --- other uses of patterns -----------------------------------------------------------------------

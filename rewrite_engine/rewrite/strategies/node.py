@@ -24,7 +24,7 @@ from rewrite_engine.match.rule import Rule
 from rewrite_engine.rewrite.loop import operands_of, turn_of
 from rewrite_engine.rewrite.loop.story import text_of
 from rewrite_engine.rewrite.result import RuleStats
-from rewrite_engine.rewrite.step import Derived, unfit
+from rewrite_engine.rewrite.step import Derived, default_of, unfit
 
 MOST = 10_000  # steps of a `repeat`,
 OPERANDS = 1_000_000  # and operands of the terms that they make, beyond those there were
@@ -209,7 +209,7 @@ def proposed(part: Rule, node: Apply, new: Any, stats: RuleStats) -> Steps | Non
         return None
     stats.matches += 1
     if isinstance(new, Variable):
-        old = node.outputs[0]
+        old = default_of(node, part)
         if new is old:
             return []
         if new.type is not old.type and not part.accept(old, new):
@@ -223,7 +223,7 @@ def verdict(node: Apply, new: Any, found: Steps | None) -> tuple[str, Any]:
     if found:
         return "fired", None
     if isinstance(new, Variable) and found is None:
-        return "refused", unfit(node.outputs[0], new)
+        return "refused", unfit(node.default_output(), new)
     return "failed", new if new.__class__ is Unknown else None
 
 
