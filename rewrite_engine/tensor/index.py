@@ -20,10 +20,10 @@ from rewrite_engine.errors import (
     ShapeError,
     describe,
 )
-from rewrite_engine.graph.node import Apply, Variable, build_node
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.op import Op
-from rewrite_engine.graph.origin import located, user_origin
+from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, have_ranks, is_plain
 from rewrite_engine.tensor.index_template import (
     NEWAXIS,
@@ -121,6 +121,13 @@ class Subtensor(Take):
         """Integers have to be in range."""
         return is_in_range(self.idx_list, node.inputs[0].type)
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """All of the batch is taken; one by one where indices have a batch."""
+        if any(i.type.ndim for i in inputs[1:]):
+            return None
+        more = inputs[0].type.ndim - node.inputs[0].type.ndim
+        return [Subtensor((WHOLE,) * more + self.idx_list)(*inputs)]
+
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         """Where all of the array is taken, its gradient only loses the new dimensions, and is
         turned round where the array was.
@@ -159,15 +166,13 @@ class BaseInc(IndexOp):
             return None
         return type(self)(self.idx_list, self.set_instead_of_inc, inplace=True)
 
-    def make_node(self, *inputs: Any) -> Apply:
-        x = as_tensor_variable(inputs[0])
-        y = inputs[1]
+    def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
+        """A Python number that is written takes the precision of `x`."""
+        x, y, *indices = inputs
+        x = as_tensor_variable(x)
         if isinstance(y, (int, float, complex)) and not isinstance(y, bool):
-            dtype = np.result_type(x.type.numpy_dtype, y).name
-            y = constant(y, dtype=dtype)
-        variables = (x, *[as_tensor_variable(v) for v in (y, *inputs[2:])])
-        types = self.output_types(tuple([v.type for v in variables]))
-        return build_node(self, variables, types, user_origin())
+            y = constant(y, dtype=np.result_type(x.type.numpy_dtype, y).name)
+        return super().convert_inputs((x, y, *indices))
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
         """Indices do not count."""

@@ -56,17 +56,12 @@ def normalize_axes(axis: Axes, ndim: int, op: Any = None) -> Axes:
     return None if ndim and axes == tuple(range(ndim)) else axes
 
 
-class Reduction(TensorOp):
-    """What reductions along axes share: the axes, the static shape, the shape of the gradient."""
+class AlongAxes(TensorOp):
+    """An op along axes of one tensor. A node's op has the axes as the node has them."""
 
     axis: Axes
-    keepdims: bool
 
-    def __init__(self, axis: Any, keepdims: bool) -> None:
-        self.axis = sorted_axes(axis)
-        self.keepdims = bool(keepdims)
-
-    def canonical(self, ndim: int) -> Reduction:
+    def canonical(self, ndim: int) -> Any:
         """Return this op with axes as a node has them. Raises `AxisError`."""
         axis = normalize_axes(self.axis, ndim, self)
         return self if axis == self.axis else self.clone(axis=axis)
@@ -80,16 +75,6 @@ class Reduction(TensorOp):
         refuse_truth(x, self)
         return super().convert_input(x)
 
-    def __call__(self, *inputs: Any, **options: Any) -> Any:
-        """Apply to one tensor; quickly where the type is known already."""
-        if len(inputs) == 1 and not options and isinstance(inputs[0], Variable):
-            # the op that a user called is not the node's where its axes need normalising;
-            # then its own memory stays empty
-            found = self.__dict__.get("_memo", _NOTHING).get((inputs[0].type,))
-            if found is not None:
-                return build_variable(self, inputs, found[0], user_origin())
-        return super().__call__(*inputs, **options)
-
     def make_node(self, *inputs: Any) -> Apply:
         """Apply to one tensor. Raises `AxisError`, `DTypeError`, `ShapeError`."""
         if len(inputs) != 1:
@@ -101,6 +86,32 @@ class Reduction(TensorOp):
         """The axes as a tuple of integers >= 0."""
         return tuple(range(ndim)) if self.axis is None else tuple([a % ndim for a in self.axis])
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Along the same axes, counted behind the batch."""
+        ndim = node.inputs[0].type.ndim
+        more = inputs[0].type.ndim - ndim
+        return [self.clone(axis=[a + more for a in self.axes(ndim)])(*inputs)]
+
+
+class Reduction(AlongAxes):
+    """What reductions along axes share: the axes, the static shape, the shape of the gradient."""
+
+    keepdims: bool
+
+    def __init__(self, axis: Any, keepdims: bool) -> None:
+        self.axis = sorted_axes(axis)
+        self.keepdims = bool(keepdims)
+
+    def __call__(self, *inputs: Any, **options: Any) -> Any:
+        """Apply to one tensor; quickly where the type is known already."""
+        if len(inputs) == 1 and not options and isinstance(inputs[0], Variable):
+            # the op that a user called is not the node's where its axes need normalising;
+            # then its own memory stays empty
+            found = self.__dict__.get("_memo", _NOTHING).get((inputs[0].type,))
+            if found is not None:
+                return build_variable(self, inputs, found[0], user_origin())
+        return super().__call__(*inputs, **options)
+
     def shapes(self, *types: TensorType) -> Shapes:
         """The input's dimensions without the reduced ones. Raises `ShapeError`."""
         (x,) = types
@@ -109,12 +120,6 @@ class Reduction(TensorOp):
             raise ShapeError("there is nothing to reduce: a length is 0")
         kept = [1 if i in axes else (0, i) for i in range(x.ndim) if self.keepdims or i not in axes]
         return Shapes([kept])
-
-    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Along the same axes, counted behind the batch."""
-        ndim = node.inputs[0].type.ndim
-        more = inputs[0].type.ndim - ndim
-        return [self.clone(axis=[a + more for a in self.axes(ndim)])(*inputs)]
 
     def spread(self, x: Variable, reduced: Any) -> Any:
         """Give a reduced variable the dimensions it lost back, with length 1."""

@@ -145,6 +145,10 @@ class CumOp(TensorOp):
             raise AxisError(f"axis {self.axis} is out of range for {x.ndim} dimensions")
         return same_shape(x)
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        more = inputs[0].type.ndim - node.inputs[0].type.ndim
+        return [CumOp(self.axis + more, self.mode)(*inputs)]
+
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:

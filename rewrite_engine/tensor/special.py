@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import DTypeError, message
+from rewrite_engine.errors import DTypeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.tensor import math as m
-from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth
-from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
+from rewrite_engine.tensor.op import Shapes, same_shape
 from rewrite_engine.tensor.reduce import Sum
-from rewrite_engine.tensor.reduction import Reduction, normalize_axes, sorted_axes
+from rewrite_engine.tensor.reduction import AlongAxes, sorted_axes
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -108,7 +107,7 @@ def logsumexp_array(x: Any, axis: Any, keepdims: bool) -> Any:
     return result if keepdims else np.squeeze(result, axis=axis)
 
 
-class _Exponential(TensorOp):
+class _Exponential(AlongAxes):
     """What the three share: one float tensor in, axes as a sorted tuple (None: all)."""
 
     __props__: tuple[str, ...] | None = ("axis",)
@@ -117,21 +116,9 @@ class _Exponential(TensorOp):
     def __init__(self, axis: Any = None) -> None:
         self.axis = sorted_axes(axis)
 
-    def make_node(self, *inputs: Any) -> Apply:
-        """Apply to one tensor, with axes as a node has them: not negative, None for all."""
-        if len(inputs) != 1:
-            raise TypeError(message(f"takes 1 input, not {len(inputs)}", op=self))
-        (x,) = self.convert_inputs(inputs)
-        axis = normalize_axes(self.axis, x.type.ndim, self)
-        props = {p: getattr(self, p) for p in self.__props__ or ()}
-        op = self if axis == self.axis else type(self)(**props | {"axis": axis})
-        return TensorOp.make_node(op, x)
-
     def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         """Turn the argument into a float tensor."""
-        for x in inputs:
-            refuse_truth(x, self)
-        tensors = [as_tensor_variable(x) for x in inputs]
+        tensors: Any = super().convert_inputs(inputs)
         return tuple([m.cast(x, float_dtype(x.type.dtype)) for x in tensors])
 
     def dtypes(self, *types: TensorType) -> list[str]:
@@ -141,7 +128,6 @@ class _Exponential(TensorOp):
         return [types[0].dtype]
 
     def shapes(self, *types: TensorType) -> Shapes:
-        normalize_axes(self.axis, types[0].ndim, self)
         return same_shape(types[0])
 
     def L_op(
@@ -248,8 +234,6 @@ class LogSumExp(_Exponential):
     """log(sum(exp(x))) along axes (removed, or kept as 1); dtype of x."""
 
     __props__ = ("axis", "keepdims")
-
-    clone = Reduction.clone
 
     def __init__(self, axis: Any = None, keepdims: bool = False) -> None:
         super().__init__(axis)
