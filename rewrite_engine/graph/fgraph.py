@@ -211,7 +211,7 @@ class FunctionGraph(NodeStore):
             try:
                 own = self._import(new, reason, origin, import_missing)
             except Unguarded:
-                if self.fresh is not None:  # the run of rules takes care
+                if self.worklist is not None:  # the run of rules takes care
                     raise
                 self.watch()
                 own = self._import(new, reason, origin, import_missing)
@@ -224,7 +224,7 @@ class FunctionGraph(NodeStore):
             self._redirect(old, own, uses, reason)
             if maker is not None and origin is not None:
                 maker.origin = origin
-            if self.agenda is None:
+            if self.worklist is None or not self.worklist.defers:
                 self.flush()
         return own
 
@@ -299,7 +299,8 @@ class FunctionGraph(NodeStore):
         self._enter_all()
         after = dict.fromkeys(self.order.level)
         new = [node for node in after if node not in before]
-        self._refill_agenda(new)
+        if self.worklist is not None:
+            self.worklist.restored(self.order.level, new)
         for node in [n for n in before if n not in after]:
             for tell in self.on_prune:
                 tell(self, node, "restore")
@@ -311,26 +312,15 @@ class FunctionGraph(NodeStore):
 
     def _enter_all(self) -> None:
         """Take in everything below the outputs as it is, without telling anybody."""
-        kept = self.on_import, self.agenda, self.merging, self.guarding
+        kept = self.on_import, self.worklist, self.merging, self.guarding
         try:
-            self.on_import, self.agenda, self.merging, self.guarding = [], None, False, False
+            self.on_import, self.worklist, self.merging, self.guarding = [], None, False, False
             for node in toposort(self.outputs, self.clients):
                 self._enter(node, {}, GAP, None, None, node)
             for i, v in enumerate(self.outputs):
                 self.out_uses.setdefault(self._root(v) if v.owner is None else v, []).append(i)
         finally:
-            self.on_import, self.agenda, self.merging, self.guarding = kept
-
-    def _refill_agenda(self, new: Iterable[Apply]) -> None:
-        """Let the driver, if any, visit what was waiting before and what is there again."""
-        if self.agenda is None:
-            return
-        level = self.order.level
-        waiting = [node for node in self.queued if node in level]
-        self.queued.clear()
-        self.agenda.clear()
-        for node in sorted({*waiting, *new}, key=level.__getitem__):
-            self.schedule(node)
+            self.on_import, self.worklist, self.merging, self.guarding = kept
 
     def add_input(self, var: Variable) -> None:
         """Make a root variable an input."""

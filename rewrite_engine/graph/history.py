@@ -167,7 +167,7 @@ class Snapshot:
     names, outputs, types.
 
     Taking one is linear in the graph (0.2 µs a node), so it is taken just before the first change
-    (`take`). It survives that nodes which leave are taken apart (`FunctionGraph.lets_go`).
+    (`take`). It survives that nodes which leave are taken apart (`Worklist.frees`).
     """
 
     def __init__(self, fgraph: Any) -> None:

@@ -97,7 +97,7 @@ class Knowledge:
         """A rule at a node was refused by an answer: when that is dropped, the node is visited
         again.
         """
-        if key in self.answers and self.fgraph.agenda is not None:
+        if key in self.answers and self.fgraph.worklist is not None:
             self.waiting.setdefault(key, {})[node] = None
             self.waits.setdefault(node, {})[key] = None
 

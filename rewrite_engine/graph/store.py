@@ -20,6 +20,7 @@ from rewrite_engine.graph.order import Order
 from rewrite_engine.graph.origin import Origin
 from rewrite_engine.graph.replace import Pending, substitute
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.graph.worklist import Worklist
 
 Clients = dict[Apply, None]
 RETYPE = (None, None)  # a pending entry: no input is replaced, but one has a more precise type now
@@ -31,19 +32,12 @@ class NodeStore:
     def __init__(self) -> None:
         self.inputs: list[Variable] = []
         self.outputs: list[Variable] = []
-        #: a driver's heap of (level, tie, node) to visit, and what waits in it; None without one
-        self.agenda: list[tuple[int, int, Apply]] | None = None
-        self.queued: set[Apply] = set()
-        self.fresh: list[Apply] | None = None  # for drivers: the nodes that came in
-        self._tie = self.merged = 0
+        self.worklist: Worklist | None = None  # of the driver that is at work
+        self.merged = 0
         self.merging = True
         self.key_of = key_of  # when nodes are equal (see `FunctionGraph.reorders`)
-        self.lets_go = False  # whether nodes that leave are nobody else's, and may be taken apart
         self.guard: Any = None  # the DestroyHandler: there is one where something is overwritten
         self.guarding = True  # whether it must be there before a node that overwrites comes in
-        self.account: Any = None  # for drivers: the budget of a repetition that is going on
-        self.tally: Any = None  # for drivers: what each rule has done in this run
-        self.tries: Any = None  # for drivers: the trace that wants to hear of every try
         self.facts: Any = None  # what facts said (graph/knowledge.py), once one was asked
         self.on_import, self.on_prune, self.on_redirect = list[Any](), list[Any](), list[Any]()
         self.on_change_input, self.on_change_type = list[Any](), list[Any]()
@@ -71,13 +65,14 @@ class NodeStore:
         heap: list[tuple[int, int, Apply]] = []
         waiting: set[Apply] = set()
         settled: list[Apply] = []
+        tie = 0
         while dirty:
             for node in reversed(dirty):  # what was marked since the last turn is at the end
                 if node in waiting:
                     break
                 waiting.add(node)
-                self._tie += 1
-                heappush(heap, (level[node], self._tie, node))
+                tie += 1
+                heappush(heap, (level[node], tie, node))
             node = heappop(heap)[2]
             waiting.discard(node)
             if self.settle(node):
@@ -118,13 +113,11 @@ class NodeStore:
 
     def _drop_unused(self, nodes: Sequence[Apply]) -> None:
         """Remove what a failed import has left: nodes and constants without clients."""
-        lets_go, self.lets_go = self.lets_go, False  # the terms stay those of whoever made them
         for node in reversed(nodes):
             for v in (*node.outputs, *node.inputs):
                 if isinstance(v, Constant):
                     v = self.constants.get(v.signature(), v)
-                self._prune(v, "failed import")
-        self.lets_go = lets_go
+                self._prune(v, "failed import", free=False)  # the terms stay their makers'
 
     def _root(self, v: Variable, missing: bool = False) -> Variable:
         """Return the graph's own root for `v`: an input, or the one constant with that content."""
@@ -174,12 +167,8 @@ class NodeStore:
         for a, out in zip(like.outputs, node.outputs, strict=True):
             clients[out], names[a] = {}, out
         node.origin = node.origin if origin is None else origin
-        if self.fresh is not None:
-            self.fresh.append(node)
-        if self.agenda is not None:
-            self.queued.add(node)
-            self._tie += 1
-            heappush(self.agenda, (level, self._tie, node))
+        if self.worklist is not None:
+            self.worklist.entered(node, level)
         for tell in self.on_import:
             tell(self, node, reason)
 
@@ -268,10 +257,8 @@ class NodeStore:
 
     def schedule(self, node: Apply) -> None:
         """Let the driver visit a node (again)."""
-        if self.agenda is not None and node not in self.queued:
-            self.queued.add(node)
-            self._tie += 1
-            heappush(self.agenda, (self.order.level[node], self._tie, node))
+        if self.worklist is not None:
+            self.worklist.schedule(node, self.order.level[node])
 
     def settle(self, node: Apply) -> bool:
         """Rebuild a node whose inputs were replaced.
@@ -359,9 +346,11 @@ class NodeStore:
 
     # --- removing --------------------------------------------------------------------------------
 
-    def _prune(self, var: Variable, reason: Any) -> None:
+    def _prune(self, var: Variable, reason: Any, free: bool = True) -> None:
         """Remove a variable that nobody uses, with everything that only it needed."""
         clients, table, used, level = self.clients, self.table, self.out_uses, self.order.level
+        worklist = self.worklist
+        free = free and worklist is not None and worklist.frees
         stack = [var]
         while stack:
             v = stack.pop()
@@ -380,7 +369,8 @@ class NodeStore:
             if node in self.dirty:
                 inputs = substitute(inputs, self.dirty.pop(node))
             del level[node]
-            self.queued.discard(node)
+            if worklist is not None:
+                worklist.queued.discard(node)
             for out in outputs:
                 del clients[out]
             for v in inputs:
@@ -389,7 +379,7 @@ class NodeStore:
                     stack.append(v)
             for tell in self.on_prune:
                 tell(self, node, reason)
-            if self.lets_go:  # cut the cycle, so that memory comes back at once
+            if free:  # cut the cycle, so that memory comes back at once
                 for out in outputs:
                     out.owner = None
 

@@ -198,7 +198,7 @@ class Fact:
             known, key = fgraph.facts, key_for(self, args)
         if (
             type(answer) is Unknown
-            and fgraph.agenda is not None
+            and fgraph.worklist is not None
             and node not in known.waiting.get(key, ())
         ):
             known.wait(key, node)

@@ -1,20 +1,25 @@
-"""`RunBudget`: how much may happen in one run of a driver; `Account`: in all turns of a repetition.
+"""`RunBudget`: how much may happen in one run of a driver; `Account`: what is left of it.
 
-How loops are told from work that takes long is in `rewrite/loop`.
+While rules fire, numbers are counted down. At some firings of a lineage, and when a number has run
+out, an account looks at what fires: how loops are told from work that takes long is in
+`rewrite/loop`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from time import perf_counter
 from typing import Any
 
 from rewrite_engine.config import config
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.rule import Rule
-from rewrite_engine.rewrite.loop import Lines, Rows
-from rewrite_engine.rewrite.loop.story import Story
+from rewrite_engine.rewrite.loop import EVERY, WINDOW, Lineage, Lineages
+from rewrite_engine.rewrite.loop.cycle import AGAIN, LONG, Cycle, Stop
+from rewrite_engine.rewrite.result import Result, RuleStats, StopReason
 from rewrite_engine.rewrite.step import Derived
 
 
@@ -80,43 +85,158 @@ class RunBudget:
 
 
 class Account:
-    """The budget of a repetition: what its turns, each a run of its own, may use up together.
+    """What is left of a budget: for one run, or (turns) for all turns of a repetition, each a run
+    with an account within that one's. Turns are expensive, so lineages are looked at from their
+    beginning, and go on from one turn to the next.
 
-    It takes the place of what a run would begin with: rows of firings, and a story, go on from one
-    turn to the next. Turns are expensive, so rows are looked at from their beginning.
+    watching: whether every firing is looked at. due: what is `left` when the next must be.
     """
 
-    every, window = 16, 16
-
-    def __init__(self, name: str, budget: RunBudget, fgraph: Any, outer: Account | None) -> None:
+    def __init__(
+        self, result: Result, budget: RunBudget, fgraph: Any, outer: Account | None = None,
+        turns: bool = False,
+    ) -> None:  # fmt: skip
         n = len(fgraph)
-        self.name = name
+        self.result, self.fgraph, self.outer, self.name = result, fgraph, outer, result.name
         self.budget = limit = budget.fitted(n, len(fgraph.clients))
         self.left = limit.firings or 0
+        self.depth = limit.depth or 0
+        self.per_rule: float = inf if limit.per_rule is None else limit.per_rule
         self.largest = n + (limit.nodes or 0)
-        self.room = limit.operands or 0
+        self.operands = limit.operands or 0
         self.deadline = inf if limit.seconds is None else perf_counter() + limit.seconds
-        self.visits = inf if budget.firings else 2_000_000 + 200 * n
-        self.outer = outer
-        if outer is not None:  # what is around it lasts no longer
-            self.left = min(self.left, outer.left)
-            self.largest = min(self.largest, outer.largest)
-            self.room = min(self.room, outer.room)
-            self.deadline = min(self.deadline, outer.deadline)
-        self.fired: dict[str, int] = {}
-        self.lines = Lines()
-        self.rows = Rows()
-        self.story: Story | None = None
+        self.visits = inf if budget.firings else 2_000_000 + 200 * n  # of all turns
+        self.idle = 10_000 + 20 * n  # visits without a firing
+        self.fired: dict[str, int] = {}  # in the turns before
+        self.lineages = Lineages()
+        self.every, self.window = (16, 16) if turns else (EVERY, WINDOW)
+        self.cycle: Cycle | None = None
+        if outer is not None:
+            self.within(outer, turns)
+        self.quiet = self.every - self.window
+        self.watching = self.depth < self.every or self.left <= 0 or self.per_rule < inf
+        self.watching |= outer is not None
+        self.given = self.operands
+        self.due = self.left
+
+    def within(self, outer: Account, turns: bool) -> None:
+        """Last no longer than what is around it; as one of its turns, go on with what it has."""
+        for name in ("left", "largest", "operands", "deadline"):
+            setattr(self, name, min(getattr(self, name), getattr(outer, name)))
+        if turns:
+            return
+        self.name, self.fired, self.every = outer.name, outer.fired, outer.every
+        self.window, self.lineages, self.cycle = outer.window, outer.lineages, outer.cycle
+        self.per_rule, self.depth = min(self.per_rule, outer.per_rule), min(self.depth, outer.depth)
+        how = "stop" if outer.budget.on_budget == "stop" else self.budget.on_budget
+        self.budget = replace(outer.budget, on_budget=how)
 
     def spend(self, fired: Mapping[str, int], visits: int, operands: int) -> None:
         """A turn is over."""
         self.visits -= visits
-        self.room -= operands
+        self.operands -= operands
         for name, n in fired.items():
             self.fired[name] = self.fired.get(name, 0) + n
             self.left -= n
         if self.outer is not None:
             self.outer.spend(fired, visits, operands)
+
+    def close(self) -> None:
+        """The run is over."""
+        if self.outer is not None:
+            self.outer.cycle = self.cycle
+            self.outer.spend(self.result.fired, self.result.visits, self.given - self.operands)
+
+    # --- firings that are looked at --------------------------------------------------------------
+
+    def before(
+        self, node: Apply, rule: Rule, new: Any, lineage: Lineage | None, count: int
+    ) -> tuple[Any, ...] | None:
+        """Before a firing, the lineage's number `count`: may it be? If it is one of those that are
+        compared, return what it is known by.
+        """
+        if new.__class__ is Unknown:
+            return None
+        if self.cycle is None and self.left <= 0:
+            self.stop(f"its budget of {self.budget.firings} firings is used up", rule, lineage)
+        elif self.cycle is None and self.per_rule < inf:
+            spent = used_up(rule, new, self.per_rule, self.spent)
+            if spent is not None:
+                why = f"{spent.name} has used up its {self.budget.per_rule} firings"
+                self.stop(why, spent, lineage)
+        if self.cycle is not None:
+            self.cycle.note(node, rule, new, len(self.fgraph), lineage)
+            return None
+        if count % self.every < self.quiet:
+            return None
+        self.lineages.sees(lineage, node, rule.depth)
+        return rule.name, self.lineages.numbers.key(node)
+
+    def after(
+        self, rule: Rule, lineage: Lineage | None, firing: Any, fresh: Sequence[Apply]
+    ) -> None:
+        """After such a firing, and when one is due: is a budget used up, is it a loop?"""
+        limit, n = self.budget, len(self.fgraph)
+        if self.cycle is not None:
+            if self.cycle.taken(fresh, lineage) or -4 * self.operands > self.given:
+                raise Stop(self.cycle.error(), fired=True)
+        elif lineage is not None and lineage[0] > self.depth:
+            self.stop(
+                f"more than {limit.depth} firings at what came of one node", rule, lineage, True
+            )
+        elif n > self.largest:
+            self.stop(f"the graph grew by more than {limit.nodes} nodes", rule, lineage, True)
+        elif self.operands < 0:
+            self.stop(f"its rules made more than {limit.operands} operands", rule, lineage, True)
+        elif firing is not None and lineage is not None:
+            self.lineages.fired(lineage, firing, fresh)
+            if lineage[0] % self.every == self.every - 1:
+                if not self.lineages.goes_on(lineage, self.every, self.window):
+                    self.stop(AGAIN, rule, lineage, True)
+                self.watching |= lineage[0] + self.every > self.depth
+        if len(self.lineages.of) > 2 * n + 4096:
+            self.lineages.forget(self.fgraph.order.level)
+        self.due = self.left - max(1, min(256, self.left, (self.largest - n) // 8))
+        self.watching |= self.left <= 0  # the next firing would be one too many
+
+    def spent(self, rule: Rule) -> int:
+        """Firings of a rule, in a repetition also those of the turns before."""
+        stats = self.result.tally.get(rule.name) or RuleStats()
+        before = 0 if self.outer is None else self.fired.get(rule.name, 0)
+        return before + stats.firings
+
+    def late(self, idle: int) -> tuple[float, int]:
+        """Out of time; or nothing fires, and yet nodes are to be visited again and again. Returns
+        the new limits, if it goes on.
+        """
+        self.idle = max(self.idle, 10_000 + 20 * len(self.fgraph))
+        if idle > self.idle:
+            self.stop("nodes change again and again though no rule fires")
+        elif perf_counter() <= self.deadline:
+            return self.deadline, self.idle
+        elif self.cycle is None:
+            self.stop(f"the {self.budget.seconds} seconds it has are over")
+            self.deadline += 0.05 * (self.budget.seconds or 0) + 0.01  # to see what is going on
+            return self.deadline, self.idle
+        elif self.cycle.count < LONG and perf_counter() < self.deadline + 1:  # a slow machine
+            return perf_counter() + 0.01, self.idle
+        raise Stop(self.cycle.error())  # type: ignore[union-attr]
+
+    def stop(
+        self,
+        why: str,
+        rule: Rule | None = None,
+        lineage: Lineage | None = None,
+        fired: bool = False,
+    ) -> None:
+        """End the run; or look for the cycle from here on."""
+        self.result.note = why
+        self.result.stopped = StopReason.LOOP if why == AGAIN else StopReason.BUDGET
+        if self.budget.on_budget == "stop":
+            raise Stop(fired=fired)
+        growth = self.result.nodes_before, len(self.fgraph)
+        self.cycle = Cycle(self.name, why, rule, self.lineages.longest(lineage), growth)
+        self.watching = True
 
 
 def used_up(rule: Rule, new: Any, most: float, spent: Callable[[Rule], int]) -> Rule | None:

@@ -24,7 +24,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite.budget import Account, RunBudget
-from rewrite_engine.rewrite.loop.story import Story
+from rewrite_engine.rewrite.loop.cycle import Cycle
 from rewrite_engine.rewrite.result import Result, StopReason, WayBack
 from rewrite_engine.rewrite.trace import Trace
 
@@ -79,15 +79,18 @@ class GraphRewriter:
         super().__init_subclass__(**options)
         cls.name = vars(cls).get("name", cls.__name__)  # `__init__` may be the subclass's own
 
-    def rewrite(self, fgraph: Any, trace: Trace | None = None) -> Result:
-        """Improve the graph in place; return what was done.
+    def rewrite(
+        self, fgraph: FunctionGraph, trace: Trace | None = None, within: Account | None = None
+    ) -> Result:
+        """Improve the graph in place; return what was done. within: what a repetition, of which
+        this is a part, has left of its budget.
 
         Errors name the rule (see each driver), and carry as `result` what was done until then.
         """
         if not isinstance(fgraph, FunctionGraph):
             what = "a driver rewrites a FunctionGraph(inputs, outputs)"
             raise ForeignObjectError(f"{what}, not {describe(fgraph)}")
-        result = Result(self.name, nodes_before=len(fgraph))
+        result = Result(self.name, nodes_before=len(fgraph), within=within)
         merged = fgraph.merged
         start = perf_counter()
         if trace is not None:
@@ -102,6 +105,7 @@ class GraphRewriter:
                 error.result = result  # of the outermost driver in the end
             raise
         finally:
+            result.within = None
             result.seconds = perf_counter() - start
             result.nodes_after = len(fgraph)
             result.merged = fgraph.merged - merged
@@ -111,11 +115,11 @@ class GraphRewriter:
 
     apply = rewrite
 
-    def idle(self, fgraph: Any) -> bool:
+    def idle(self, fgraph: FunctionGraph) -> bool:
         """Whether there is nothing here that this is for: it is left out, and reports nothing."""
         return False
 
-    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
         """Do the work and note it in `result`."""
         if type(self).apply is GraphRewriter.apply:
             raise MethodNotDefined(
@@ -138,12 +142,12 @@ class SequentialOptimizer(GraphRewriter):
         super().__init__(name)
         self.parts = tuple(parts)
 
-    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
         for part in self.parts:
             if part.idle(fgraph):
                 continue
             try:
-                result.parts.append(part.rewrite(fgraph, trace))
+                result.parts.append(part.rewrite(fgraph, trace, result.within))
             except RewriteEngineError as error:
                 result.parts.append(error.result)
                 result.stopped = error.result.stopped
@@ -166,21 +170,19 @@ class Fixpoint(GraphRewriter):
         self.part = part
         self.budget = RunBudget.of(budget)
 
-    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
-        outer = fgraph.account
-        account = Account(self.name, self.budget, fgraph, outer)
+    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+        account = Account(result, self.budget, fgraph, result.within, turns=True)
         before = WayBack(fgraph, result, trace)
         try:
             before.open()
             before.take()
-            fgraph.account = account
             self.turns(fgraph, trace, result, account)
         except RuleLoopError as error:
             if error.result is not None and result.parts[-1:] != [error.result]:
                 result.parts.append(error.result)
-            if account.story is not None:
-                result.stopped = StopReason.LOOP if account.story.sure else StopReason.BUDGET
-                result.note = account.story.why
+            if account.cycle is not None:
+                result.stopped = StopReason.LOOP if account.cycle.sure else StopReason.BUDGET
+                result.note = account.cycle.why
             before.go(error)
             raise
         except Exception:  # a rule's: it has changed nothing
@@ -190,28 +192,29 @@ class Fixpoint(GraphRewriter):
             raise
         finally:
             before.close()
-            fgraph.account = outer
 
-    def turns(self, fgraph: Any, trace: Trace | None, result: Result, account: Account) -> None:
+    def turns(
+        self, fgraph: FunctionGraph, trace: Trace | None, result: Result, account: Account
+    ) -> None:
         """Turn after turn; what is used up is noticed in them, at the rule that does it."""
         used_up = (StopReason.BUDGET, StopReason.LOOP)
         while True:
-            one = self.part.rewrite(fgraph, trace)
+            one = self.part.rewrite(fgraph, trace, account)
             result.parts.append(one)
-            if account.story is None and one.stopped in used_up:
+            if account.cycle is None and one.stopped in used_up:
                 result.stopped, result.note = one.stopped, one.note
                 return
             done = not one.firings and one.nodes_before == one.nodes_after  # else some were merged
-            if done and account.story is None:
+            if done and account.cycle is None:
                 return
-            if account.visits < 0 and account.story is None:
+            if account.visits < 0 and account.cycle is None:
                 one.stopped, one.note = StopReason.BUDGET, "too many turns, each of the whole graph"
-                account.story = Story(self.name, one.note, None, [0, 0], (0, 0))
-            if account.story is not None and (done or account.budget.on_budget == "stop"):
+                account.cycle = Cycle(self.name, one.note, None, [0, 0, None], (0, 0))
+            if account.cycle is not None and (done or account.budget.on_budget == "stop"):
                 result.stopped, result.note = StopReason.BUDGET, one.note
                 if account.budget.on_budget == "stop":
                     return
-                raise account.story.error()
+                raise account.cycle.error()
 
 
 class Attempt(GraphRewriter):
@@ -221,15 +224,15 @@ class Attempt(GraphRewriter):
         super().__init__(f"try_({part.name})")
         self.part = part
 
-    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
         before = WayBack(fgraph, result, trace)
         try:
             before.open()
             before.take()
-            result.parts.append(self.part.rewrite(fgraph, trace))
+            result.parts.append(self.part.rewrite(fgraph, trace, result.within))
             result.stopped = result.parts[0].stopped
         except RuleError as error:
-            if fgraph.account is not None and fgraph.account.story is not None:
+            if result.within is not None and result.within.cycle is not None:
                 raise  # it is the repetition around this that has no end
             result.parts.append(error.result)
             result.stopped, result.note = StopReason.FAILED, str(error)
@@ -251,7 +254,7 @@ class MergeOptimizer(GraphRewriter):
         super().__init__(name)
         self.reorders = reorders
 
-    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
         fgraph.merging = True
         fgraph.reorders = self.reorders
         result.stopped = StopReason.PASSED

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from typing import Any
 
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
@@ -23,44 +24,11 @@ from rewrite_engine.rewrite.run import Run
 from rewrite_engine.rewrite.trace import Trace
 
 
-class EquilibriumOptimizer(GraphRewriter):
-    """Apply rules until none applies, innermost terms first.
-
-    rules: a `RuleSet`, or rules in order; at a node the first that applies is taken. budget: how
-    much may happen (see `RunBudget`; max_firings is short for its `firings`); using it up raises
-    `RuleLoopError`, which shows the cycle, and leaves the graph as it was before.
-    """
-
-    def __init__(
-        self,
-        rules: Iterable[Rule],
-        name: str = "equilibrium",
-        max_firings: int | None = None,
-        budget: RunBudget | None = None,
-    ) -> None:
-        super().__init__(name)
-        self.rules = rules if isinstance(rules, RuleSet) else RuleSet(rules)
-        self.budget = RunBudget.of(budget, max_firings)
-
-    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
-        work = Worklist(fgraph, self.rules, self.budget, trace, result)
-        try:
-            fgraph.agenda = work.heap
-            fgraph.lets_go = trace is None and fgraph.owns_nodes and not fgraph.features
-            work.execute(work.order())
-        finally:
-            fgraph.order.raised = fgraph.agenda = None
-            fgraph.lets_go = False
-
-
-class Worklist(Run):
+class Innermost(Run):
     """A run that visits the lowest node first of those that may have something to match."""
 
-    def __init__(
-        self, fgraph: Any, rules: RuleSet, budget: RunBudget, trace: Trace | None, result: Result
-    ) -> None:
-        super().__init__(fgraph, rules, budget, trace, result)
-        self.heap: list[tuple[int, int, Apply]] = []
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
         self.ripples: dict[Apply, int] = {}
 
     def order(self) -> Iterator[Apply]:
@@ -73,7 +41,7 @@ class Worklist(Run):
         )  # fmt: skip
         order, levels = fgraph.order.arranged()
         raised = fgraph.order.raised = []  # empty: levels are what they were
-        queued, ripples = fgraph.queued, self.ripples
+        queued, ripples = self.queued, self.ripples
         queued.update(order)
         i, n = 0, len(order)
         while i < n or heap:
@@ -108,7 +76,7 @@ class Worklist(Run):
             reach = max(reach, self.dispatch.reach(node.op))
         if not reach:
             return
-        clients, queued = self.fgraph.clients, self.fgraph.queued
+        clients, queued = self.fgraph.clients, self.queued
         for out in node.outputs:
             for client in clients[out]:
                 if reach > 1:
@@ -117,40 +85,15 @@ class Worklist(Run):
                     self.fgraph.schedule(client)
 
 
-class OutermostOptimizer(EquilibriumOptimizer):
-    """Apply rules until none applies, outermost terms first: a rule fires at a node only if none
-    applies to anything that is computed from it. What is not needed is then never worked on, so
-    this ends where innermost rewriting may not (lazy lists).
-    """
-
-    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
-        work = FromAbove(fgraph, self.rules, self.budget, trace, result)
-        try:
-            fgraph.agenda = work.inbox
-            fgraph.lets_go = trace is None and fgraph.owns_nodes and not fgraph.features
-            fgraph.order.raised = work.raised
-            work.execute(work.order())
-        finally:
-            fgraph.order.raised = fgraph.agenda = None
-            fgraph.lets_go = False
-
-
-class FromAbove(Run):
+class Outermost(Run):
     """A run that visits the highest node first."""
-
-    def __init__(
-        self, fgraph: Any, rules: RuleSet, budget: RunBudget, trace: Trace | None, result: Result
-    ) -> None:
-        super().__init__(fgraph, rules, budget, trace, result)
-        self.inbox: list[tuple[int, int, Apply]] = []  # what the graph wants to be visited
-        self.raised: list[Apply] = []  # nodes that stand higher than when they were put on the heap
 
     def order(self) -> Iterator[Apply]:
         """Yield live nodes, the highest level first. After each firing the graph is settled, so
         that what is above is tried again before what is below.
         """
-        fgraph, inbox, raised = self.fgraph, self.inbox, self.raised
-        level, queued = fgraph.order.level, fgraph.queued
+        fgraph, inbox, level, queued = self.fgraph, self.heap, self.level, self.queued
+        raised = fgraph.order.raised = list[Apply]()  # they stand higher than the heap says
         nodes = fgraph.toposort()
         queued.update(nodes)
         heap = [(-level[node], i, node) for i, node in enumerate(reversed(nodes))]
@@ -191,3 +134,37 @@ class FromAbove(Run):
                         for client in fgraph.clients[out]:
                             above[client] = max(left - 1, above.get(client, 0))
             rising = above
+
+
+class EquilibriumOptimizer(GraphRewriter):
+    """Apply rules until none applies, innermost terms first.
+
+    rules: a `RuleSet`, or rules in order; at a node the first that applies is taken. budget: how
+    much may happen (see `RunBudget`; max_firings is short for its `firings`); using it up raises
+    `RuleLoopError`, which shows the cycle, and leaves the graph as it was before.
+    """
+
+    kind: type[Run] = Innermost
+
+    def __init__(
+        self,
+        rules: Iterable[Rule],
+        name: str = "equilibrium",
+        max_firings: int | None = None,
+        budget: RunBudget | None = None,
+    ) -> None:
+        super().__init__(name)
+        self.rules = rules if isinstance(rules, RuleSet) else RuleSet(rules)
+        self.budget = RunBudget.of(budget, max_firings)
+
+    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+        self.kind(fgraph, self.rules, self.budget, trace, result).execute()
+
+
+class OutermostOptimizer(EquilibriumOptimizer):
+    """Apply rules until none applies, outermost terms first: a rule fires at a node only if none
+    applies to anything that is computed from it. What is not needed is then never worked on, so
+    this ends where innermost rewriting may not (lazy lists).
+    """
+
+    kind = Outermost

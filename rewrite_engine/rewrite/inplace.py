@@ -22,6 +22,7 @@ from rewrite_engine.graph.destroyhandler import named
 from rewrite_engine.graph.memory import Roots, memory_of, written
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.worklist import Worklist
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.lastness import Paths, Search
 from rewrite_engine.rewrite.result import Result, StopReason
@@ -81,7 +82,7 @@ class InplaceOptimizer(GraphRewriter):
 
     def insert(self, fgraph: Any, chosen: dict[Apply, Op], trace: Trace | None) -> None:
         """Put the versions that overwrite in the places of the others; settle the graph once."""
-        agenda, fgraph.agenda = fgraph.agenda, []  # so that no replacement settles the graph
+        fgraph.worklist = Worklist()  # so that no replacement settles the graph
         order, name = fgraph.order, self.rule_name
         try:
             for node in sorted(chosen, key=order.level.__getitem__):
@@ -99,8 +100,7 @@ class InplaceOptimizer(GraphRewriter):
                     if trace.attempts:
                         trace.tried(name, node, "fired", None, 0.0)
         finally:
-            fgraph.agenda = agenda
-            fgraph.queued.clear()
+            fgraph.worklist = None
             fgraph.flush()
 
     def tell(self, choice: Choice, trace: Trace) -> None:

@@ -12,6 +12,7 @@ from rewrite_engine.match.emit import Function
 from rewrite_engine.match.rule import Rule
 
 if TYPE_CHECKING:
+    from rewrite_engine.rewrite.budget import Account
     from rewrite_engine.rewrite.trace import Trace
 
 
@@ -74,6 +75,7 @@ class Result:
     feature's class. parts: the results of what it is made of. note: more on why it stopped.
     taken_back_by: the driver that put the graph back to where it was before, if one did. place: the
     op whose graph it was, if it was an inner one (its phases are called "canonicalize in f").
+    within: what a repetition around it has left of its budget, while it runs.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Result:
     note: str = ""
     taken_back_by: str | None = None
     place: str = ""
+    within: Account | None = field(default=None, repr=False)
 
     @property
     def rules(self) -> dict[str, RuleStats]:

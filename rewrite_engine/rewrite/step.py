@@ -1,11 +1,11 @@
 """One step: take what a rule returned for a node, check it, and put it into the graph, or leave
-the graph alone. `Referee` takes back what a feature of the graph does not want.
+the graph alone. `Validator` takes back what a feature of the graph does not want.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from operator import is_
 from typing import Any
 
@@ -23,6 +23,7 @@ from rewrite_engine.errors import (
     TypeMismatchError,
     message,
 )
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import History
 from rewrite_engine.graph.memory import Unguarded
 from rewrite_engine.graph.node import Apply, Variable
@@ -63,7 +64,7 @@ class Derived:
         self.steps = steps
 
 
-def put(fgraph: Any, node: Apply, rule: Any, result: Any, trace: Trace | None) -> bool:
+def put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any, trace: Trace | None) -> bool:
     """Check what a rule returned and put it in; True if the graph changed. Raises `Refusal`, and
     errors that say what is wrong with it; the graph is then as before.
     """
@@ -88,7 +89,7 @@ def default_of(node: Apply, rule: Any) -> Variable:
 
 
 def fire(
-    fgraph: Any, node: Apply, old: Variable, rule: Any, new: Variable, trace: Trace | None
+    fgraph: FunctionGraph, node: Apply, old: Variable, rule: Any, new: Variable, trace: Trace | None
 ) -> bool:
     """Replace one output; False if that changes nothing."""
     if new is old or not is_used(fgraph, old):
@@ -97,7 +98,6 @@ def fire(
         check_type(rule, old, new)
     if trace is None:
         return fgraph.replace(old, new, rule) is not old
-    look_out(fgraph, [new])
     trace.about(node, new, old)
     own = fgraph.replace(old, new, rule)
     if own is old:
@@ -106,7 +106,9 @@ def fire(
     return True
 
 
-def put_derived(fgraph: Any, node: Apply, rule: Any, result: Derived, trace: Trace | None) -> bool:
+def put_derived(
+    fgraph: FunctionGraph, node: Apply, rule: Any, result: Derived, trace: Trace | None
+) -> bool:
     """Put in what the last step of a strategy made; a trace is told of every step."""
     inner, new = result.steps[-1]
     if len(result.steps) > 1 and not isinstance(new, Variable):
@@ -117,31 +119,28 @@ def put_derived(fgraph: Any, node: Apply, rule: Any, result: Derived, trace: Tra
         )
     if trace is None:
         return put(fgraph, node, inner, new, None)
-    if isinstance(new, Variable):
-        look_out(fgraph, [new])
+    told, own, old = trace.count, None, None
     trace.go(rule.name)
     try:
         if len(result.steps) == 1:
             return put(fgraph, node, inner, new, trace)
-        told = trace.count
-        old = default_of(node, rule)
-        before: Any = old
+        before: Any = (old := default_of(node, rule))
         for step, made in result.steps[:-1]:
             trace.about(before.owner, made, before)
             trace.fired(step)
             before = made
         trace.about(before.owner, new, before)
         own = fgraph.replace(old, new, inner)
-        if own is old:
-            trace.forget(told)
-            return False
-        trace.fired(inner, own)
-        return True
+        if own is not old:
+            trace.fired(inner, own)
+        return own is not old
     finally:
+        if len(result.steps) > 1 and (own is None or own is old):
+            trace.forget(told)
         trace.gone()
 
 
-def look_out(fgraph: Any, terms: Iterable[Variable]) -> None:
+def look_out(fgraph: FunctionGraph, terms: Iterable[Variable]) -> None:
     """Raise `Unguarded`, before anything is put in or told, if new terms overwrite something."""
     if fgraph.guard is None:
         if any(node.op.destroy_map for node in toposort(terms, fgraph.clients)):
@@ -159,12 +158,14 @@ def unfit(old: Variable, new: Variable) -> str:
     return f"{old!r} has type {old.type}, what should replace it has {new.type}"
 
 
-def is_used(fgraph: Any, v: Variable) -> bool:
+def is_used(fgraph: FunctionGraph, v: Variable) -> bool:
     """Whether a variable has clients in the graph, or is an output."""
     return bool(fgraph.clients.get(v)) or v in fgraph.out_uses
 
 
-def fire_all(fgraph: Any, node: Apply, rule: Any, result: Any, trace: Trace | None) -> bool:
+def fire_all(
+    fgraph: FunctionGraph, node: Apply, rule: Any, result: Any, trace: Trace | None
+) -> bool:
     """Replace the outputs of a node by a list (None: not used), or whatever a mapping says."""
     if isinstance(result, Mapping):
         pairs = [(old, new) for old, new in result.items() if isinstance(old, Variable)]
@@ -193,7 +194,7 @@ def fire_all(fgraph: Any, node: Apply, rule: Any, result: Any, trace: Trace | No
             trace.gone()
 
 
-class Referee:
+class Validator:
     """Puts in what rules propose, and takes it back where a feature of the graph refuses it
     (`Feature.on_validate` raises `InconsistencyError`).
 
@@ -202,7 +203,7 @@ class Referee:
     has failed.
     """
 
-    def __init__(self, fgraph: Any) -> None:
+    def __init__(self, fgraph: FunctionGraph) -> None:
         self.fgraph = fgraph
         self.history = History()
         self.refused: dict[tuple[Apply, Any], tuple[tuple[Any, ...], Exception]] = {}
@@ -211,53 +212,37 @@ class Referee:
         """The run begins."""
         self.fgraph.attach_feature(self.history)
 
-    @classmethod
-    def called_in(cls, fgraph: Any, referee: Referee | None) -> Referee:
-        """A referee for a graph in which something will be overwritten from here on."""
-        fresh, fgraph.fresh = fgraph.fresh, None
-        fgraph.lets_go = False  # what leaves may have to come back
-        fgraph.watch()
-        fgraph.fresh = fresh
-        if referee is None:
-            referee = cls(fgraph)
-            referee.enter()
-        return referee
-
     def leave(self) -> None:
         """The run is over."""
         self.fgraph.remove_feature(self.history)
 
     def put(self, node: Apply, rule: Any, result: Any, trace: Trace | None) -> bool:
-        """Like the function `put`; raises `Refusal` also where a feature refuses. Under a trace it
-        is tried first and told only if it is accepted.
-        """
-        fgraph = self.fgraph
+        """Like the function `put`; raises `Refusal` also where a feature refuses."""
         known = self.refused.get((node, rule))
         if known is not None and all(map(is_, known[0], node.inputs)):
             raise known[1]
-        inputs = node.inputs
+        fgraph, inputs = self.fgraph, node.inputs
+        assert fgraph.worklist is not None
+        fresh = fgraph.worklist.fresh
+        fgraph.flush()
+        del self.history.log[:]
+        before, told = len(fresh), 0 if trace is None else trace.count
+        changed = valid = False
         try:
-            changed = self._try(node, rule, result, keep=trace is None)
+            changed = put(fgraph, node, rule, result, trace)
+            self._ask(fresh[before:])
+            valid = True
         except (Refusal, InconsistencyError) as no:
             if getattr(no, "feature", self) is not None:
                 self.refused[node, rule] = inputs, no
             raise
-        return put(fgraph, node, rule, result, trace) if changed and trace is not None else changed
-
-    def _try(self, node: Apply, rule: Any, result: Any, keep: bool) -> bool:
-        fgraph = self.fgraph
-        fgraph.flush()
-        del self.history.log[:]
-        before, made = set(fgraph.fresh), made_by(result)
-        old = default_of(node, rule) if isinstance(made, Variable) else None
-        changed, valid = False, False
-        try:
-            changed = put(fgraph, node, rule, result, None)
-            self._ask([new for new in fgraph.fresh if new not in before])
-            valid = True
         finally:
-            if changed and not (valid and keep):
-                self._take_back(old, made, before)
+            if not valid and trace is not None:
+                trace.forget(told)
+            if changed and not valid:
+                made = made_by(result)
+                old = default_of(node, rule) if isinstance(made, Variable) else None
+                self._take_back(old, made, fresh[before:])
         return changed
 
     def _ask(self, new: Iterable[Apply]) -> None:
@@ -276,7 +261,7 @@ class Referee:
                     raise  # what the rule itself wants to overwrite
                 raise Refusal(str(error), type(feature).__name__) from error
 
-    def _take_back(self, old: Any, result: Any, before: set[Apply]) -> None:
+    def _take_back(self, old: Any, result: Any, new: Collection[Apply]) -> None:
         """Undo the last replacement. One new node in the place of one output is replaced by it
         again, which costs its clients; else the history is gone back, which costs the graph.
         """
@@ -284,8 +269,7 @@ class Referee:
         fgraph.flush()
         owner = result.owner if isinstance(result, Variable) else None
         simple = (
-            owner in fgraph.fresh
-            and owner not in before
+            owner in new
             and result in fgraph.clients
             and result.type is old.type
             and not any(isinstance(what, Variable) for what, _, _ in self.history.log)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
@@ -36,16 +37,28 @@ class WalkingOptimizer(GraphRewriter):
         self.order = order
         self.budget = RunBudget.of(budget)
 
-    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
-        nodes = fgraph.toposort()
-        if self.order == "out_to_in":
-            nodes.reverse()
-        result.stopped = StopReason.PASSED
-        Run(fgraph, self.rules, self.budget, trace, result).execute(still_there(fgraph, nodes))
+    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+        Walk(self.order == "out_to_in", fgraph, self.rules, self.budget, trace, result).execute()
 
 
-def still_there(fgraph: Any, nodes: Iterable[Apply]) -> Iterator[Apply]:
-    """Those of the nodes that are in the graph when their turn comes."""
-    for node in nodes:
-        if node in fgraph:
-            yield node
+class Walk(Run):
+    """A run that visits each node once that is still there when its turn comes."""
+
+    defers = False
+
+    def __init__(self, backwards: bool, *args: Any) -> None:
+        super().__init__(*args)
+        self.backwards = backwards
+
+    def order(self) -> Iterator[Apply]:
+        nodes = self.fgraph.toposort()
+        self.result.stopped = StopReason.PASSED
+        for node in reversed(nodes) if self.backwards else nodes:
+            if node in self.level:
+                yield node
+
+    def entered(self, node: Apply, level: int) -> None:
+        self.fresh.append(node)
+
+    def schedule(self, node: Apply, level: int) -> None:
+        """It is not visited again."""

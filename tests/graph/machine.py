@@ -23,6 +23,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.graph.worklist import Worklist
 from tests.toy import Scale, add, const, divmod_, exp, mul, neg, num, pos, sin, sub
 
 Pick = Callable[[Sequence[Any]], Any]
@@ -205,7 +206,7 @@ class Machine:
     def replace(self) -> None:
         old, new = self.pick(self.live()), self.new_term()
         self.seen.update(dict.fromkeys(self.live()))
-        if self.fgraph.agenda is None:
+        if self.fgraph.worklist is None:
             self.settled_replace(old, new)
         else:
             self.deferred_replace(old, new)
@@ -333,33 +334,32 @@ class Machine:
     def drive(self) -> None:
         """Begin, or end, a time in which replacements wait to be settled."""
         fgraph = self.fgraph
-        if fgraph.agenda is None:
-            fgraph.agenda = []
+        if fgraph.worklist is None:
+            fgraph.worklist = Worklist()
             return
         before = self.outputs()
-        for _, _, node in sorted(fgraph.agenda, key=lambda entry: entry[:2]):
-            if node in fgraph.queued:
+        for _, _, node in sorted(fgraph.worklist.heap, key=lambda entry: entry[:2]):
+            if node in fgraph.worklist.queued:
                 assert node in fgraph.order.level
-                fgraph.queued.discard(node)
+                fgraph.worklist.queued.discard(node)
                 fgraph.settle(node)
         self.check_queue()
         fgraph.flush()
-        fgraph.agenda = None
-        fgraph.queued.clear()
+        fgraph.worklist = None
         assert self.outputs() == before
 
     def check_queue(self) -> None:
-        """What is queued lives and is in the agenda; what is dirty is queued."""
+        """What is queued lives and is on the heap; what is dirty is queued."""
         fgraph = self.fgraph
-        if fgraph.agenda is None:
+        if fgraph.worklist is None:
             return
-        assert fgraph.queued <= {node for _, _, node in fgraph.agenda}
-        assert fgraph.queued <= set(fgraph.order.level)
+        assert fgraph.worklist.queued <= {node for _, _, node in fgraph.worklist.heap}
+        assert fgraph.worklist.queued <= set(fgraph.order.level)
 
     def check(self) -> None:
         fgraph = self.fgraph
-        if fgraph.agenda is not None:
-            assert set(fgraph.dirty) <= fgraph.queued
+        if fgraph.worklist is not None:
+            assert set(fgraph.dirty) <= fgraph.worklist.queued
             self.check_queue()
             if self.pick(range(3)):
                 return

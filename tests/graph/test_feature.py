@@ -10,6 +10,7 @@ from rewrite_engine.errors import CycleError, InconsistencyError
 from rewrite_engine.graph.feature import AlreadyThere, Feature, overridden
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.worklist import Worklist
 from tests.toy import add, exp, log, neg, num, pos, sin
 
 
@@ -110,7 +111,7 @@ def test_a_refused_replacement_ends_as_it_began() -> None:
 def test_with_a_driver_edges_are_told_when_they_are_settled() -> None:
     x, y = num("x"), num("y")
     fgraph, feature = watched(exp(sin(x)), y)
-    fgraph.agenda = []
+    fgraph.worklist = Worklist()
     fgraph.replace(x, y)
     assert feature.heard == []
     fgraph.flush()
@@ -209,7 +210,7 @@ def test_a_clone_is_a_new_feature_of_the_class() -> None:
 def test_attaching_settles_what_waits() -> None:
     x, y = num("x"), num("y")
     fgraph = FunctionGraph([x, y], [sin(x)], clone=False)
-    fgraph.agenda = []
+    fgraph.worklist = Worklist()
     fgraph.replace(x, y)
     feature = Log()
     fgraph.attach_feature(feature)

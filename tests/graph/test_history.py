@@ -17,6 +17,7 @@ from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import History, ReplaceValidate
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.worklist import Worklist
 from tests.toy import add, const, divmod_, exp, log, mul, neg, num, overwrite, pos, sin
 
 x, y, p = num("x"), num("y"), pos("p")
@@ -120,26 +121,28 @@ def test_a_node_that_left_and_came_back_changed_is_as_it_was() -> None:
 def test_what_waits_is_settled_before_going_back() -> None:
     fgraph, history = graph(exp(sin(x)), log(neg(sin(x))))
     before = state(fgraph)
-    fgraph.agenda = []
+    fgraph.worklist = Worklist()
     fgraph.replace(x, y)
     fgraph.replace(fgraph.outputs[1], y)
     history.revert(fgraph)
     assert state(fgraph) == before
     assert not fgraph.dirty
-    assert fgraph.queued <= set(fgraph.apply_nodes)
-    assert fgraph.queued <= {node for _, _, node in fgraph.agenda}
+    assert fgraph.worklist.queued <= set(fgraph.apply_nodes)
+    assert fgraph.worklist.queued <= {node for _, _, node in fgraph.worklist.heap}
 
 
 def test_a_driver_visits_what_is_there_again_and_keeps_its_containers() -> None:
     fgraph, history = graph(exp(sin(x)))
-    agenda = fgraph.agenda = []
+    worklist = fgraph.worklist = Worklist()
+    heap = worklist.heap
     level, table, clients, dirty = fgraph.order.level, fgraph.table, fgraph.clients, fgraph.dirty
     fgraph.replace(fgraph.outputs[0], p)
     fgraph.flush()
-    assert fgraph.queued == set()
+    assert fgraph.worklist.queued == set()
     history.revert(fgraph)
-    assert fgraph.queued == set(fgraph.apply_nodes)
-    assert fgraph.agenda is agenda
+    assert fgraph.worklist.queued == set(fgraph.apply_nodes)
+    assert fgraph.worklist is worklist
+    assert worklist.heap is heap
     assert (fgraph.order.level, fgraph.table) == (level, table)
     assert fgraph.order.level is level
     assert fgraph.clients is clients

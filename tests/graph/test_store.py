@@ -10,6 +10,7 @@ from rewrite_engine.errors import CycleError, MissingInputError, TypeMismatchErr
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import equal_computations
+from rewrite_engine.graph.worklist import Worklist
 from tests.toy import add, const, divmod_, exp, log, mul, neg, num, pos, sin, sub
 
 x, y, p = num("x"), num("y"), pos("p")
@@ -281,7 +282,7 @@ def test_a_wide_node_is_rebuilt_once_with_a_driver(eager: bool) -> None:
     xs = [num() for _ in range(n)]
     fgraph = FunctionGraph(xs, [add(*[sin(v) for v in xs])], clone=False)
     if not eager:
-        fgraph.agenda = []
+        fgraph.worklist = Worklist()
     start = time.perf_counter()
     for a in fgraph.outputs[0].owner.inputs:
         fgraph.replace(a, neg(a.owner.inputs[0]))

@@ -1,6 +1,4 @@
-"""`FunctionGraph` with a driver: replacements wait in `dirty`, nodes to visit in `agenda` and
-`queued`.
-"""
+"""`FunctionGraph` with a driver: replacements wait in `dirty`, nodes to visit in its `Worklist`."""
 
 from __future__ import annotations
 
@@ -11,6 +9,7 @@ import pytest
 
 from rewrite_engine.errors import CycleError, MissingInputError
 from rewrite_engine.graph.replace import substitute
+from rewrite_engine.graph.worklist import Worklist
 from tests.graph.test_store import computes, graph, p, x, y
 from tests.toy import add, exp, log, neg, num, sin, sub
 
@@ -20,10 +19,10 @@ def test_a_driver_settles_nodes_when_it_visits_them() -> None:
     b = exp(a)
     c = neg(b)
     fgraph = graph(c)
-    fgraph.agenda = []
+    fgraph.worklist = Worklist()
     fgraph.replace(a, y)
     assert list(fgraph.dirty) == [b.owner]
-    assert fgraph.queued == {b.owner}
+    assert fgraph.worklist.queued == {b.owner}
     assert b.owner.inputs == (a,)
     assert fgraph.present_inputs(b.owner) == (y,)
     assert fgraph.get_clients(y) == [(b.owner, 0)]
@@ -36,52 +35,53 @@ def test_a_driver_settles_nodes_when_it_visits_them() -> None:
 def test_settle_says_whether_the_node_is_still_there() -> None:
     a, b = exp(x), exp(y)
     fgraph = graph(a, neg(b))
-    fgraph.agenda = []
+    fgraph.worklist = Worklist()
     fgraph.replace(y, x)
     assert not fgraph.settle(b.owner)
     assert b.owner not in fgraph
-    assert fgraph.queued == {fgraph.outputs[1].owner}
+    assert fgraph.worklist.queued == {fgraph.outputs[1].owner}
     assert computes(fgraph, exp(x), neg(exp(x)))
 
 
 def test_new_nodes_are_queued_and_dead_ones_are_not() -> None:
     a = sin(x)
     fgraph = graph(exp(a))
-    fgraph.agenda = []
+    fgraph.worklist = Worklist()
     new = fgraph.replace(a, neg(log(x)))
-    assert fgraph.queued == {new.owner, new.owner.inputs[0].owner, fgraph.outputs[0].owner}
+    own = {new.owner, new.owner.inputs[0].owner, fgraph.outputs[0].owner}
+    assert fgraph.worklist.queued == own
     fgraph.replace(new, x)
-    assert fgraph.queued == {fgraph.outputs[0].owner}
+    assert fgraph.worklist.queued == {fgraph.outputs[0].owner}
 
 
-def test_flushing_leaves_the_agenda_of_the_driver_consistent() -> None:
+def test_flushing_leaves_the_worklist_of_the_driver_consistent() -> None:
     a, b = sin(x), sin(y)
     fgraph = graph(exp(a), exp(b), neg(b))
-    fgraph.agenda = []
+    fgraph.worklist = Worklist()
     fgraph.replace(x, y)
     fgraph.flush()
     assert not fgraph.dirty
-    assert fgraph.queued <= set(fgraph.apply_nodes)
-    assert fgraph.queued <= {node for _, _, node in fgraph.agenda}
+    assert fgraph.worklist.queued <= set(fgraph.apply_nodes)
+    assert fgraph.worklist.queued <= {node for _, _, node in fgraph.worklist.heap}
     assert computes(fgraph, exp(b), exp(b), neg(b))
 
 
 def test_a_refused_replacement_leaves_no_node_queued() -> None:
     a = sin(x)
     fgraph = graph(exp(a))
-    fgraph.agenda = []
+    fgraph.worklist = Worklist()
     with pytest.raises(CycleError):
         fgraph.replace(a, log(fgraph.outputs[0]))
     with pytest.raises(MissingInputError):
         fgraph.replace(a, add(neg(x), num("z")))
-    assert fgraph.queued == set()
+    assert fgraph.worklist.queued == set()
     assert not fgraph.dirty
 
 
 def test_a_waiting_node_is_not_found_under_its_old_inputs() -> None:
     """neg(x) waits to become neg(exp(y)); a new neg(x) is another node."""
     fgraph = graph(neg(x), sin(p), x)
-    fgraph.agenda = []
+    fgraph.worklist = Worklist()
     fgraph.replace(fgraph.outputs[0].owner.inputs[0], exp(y))
     fgraph.replace(fgraph.outputs[1], neg(x))
     assert computes(fgraph, neg(exp(y)), neg(x), exp(y))
@@ -89,7 +89,7 @@ def test_a_waiting_node_is_not_found_under_its_old_inputs() -> None:
 
 def test_replacements_may_be_undone_before_they_are_settled() -> None:
     fgraph = graph(sub(x, y))
-    fgraph.agenda = []
+    fgraph.worklist = Worklist()
     for old, new in ((x, p), (y, x), (x, y)):
         fgraph.replace(old, new)
     assert computes(fgraph, sub(p, y))
@@ -98,7 +98,7 @@ def test_replacements_may_be_undone_before_they_are_settled() -> None:
 def test_a_dirty_node_is_pruned_with_its_present_inputs() -> None:
     a, b = sin(x), log(y)
     fgraph = graph(exp(a), neg(b))
-    fgraph.agenda = []
+    fgraph.worklist = Worklist()
     fgraph.replace(a, b)
     fgraph.replace(fgraph.outputs[0], p)
     assert not fgraph.dirty

@@ -86,8 +86,7 @@ def test_a_loop_is_named_and_the_graph_is_as_before(case: Any, traced: bool) -> 
     assert info.value.result.stopped in (StopReason.BUDGET, StopReason.LOOP)
     assert (info.value.result.firings, info.value.result.taken_back > 0) == (0, True)
     assert info.value.result.nodes_after == len(graph)
-    assert graph.agenda is None
-    assert graph.fresh is None
+    assert graph.worklist is None
     assert not graph.on_change_type
 
 
@@ -246,7 +245,7 @@ def test_what_is_done_is_kept_if_so_wished() -> None:
         assert result.firings == 49
         assert brief(graph.outputs[0]) == "g(x)"
         graph.check_integrity()
-        assert graph.agenda is None
+        assert graph.worklist is None
     graph = FunctionGraph([x], [f(x)])
     both = SequentialOptimizer(
         [EquilibriumOptimizer([wrap], budget=RunBudget(on_budget="stop")),

@@ -129,7 +129,7 @@ def test_the_collector_comes_back_after_errors() -> None:
     with pytest.raises(KeyboardInterrupt):
         EquilibriumOptimizer([fails]).rewrite(graph)
     assert gc.isenabled()
-    assert graph.agenda is None
+    assert graph.worklist is None
     graph.check_integrity()
     with pytest.raises(ValueError), paused_collector(), paused_collector():
         raise ValueError

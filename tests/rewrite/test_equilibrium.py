@@ -262,7 +262,7 @@ def test_rules_without_an_end_are_named(rules: Any) -> None:
     assert len(text) < 4000
     graph.check_integrity()
     assert gc.isenabled() == enabled
-    assert graph.agenda is None
+    assert graph.worklist is None
 
 
 def test_the_default_budget_grows_with_the_graph() -> None:

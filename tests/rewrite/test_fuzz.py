@@ -26,8 +26,7 @@ from tests.toy import sub
 def check(graph: FunctionGraph) -> None:
     graph.check_integrity()
     assert gc.isenabled()
-    assert graph.agenda is None
-    assert not graph.queued
+    assert graph.worklist is None
     assert set(toposort(graph.outputs)) == set(graph.apply_nodes)
 
 

@@ -111,7 +111,6 @@ def test_a_repeated_driver_tells_of_its_loop() -> None:
         assert info.value.result.stopped is StopReason.LOOP
         assert 0 < info.value.result.taken_back < 100
         assert graph.outputs[0].owner.inputs[0].owner.op is f
-        assert graph.account is None
         graph.check_integrity()
 
 

@@ -16,13 +16,14 @@ from typing import Any
 from rewrite_engine.errors import RuleLoopError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import origin_line, user_origin
+from rewrite_engine.graph.worklist import Worklist
 from rewrite_engine.match.claim import Claim
 from rewrite_engine.match.explain import Diagnosis
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.outline import Outline
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.rewrite.loop import operands_of, turn_of
-from rewrite_engine.rewrite.loop.story import text_of
+from rewrite_engine.rewrite.loop.cycle import text_of
 from rewrite_engine.rewrite.result import RuleStats
 from rewrite_engine.rewrite.step import Derived, default_of, unfit
 
@@ -76,7 +77,7 @@ class Strategy(Rule):
     @cached_property
     def apply(self) -> Callable[[Any, Apply], Any]:
         def apply(fgraph: Any, node: Apply) -> Any:
-            tally = getattr(fgraph, "tally", None)
+            tally = work_on(fgraph).tally
             if tally is None or self.name not in tally:
                 steps = self.steps(fgraph, node)
                 return Derived(steps) if steps else None
@@ -174,13 +175,21 @@ def _asked_by() -> str:
     return "" if frame is None else frame.f_globals.get("__name__", "")
 
 
+NO_WORK = Worklist()
+
+
+def work_on(fgraph: Any) -> Worklist:
+    """What the driver keeps that is at work on a graph; of none, an empty one."""
+    return getattr(fgraph, "worklist", None) or NO_WORK
+
+
 def steps_of(part: Rule, fgraph: Any, node: Apply) -> Steps | None:
     """What one part does at a node."""
     if not part.is_for(node):
         return None if getattr(part, "fails", True) else []
     if isinstance(part, Strategy):
         return part.steps(fgraph, node)
-    tally, tries = getattr(fgraph, "tally", None), getattr(fgraph, "tries", None)
+    tally, tries = work_on(fgraph).tally, work_on(fgraph).tries
     stats = RuleStats() if tally is None else tally.setdefault(part.name, RuleStats())
     stats.calls += 1
     found: Steps | None = None
@@ -274,7 +283,7 @@ class Seq(Strategy):
     def steps(self, fgraph: Any, node: Apply) -> Steps | None:
         done: Steps = []
         here: Apply | None = node
-        tries = getattr(fgraph, "tries", None)
+        tries = work_on(fgraph).tries
         start = 0 if tries is None else tries.inside
         for part in self.parts:
             found = None if here is None else steps_of(part, fgraph, here)
@@ -383,7 +392,7 @@ class Where(Strategy):
     def steps(self, fgraph: Any, node: Apply) -> Steps | None:
         if self.condition(fgraph, node):
             return steps_of(self.parts[0], fgraph, node)
-        tries = getattr(fgraph, "tries", None)
+        tries = work_on(fgraph).tries
         if tries is not None:
             no = Diagnosis(False, self.what, self.refusal)
             tries.within(self, node, "failed", no, 0.0)

@@ -40,8 +40,7 @@ def graph() -> FunctionGraph:
 
 
 def quiet(one: FunctionGraph) -> None:
-    assert one.agenda is one.fresh is one.tally is one.account is None
-    assert not one.queued
+    assert one.worklist is None
     assert not one.features
     one.check_integrity()
 

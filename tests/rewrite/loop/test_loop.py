@@ -61,7 +61,7 @@ def caught(driver: Any, graph: FunctionGraph) -> Any:
         driver.rewrite(graph)
     assert shape(graph) == before
     graph.check_integrity()
-    assert graph.agenda is graph.fresh is graph.tally is None
+    assert graph.worklist is None
     return info.value
 
 

@@ -1,4 +1,4 @@
-"""`Story`: what happens after a budget has run out, until the cycle is known; the error that tells
+"""`Cycle`: what happens after a budget has run out, until the cycle is known; the error that tells
 it. Only then are terms noted as text.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from rewrite_engine.errors import RuleLoopError
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.rewrite.loop import LONGEST, Rows, period, whole_period
+from rewrite_engine.rewrite.loop import LONGEST, Lineage, Numbering, period, whole_period
 from rewrite_engine.rewrite.step import Derived
 from rewrite_engine.terms.print import (
     ATOM,
@@ -24,101 +24,96 @@ from rewrite_engine.terms.print import (
     write,
 )
 
-STORY = 400  # firings that are noted as text after a budget has run out
-LONG = 16  # firings of a line after the end of a budget that are taken for a loop
+NOTED = 400  # firings that are noted as text after a budget has run out
+LONG = 16  # firings of a lineage after the end of a budget that are taken for a loop
 SHOWN = 24  # of a turn, in the message
-LAST = 12  # of a story without a period
+LAST = 12  # of what has no period
 AGAIN = "the same terms come again and again"
 TEXT, DEPTH, WIDTH = 120, 5, 12  # characters, levels and operands of a term that are shown
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # for subterms, where cutting would hide what changes
 
 
 class Event(NamedTuple):
-    """One step of a firing of a story."""
+    """One step of a firing that is noted."""
 
     rule: str
     before: str
     after: str
 
 
-class Told(NamedTuple):
-    """One firing of a story. nodes: how many the graph had before it."""
+class Noted(NamedTuple):
+    """One firing. nodes: how many the graph had before it."""
 
     steps: tuple[Event, ...]
     nodes: int
 
 
-class Story:
+class Cycle:
     """The firings after a budget has run out: shows the cycle.
 
-    line: the suspected one. Its firings are compared until they repeat; the first `STORY`, or those
-    of one turn, are noted with their terms.
+    lineage: the suspected one. Its firings are compared until they repeat; the first `NOTED`, or
+    those of one turn, are noted with their terms.
     """
 
     def __init__(
-        self, phase: str, why: str, rule: Any, line: list[int], growth: tuple[int, int]
+        self, phase: str, why: str, rule: Any, lineage: Lineage, growth: tuple[int, int]
     ) -> None:
         self.phase = phase
         self.why = why
         self.sure = why == AGAIN
         self.first = [] if rule is None else [rule.name]
         self.places = {} if rule is None else {rule.name: getattr(rule, "where", None)}
-        self.line = line
+        self.lineage = lineage
         self.growth = growth
-        self.patience = max(STORY, min(3 * line[0], LONGEST))
-        self.rows = Rows()
-        self.told: list[Told] = []  # of the line
-        self.others: list[Told] = []
-        self.keys: list[int] = []  # of all firings of the line
+        self.most = max(NOTED, min(3 * lineage[0], LONGEST))
+        self.numbers = Numbering()
+        self.noted: list[Noted] = []  # of the lineage
+        self.others: list[Noted] = []
+        self.keys: list[int] = []  # of all firings of the lineage
         self.names: list[tuple[str, ...]] = []
         self.turn: int | None = None
-        self.wanted = STORY
+        self.wanted = NOTED
         self.count = 0
-        self.now: tuple[list[Told] | None, tuple[str, ...]] = None, ()
+        self.now: tuple[tuple[str, ...], Noted | None, Any] = (), None, None
 
-    def note(self, node: Apply, rule: Any, new: Any, nodes: int, line: list[int] | None) -> Any:
-        """A rule proposes something at a node (of a line) of a graph that has so many nodes."""
-        told = self.told if line is self.line else self.others
+    def note(self, node: Apply, rule: Any, new: Any, nodes: int, lineage: Lineage | None) -> None:
+        """A rule proposes something at a node (of a lineage) of a graph that has so many nodes."""
+        told = self.noted if lineage is self.lineage else self.others
         steps = new.steps if isinstance(new, Derived) else [(rule, new)]
-        self.now = None, tuple([inner.name for inner, _ in steps])
+        names, noted = tuple([inner.name for inner, _ in steps]), None
         if len(told) < self.wanted:
-            self.now = told, self.now[1]
             before = node.outputs[0] if node.outputs else node.op
             events = []
             for inner, made in steps:
                 self.places[inner.name] = getattr(inner, "where", None)
                 events.append(Event(inner.name, *texts_of(before, made)))
                 before = made
-            told.append(Told(tuple(events), nodes))
-        return self.rows.key(node)
+            noted = Noted(tuple(events), nodes)
+        self.now = names, noted, self.numbers.key(node)
 
-    def drop(self) -> None:
-        """The proposal changed nothing."""
-        if self.now[0] is not None:
-            self.now[0].pop()
-        self.now = None, ()
-
-    def taken(self, key: Any, made: Iterable[Apply], line: list[int] | None) -> bool:
-        """The proposal was taken, and made nodes; whether the story is long enough."""
-        self.rows.number_all(made)
+    def taken(self, made: Iterable[Apply], lineage: Lineage | None) -> bool:
+        """The proposal was taken, and made nodes; whether that is enough."""
+        self.numbers.number_all(made)
         self.count += 1
-        (_, names), self.now = self.now, (None, ())
-        if line is not self.line:
-            return self.count >= 2 * self.patience or (not self.keys and self.count >= STORY)
+        names, noted, key = self.now
+        if noted is not None:
+            (self.noted if lineage is self.lineage else self.others).append(noted)
+        if lineage is not self.lineage:
+            return self.count >= 2 * self.most or (not self.keys and self.count >= NOTED)
         self.names.append(names)
-        self.keys.append(self.rows.number_of((names, key)))
+        self.keys.append(self.numbers.number_of((names, key)))
         n = len(self.keys)
         if self.turn is not None:
-            return len(self.told) >= self.turn
-        if n < self.patience and (n < 8 or n & (n - 1)) and n != STORY:
+            return len(self.noted) >= self.turn
+        if n < self.most and (n < 8 or n & (n - 1)) and n != NOTED:
             return False
         self.turn = period(self.keys)
         if self.turn is None:
-            return n >= self.patience or (n >= STORY and self._grows())
+            return n >= self.most or (n >= NOTED and self._grows())
         self.sure = True
-        if n > STORY:
-            self.told, self.wanted = [], self.turn
-        return n <= STORY
+        if n > NOTED:
+            self.noted, self.wanted = [], self.turn
+        return n <= NOTED
 
     def _grows(self) -> bool:
         """Whether the same rules make the graph larger with each turn."""
@@ -127,13 +122,13 @@ class Story:
 
     def _sizes(self, turn: int) -> list[int]:
         """The nodes of the graph turn by turn, if they are more and more."""
-        sizes = [told.nodes for told in self.told[:: max(turn, 1)]][:4]
+        sizes = [told.nodes for told in self.noted[:: max(turn, 1)]][:4]
         return sizes if all(a < b for a, b in pairwise(sizes)) else []
 
     def error(self) -> RuleLoopError:
         """The error that tells it."""
         ours = len(self.keys) > 1 or not self.others
-        told = self.told if ours else self.others
+        told = self.noted if ours else self.others
         turn, head = self.turn, "one turn of the cycle:"
         if turn is None and ours:
             turn = whole_period(self.names)
@@ -254,5 +249,6 @@ def _expand(item: Any, outer: int, letters: Mapping[Any, str]) -> Sequence[Token
 class Stop(BaseException):
     """The run is over before its end. (No `Exception`, so that it is not taken for a rule's.)"""
 
-    def __init__(self, error: RuleLoopError | None = None) -> None:
+    def __init__(self, error: RuleLoopError | None = None, fired: bool = False) -> None:
         self.error = error
+        self.fired = fired  # whether it comes after a firing
