@@ -15,6 +15,7 @@ from typing import Any
 
 from rewrite_engine.errors import CycleError, RuleError, TypeMismatchError
 from rewrite_engine.graph.feature import Feature
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.equation import Equation
@@ -74,7 +75,7 @@ class SaturationOptimizer(GraphRewriter):
         self.node_budget = node_budget
         self.seconds = seconds
 
-    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
         Saturation(self, fgraph, trace, result).run()
 
 
@@ -106,7 +107,7 @@ def preferred(rules: Iterable[Rule]) -> CostModel:
     return max(known, key=known.count) if known else flops
 
 
-def regions(fgraph: Any, rules: Sequence[DataRule]) -> list[list[Apply]]:
+def regions(fgraph: FunctionGraph, rules: Sequence[DataRule]) -> list[list[Apply]]:
     """The nodes that equations speak of, by connected regions, operands first. Small regions that
     use the same variable count as connected: what is in one may be of use in the other.
     """
@@ -173,7 +174,11 @@ class Saturation:
     """One run of a `SaturationOptimizer` on a graph."""
 
     def __init__(
-        self, driver: SaturationOptimizer, fgraph: Any, trace: Trace | None, result: Result
+        self,
+        driver: SaturationOptimizer,
+        fgraph: FunctionGraph,
+        trace: Trace | None,
+        result: Result,
     ) -> None:
         self.driver = driver
         self.fgraph = fgraph
@@ -258,7 +263,7 @@ class Region:
     """A region of a graph, or a part of one, as an e-graph. enode: of each of its variables;
     outputs: what it computes, operands first."""
 
-    def __init__(self, fgraph: Any, nodes: list[Apply]) -> None:
+    def __init__(self, fgraph: FunctionGraph, nodes: list[Apply]) -> None:
         self.fgraph = fgraph
         self.nodes = set(nodes)
         self.outputs: list[Variable] = [v for node in nodes for v in node.outputs]

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import CONSTANT, Constant, Projection, Variable
 
 Children = tuple[int, ...]
@@ -40,7 +41,7 @@ class EGraph:
     where what is known of leaves is kept (None: nowhere).
     """
 
-    def __init__(self, graph: Any = None) -> None:
+    def __init__(self, graph: FunctionGraph | None = None) -> None:
         self.graph = graph
         self.head: list[Any] = []
         self.children: list[Children] = []

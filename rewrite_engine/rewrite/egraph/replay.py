@@ -8,8 +8,8 @@ the next variables that the result is made of as well: these have their own turn
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.explain import Diagnosis
 from rewrite_engine.rewrite.egraph import EGraph, output_of
@@ -24,7 +24,9 @@ DONE = Diagnosis(True)
 class Replay:
     """Brings one graph to the chosen terms. fired: how often each rule fired."""
 
-    def __init__(self, fgraph: Any, egraph: EGraph, choice: Choice, trace: Trace | None) -> None:
+    def __init__(
+        self, fgraph: FunctionGraph, egraph: EGraph, choice: Choice, trace: Trace | None
+    ) -> None:
         self.fgraph = fgraph
         self.egraph = egraph
         self.choice = choice
