@@ -22,7 +22,7 @@ from rewrite_engine.rewrite.egraph.extract import Extractor
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rules.equations import common_factor, matmul_assoc
+from rewrite_engine.rules.equations import common_factor, common_left_matrix, matmul_assoc
 from rewrite_engine.rules.language import Const, Float, Tensor, equation
 from rewrite_engine.rules.language import given as provided
 from rewrite_engine.rules.pipeline import equations
@@ -195,6 +195,20 @@ def test_long_chains_get_the_best_order(n: int) -> None:
     graph = FunctionGraph(None, [chain(sizes)[1]])
     run(graph, [matmul_assoc])
     assert sum(flops(node) for node in graph.apply_nodes) == best_order(sizes)
+
+
+@pytest.mark.parametrize("n", [3, 9])
+def test_changes_that_only_pay_together(n: int) -> None:
+    """Each sum multiplied out alone costs what it saves; all of them save a third of the rest."""
+    k, *xs = [pt.matrix(f"m{i}", shape=(50, 50)) for i in range(n + 1)]
+    sums = [k @ (xs[i] + xs[(i + 1) % n]) for i in range(n)]
+    graph = FunctionGraph([k, *xs], [*sums, *[k @ x for x in xs[::3]]])
+    given = numbers(graph)
+    plain = computed(graph, given)
+    run(graph, [common_left_matrix])
+    assert [str(node.op) for node in graph.apply_nodes].count("dot") == n
+    for found, wanted in zip(computed(graph, given), plain, strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-10)
 
 
 def test_several_at_once_in_one_graph() -> None:

@@ -61,17 +61,13 @@ class Extractor:
         were: the first `original` e-nodes, all of them needed.
         """
         start = sum({self.node[n]: self.price[n] for n in range(original)}.values())
-        found: Choice = {}
+        own: Choice = {}
         for n in range(original):
-            found.setdefault(self.egraph.find(n), n)
-        cost = self.total(found, roots)
+            own.setdefault(self.egraph.find(n), n)
         self.trees = self._trees()
-        for choice in (self.trees, self._sets()):
-            amount = self.total(choice, roots)
-            if amount < cost:
-                found, cost = choice, amount
-        found, cost = self._improved(found, cost, roots, until)
-        return found if cost < start else None
+        best = min((own, self.trees, self._sets()), key=lambda choice: self.total(choice, roots))
+        best = self._improved(best, roots, until)
+        return best if self.total(best, roots) < start else None
 
     def total(self, choice: Choice, roots: Iterable[int]) -> float:
         """What the chosen e-nodes cost together; infinite if one of them would need itself."""
@@ -160,24 +156,27 @@ class Extractor:
                     waiting.add(p)
                     todo.append(p)
 
-    def _improved(
-        self, choice: Choice, cost: float, roots: Sequence[int], until: float
-    ) -> tuple[Choice, float]:
-        """Change the e-node of one e-class at a time while that helps, or those of all outputs of a
-        node."""
+    def _improved(self, best: Choice, roots: Sequence[int], until: float) -> Choice:
+        """Change the e-node of one e-class at a time, or those of all outputs of a node, as long as
+        that helps. When it does no more, changes that cost the same are followed: two may help
+        together.
+        """
+        choice, cost = best, self.total(best, roots)
         tries = CHANGES
-        again = True
-        while again:
-            again = False
+        helped, ties = True, False
+        while helped or not ties:
+            helped, ties = False, not helped
             for c in self.order(choice, roots) or ():
                 for n in self.egraph.members(c):
                     if n == choice[c]:
                         continue
                     tries -= 1
                     if tries < 0 or perf_counter() > until:
-                        return choice, cost
+                        return best
                     other = self.trees | choice | self.outputs.get(self.node[n], {}) | {c: n}
                     amount = self.total(other, roots)
+                    if amount < cost or (ties and amount == cost):
+                        choice = other
                     if amount < cost:
-                        choice, cost, again = other, amount, True
-        return choice, cost
+                        best, cost, helped = other, amount, True
+        return best
