@@ -191,18 +191,19 @@ class Op(Record):
             what = located(str(error), op=self, inputs=types)
             raise type(error)(what) from error.__cause__
 
-    def output_types(self, types: tuple[Any, ...]) -> tuple[Any, ...]:
+    def output_types(self, types: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
         """`infer_types`, remembered per op."""
         try:
             memo: dict[tuple[Any, ...], tuple[Any, ...]] = self._memo
         except AttributeError:
             memo = self._memo = {}
-        found = memo.get(types)
+        key = (types, *more) if more else types
+        found = memo.get(key)
         if found is None:
-            found = self.typed(types)
+            found = self.typed(types, *more)
             if len(memo) >= REMEMBERED:  # so that what nobody uses any more is let go
                 memo.clear()
-            memo[types] = found
+            memo[key] = found
         return found
 
     _memo: dict[tuple[Any, ...], tuple[Any, ...]]

@@ -121,7 +121,7 @@ class Blockwise(TensorOp):
         own = self.core_types(types)
         if not isinstance(self.core, TensorOp):
             return [t.shape for t in self.core.infer_types(own)], []
-        rule = self.core.shapes(*own)
+        rule = self.core.shape_rule(own)
 
         def lifted(length: Any) -> Any:
             if isinstance(length, Computed):

@@ -64,8 +64,8 @@ class _Allocating(TensorOp):
     def make_node(self, *inputs: Any) -> Apply:
         """Apply to tensors and numbers."""
         variables = self.convert_inputs(inputs)
-        numbers = [getattr(v, "number", None) for v in variables]
-        types = self.typed(tuple([v.type for v in variables]), numbers)
+        numbers = tuple([getattr(v, "number", None) for v in variables])
+        types = self.output_types(tuple([v.type for v in variables]), numbers)
         return build_node(self, variables, types, user_origin())
 
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:

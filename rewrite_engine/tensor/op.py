@@ -23,6 +23,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.op import REMEMBERED, Lengths, Op
+from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.type import TensorType
 
@@ -69,10 +70,10 @@ def resolve(length: Length, of: Callable[[Any], Any]) -> Any:
     >>> resolve(Computed(int.__add__, [(0, 1), 3]), {(0, 1): 4}.get)
     7
     """
-    if length is None or isinstance(length, int):
-        return length
-    if not isinstance(length, Computed):
+    if length.__class__ is tuple or isinstance(length, Value):
         return of(length)
+    if not isinstance(length, Computed):
+        return length
     parts = [resolve(part, of) for part in length.of]
     return None if any([part is None for part in parts]) else length.rule(*parts)
 
@@ -134,20 +135,20 @@ class TensorOp(Op):
         """
         if self.nin not in (None, len(types)):
             inputs = "1 input" if self.nin == 1 else f"{self.nin} inputs"
-            raise TypeError(message(f"takes {inputs}, not {len(types)}", op=self))
+            raise TypeError(located(f"takes {inputs}, not {len(types)}", op=self))
         for t in types:
             if not isinstance(t, TensorType):
                 raise ForeignObjectError(f"takes tensors, not {t}")
-        rule = self.shapes(*types)
+        rule = self.shape_rule(types)
         known: dict[Any, Any] = {Value(i): n for i, n in enumerate(numbers)}
 
         def static(length: Any) -> Any:
-            if length in known or isinstance(length, Value):
-                return known.get(length)
-            return types[length[0]].shape[length[1]]
+            n = types[length[0]].shape[length[1]] if length.__class__ is tuple else None
+            return known.get(length) if n is None and known else n
 
         for group in rule.equal:
-            lengths = {resolve(m, static) for m in group} - {None}
+            lengths = {resolve(m, static) for m in group}
+            lengths.discard(None)
             if len(lengths) > 1:
                 raise self.unequal(types, [t.shape for t in types], group, static)
             if lengths:
@@ -161,8 +162,11 @@ class TensorOp(Op):
     _shapes: dict[Types, Shapes]
 
     def shapes_of(self, node: Apply) -> Shapes:
-        """`shapes` for a node, remembered."""
-        types = tuple([v.type for v in node.inputs])
+        """`shapes` for the inputs of a node."""
+        return self.shape_rule(tuple([v.type for v in node.inputs]))
+
+    def shape_rule(self, types: Types) -> Shapes:
+        """`shapes`, remembered."""
         try:
             found = self._shapes.get(types)
         except AttributeError:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, ShapeError, message
+from rewrite_engine.errors import AxisError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable, build_variable
 from rewrite_engine.graph.origin import located, user_origin
 from rewrite_engine.tensor.constant import refuse_truth
@@ -78,7 +78,7 @@ class AlongAxes(TensorOp):
     def make_node(self, *inputs: Any) -> Apply:
         """Apply to one tensor. Raises `AxisError`, `DTypeError`, `ShapeError`."""
         if len(inputs) != 1:
-            raise TypeError(message(f"takes 1 input, not {len(inputs)}", op=self))
+            raise TypeError(located(f"takes 1 input, not {len(inputs)}", op=self))
         (x,) = self.convert_inputs(inputs)
         return TensorOp.make_node(self.canonical(x.type.ndim), x)
 
