@@ -186,3 +186,14 @@ def test_a_deep_nest_computes() -> None:
     found = rw.function([A], [f(A), rw.grad(f(A).sum(), A)])([0.5])
     np.testing.assert_allclose(found[0], np.tanh(0.5) + 59 * 0.5)
     np.testing.assert_allclose(found[1], 1 / np.cosh(0.5) ** 2 + 59)
+
+
+def test_a_gradient_alone_does_not_compute_the_value() -> None:
+    f = OpFromGraph([X, Y], [pt.tanh(X) * Y], name="f")
+    slope = rw.function([A, B], rw.grad(f(A, B).sum(), A))
+    assert "f" not in ops(slope.fgraph)
+    np.testing.assert_allclose(slope([0.0], [2.0]), [2.0])
+    with pytest.raises(ValueError):
+        slope([0.0, 1.0], [2.0])
+    both = rw.function([A, B], [f(A, B), rw.grad(f(A, B).sum(), A)])
+    assert ops(both.fgraph).count("f") == 1

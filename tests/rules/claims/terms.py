@@ -140,6 +140,13 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
         lambda m: pt.cast(m.c((2, 2)), m.choose.choice(DTYPES)),
         lambda m: -m.c(),
     ],
+    "fill_without_call": [
+        lambda m: pt.second(called([x := m.v("x", None)], -x, False), m.v("s")),
+        lambda m: pt.second(
+            called([x := m.v("x", None, None), y := m.v("y", None)], x + y, False), m.c()
+        ),
+        lambda m: pt.second(called([x := m.v("x", 1, None)], x.T * 2, False), m.c()),
+    ],
     "inline": [
         lambda m: called([x := m.v("x", None), y := m.v("y", None)], x * pt.exp(y)),
         lambda m: called([x := m.v("x", None, None)], (x + x).sum(axis=0)),
@@ -224,9 +231,9 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
 }
 
 
-def called(inputs: list[Any], output: Any) -> Any:
-    """A call of an op that is to be inlined."""
-    return rw.OpFromGraph(inputs, [output], inline=True)(*inputs)
+def called(inputs: list[Any], output: Any, inline: bool = True) -> Any:
+    """A call of an op that holds a graph."""
+    return rw.OpFromGraph(inputs, [output], inline=inline)(*inputs)
 
 
 def like(m: Maker) -> Any:
