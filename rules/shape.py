@@ -5,7 +5,7 @@ views of views.
 from functools import cache
 
 from rewrite_engine.errors import MethodNotDefined
-from rewrite_engine.match.emit import apply_op
+from rewrite_engine.match.build import apply_op
 from rewrite_engine.rules.facts import length as known_length
 from rewrite_engine.rules.facts_failure import errors_stay, lengths_kept
 from rewrite_engine.rules.language import *

@@ -286,6 +286,19 @@ def put_back(op: Any, term: Any, extra: Sequence[Any]) -> Any:
     return op(term, *extra)
 
 
+def positions(inputs: Sequence[Any]) -> dict[Any, list[tuple[int, Any]]]:
+    """{operand: its places}, and {(op, input of an operand that the op computes): its places}, in
+    order.
+    """
+    index: dict[Any, list[tuple[int, Any]]] = {}
+    for i, v in enumerate(inputs):
+        index.setdefault(v, []).append((i, v))
+        if v.owner is not None:
+            for u in dict.fromkeys(v.owner.inputs):
+                index.setdefault((v.head, u), []).append((i, v))
+    return index
+
+
 def same_node(a: Apply, b: Apply) -> bool:
     """Whether two nodes are one, or will be where equal nodes are merged."""
     return a is b or (a.op is b.op and a.inputs == b.inputs)

@@ -1,30 +1,34 @@
-"""Right sides made by the interpreter: what `match/emit.py` compiles, done step by step; which
-nodes a firing consumes (`consumer`), for the origin of what it makes; and terms as they are seen
-where differences are parts of sums (`views`).
+"""Right sides: made step by step by the interpreter (`instantiate`), and as source for compiled
+matchers (`write_right`); which nodes a firing consumes (`consumer`), for the origin of what it
+makes; and terms as they are seen where differences are parts of sums (`views`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import SeveralOutputsError
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
+from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import Origin, plainly
 from rewrite_engine.match.ac import (
     EXTRA,
     all_constant,
     apply_weak,
     is_ac,
+    is_associative,
     is_joined_to,
     joined,
     may_regroup,
     put_back,
 )
-from rewrite_engine.match.emit import Function, as_term, complete, output_of
 from rewrite_engine.match.lower import Compute, Condition, askable
 from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode, subpatterns
+
+if TYPE_CHECKING:
+    from rewrite_engine.match.emit import Function, RuleEmitter
 
 UNDECLARED = "{0} has {1} outputs, and {2} does not say so: give it `output_names`, or `nout`"
 
@@ -78,6 +82,136 @@ def build(pattern: Any, bound: Bindings) -> Any:
     if isinstance(made, list | tuple) and pattern.index is None:
         raise SeveralOutputsError(UNDECLARED.format(op, len(made), type(op).__name__))
     return output_of(made, pattern.index)
+
+
+def apply_op(op: Any, inputs: tuple[Any, ...]) -> Any:
+    """Build a node of a type-driven op on variables (no conversion of inputs, no provenance)."""
+    types = (inputs[0].type,) if len(inputs) == 1 else tuple([v.type for v in inputs])
+    try:
+        (out_type,) = op._memo[types]
+    except (AttributeError, KeyError):
+        (out_type,) = op.output_types(types)
+    return build_variable(op, inputs, out_type)
+
+
+def output_of(made: Any, index: int | None) -> Any:
+    """One output, or all, of what an op returned (see `OpNode.index`)."""
+    if index is None:
+        return made
+    outputs: Any = made.owner.outputs if isinstance(made, Variable) else made  # type: ignore
+    return tuple(outputs) if index == ALL else outputs[index]
+
+
+def proposed(node: Apply, place: int | None, new: Any) -> Any:
+    """What a rule proposes for a node, given the `place` of its left side: a term for one of
+    several outputs (None: it stays), or for all.
+    """
+    if new is None or place is None or place == ALL or len(node.outputs) == 1:
+        return new
+    return tuple([new if i == place else None for i in range(len(node.outputs))])
+
+
+def complete(terms: Any) -> Any:
+    """The terms for all outputs as a tuple; None if there is none for one of them."""
+    if not isinstance(terms, tuple | list):
+        return terms
+    return None if any([v is None for v in terms]) else tuple(terms)
+
+
+def literal_like(node: Apply, value: Any, index: int | None = None) -> Any:
+    """A number as the whole right side: a constant of the type of what it replaces (None if
+    there is none).
+    """
+    type_ = node.outputs[index or 0].type
+    if type_.ndim:
+        return None
+    return type_.make_constant(value)
+
+
+def as_term(node: Apply, value: Any, index: int | None = None) -> Any:
+    """What a right side made, as a variable (of `ALL` outputs a tuple); it may be no more than a
+    number that stood for a missing operand.
+    """
+    return value if isinstance(value, Variable | tuple) else literal_like(node, value, index)
+
+
+# --- as source -----------------------------------------------------------------------------------
+
+
+def write_right(to: RuleEmitter) -> None:
+    """Write what makes the right side of a rule, and returns it."""
+    left, right = to.rule.left, to.rule.right
+    if isinstance(right, Compute):
+        args = ", ".join(to.bound[n] for n in right.names)
+        result = f"{to.constant(right.fn, 'compute')}({args})"
+        if left.index == ALL:
+            result = f"{to.constant(complete)}({result})"
+    elif isinstance(right, tuple):
+        terms = "".join(f"{term_source(to, p, i)}, " for i, p in enumerate(right))
+        result = f"{to.constant(complete)}(({terms}))"
+    else:
+        result = term_source(to, right, left.place)
+    if left.place not in (None, ALL):
+        result = f"{to.constant(proposed)}(node, {left.place}, {result})"
+    if to.extra is not None:
+        op = to.constant(left.op)
+        result = f"{to.constant(put_back)}({op}, {result}, {to.extra})"
+    if isinstance(right, Hole | OpNode):
+        to.line(f"return {result}")
+        return
+    to.line(f"r = {result}")
+    to.line("if r is not None:")
+    to.line("    return r")
+
+
+def term_source(to: RuleEmitter, right: Any, index: int | None) -> str:
+    """An expression that makes what takes the place of an output."""
+    if isinstance(right, Literal):
+        return f"{to.constant(literal_like)}(node, {to.constant(right.value)}, {index})"
+    made = build_source(to, right)
+    weak = needs_weak(right)
+    return f"{to.constant(as_term)}(node, {made}, {index})" if weak else made
+
+
+def build_source(to: RuleEmitter, pattern: Any, one: bool = True) -> str:
+    """An expression that makes the term; one: of an op with one output."""
+    if isinstance(pattern, OpNode) and pattern.index is not None:
+        made = build_source(to, pattern.output(None), one=False)
+        return f"{to.constant(output_of)}({made}, {pattern.index})"
+    if isinstance(pattern, Hole):
+        return f"*{to.bound[pattern.name]}" if pattern.rest else to.bound[pattern.name]
+    if isinstance(pattern, Literal):
+        return to.constant(pattern.operand)
+    args = [build_source(to, a) for a in pattern.args]
+    if isinstance(pattern.op, OpClass):
+        props = [
+            f"{n}={to.bound[p.name] if isinstance(p, Hole) else to.constant(p)}"
+            for n, p in pattern.op.props
+        ]
+        op = f"{to.constant(pattern.op.cls)}({', '.join(props)})"
+        return f"{op}({', '.join(args)})"
+    op = to.constant(pattern.op)
+    if needs_weak(pattern):
+        return f"{to.constant(apply_weak)}({op}, ({', '.join(args)},))"
+    driven = one and type_driven(pattern.op)
+    if driven and not any(isinstance(a, Literal) for a in pattern.args):
+        return f"{to.constant(apply_op)}({op}, ({''.join(f'{a}, ' for a in args)}))"
+    return f"{op}({', '.join(args)})"
+
+
+def needs_weak(pattern: Any) -> bool:
+    """Whether an operand may turn out to be a number, or the operands may be fewer than two."""
+    return any(
+        isinstance(p, Hole) and (p.has_default or (p.rest and is_associative(pattern)))
+        for p, _ in subpatterns(pattern)
+    )
+
+
+def type_driven(op: Op) -> bool:
+    """Whether nodes of an op may be allocated from the input types alone, without `make_node`."""
+    make_node: Any = type(op).make_node
+    plain: Any = Op.make_node
+    return make_node is plain and op.default_output is None
 
 
 # --- functions that are asked more ---------------------------------------------------------------

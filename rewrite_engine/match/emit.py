@@ -2,44 +2,36 @@
 
 The function gets `(fgraph, node)`, a node whose op is known to fit the root of the left side, and
 returns the new variable, or None. Every test comes as early as its operands are bound; alternatives
-(both orders of a commutative op, where a rest ends) are loops. The source is entered in
-`linecache`, so tracebacks and debuggers show it.
-
-Local names are numbered anew for each rule: a function with thousands of locals would be slow to
-call.
+(both orders of a commutative op, where a rest ends) are loops. First come ops whose operands have
+an order and a number, then the others; right sides are written by `match/build.py`.
 """
 
 from __future__ import annotations
 
-import keyword
-import linecache
 import math
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from types import CodeType
 from typing import Any
 
-from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.ac import (
+    AFTER,
+    BEFORE,
+    EXTRA,
+    Plan,
     Tries,
-    apply_weak,
     is_ac,
-    is_associative,
-    put_back,
+    joined,
+    keeps_dtype,
+    plan,
+    positions,
+    run_of,
     same_node,
+    shares,
+    stands_alone,
 )
-from rewrite_engine.match.emit_ac import (
-    ROOT,
-    among_two,
-    emit_ac,
-    emit_one,
-    emit_sequence,
-    emit_window,
-    must_be,
-)
-from rewrite_engine.match.lower import Compute, Condition, Lowered, askable
+from rewrite_engine.match.build import write_right
+from rewrite_engine.match.lower import Condition, Lowered, askable
 from rewrite_engine.match.pattern import (
     ALL,
     Hole,
@@ -49,89 +41,31 @@ from rewrite_engine.match.pattern import (
     is_literal,
     is_wide,
     subpatterns,
+    test_cost,
 )
+from rewrite_engine.match.source import Source, compiled
 
 Function = Callable[[Any, Any], Any]
+Then = Callable[[], None]
 
-#: what a global of a matcher must not be called: its locals, the builtins it uses, and keywords
-TAKEN = re.compile(
-    "fgraph|node|inputs|tries|r|[vpekr][0-9]+|len|range|type|" + "|".join(keyword.kwlist)
-)
+ROOT = "node.outputs[0]"  # what the left side is matched with, in source
+WIDE = 16  # more operands than these are looked up rather than gone through
 
 
 def compile_rule(rule: Lowered, name: str, text: str) -> Function:
     """Compile a rule to a function `(fgraph, node) -> variable or None`."""
     source, names = RuleEmitter(rule, name, text).emit()
-    filename = f"<rule {name}>"
-    code = _compiled(source, filename)
-    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
-    exec(code, names)
-    function: Function = names["match"]
+    function: Function = compiled(source, f"<rule {name}>", names)["match"]
     return function
 
 
-def _compiled(source: str, filename: str) -> CodeType:
-    return compile(source, filename, "exec", dont_inherit=True)
-
-
-def apply_op(op: Any, inputs: tuple[Any, ...]) -> Any:
-    """Build a node of a type-driven op on variables (no conversion of inputs, no provenance)."""
-    types = (inputs[0].type,) if len(inputs) == 1 else tuple([v.type for v in inputs])
-    try:
-        (out_type,) = op._memo[types]
-    except (AttributeError, KeyError):
-        (out_type,) = op.output_types(types)
-    return build_variable(op, inputs, out_type)
-
-
-def output_of(made: Any, index: int | None) -> Any:
-    """One output, or all, of what an op returned (see `OpNode.index`)."""
-    if index is None:
-        return made
-    outputs: Any = made.owner.outputs if isinstance(made, Variable) else made  # type: ignore
-    return tuple(outputs) if index == ALL else outputs[index]
-
-
-def proposed(node: Apply, place: int | None, new: Any) -> Any:
-    """What a rule proposes for a node, given the `place` of its left side: a term for one of
-    several outputs (None: it stays), or for all.
-    """
-    if new is None or place is None or place == ALL or len(node.outputs) == 1:
-        return new
-    return tuple([new if i == place else None for i in range(len(node.outputs))])
-
-
-def complete(terms: Any) -> Any:
-    """The terms for all outputs as a tuple; None if there is none for one of them."""
-    if not isinstance(terms, tuple | list):
-        return terms
-    return None if any([v is None for v in terms]) else tuple(terms)
-
-
-def literal_like(node: Apply, value: Any, index: int | None = None) -> Any:
-    """A number as the whole right side: a constant of the type of what it replaces (None if
-    there is none).
-    """
-    type_ = node.outputs[index or 0].type
-    if type_.ndim:
-        return None
-    return type_.make_constant(value)
-
-
-class RuleEmitter:
-    """Writes the source of one rule, line by line."""
+class RuleEmitter(Source):
+    """Writes the source of one rule."""
 
     def __init__(self, rule: Lowered, name: str, text: str) -> None:
+        super().__init__(["def match(fgraph, node):", f"    # {name}: {text}"])
+        self.names |= {"CONSTANT": CONSTANT, "is_literal": is_literal}
         self.rule = rule
-        self.names: dict[str, Any] = {
-            "CONSTANT": CONSTANT,
-            "is_literal": is_literal,
-            "apply_op": apply_op,
-            "literal_like": literal_like,
-        }
-        self.lines = ["def match(fgraph, node):", f"    # {name}: {text}"]
-        self.indent = 1
-        self.counter = 0
         self.bound: dict[Any, str] = {}  # by name; nodes of several outputs by their patterns
         self.wholes: dict[str, str] = {}  # what operands are operands of
         self.asked: set[int] = set()  # guards, by number
@@ -143,7 +77,7 @@ class RuleEmitter:
         if any(
             isinstance(p, OpNode) and is_ac(p) and len(p.rests) > 1 for p, _ in subpatterns(left)
         ):
-            self.line(f"tries = {self.constant(Tries, 'Tries')}()")
+            self.line(f"tries = {self.constant(Tries)}()")
         if left.index not in (None, ALL):
             self.test(f"len(node.outputs) > {max(left.index or 0, 1)}")
         self.props(left, "node.op")
@@ -152,36 +86,6 @@ class RuleEmitter:
         self.indent = 1
         self.line("return None")
         return "\n".join(self.lines) + "\n", self.names
-
-    # --- writing ----------------------------------------------------------------------------------
-
-    def line(self, text: str) -> None:
-        self.lines.append("    " * self.indent + text)
-
-    def test(self, condition: str) -> None:
-        """Open an `if`; everything that follows is inside."""
-        if condition != "True":
-            self.line(f"if {condition}:")
-            self.indent += 1
-
-    def local(self, prefix: str = "v") -> str:
-        self.counter += 1
-        return f"{prefix}{self.counter}"
-
-    def constant(self, value: Any, hint: str = "k") -> str:
-        """A global name for a Python object."""
-        for name, known in self.names.items():
-            if known is value:
-                return name
-        base = hint if hint.isidentifier() and not TAKEN.fullmatch(hint) else "k"
-        name = base
-        while name in self.names:
-            self.counter += 1
-            name = f"{base}_{self.counter}"
-        self.names[name] = value
-        return name
-
-    # --- the left side ----------------------------------------------------------------------------
 
     def state(self) -> tuple[dict[Any, str], set[int], int]:
         """What is bound and asked at this place, to come back to for another way."""
@@ -241,11 +145,11 @@ class RuleEmitter:
     def head(self, pattern: OpNode, v: str) -> str:
         head = pattern.head
         if not isinstance(pattern.op, OpClass):
-            return f"{v}.head is {self.constant(head, str(head))}"
-        test = f"type({v}.head) is {self.constant(head, head.__name__)}"
+            return f"{v}.head is {self.constant(head)}"
+        test = f"type({v}.head) is {self.constant(head)}"
         if pattern.index is None:
             return test
-        cls = self.constant(pattern.operator, pattern.operator.__name__)
+        cls = self.constant(pattern.operator)
         return f"{test} and {v}.index == {pattern.index} and type({v}.owner.op) is {cls}"
 
     def descend(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
@@ -255,7 +159,7 @@ class RuleEmitter:
         (pattern, v), others = todo[0], todo[1:]
         whole = None if pattern.place is None else pattern.output(ALL)
         if whole in self.bound:
-            self.test(f"{self.constant(same_node, 'same_node')}({v}.owner, {self.bound[whole]})")
+            self.test(f"{self.constant(same_node)}({v}.owner, {self.bound[whole]})")
             self.descend(others, then)
             return
         self.props(pattern, f"{v}.head" if pattern.index is None else f"{v}.owner.op")
@@ -333,90 +237,345 @@ class RuleEmitter:
             )
         return f"{self.constant(guard.fn, 'guard')}({', '.join(args)})"
 
-    # --- the right side ---------------------------------------------------------------------------
-
     def finish(self) -> None:
-        right = self.rule.right
+        """The left side matches: ask what is left to ask, and make the right side."""
         self.ready_guards()
-        left = self.rule.left
-        if isinstance(right, Compute):
-            args = ", ".join(self.bound[n] for n in right.names)
-            result = f"{self.constant(right.fn, 'compute')}({args})"
-            if left.index == ALL:
-                result = f"{self.constant(complete, 'complete')}({result})"
-        elif isinstance(right, tuple):
-            terms = "".join(f"{self.term(p, i)}, " for i, p in enumerate(right))
-            result = f"{self.constant(complete, 'complete')}(({terms}))"
-        else:
-            result = self.term(right, left.place)
-        if left.place not in (None, ALL):
-            result = f"{self.constant(proposed, 'proposed')}(node, {left.place}, {result})"
-        if self.extra is not None:
-            op = self.constant(left.op, str(left.op))
-            result = f"{self.constant(put_back, 'put_back')}({op}, {result}, {self.extra})"
-        if isinstance(right, Hole | OpNode):
-            self.line(f"return {result}")
+        write_right(self)
+
+
+# --- operands in any order, and of any number ---------------------------------------------------
+#
+# (What they mean: `match/ac.py`.) Every fixed operand of a pattern is a loop over the operands not
+# taken yet; what is left is bound at the innermost place. Among many operands, those that hold what
+# is bound already are looked up, so that a failing match stays linear.
+
+
+def emit_ac(to: RuleEmitter, pattern: OpNode, inputs: str, out: str, then: Then) -> None:
+    """Write the matching of all operands of an AC op. inputs, out: the node's inputs and output."""
+    taking = plan(pattern, to.rule.left)
+    wanted = taking.wanted
+    n = f"len({inputs})"
+    if taking.rests:
+        to.test(f"{n} >= {wanted}" if wanted else "True")
+        emit_any(to, pattern, taking, inputs, out, then)
+    elif taking.collector is None and pattern is not to.rule.left:
+        to.test(f"{n} == {wanted}")
+        both = emit_pair if wanted == 2 else emit_any
+        both(to, pattern, taking, inputs, out, then)
+    elif wanted == 2 and open_nodes(to.rule.left) <= 2:
+        before = to.state()
+        to.test(f"{n} == 2")
+        emit_pair(to, pattern, taking, inputs, out, then)
+        to.go_back(before)
+        to.test(f"{n} > 2" + may_regroup(to, out))
+        emit_any(to, pattern, taking, inputs, out, then)
+    else:
+        more = may_regroup(to, out)
+        to.test(f"{n} == {wanted} or {n} > {wanted}{more}" if more else f"{n} >= {wanted}")
+        emit_any(to, pattern, taking, inputs, out, then)
+
+
+def may_regroup(to: RuleEmitter, out: str) -> str:
+    """The condition under which a rule may match some of more operands."""
+    return f" and {out}.type.regroups_exactly" if to.rule.exact else ""
+
+
+def open_nodes(left: OpNode) -> int:
+    """How many parts of a left side match two operands as well as more; each doubles the code."""
+    parts = [p for p, _ in subpatterns(left) if is_ac(p)]
+    return sum(p is left or plan(p, left).collector is not None for p in parts)
+
+
+def emit_pair(
+    to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, out: str, then: Then
+) -> None:
+    """Two operands for two patterns: one order, then the other."""
+    first, second = [p for p in (*taking.fixed, taking.collector) if p is not None]
+    among_two(to, (first, second), inputs)
+    v, w = to.local(), to.local()
+    to.wholes.update({v: out, w: out})
+    if first == second:
+        to.line(f"{v}, {w} = {inputs}")
+    else:
+        to.line(f"for {v}, {w} in ({inputs}, {inputs}[::-1]):")
+        to.indent += 1
+    to.extra = None if pattern is to.rule.left else to.extra
+    (p, a), (q, b) = sorted([(first, v), (second, w)], key=lambda pair: not is_bound(to, pair[0]))
+    emit_one(to, p, a, lambda: emit_one(to, q, b, then))
+
+
+def among_two(to: RuleEmitter, patterns: Sequence[Any], inputs: str) -> None:
+    """Test that variables that are bound already are among two operands, before trying orders."""
+    known = [to.bound[p.name] for p in patterns if is_bound(to, p)]
+    tests = [f"({inputs}[0] is {v} or {inputs}[1] is {v})" for v in known]
+    to.test(" and ".join(tests) or "True")
+
+
+def is_bound(to: RuleEmitter, pattern: Any) -> bool:
+    """Whether a pattern is a variable that is bound already: the cheapest test of all."""
+    return isinstance(pattern, Hole) and pattern.name in to.bound
+
+
+def emit_any(
+    to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, out: str, then: Then
+) -> None:
+    """Any number of operands: a loop for each fixed pattern, and something for what is left."""
+    known = [to.bound[p.name] for p in taking.fixed if is_bound(to, p)]
+    to.test(" and ".join(f"{v} in {inputs}" for v in known) or "True")
+
+    def finish(places: Sequence[str], taken: Sequence[str]) -> None:
+        if not (taking.rests or taking.collector or pattern is to.rule.left):
+            then()
             return
-        self.line(f"r = {result}")
-        self.line("if r is not None:")
-        self.line("    return r")
+        left = to.local("left")
+        to.line(f"{left} = {remaining(inputs, places)}")
+        if taking.rests:
+            emit_rests(to, taking, left, taken, out)
+        elif taking.collector is not None:
+            keep(to, out, taken, (left,))
+            whole = to.local()
+            op = to.constant(pattern.op)
+            join = to.constant(joined)
+            to.line(f"{whole} = {left}[0] if len({left}) == 1 else {join}({op}, {left})")
+            to.hole(taking.collector, whole)
+        else:
+            keep(to, out, taken, (), left)
+            to.extra = left
+        then()
 
-    def term(self, right: Any, index: int | None) -> str:
-        """An expression that makes what takes the place of an output."""
-        if isinstance(right, Literal):
-            return f"literal_like(node, {self.constant(right.value)}, {index})"
-        made = self.build(right)
-        weak = needs_weak(right)
-        return f"{self.constant(as_term, 'as_term')}(node, {made}, {index})" if weak else made
-
-    def build(self, pattern: Any, one: bool = True) -> str:
-        """An expression that makes the term; one: of an op with one output."""
-        if isinstance(pattern, OpNode) and pattern.index is not None:
-            made = self.build(pattern.output(None), one=False)
-            return f"{self.constant(output_of, 'output_of')}({made}, {pattern.index})"
-        if isinstance(pattern, Hole):
-            return f"*{self.bound[pattern.name]}" if pattern.rest else self.bound[pattern.name]
-        if isinstance(pattern, Literal):
-            return self.constant(pattern.operand)
-        args = [self.build(a) for a in pattern.args]
-        if isinstance(pattern.op, OpClass):
-            props = [
-                f"{n}={self.bound[p.name] if isinstance(p, Hole) else self.constant(p)}"
-                for n, p in pattern.op.props
-            ]
-            op = f"{self.constant(pattern.op.cls, pattern.op.cls.__name__)}({', '.join(props)})"
-            return f"{op}({', '.join(args)})"
-        op = self.constant(pattern.op, str(pattern.op))
-        if needs_weak(pattern):
-            return f"{self.constant(apply_weak, 'apply_weak')}({op}, ({', '.join(args)},))"
-        driven = one and type_driven(pattern.op)
-        if driven and not any(isinstance(a, Literal) for a in pattern.args):
-            return f"apply_op({op}, ({''.join(f'{a}, ' for a in args)}))"
-        return f"{op}({', '.join(args)})"
+    index = to.local("at")
+    to.line(f"{index} = None")
+    written = len(to.lines)
+    take(to, taking.fixed, (inputs, out), (), finish, index)
+    if not any(f"{index} :=" in line for line in to.lines[written:]):
+        del to.lines[written - 1]
 
 
-def as_term(node: Apply, value: Any, index: int | None = None) -> Any:
-    """What a right side made, as a variable (of `ALL` outputs a tuple); it may be no more than a
-    number that stood for a missing operand.
+def keep(
+    to: RuleEmitter, out: str, taken: Sequence[str], groups: Sequence[str], beside: str = ""
+) -> None:
+    """Test that groups of operands are computed in the dtype of the whole: most often each of them
+    has one of its very type. beside: operands that come back beside the result.
     """
-    return value if isinstance(value, Variable | tuple) else literal_like(node, value, index)
+    whole = f"{out}.type"
+    alike = [f"{g} and {g}[0].type is {whole}" for g in groups]
+    if len(taken) > 1:
+        alike.append(f"({' or '.join(f'{v}.type is {whole}' for v in taken)})")
+    if alike:
+        parts = [
+            f"({''.join(f'{v}, ' for v in taken)})",
+            *groups,
+            *[f"{beside}[:1]"] * bool(beside),
+        ]
+        call = f"{to.constant(keeps_dtype)}({out}, {', '.join(parts)})"
+        to.test(f"{' and '.join(alike)} or {call}")
 
 
-def needs_weak(pattern: Any) -> bool:
-    """Whether an operand may turn out to be a number, or the operands may be fewer than two."""
-    return any(
-        isinstance(p, Hole) and (p.has_default or (p.rest and is_associative(pattern)))
-        for p, _ in subpatterns(pattern)
-    )
+def emit_rests(to: RuleEmitter, taking: Plan, left: str, taken: Sequence[str], out: str) -> None:
+    """Let the rests of a pattern take what is left: a loop over the ways, if there are several."""
+    free = {hole.name: n for hole, n in taking.rests.items() if hole.name not in to.bound}
+    bounds = [hole for hole in taking.rests if hole.name in to.bound]
+    known = [to.bound[hole.name] for hole in bounds for _ in range(taking.rests[hole])]
+    if not known and list(free.values()) == [1]:
+        (name,) = free
+        keep(to, out, taken, *(((), left) if name == EXTRA else ((left,),)))
+        to.bound[name] = left
+    elif not free and len(known) == 1:
+        test = f"{left} == {known[0]}"
+        if not taking.ordered:
+            test = f"{to.constant(taking.same, 'same')}({left}, {known[0]})"
+        to.test(test)
+        keep(to, out, taken, (left,))
+    else:
+        parts = [to.local("r") for _ in free]
+        sharing = to.constant(shares)
+        given = "".join(f"{v}, " for v in known)
+        ways = f"({given}), {tuple(free.values())}, {taking.ordered}, tries"
+        names = "".join(f"{part}, " for part in parts) or "()"
+        to.line(f"for {names} in {sharing}({left}, {ways}):")
+        to.indent += 1
+        to.bound.update(zip(free, parts, strict=True))
+        keep(to, out, taken, (*known, *parts))
+    to.ready_guards()
 
 
-def type_driven(op: Op) -> bool:
-    """Whether nodes of an op may be allocated from the input types alone, without `make_node`."""
-    make_node: Any = type(op).make_node
-    plain: Any = Op.make_node
-    return make_node is plain and op.default_output is None
+def take(
+    to: RuleEmitter,
+    fixed: Sequence[Any],
+    whole: tuple[str, str],
+    taken: tuple[tuple[str, str], ...],
+    then: Callable[[Sequence[str], Sequence[str]], None],
+    index: str,
+) -> None:
+    """Write a loop for each pattern that takes one operand. whole: the names of all operands and of
+    what they are operands of. taken: names of places and operands. index: the name of `positions`.
+    """
+    if not fixed:
+        then([i for i, _ in taken], [v for _, v in taken])
+        return
+    i, v = to.local("i"), to.local()
+    inputs, to.wholes[v] = whole
+    key = anchor(to, fixed[0]) if taken else None
+    if key is None:
+        to.line(f"for {i}, {v} in enumerate({inputs}):")
+    else:
+        made = f"({index} := {index} or {to.constant(positions)}({inputs}))"
+        to.line(
+            f"for {i}, {v} in {made}.get({key}, ()) if len({inputs}) > {WIDE} "
+            f"else enumerate({inputs}):"
+        )
+    to.indent += 1
+    to.test(" and ".join(f"{i} != {t}" for t, _ in taken) or "True")
+    emit_one(to, fixed[0], v, lambda: take(to, fixed[1:], whole, (*taken, (i, v)), then, index))
 
 
-def test_cost(pattern: Any) -> int:
-    """Tests that are written out come before those that call a function."""
-    return int(isinstance(pattern, Hole) and pattern.sort.inline is None)
+def anchor(to: RuleEmitter, pattern: Any) -> str | None:
+    """The source of the key in `positions` under which all operands are that a pattern may match,
+    given what is bound; None if there is none.
+    """
+    if is_bound(to, pattern):
+        return to.bound[pattern.name]
+    if not isinstance(pattern, OpNode) or isinstance(pattern.op, OpClass) or pattern.default:
+        return None
+    for a in pattern.args:
+        if is_bound(to, a) and not a.rest and not a.has_default:
+            return f"({to.constant(pattern.op)}, {to.bound[a.name]})"
+    return None
+
+
+def emit_one(to: RuleEmitter, pattern: Any, v: str, then: Then) -> None:
+    """Write the matching of one pattern against one variable."""
+    if isinstance(pattern, Literal):
+        to.literal(pattern, v)
+        then()
+    elif not isinstance(pattern, OpNode):
+        to.hole(pattern, v)
+        then()
+    elif pattern.default is None:
+        to.nested([(pattern, v)], then)
+    else:
+        _with_default(to, pattern, v, then)
+
+
+def _with_default(to: RuleEmitter, pattern: OpNode, v: str, then: Then) -> None:
+    """Two ways, one after the other: with all operands, and with the one that may be missing."""
+    before = to.state()
+    to.test(to.head(pattern, v))
+    to.descend([(pattern, v)], then)
+    to.go_back(before)
+    missing = pattern.default
+    assert missing is not None
+    if missing.name in to.bound:
+        return
+    to.bound[missing.name] = to.constant(missing.default)
+    (other,) = [a for a in pattern.args if a is not missing]
+    to.ready_guards()
+    emit_one(to, other, v, then)
+    to.go_back(before)
+
+
+def remaining(inputs: str, taken: Sequence[str]) -> str:
+    """The source of the operands that nobody took."""
+    if not taken:
+        return inputs
+    if len(taken) == 1:
+        return f"{inputs}[:{taken[0]}] + {inputs}[{taken[0]} + 1:]"
+    if len(taken) == 2:
+        i, j = taken
+        low, high = [
+            f"{inputs}[:{a}] + {inputs}[{a} + 1:{b}] + {inputs}[{b} + 1:]"
+            for a, b in ((i, j), (j, i))
+        ]
+        return f"{low} if {i} < {j} else {high}"
+    test = " and ".join(f"_i != {t}" for t in taken)
+    return f"tuple([_v for _i, _v in enumerate({inputs}) if {test}])"
+
+
+# --- operands in order ---------------------------------------------------------------------------
+
+
+def emit_window(to: RuleEmitter, out: str, then: Then) -> None:
+    """Test that the operands that the left side does not leave alone may be taken."""
+    ends = {name: v for name, v in to.bound.items() if name in (BEFORE, AFTER)}
+    if ends and out == ROOT:
+        start = f"len({ends[BEFORE]})" if BEFORE in ends else "0"
+        end = "len(inputs)" + (f" - len({ends[AFTER]})" if AFTER in ends else "")
+        alone = to.constant(stands_alone)
+        to.test(f"{alone}({out}, {to.rule.exact}, {start}, {end})")
+    then()
+
+
+def emit_sequence(
+    to: RuleEmitter, args: list[Any], inputs: str, at: str, out: str, then: Then
+) -> None:
+    """Match operands of which some stand for any number: a loop over where each of those
+    ends.
+    """
+    position = next((i for i, a in enumerate(args) if is_wide(a)), None)
+    if position is None:
+        to.test(f"len({inputs}) == {plus(at, len(args))}")
+        to.all_of(named(to, args, inputs, at, out), then)
+        return
+    before, rest, after = args[:position], args[position], args[position + 1 :]
+    needed = sum(not (isinstance(a, Hole) and a.rest) for a in after)
+    least = int(rest.several)
+    if before or needed or least:
+        to.test(f"len({inputs}) >= {plus(at, len(before) + least + needed)}")
+    start = plus(at, len(before))
+
+    def go_on() -> None:
+        end = to.local("e")
+        if not any(map(is_wide, after)):
+            to.line(f"{end} = len({inputs}) - {needed}")
+        else:
+            first = plus(at, len(before) + least)
+            to.line(f"for {end} in range({first}, len({inputs}) - {needed} + 1):")
+            to.indent += 1
+            if must_be(after[0]):  # before anything is cut out
+                to.test(to.head(after[0], f"{inputs}[{end}]"))
+        bind_several(to, rest, inputs, start, end, out)
+        emit_sequence(to, after, inputs, end, out, then)
+
+    to.all_of(named(to, before, inputs, at, out), go_on)
+
+
+def must_be(pattern: Any) -> bool:
+    """Whether one operand has to be computed by a certain op."""
+    return isinstance(pattern, OpNode) and pattern.default is None
+
+
+def bind_several(to: RuleEmitter, hole: Hole, inputs: str, start: str, end: str, out: str) -> None:
+    """Bind a hole to the operands from one place to another."""
+    if hole.name in (BEFORE, AFTER):  # (cut out where it is used)
+        to.bound[hole.name] = f"{inputs}[{start}:{end}]"
+        to.ready_guards()
+        return
+    taken = to.local()
+    if hole.rest:
+        to.line(f"{taken} = {inputs}[{start}:{end}]")
+        to.rest(hole, taken)
+        return
+    run = to.constant(run_of)
+    to.line(f"{taken} = {run}({out}, {to.rule.exact}, {start}, {end})")
+    to.test(f"{taken} is not None")
+    to.hole(hole, taken)
+
+
+def named(
+    to: RuleEmitter, args: list[Any], inputs: str, at: str, out: str
+) -> list[tuple[Any, str]]:
+    """Give operands of `out` that are looked up by index a local name."""
+    result = []
+    for i, pattern in enumerate(args):
+        v = to.local()
+        to.wholes[v] = out
+        to.line(f"{v} = {inputs}[{plus(at, i)}]")
+        result.append((pattern, v))
+    return result
+
+
+def plus(at: str, n: int) -> str:
+    """The source of `at + n`, where `at` may be empty for zero."""
+    if not at:
+        return str(n)
+    return f"{at} + {n}" if n else at

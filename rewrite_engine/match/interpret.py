@@ -30,10 +30,10 @@ from rewrite_engine.match.ac import (
     stands_alone,
     without,
 )
-from rewrite_engine.match.build import ask, differences, instantiate, views
-from rewrite_engine.match.emit import Function, compile_rule, proposed, test_cost
+from rewrite_engine.match.build import ask, differences, instantiate, proposed, views
+from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.lower import Condition, Lowered, askable
-from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode, is_wide
+from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode, is_wide, test_cost
 
 Bindings = dict[Any, Any]  # by name; nodes of several outputs by their patterns
 Pairs = Sequence[tuple[Any, Any]]  # of a pattern and what it is to match

@@ -110,6 +110,11 @@ def is_wide(pattern: Any) -> bool:
     return isinstance(pattern, Hole) and (pattern.rest or pattern.several)
 
 
+def test_cost(pattern: Any) -> int:
+    """Tests that are written out come before those that call a function."""
+    return int(isinstance(pattern, Hole) and pattern.sort.inline is None)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Literal:
     """A number. It matches a constant that is this number, rounded to the constant's dtype; also

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.ac import is_ac, is_associative
-from rewrite_engine.match.emit import output_of
+from rewrite_engine.match.build import output_of
 from rewrite_engine.match.lower import Lowered, extended, spliced
 from rewrite_engine.match.pattern import (
     ALL,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from rewrite_engine.graph.node import Constant, Projection
 from rewrite_engine.graph.number import same_number
 from rewrite_engine.match.ac import EXTRA, is_associative
-from rewrite_engine.match.emit import literal_like
+from rewrite_engine.match.build import literal_like
 from rewrite_engine.match.lower import sound_side
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
 from rewrite_engine.match.rule import DataRule
