@@ -54,28 +54,21 @@ class Mode:
     def __init__(
         self, linker: str = "vm", optimizer: Any = DEFAULT, query: Query | None = None
     ) -> None:
-        self.name, self.linker = "fast_run", "vm"
-        if isinstance(linker, str) and linker.casefold() in MODES:
-            self.name = linker.casefold()
-        else:
-            self.linker = _linker_name(linker)
+        self.name, self.linker = _names(linker)
+        self._optimizer: Any = DEFAULT
         if isinstance(optimizer, str) and optimizer != DEFAULT:
-            if optimizer.casefold() not in MODES:
-                raise UnknownNameError(
-                    f"no optimizer is called {optimizer!r}; there are {', '.join(MODES)}"
-                )
-            self.name, optimizer = optimizer.casefold(), DEFAULT
-        found = MODES[self.name]
-        if not (
-            optimizer is None or isinstance(optimizer, str | Query) or hasattr(optimizer, "rewrite")
-        ):
-            raise UnknownNameError(
-                f"an optimizer is a name, a Query or a driver, not {describe(optimizer)}"
-            )
-        if isinstance(optimizer, Query):
-            found, optimizer = optimizer, DEFAULT
-        self._optimizer = optimizer
-        self.query = found if query is None else query
+            self.name = optimizer.casefold()
+            if self.name not in MODES:
+                what = f"no optimizer is called {optimizer!r}; there are {', '.join(MODES)}"
+                raise UnknownNameError(what)
+        elif isinstance(optimizer, Query):
+            query = query or optimizer
+        elif optimizer is None or hasattr(optimizer, "rewrite"):
+            self._optimizer = optimizer
+        elif optimizer != DEFAULT:
+            what = f"an optimizer is a name, a Query or a driver, not {describe(optimizer)}"
+            raise UnknownNameError(what)
+        self.query = query or MODES[self.name]
         self.additions: tuple[Addition, ...] = ()
 
     @property
@@ -177,18 +170,19 @@ class Mode:
         return hash((self.linker, self.query, self.additions))
 
 
-def _linker_name(linker: Any) -> str:
-    """The name of a linker as it was registered."""
+def _names(linker: Any) -> tuple[str, str]:
+    """The names of the mode and the linker that a name stands for."""
     key = linker.casefold() if isinstance(linker, str) else None
+    if key in MODES:
+        return key, "vm"
     if key in LINKERS:
-        return key
-    names = f"modes: {', '.join(MODES)}; linkers: {', '.join(LINKERS)}"
-    if key in LATER:
-        raise UnknownNameError(f"there is no {linker!r} yet; {names}")
+        return "fast_run", key
+    why = f"no mode or linker is called {linker!r}"
     if key is None:
-        what = f"a linker is given by its name (see `register_linker`), not {describe(linker)}"
-        raise UnknownNameError(f"{what}; {names}")
-    raise UnknownNameError(f"no mode or linker is called {linker!r}; {names}")
+        why = f"a linker is given by its name (see `register_linker`), not {describe(linker)}"
+    elif key in LATER:
+        why = f"there is no {linker!r} yet"
+    raise UnknownNameError(f"{why}; modes: {', '.join(MODES)}; linkers: {', '.join(LINKERS)}")
 
 
 def get_mode(mode: Any = None) -> Mode:

@@ -92,8 +92,7 @@ class Lines(Body):
         if step.checks:
             lines += self._checks(step)
         expression = self.lower[node.op.__class__](node.op, node, ctx)
-        finish = self._finish_one if len(node.outputs) == 1 else self._finish
-        output, dead = finish(step, ctx)
+        output, dead = self._finish(step, ctx)
         if expression is not None:
             lines.append(f"{output} = {expression}")
         if dead:
@@ -102,45 +101,17 @@ class Lines(Body):
         block.lines += lines
         block.about += [(i, ctx.inputs)] * len(lines)
 
-    def _finish_one(self, step: Step, ctx: Context) -> tuple[str, list[str]]:
-        """Give the output of a node its register and free those of what dies here; return (the
-        register, what is to be emptied).
-        """
-        out = step.node.outputs[0]
-        number = out.type.ndim == 0
-        if len(step.dies) == 1 and not (number or self.form or self.scalars or ctx.own):
-            v = step.dies[0]  # nearly every node: its output takes the register of what dies
-            if v is not out and self.place.get(v) in self.registers:
-                self.place[out] = name = self.place.pop(v)
-                return name, []
-        freed: list[str] = []
-        dead: list[str] = []
-        unread = False
-        for v in step.dies:
-            if v is out:
-                unread = True
-                continue
-            registers = self._release(v)
-            freed += registers
-            if v.type.ndim != 0:
-                dead += registers
-        name = ctx.own or (freed[0] if freed else self.register())
-        self.place[out] = name
-        if number:
-            self.form[out] = ctx.form
-        for register in freed:
-            if register != name:
-                self.free[register] = None
-        if name in dead:
-            dead.remove(name)
-        if unread:
-            for register in self._release(out):
-                self.free[register] = None
-        return name, dead
-
     def _finish(self, step: Step, ctx: Context) -> tuple[str, list[str]]:
-        """`_finish_one` for a node of several outputs: (their registers, …)."""
+        """Give the outputs of a node their registers and free those of what dies here; return (the
+        registers, what is to be emptied).
+        """
         outputs = step.node.outputs
+        if len(step.dies) == len(outputs) == 1 and not (self.form or self.scalars or ctx.own):
+            v, out = step.dies[0], outputs[0]  # nearly every node: its output takes the place of v
+            if v is not out and self.place.get(v) in self.registers:
+                if out.type.ndim != 0:
+                    self.place[out] = name = self.place.pop(v)
+                    return name, []
         unread = [v for v in step.dies if v in outputs]
         freed: list[str] = []
         heavy: list[str] = []
