@@ -33,10 +33,14 @@ class PyLinker(Linker):
         steps = [(node, self.function(node)) for node in schedule(fgraph)]
         read = [*[v for node, _ in steps for v in node.inputs], *fgraph.outputs]
         constants = {v: v.data for v in read if isinstance(v, Constant)}
+        last = {v: i for i, (node, _) in enumerate(steps) for v in (*node.inputs, *node.outputs)}
+        dead: list[list[Variable]] = [[] for _ in steps]
+        for v in last.keys() - set(fgraph.outputs):
+            dead[last[v]].append(v)
 
         def run(*values: Any) -> list[Any]:
             known = constants | dict(zip(fgraph.inputs, values, strict=True))
-            for node, function in steps:
+            for (node, function), unread in zip(steps, dead, strict=True):
                 given = [known[v] for v in node.inputs]
                 try:
                     found = function(*given)
@@ -46,6 +50,8 @@ class PyLinker(Linker):
                 except Exception as error:
                     failed(error, node, given)
                     raise
+                for v in unread:
+                    del known[v]
             return [known[v] for v in fgraph.outputs]
 
         return run

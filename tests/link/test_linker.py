@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pickle
+import weakref
 from collections.abc import Callable, Iterator
 from threading import Thread
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -167,6 +168,32 @@ def test_values_are_held_against_their_types(kind: str) -> None:
         f([1.0])
     told = caught.value.__notes__[0]
     assert told.startswith(f"Careless{{kind={kind!r}}}\n    input 0: x of type")
+
+
+class Remember(Op):
+    """Passes a value on, and remembers its memory for as long as somebody else has it; says how
+    many it remembers.
+    """
+
+    __props__ = ()
+    seen: ClassVar[list[Any]] = []
+    counts: ClassVar[list[int]] = []
+
+    def infer_types(self, types: tuple[Any, ...]) -> Any:
+        return [types[0]]
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        self.seen.append(weakref.ref(inputs[0]))
+        self.counts.append(sum(ref() is not None for ref in self.seen))
+        output_storage[0][0] = inputs[0] + 1
+
+
+def test_values_that_nobody_reads_any_more_are_let_go() -> None:
+    out = pt.exp(x)
+    for _ in range(5):
+        out = Remember()(out)
+    assert function([x], out, mode="py")([0.0]).tolist() == [6]
+    assert Remember.counts == [1, 1, 1, 1, 1]
 
 
 def test_results_belong_to_the_caller() -> None:
