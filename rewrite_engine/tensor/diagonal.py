@@ -17,10 +17,9 @@ from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import zeros
 from rewrite_engine.tensor.dimshuffle import moveaxis, normalize_axis
 from rewrite_engine.tensor.index import gradient_zeros
-from rewrite_engine.tensor.index_template import larger, smaller
 from rewrite_engine.tensor.op import Computed, Linear, Shapes
 from rewrite_engine.tensor.reshape import reshape
-from rewrite_engine.tensor.shape import shape_tuple
+from rewrite_engine.tensor.shape import larger, shape_tuple, smaller
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["Diagonal", "diag", "diagonal", "trace"]

@@ -20,6 +20,7 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import TRUTH
 from rewrite_engine.tensor.math import cast, lt, maximum, minimum, switch
 from rewrite_engine.tensor.op import Computed, Value
+from rewrite_engine.tensor.shape import larger, smaller
 from rewrite_engine.tensor.type import TensorType
 
 INPUT = "i"
@@ -290,13 +291,3 @@ def _clip(i: Any, n: Any, step: int, is_stop: bool) -> Any:
         i = cast(i, "int64")
         return switch(lt(i, 0), maximum(i + n, low), minimum(i, high))
     return larger(i + n, low) if i < 0 else smaller(i, high)
-
-
-def larger(a: Any, b: Any) -> Any:
-    """The larger of two lengths, integers or variables."""
-    return max(a, b) if isinstance(a, int) and isinstance(b, int) else maximum(a, b)
-
-
-def smaller(a: Any, b: Any) -> Any:
-    """The smaller of two lengths, integers or variables."""
-    return min(a, b) if isinstance(a, int) and isinstance(b, int) else minimum(a, b)

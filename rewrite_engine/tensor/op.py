@@ -17,6 +17,7 @@ from rewrite_engine.errors import (
     BroadcastError,
     ForeignObjectError,
     MethodNotDefined,
+    NotConstantError,
     ShapeError,
     message,
 )
@@ -189,7 +190,10 @@ class TensorOp(Op):
         for out, lengths in zip(node.outputs, self.shapes_of(node).outputs, strict=True):
             found = []
             for length, known in zip(lengths, out.type.shape, strict=True):
-                n = resolve(length, symbolic) if known is None else known
+                try:
+                    n = resolve(length, symbolic) if known is None else known
+                except NotConstantError:  # a rule for integers only
+                    n = None
                 if n is None:
                     raise MethodNotDefined(f"{self}: the shape depends on values")
                 found.append(weak_constant(n, "int64") if isinstance(n, int) else n)
@@ -222,7 +226,7 @@ class TensorOp(Op):
 
         def actual(length: Any) -> Any:
             if isinstance(length, Value):
-                return int(values[length.i])
+                return np.asarray(values[length.i]).item()
             return shapes[length[0]][length[1]]
 
         for group in rule.equal:

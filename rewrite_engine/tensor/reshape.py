@@ -110,7 +110,10 @@ def _possible(have: int, open_: bool, want: int, holes: int) -> bool:
 
 
 def _quotient(split: int, *lengths: Any) -> Any:
-    """The product of the first lengths, divided by that of the others."""
+    """The product of the first lengths, divided by that of the others; None where that is 0."""
+    if all(isinstance(n, int) for n in lengths):
+        known = math.prod(lengths[split:])
+        return math.prod(lengths[:split]) // known if known else None
     have, want = product(lengths[:split]), product(lengths[split:])
     return have if len(lengths) == split else floor_div(have, want)
 

@@ -26,7 +26,7 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.dimshuffle import normalize_axis
-from rewrite_engine.tensor.math import cast
+from rewrite_engine.tensor.math import cast, maximum, minimum
 from rewrite_engine.tensor.op import Linear, NoGradient, Shapes, Value
 from rewrite_engine.tensor.type import TensorType
 
@@ -238,6 +238,19 @@ def specify_broadcastable(x: Any, *axes: int) -> Any:
     x = as_tensor_variable(x)
     ones = {a % x.type.ndim for a in axes}
     return specify_shape(x, tuple([1 if i in ones else None for i in range(x.type.ndim)]))
+
+
+# --- lengths, in shape rules -----------------------------------------------------------------
+
+
+def larger(a: Any, b: Any) -> Any:
+    """The larger of two lengths, integers or variables."""
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else maximum(a, b)
+
+
+def smaller(a: Any, b: Any) -> Any:
+    """The smaller of two lengths, integers or variables."""
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else minimum(a, b)
 
 
 # --- shapes as arguments --------------------------------------------------------------------

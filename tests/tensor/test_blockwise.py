@@ -151,6 +151,21 @@ def test_lengths_need_no_computing() -> None:
         f(np.ones((5, 2, 3)), np.ones((4, 2)))
 
 
+def test_a_length_by_a_rule_for_integers_only_is_read_from_the_result() -> None:
+    class Least(TensorOp):
+        __props__ = ()
+
+        def shapes(self, *types: Any) -> Shapes:
+            return Shapes([[Computed(min, [(0, 0), (0, 1)])]])
+
+        def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+            output_storage[0][0] = inputs[0].diagonal().copy()
+
+    a = pt.dmatrix("a")
+    assert rw.function([a], Least()(a).shape)(np.ones((3, 4))).tolist() == [3]
+    assert Least()(pt.tensor(shape=(2, 5))).type.shape == (2,)
+
+
 def test_lengths_that_are_numbers() -> None:
     op = Blockwise(Solve(), "(2,2),(2)->(2)")
     assert op(pt.dtensor3(), pt.dvector()).type.shape == (None, 2)

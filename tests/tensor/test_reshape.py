@@ -138,3 +138,11 @@ def test_product_of_constants_is_a_constant():
     x = TensorType("float64", (None, 3, 4))("x")
     assert not any(isinstance(v, Constant) for v in pt.flatten(x, 2).owner.inputs)
     assert pt.flatten(x, 2).type.shape == (None, 12)
+
+
+def test_what_is_left_over_of_nothing_is_not_known():
+    x = TensorType("float64", (0, 3))("x")
+    y = pt.reshape(x, (0, -1))
+    assert y.type.shape == (0, None)
+    with pytest.raises(ShapeError, match="cannot take the shape"):
+        evaluate([y], {x: np.ones((0, 3))})
