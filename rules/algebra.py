@@ -147,44 +147,30 @@ def neg_of_product(fgraph, node):
     return None
 
 
-@rule(phase="canonicalize", claim=exact)
-def div_of_neg_by_constant(x: Real, c: RealConstant):
-    """The sign goes into the constant.
-
-    >>> rewritten(-vector("x") / 2.0)
-    x / -2.0
-    """
-    return (-x) / c >> x / neg(c)
-
-
-@rule(phase="canonicalize", claim=exact)
-def neg_of_div_by_constant(x: Real, c: RealConstant):
-    """The sign goes into the constant.
-
-    >>> rewritten(-(vector("x") / 2.0))
-    x / -2.0
-    """
-    return -(x / c) >> x / neg(c)
-
-
-@rule(phase="canonicalize", claim=exact)
-def neg_of_constant_over(x: Real, c: RealConstant):
-    """The sign goes into the constant.
-
-    >>> rewritten(-(2.0 / vector("x")))
-    -2.0 / x
-    """
-    return -(c / x) >> neg(c) / x
-
-
-@rule(phase="canonicalize", claim=exact)
-def constant_over_neg(x: Real, c: RealConstant):
-    """The sign goes into the constant.
-
-    >>> rewritten(2.0 / -vector("x"))
-    -2.0 / x
-    """
-    return c / (-x) >> neg(c) / x
+SIGNS = table(
+    "signs",
+    (
+        "div_of_neg_by_constant", lambda x, c: (-x) / c >> x / neg(c), exact,
+        "The sign goes into the constant.",
+        """-vector("x") / 2.0 -> x / -2.0""",
+    ),
+    (
+        "neg_of_div_by_constant", lambda x, c: -(x / c) >> x / neg(c), exact,
+        "The sign goes into the constant.",
+        """-(vector("x") / 2.0) -> x / -2.0""",
+    ),
+    (
+        "neg_of_constant_over", lambda x, c: -(c / x) >> neg(c) / x, exact,
+        "The sign goes into the constant.",
+        """-(2.0 / vector("x")) -> -2.0 / x""",
+    ),
+    (
+        "constant_over_neg", lambda x, c: c / (-x) >> neg(c) / x, exact,
+        "The sign goes into the constant.",
+        """2.0 / -vector("x") -> -2.0 / x""",
+    ),
+    phase="canonicalize", x=Real, c=RealConstant,
+)  # fmt: skip
 
 
 @rule(phase="canonicalize")

@@ -21,6 +21,7 @@ from rewrite_engine.match.fact import assuming, because, both, every, fact, give
 from rewrite_engine.match.lower import lower_pattern
 from rewrite_engine.match.pattern import Anything, Const, Prop, Rest, Sort
 from rewrite_engine.match.relation import KanrenRelationSub
+from rewrite_engine.match.ruleset import Table
 from rewrite_engine.match.sample import types
 from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
 from rewrite_engine.rewrite.expand import expand
@@ -78,6 +79,7 @@ __all__ = [
     "relation",
     "rewritten",
     "rule",
+    "table",
     "unknown",
 ]
 
@@ -257,6 +259,28 @@ def rule(
     return decorate.rule(
         fn, phase=phase, claim=claim, tags=tags, variable=TensorLogicVariable, keeps=keeps_errors
     )
+
+
+def table(
+    tag: str,
+    *rows: tuple[Any, ...],
+    phase: str | None = None,
+    tags: Iterable[str] = (),
+    **sorts: Any,
+) -> Table:
+    """A family of rules that are alike, one row each: `(name, lambda x: left >> right, claim,
+    reason)`, and perhaps an example, "term -> what becomes of it". They are the same objects as
+    those of `@rule`.
+
+    tag: what all of them can be selected by. sorts: of the variables, by their names: `x=Real`.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> trig = table("trig", ("sin_of_arcsin", lambda x: pt.sin(pt.arcsin(x)) >> x, refines,
+    ...     "One is the inverse of the other."), x=Real)
+    >>> trig["sin_of_arcsin"].text
+    'sin(arcsin(x)) -> x'
+    """
+    return decorate.table(tag, *rows, rule=partial(rule, phase=phase), tags=tags, **sorts)
 
 
 def equation(

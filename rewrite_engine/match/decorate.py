@@ -15,6 +15,7 @@ from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.relation import BUDGET, RelationRule
 from rewrite_engine.match.rule import DataRule, NodeRewriter, When
+from rewrite_engine.match.ruleset import Table
 from rewrite_engine.terms.budget import Budget
 from rewrite_engine.terms.logic import LogicVariable
 
@@ -44,6 +45,43 @@ def rule(
         return made
 
     return decorate if fn is None else decorate(fn)
+
+
+def table(
+    tag: str,
+    *rows: tuple[Any, ...],
+    rule: Callable[..., Any],
+    tags: Iterable[str] = (),
+    **sorts: Any,
+) -> Table:
+    """Make a data rule of each row `(name, lambda x: left >> right, claim, reason)`, and perhaps an
+    example, "term -> what becomes of it".
+
+    tag: what all of them can be selected by. rule: what makes a rule of a function. sorts: of the
+    variables, by their names. Raises `PatternError` for a row of another form, and for a sort of a
+    variable that no row has.
+    """
+    made, more = [], {tags} if isinstance(tags, str) else set(tags)
+    known: set[str] = set()
+    for row in rows:
+        if len(row) not in (4, 5) or not str(row[0]).isidentifier() or not callable(row[1]):
+            raise PatternError(
+                f"table {tag!r}: a row is (name, lambda x: left >> right, claim, reason), and "
+                f"perhaps an example; not {row!r}"
+            )
+        name, fn, claim, reason, *example = row
+        fn.__name__ = fn.__qualname__ = name
+        fn.__doc__ = reason
+        for before, _, after in [text.rpartition(" -> ") for text in example]:
+            fn.__doc__ += f"\n\n>>> rewritten({before.strip()})\n{after}"
+        names = inspect.signature(fn).parameters
+        known |= names.keys()
+        fn.__annotations__ = {v: sort for v, sort in sorts.items() if v in names}
+        made.append(rule(fn, claim=claim, tags={tag, *more}))
+    if not known >= sorts.keys():
+        unused = ", ".join(sorted(sorts.keys() - known))
+        raise PatternError(f"table {tag!r}: no row has a variable {unused}")
+    return Table(made)
 
 
 def node_rewriter(

@@ -208,11 +208,17 @@ def _each(given: Any) -> Iterable[Any]:
     return [given] if isinstance(given, Rule) or not isinstance(given, Iterable) else given
 
 
+class Table(RuleSet):
+    """The rules of a `table(...)`, which belong to the module that they are written in."""
+
+
 def _defined_in(module: ModuleType) -> Iterator[Rule]:
     """The rules that a module defines itself; its strategies get their names."""
     names = vars(module)
     pack = names.get("__pack__") or module.__name__.rpartition(".")[2]
     for name, rule in names.items():
+        if isinstance(rule, Table):
+            yield from [row for row in rule if row.module == module.__name__]
         if not isinstance(rule, Rule) or rule.module != module.__name__:
             continue
         if hasattr(rule, "parts") and rule.short_name == rule.text:  # it has no name yet

@@ -23,7 +23,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.rules.facts import cannot_fail
 from rewrite_engine.rules.language import *
-from rewrite_engine.rules.logic import switch_of_same, switch_on_true
+from rewrite_engine.rules.logic import CHOICES
 from rewrite_engine.rules.pipeline import optimizer
 from rewrite_engine.tensor import Join, MakeVector, Shape_i
 from tests.rules.instances import DATA, instances
@@ -334,9 +334,9 @@ def test_the_user_may_let_errors_go() -> None:
 
 
 def test_why_not_says_what_may_be_lost() -> None:
-    said = str(why_not(switch_of_same, pt.switch(y > 0, x, x)))
+    said = str(why_not(CHOICES["switch_of_same"], pt.switch(y > 0, x, x)))
     assert "what is dropped may not fit what is kept" in said
-    said = str(why_not(switch_on_true, pt.switch(pt.constant(True), x, pt.dot(A, x))))
+    said = str(why_not(CHOICES["switch_on_true"], pt.switch(pt.constant(True), x, pt.dot(A, x))))
     assert "dot may raise an error" in said.lower()
 
 
