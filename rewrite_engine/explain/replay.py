@@ -115,10 +115,10 @@ class Cast(Feature):
             if twin is not None:
                 same.update(zip(one.outputs, twin.outputs, strict=True))
 
-    def go(self, strategy: str | None) -> None:
+    def begin_steps(self, strategy: str | None) -> None:
         """Several steps are taken in one go, as in the trace."""
 
-    def gone(self) -> None:
+    def end_steps(self) -> None:
         """They were taken."""
 
     def forget(self, count: int) -> None:

@@ -69,8 +69,10 @@ class History(Feature):
     def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         self.log.append((node, None, node.inputs))
 
-    def checkpoint(self) -> int:
-        """Name the present state (settle the graph first: `fgraph.flush()`)."""
+    def checkpoint(self, fgraph: FunctionGraph | None = None) -> int:
+        """Name the present state, of the graph settled if it is given."""
+        if fgraph is not None:
+            fgraph.flush()
         return len(self.log)
 
     def revert(self, fgraph: FunctionGraph, checkpoint: int = 0) -> None:
@@ -103,55 +105,15 @@ class History(Feature):
             del self.log[checkpoint:]
 
 
-class ReplaceValidate(Feature):
-    """Adds `checkpoint()`, `revert(n)` and `consistent()` to a graph and keeps a `History` for
-    them.
+class ReplaceValidate(History):
+    """A `History` that a graph has once, and that tells whether it is `consistent()`.
 
     `FunctionGraph.replace_validate` works without it (it then keeps a history for that one call).
     """
 
-    def __init__(self) -> None:
-        self.history = History()
-
     def on_attach(self, fgraph: FunctionGraph) -> None:
         if any(isinstance(f, ReplaceValidate) for f in fgraph.features):
             raise AlreadyThere
-
-    def on_change_input(
-        self,
-        fgraph: FunctionGraph,
-        node: Apply | str,
-        i: int,
-        old: Variable,
-        new: Variable,
-        reason: Any,
-    ) -> None:
-        self.history.on_change_input(fgraph, node, i, old, new, reason)
-
-    def on_redirect(
-        self,
-        fgraph: FunctionGraph,
-        old: Variable,
-        new: Variable,
-        clients: Sequence[Apply],
-        reason: Any,
-    ) -> None:
-        self.history.on_redirect(fgraph, old, new, clients, reason)
-
-    def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
-        self.history.on_change_type(fgraph, var, old, new)
-
-    def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
-        self.history.on_prune(fgraph, node, reason)
-
-    def checkpoint(self, fgraph: FunctionGraph) -> int:
-        """Settle the graph and name its state."""
-        fgraph.flush()
-        return self.history.checkpoint()
-
-    def revert(self, fgraph: FunctionGraph, checkpoint: int) -> None:
-        """Go back to a state."""
-        self.history.revert(fgraph, checkpoint)
 
     def consistent(self, fgraph: FunctionGraph) -> bool:
         """Whether all features find the graph valid."""
@@ -170,7 +132,7 @@ class Snapshot:
     (`take`). It survives that nodes which leave are taken apart (`Worklist.frees`).
     """
 
-    def __init__(self, fgraph: Any) -> None:
+    def __init__(self, fgraph: FunctionGraph) -> None:
         self.fgraph = fgraph
         self.taken = False
         self.types: dict[Variable, Any] = {}
@@ -191,7 +153,7 @@ class Snapshot:
         self.taken = True  # at last: whatever interrupts finds all of it, or nothing
         return self
 
-    def note_type(self, fgraph: Any, var: Variable, old: Any, new: Any) -> None:
+    def note_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
         """A type becomes more precise."""
         self.types.setdefault(var, old)
 
@@ -225,7 +187,9 @@ def replace_validate(
 
     gone: variables that must not be in the graph afterwards (else `InconsistencyError`).
     """
-    history = next((f.history for f in fgraph.features if isinstance(f, ReplaceValidate)), None)
+    history: History | None = next(
+        (f for f in fgraph.features if isinstance(f, ReplaceValidate)), None
+    )
     keep = history is not None
     history = history or History()
     fgraph.flush()

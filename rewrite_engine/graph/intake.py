@@ -7,7 +7,7 @@ later (nodes that rules build) enters through `NodeStore._import`.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rewrite_engine.errors import DuplicateInputError, ForeignObjectError, describe
 from rewrite_engine.graph.memory import makers_of_destroyed
@@ -15,8 +15,11 @@ from rewrite_engine.graph.node import Apply, Variable, build_node, build_variabl
 from rewrite_engine.graph.order import GAP
 from rewrite_engine.graph.traverse import toposort
 
+if TYPE_CHECKING:
+    from rewrite_engine.graph.fgraph import FunctionGraph
 
-def take_in(fgraph: Any, outputs: Sequence[Variable], merging: bool) -> list[Apply]:
+
+def take_in(fgraph: FunctionGraph, outputs: Sequence[Variable], merging: bool) -> list[Apply]:
     """Let in what computes these outputs, before any feature watches: copies where the graph is to
     have nodes of its own; `fgraph.memo` gets its variables. Return the nodes that overwrite an
     input.
@@ -35,7 +38,10 @@ def take_in(fgraph: Any, outputs: Sequence[Variable], merging: bool) -> list[App
 
 
 def copy_in(
-    fgraph: Any, nodes: Sequence[Apply], names: dict[Variable, Variable], apart: Collection[Apply]
+    fgraph: FunctionGraph,
+    nodes: Sequence[Apply],
+    names: dict[Variable, Variable],
+    apart: Collection[Apply],
 ) -> None:
     """Let copies of nodes in, each after those it needs; `names` gets the graph's own variables.
     Equal nodes become one where the graph merges, but for those `apart`.

@@ -14,7 +14,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 _interned: WeakValueDictionary[Any, Any] = WeakValueDictionary()
-_lock = threading.Lock()
+_lock = threading.RLock()  # (Ctrl-C may come as it is let go: its thread must not wait for itself)
 _identity_eq: Any = object.__eq__
 
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
 
 Inputs = dict[Apply, tuple[Variable, ...]]
-State = tuple[Inputs, list[Variable], dict[Variable, Any]]
+Contents = tuple[Inputs, list[Variable], dict[Variable, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Replacement:
     """One replacement. reason: the rule, as a rule. before, after: the terms as text if the history
     takes text, else variables. at: where in the log it begins.
     """
@@ -56,10 +56,10 @@ class FullHistory(Feature):
 
     def __init__(self, text: Callable[[Variable], str] | None = None) -> None:
         self.text = text
-        self.steps: list[Step] = []
+        self.steps: list[Replacement] = []
         self.position = 0
         self.log: list[tuple[Any, ...]] = []
-        self.first: State = {}, [], {}
+        self.first: Contents = {}, [], {}
         self.fgraph: Any = None
         self.moving = False
 
@@ -90,10 +90,10 @@ class FullHistory(Feature):
     def __len__(self) -> int:
         return len(self.steps)
 
-    def __iter__(self) -> Iterator[Step]:
+    def __iter__(self) -> Iterator[Replacement]:
         return iter(self.steps)
 
-    def __getitem__(self, i: int) -> Step:
+    def __getitem__(self, i: int) -> Replacement:
         return self.steps[i]
 
     def _end(self, n: int) -> int:
@@ -107,7 +107,7 @@ class FullHistory(Feature):
                 variable, name = what
                 variable.name = name if i < end else None
 
-    def _state(self, end: int) -> State:
+    def _state(self, end: int) -> Contents:
         """Inputs, outputs and types after the first entries of the log."""
         inputs, outputs, types = dict(self.first[0]), list(self.first[1]), dict(self.first[2])
         pending: dict[Apply, Pending] = {}
@@ -134,7 +134,7 @@ class FullHistory(Feature):
         self.fgraph = fgraph
         self.first = self._snapshot()
 
-    def _snapshot(self) -> State:
+    def _snapshot(self) -> Contents:
         fgraph, types = self.fgraph, self.first[2]
         inputs = {node: node.inputs for node in fgraph.apply_nodes}
         return inputs, list(fgraph.outputs), {v: v.type for v in types}
@@ -147,7 +147,7 @@ class FullHistory(Feature):
         self.log.append(entry)
 
     def _step(self, reason: Any, before: Any, after: Any) -> None:
-        step = Step(len(self.steps) + 1, reason, before, after, len(self.log) - 1)
+        step = Replacement(len(self.steps) + 1, reason, before, after, len(self.log) - 1)
         self.steps.append(step)
         self.position = len(self.steps)
 

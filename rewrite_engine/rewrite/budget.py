@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from rewrite_engine.config import config
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.rule import Rule
@@ -93,9 +94,13 @@ class Account:
     """
 
     def __init__(
-        self, result: Result, budget: RunBudget, fgraph: Any, outer: Account | None = None,
+        self,
+        result: Result,
+        budget: RunBudget,
+        fgraph: FunctionGraph,
+        outer: Account | None = None,
         turns: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         n = len(fgraph)
         self.result, self.fgraph, self.outer, self.name = result, fgraph, outer, result.name
         self.budget = limit = budget.fitted(n, len(fgraph.clients))

@@ -217,7 +217,7 @@ class Fixpoint(GraphRewriter):
                 raise account.cycle.error()
 
 
-class Attempt(GraphRewriter):
+class TryOptimizer(GraphRewriter):
     """A driver; if a rule fails in it, the graph is put back and the rest goes on."""
 
     def __init__(self, part: GraphRewriter) -> None:

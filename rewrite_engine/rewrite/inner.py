@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rewrite_engine.errors import RewriteEngineError
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import held
 from rewrite_engine.graph.node import build_node
 from rewrite_engine.match.ruleset import RuleSet
@@ -33,10 +34,10 @@ class InnerGraphs(GraphRewriter):
         self.rules = rules
         self.inside: Sequence[GraphRewriter] = ()
 
-    def idle(self, fgraph: Any) -> bool:
+    def idle(self, fgraph: FunctionGraph) -> bool:
         return not held(fgraph)
 
-    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
         self.inline(fgraph, trace, result)
         new: dict[Any, Any] = {}
         graphs: dict[Any, Any] = {}  # copies of those that wait for what they hold
@@ -67,7 +68,7 @@ class InnerGraphs(GraphRewriter):
             result.parts.append(exchange.rewrite(fgraph, trace))
         result.stopped = StopReason.PASSED
 
-    def inline(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+    def inline(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
         """Put graphs in the places of the ops that are to be inlined."""
         if any([op.inline for op in held(fgraph)]):
             part = EquilibriumOptimizer(self.rules, "inline", budget=self.budget)
@@ -105,10 +106,10 @@ class Exchange(GraphRewriter):
         super().__init__("inner")
         self.new = new
 
-    def idle(self, fgraph: Any) -> bool:
+    def idle(self, fgraph: FunctionGraph) -> bool:
         return all([self.new.get(op, op) is op for op in held(fgraph)])
 
-    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
         result.stopped = StopReason.PASSED
         for node in fgraph.toposort():
             op = self.new.get(node.op, node.op)

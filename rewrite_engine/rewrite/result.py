@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import Snapshot
 from rewrite_engine.match.emit import Function
 from rewrite_engine.match.rule import Rule
@@ -213,7 +214,7 @@ class WayBack(Snapshot):
     is counted, and of what a trace has noted since this was made.
     """
 
-    def __init__(self, fgraph: Any, result: Result, trace: Trace | None) -> None:
+    def __init__(self, fgraph: FunctionGraph, result: Result, trace: Trace | None) -> None:
         super().__init__(fgraph)
         self.result, self.trace = result, trace
         self.mark = (0, 0) if trace is None else trace.mark()

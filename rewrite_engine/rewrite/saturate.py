@@ -308,10 +308,10 @@ class Balance(Feature):
         self.change = 0.0
         self.known: dict[Apply, float] = {}
 
-    def on_import(self, fgraph: Any, node: Apply, reason: Any) -> None:
+    def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         self.known[node] = cost = price(node, self.model)
         self.change += cost
 
-    def on_prune(self, fgraph: Any, node: Apply, reason: Any) -> None:
+    def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         known = self.known.pop(node, None)
         self.change -= price(node, self.model) if known is None else known

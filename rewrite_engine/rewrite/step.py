@@ -120,7 +120,7 @@ def put_derived(
     if trace is None:
         return put(fgraph, node, inner, new, None)
     told, own, old = trace.count, None, None
-    trace.go(rule.name)
+    trace.begin_steps(rule.name)
     try:
         if len(result.steps) == 1:
             return put(fgraph, node, inner, new, trace)
@@ -137,7 +137,7 @@ def put_derived(
     finally:
         if len(result.steps) > 1 and (own is None or own is old):
             trace.forget(told)
-        trace.gone()
+        trace.end_steps()
 
 
 def look_out(fgraph: FunctionGraph, terms: Iterable[Variable]) -> None:
@@ -186,12 +186,12 @@ def fire_all(
         return any([fire(fgraph, node, old, rule, new, None) for old, new in todo])
     alone = not trace.together
     if alone:
-        trace.go(None)
+        trace.begin_steps(None)
     try:
         return any([fire(fgraph, node, old, rule, new, trace) for old, new in todo])
     finally:
         if alone:
-            trace.gone()
+            trace.end_steps()
 
 
 class Validator:

@@ -32,7 +32,7 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
-from rewrite_engine.rewrite.driver import Attempt, Fixpoint, GraphRewriter, SequentialOptimizer
+from rewrite_engine.rewrite.driver import Fixpoint, GraphRewriter, SequentialOptimizer, TryOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, OutermostOptimizer
 from rewrite_engine.rewrite.strategies.node import First, Repeat, Seq, Strategy, Try, Where
 from rewrite_engine.rewrite.walk import WalkingOptimizer
@@ -113,7 +113,7 @@ def try_(part: Any, *, phase: str | None = None) -> Any:
     """A rule, or nothing if it does not apply; or a driver whose failure is undone."""
     if isinstance(part, GraphRewriter):
         _refuse_phase("try_", phase)
-        return Attempt(part)
+        return TryOptimizer(part)
     return Try(one_of(part), phase=phase)
 
 

@@ -104,7 +104,7 @@ class Trace:
         self._visited: tuple[Any, Apply, str] | None = None
         self._inner: list[Attempt] = []  # tries in the strategy that is being tried
 
-    def begin(self, phase: str, fgraph: Any = None) -> None:
+    def begin(self, phase: str, fgraph: FunctionGraph | None = None) -> None:
         """A phase begins on a graph (on another one than before, perhaps), or a part of it."""
         self.phase = phase + self.place
         self._depth += 1
@@ -116,22 +116,22 @@ class Trace:
         if self.size is not None:
             fgraph.attach_feature(self.past)
 
-    def end(self, result: Result, fgraph: Any = None) -> None:
+    def end(self, result: Result, fgraph: FunctionGraph | None = None) -> None:
         """A phase is over; one that consists of others adds nothing to `phases`."""
         self._depth -= 1
         self._inner.clear()  # (those that were made for an error message)
-        if not self._depth and fgraph is not None and self.size is not None:
-            fgraph.remove_feature(self.past)
+        if not self._depth and fgraph is not None and self.past is not None:
+            fgraph.remove_feature(self.past)  # (it is there if the trace has a size)
         if not result.parts:
             self.phases.append(result)
 
     # --- firings ---------------------------------------------------------------------------------
 
-    def go(self, strategy: str | None) -> None:
+    def begin_steps(self, strategy: str | None) -> None:
         """Several steps are about to be taken in one go, by a strategy or by one rule."""
         self.strategy, self.together, self.part = strategy, True, 0
 
-    def gone(self) -> None:
+    def end_steps(self) -> None:
         """They were taken."""
         self.strategy, self.together, self.part = None, False, 0
 
@@ -208,7 +208,11 @@ class Trace:
     # --- attempts --------------------------------------------------------------------------------
 
     def visit(
-        self, fgraph: Any, node: Apply, candidates: Sequence[Any], known: Iterable[Any] = ()
+        self,
+        fgraph: FunctionGraph,
+        node: Apply,
+        candidates: Sequence[Any],
+        known: Iterable[Any] = (),
     ) -> None:
         """Rules are about to be tried at a node. known: all rules for its op; those that are no
         candidates were ruled out by the index.

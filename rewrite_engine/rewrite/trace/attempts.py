@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.explain import Diagnosis, declined, diagnose
 from rewrite_engine.match.fact import Evidence
@@ -68,9 +69,14 @@ class Attempt:
 
 
 def attempted(
-    rule: Any, node: Apply, fgraph: Any, verdict: str, reason: Any, text: Callable[[Any], str],
+    rule: Any,
+    node: Apply,
+    fgraph: FunctionGraph | None,
+    verdict: str,
+    reason: Any,
+    text: Callable[[Any], str],
     **fields: Any,
-) -> Attempt:  # fmt: skip
+) -> Attempt:
     """The record of a try; fields: those that need no thought."""
     found = _found(rule, node, fgraph, verdict, reason, text)
     return Attempt(
@@ -133,7 +139,12 @@ def evidence_texts(found: Iterable[tuple[str, Any]]) -> tuple[str, ...]:
 
 
 def _found(
-    rule: Any, node: Apply, fgraph: Any, verdict: str, reason: Any, text: Callable[[Any], str]
+    rule: Any,
+    node: Apply,
+    fgraph: FunctionGraph | None,
+    verdict: str,
+    reason: Any,
+    text: Callable[[Any], str],
 ) -> Diagnosis:
     """Ask the rule again, by the interpreter. Functions are not called a second time."""
     data = isinstance(rule, DataRule)

@@ -29,7 +29,7 @@ Inputs = dict[Apply, tuple[Variable, ...]]
 REDIRECT, ENTER, TYPE, RESTORED = range(4)
 
 
-class State(NamedTuple):
+class PastState(NamedTuple):
     """A graph after so many changes. inputs: of its nodes; outputs: where each of them stands."""
 
     end: int
@@ -37,7 +37,7 @@ class State(NamedTuple):
     outputs: dict[Variable, list[int]]
 
     @classmethod
-    def of(cls, fgraph: Any, end: int) -> State:
+    def of(cls, fgraph: FunctionGraph, end: int) -> PastState:
         """The state that a graph is in."""
         nodes = fgraph.apply_nodes
         inputs = dict(zip(nodes, map(attrgetter("inputs"), nodes), strict=True))
@@ -55,12 +55,12 @@ class Past(Feature):
     that may be needed goes: a tenth of a microsecond a change, and 300 bytes a node.
     """
 
-    def __init__(self, fgraph: Any, number: int) -> None:
+    def __init__(self, fgraph: FunctionGraph, number: int) -> None:
         fgraph.flush()
         self.fgraph = fgraph
         self.known = fgraph.clients
         self.number = number
-        self.states = [State.of(fgraph, 0)]
+        self.states = [PastState.of(fgraph, 0)]
         self.types: dict[Variable, Any] = {}
         self.log: list[tuple[Any, ...]] = []
         self.start = 0
@@ -79,7 +79,7 @@ class Past(Feature):
         """
         self.turned = True
         states, end = self.states, self.end
-        states.append(State.of(self.fgraph, end))
+        states.append(PastState.of(self.fgraph, end))
         self.due = end + max(len(states[-1].inputs), end - oldest, 1000)
         last = max(i for i, state in enumerate(states) if state.end <= oldest)
         gone = states[last].end - self.start
@@ -103,29 +103,34 @@ class Past(Feature):
 
     # --- listening -------------------------------------------------------------------------------
 
-    def on_attach(self, fgraph: Any) -> None:
+    def on_attach(self, fgraph: FunctionGraph) -> None:
         if self.away:
             self.on_restore(fgraph)  # somebody may have changed the graph between two runs
         self.away = False
 
-    def on_detach(self, fgraph: Any) -> None:
+    def on_detach(self, fgraph: FunctionGraph) -> None:
         self.away = True
 
     def on_redirect(
-        self, fgraph: Any, old: Variable, new: Variable, clients: Sequence[Apply], reason: Any
+        self,
+        fgraph: FunctionGraph,
+        old: Variable,
+        new: Variable,
+        clients: Sequence[Apply],
+        reason: Any,
     ) -> None:
         self.log.append((REDIRECT, clients, old, new))
 
-    def on_import(self, fgraph: Any, node: Apply, reason: Any) -> None:
+    def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         self.log.append((ENTER, node, node.inputs))
 
-    def on_change_type(self, fgraph: Any, var: Variable, old: Any, new: Any) -> None:
+    def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
         self.types.setdefault(var, old)
         self.log.append((TYPE, var, new))
 
-    def on_restore(self, fgraph: Any) -> None:
+    def on_restore(self, fgraph: FunctionGraph) -> None:
         """Note what is not as it was just now."""
-        was, now = self.at(self.end).inputs, State.of(fgraph, self.end)
+        was, now = self.at(self.end).inputs, PastState.of(fgraph, self.end)
         other = {
             node: inputs
             for node, inputs in now.inputs.items()
@@ -140,7 +145,7 @@ class Past(Feature):
 class Then:
     """A graph as it was at some time."""
 
-    def __init__(self, past: Past, state: State) -> None:
+    def __init__(self, past: Past, state: PastState) -> None:
         self.past = past
         self.inputs, self.outputs = dict(state.inputs), dict(state.outputs)
         self.types = dict(past.types)
@@ -204,7 +209,7 @@ def twin(node: Apply, twins: Mapping[Variable, Variable]) -> Apply:
     return found
 
 
-def numbered(fgraph: Any) -> list[Apply]:
+def numbered(fgraph: FunctionGraph) -> list[Apply]:
     """The nodes of a graph in an order that copies of it share."""
     fgraph.flush()
     return toposort(fgraph.outputs)
