@@ -31,10 +31,16 @@ from tests.toy import add, mul, neg, num, sin, sub
 class Three(Op):
     """Sum, difference and product of two numbers."""
 
-    __props__ = ()
+    __props__ = ("by",)
     itypes = (num, num)
     otypes = (num, num, num)
     output_names = ("total", "apart", "times")
+
+    def __init__(self, by: str = "") -> None:
+        self.by = by
+
+    def __str__(self) -> str:
+        return "Three"
 
     def perform(self, node: Apply, inputs: Any, output_storage: Any) -> None:
         a, b = inputs
@@ -122,6 +128,18 @@ def test_one_rule_for_all_outputs() -> None:
     graph, result = saturated(list(three(neg(x), neg(y)))[1:], [swapped])
     assert [brief(v, 9) for v in graph.outputs] == ["-Three(x, y).apart", "Three(x, y).times"]
     assert result.firings == 2
+
+
+def test_an_equation_between_all_outputs_of_two_ops() -> None:
+    """Either op, as it is the cheaper one; where only one output is used, too."""
+    both = make(lambda a, b: (three(a, b), Three("other")(a, b)))
+    for used in ([0, 1, 2], [1]):
+        for op in (three, Three("other")):
+            graph, result = saturated(
+                [op(x, y)[i] for i in used], [both], cost=lambda node: float(node.op is three)
+            )
+            assert [node.op for node in graph.apply_nodes] == [Three("other")]
+            assert result.firings == len(used) * (op is three)
 
 
 def test_patterns_below_the_root_and_two_outputs_of_one_node() -> None:
