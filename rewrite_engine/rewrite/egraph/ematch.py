@@ -45,7 +45,7 @@ class Joined(NamedTuple):
     the rule matches."""
 
     op: Any
-    kids: Children
+    operands: Children
 
 
 class Weak(NamedTuple):
@@ -93,7 +93,7 @@ class EMatcher:
         if isinstance(value, int) and name not in self.parameters:
             return find(value)
         if isinstance(value, Joined):
-            return value.op, tuple(sorted(map(find, value.kids)))
+            return value.op, tuple(sorted(map(find, value.operands)))
         if isinstance(value, Weak) or name in self.parameters:
             return value
         classes = map(find, value)
@@ -157,7 +157,7 @@ class EMatcher:
 
     def _variable(self, joined: Joined) -> Variable | None:
         try:
-            node = joined.op.make_node(*[self.egraph.representative(k) for k in joined.kids])
+            node = joined.op.make_node(*[self.egraph.representative(k) for k in joined.operands])
         except (TypeError, ValueError):
             return None
         found: Variable = node.outputs[0]
