@@ -45,7 +45,6 @@ class Derivative(NamedTuple):
 
     def chosen(self, found: Sequence[Any]) -> list[Any]:
         """The results, given the values and what the op makes."""
-
         several = [[found[r] if isinstance(r, int) else r for r in rs] for rs in self.results]
         return [r[0] if len(r) == 1 else switch(r[0], r[1], 0.0) for r in several]
 

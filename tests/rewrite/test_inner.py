@@ -18,6 +18,7 @@ from rewrite_engine.gradient import Rop
 from rewrite_engine.graph.inner import held, inner_ops
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.rewrite.trace import Trace
+from rewrite_engine.rewrite.trace.places import Past
 
 X, Y = pt.dvectors("x", "y")
 A, B = pt.dvectors("a", "b")
@@ -197,3 +198,14 @@ def test_a_gradient_alone_does_not_compute_the_value() -> None:
         slope([0.0, 1.0], [2.0])
     both = rw.function([A, B], [f(A, B), rw.grad(f(A, B).sum(), A)])
     assert ops(both.fgraph).count("f") == 1
+
+
+@pytest.mark.parametrize("size", [1, 4, 100])
+def test_a_trace_with_a_size_leaves_no_graph_watched(size: int) -> None:
+    nest = OpFromGraph([X], [softplus("inner")(X) + softplus("inner")(2.0 * X)], name="outer")
+    trace = Trace(size=size, terms=True)
+    f = rw.function([A], nest(A) + softplus("inner")(A), trace=trace)
+    assert len(list(trace)) == min(size, trace.count)
+    assert not [feature for feature in f.fgraph.features if isinstance(feature, Past)]
+    assert len(list(trace.lines())) >= len(list(trace))
+    assert len(trace.oldest()) == 3

@@ -111,6 +111,8 @@ class Trace:
         if fgraph is None:
             return
         if self.past is None or self.past.fgraph is not fgraph:
+            if self.past is not None:  # what happens to that graph from here on is another story
+                self.past.fgraph.remove_feature(self.past)
             self.graph += 1
             self.past = self.pasts[self.graph] = Past(fgraph, self.graph)
         if self.size is not None:
