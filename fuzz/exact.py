@@ -348,14 +348,19 @@ def _hangs(node: Apply, values: Mapping[Variable, Any], part: float) -> bool:
 
 
 def _cancels(node: Apply, values: Mapping[Variable, Any]) -> bool:
-    """Whether what is left of two numbers is less than what digits can tell."""
+    """Whether what is left of two numbers, or one of them beside the other, is less than what
+    digits can tell.
+    """
     sides = [values[v] if v in values else constant(v) for v in node.inputs]
     if any(a.dtype != object for a in sides):
         return False
+    sides = np.broadcast_arrays(*sides)
     left = np.asarray(sides[0] + sides[1] if str(node.op) == "add" else sides[0] - sides[1])
-    left = np.asarray(np.abs(left), object)
-    sizes = np.broadcast_to((1 + np.abs(sides[0])) * mpf(10) ** (20 - mp.dps), left.shape)
-    return any(0 < d < s for d, s in zip(left.ravel(), sizes.ravel(), strict=True) if d == d)
+    for parts in zip(*[np.ravel(np.abs(a)) for a in (*sides, left)], strict=True):
+        size = (1 + max(parts)) * mpf(10) ** (20 - mp.dps) if all(p - p == 0 for p in parts) else 0
+        if any(0 < p < size for p in parts):
+            return True
+    return False
 
 
 def _vanishes(v: Variable, value: Any, also_zero: bool) -> bool:

@@ -185,7 +185,7 @@ class Judge:
         unit = float(np.spacing(np.asarray(abs(float(t)), f.dtype)))
         if apart <= max(64 * unit, 1e-36):  # (what a kink of the slope makes of a difference)
             return None
-        cancels = self.kind == "second" and abs(t) < mpf(10) ** -300
+        cancels = self.kind in ("second", "idiom") and abs(t) < mpf(10) ** -300
         if cancels and apart <= 16 * float(info.eps):
             return None  # what is left of numbers of size 1 that cancel
         around = self.around(i, at)

@@ -125,7 +125,8 @@ class Judge:
 
     def shown(self, i: int, place: Any) -> str:
         truth = self.true(i, place)
-        return "?" if truth is None else mp.nstr(truth, 10)
+        with mp.workdps(30):
+            return "?" if truth is None else mp.nstr(+truth, 10)
 
     # --- one element -----------------------------------------------------------------------------
 

@@ -82,6 +82,8 @@ class Report:
         if isinstance(error, Mismatch):
             raise BroadcastError(f"{node.op}: the shapes do not fit\n{text}\n    {_HINT}") from None
         better = error_class(node.op)
+        if better is None and "broadcast" in str(error):  # NumPy's own words
+            better = BroadcastError
         if better is not None and type(error) in (ValueError, IndexError):
             raise better(f"{node.op}: {error}\n{text}") from error
         error.add_note(f"{node.op}\n{text}")

@@ -385,3 +385,12 @@ def test_a_rule_that_builds_what_does_not_fit_is_to_blame() -> None:
     a = pt.vector("a", shape=(2,))
     with pytest.raises(RuleRaisedError, match="stacks"):
         rw.function([a], pt.exp(a), mode=rw.Mode() + stacks)
+
+
+def test_numpy_finds_that_lengths_do_not_fit() -> None:
+    """The product says that the minimum has length 1, so its first step may use memory of that."""
+    a, B, v = pt.vector("a", shape=(1,)), pt.matrix("B", shape=(1, None)), pt.vector("v")
+    term = pt.dot(pt.minimum(a, a, a, v), B)
+    for mode in (PLAIN, rw.Mode()):
+        with pytest.raises(ShapeError):
+            rw.function([a, B, v], term, mode=mode)(np.ones(1), np.ones((1, 2)), np.ones(2))
