@@ -354,7 +354,7 @@ def _cancels(node: Apply, values: Mapping[Variable, Any]) -> bool:
     sides = [values[v] if v in values else constant(v) for v in node.inputs]
     if any(a.dtype != object for a in sides):
         return False
-    sides = np.broadcast_arrays(*sides)
+    sides = list(np.broadcast_arrays(*sides))
     left = np.asarray(sides[0] + sides[1] if str(node.op) == "add" else sides[0] - sides[1])
     for parts in zip(*[np.ravel(np.abs(a)) for a in (*sides, left)], strict=True):
         size = (1 + max(parts)) * mpf(10) ** (20 - mp.dps) if all(p - p == 0 for p in parts) else 0
