@@ -180,11 +180,12 @@ class Shell:
     def _main(self, prologue: list[str], epilogue: list[str], last: str) -> None:
         """Write the body, and what comes after it."""
         text, add = self.text, self.names.add
-        quiet = self.body.warns
+        runs = bool(self.body.blocks[0].lines or prologue)
+        quiet = self.body.warns and runs
         text.add(self.body.opening, 1)
         if quiet:
             text.add(["_token = None"], 1)
-        if self.body.blocks[0].lines or prologue:
+        if runs:
             text.add(["try:"], 1)
             if quiet:
                 text.add([f"_token = {add(enter, 'enter')}({add(QUIET, 'QUIET')})"], 2)

@@ -200,6 +200,7 @@ def grown(steps: list[tuple[int, int, int]]) -> list[Any]:
 
 
 @hypothesis.settings(max_examples=150, deadline=None)
+@hypothesis.example([(37, 86, 40), (37, 86, 40)], [[4, 3, 4, 3, 3, 3, 3]] * 3, 1)
 @hypothesis.given(
     st.lists(STEP, min_size=2, max_size=8),
     st.lists(st.lists(st.integers(1, 4), min_size=7, max_size=7), min_size=3, max_size=3),
