@@ -160,6 +160,7 @@ def test_types_and_ops_that_nobody_uses_are_let_go(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("rewrite_engine.match.dispatch.LIMIT", 50)
     monkeypatch.setattr("rewrite_engine.graph.op.REMEMBERED", 50)
     monkeypatch.setattr("rewrite_engine.tensor.elemwise.REMEMBERED", 50)
+    monkeypatch.setattr("rewrite_engine.tensor.op.REMEMBERED", 50)
     optimizer = Mode().optimizer
     alive = []
     for n in range(900):
