@@ -83,6 +83,7 @@ class OpFromGraph(Shaped, Op):
         if strict and shared:
             raise MissingInputError(f"the graph depends on {describe(shared[0])}: strict=True")
         self.inline, self.name, self.shared_inputs = inline, name, tuple(shared)
+        self.nout = len(outputs)
         try:
             self.hold([*inputs, *shared], outputs)
         except RewriteEngineError as error:

@@ -10,7 +10,13 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import InconsistencyError, PatternError, RuleError, SeveralOutputsError
+from rewrite_engine.errors import (
+    InconsistencyError,
+    PatternError,
+    RuleError,
+    RuleLoopError,
+    SeveralOutputsError,
+)
 from rewrite_engine.explain import explain, replay
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -460,6 +466,28 @@ def test_traces_show_which_output() -> None:
         ("DivMod(x, y)[0]", "x - y", 0),
         ("DivMod(x, y)[1]", "-y", 1),
     ]
+
+
+def test_a_loop_tells_which_output() -> None:
+    swapped = make(lambda a, b: divmod_(a, b)[1] >> divmod_(b, a)[1])
+    with pytest.raises(RuleLoopError) as info:
+        rewritten(swapped, exp(divmod_(x, y)[1]))
+    assert "DivMod(x, y)[1] → DivMod(y, x)[1]" in str(info.value)
+
+
+def test_a_graph_as_an_op() -> None:
+    double = rw.OpFromGraph([m], [m + m, m * m])
+    rule = language.rule(_of_second(double))
+    assert rule.transform(None, double(m)[0].owner)[0] is None
+    assert same(rule.transform(None, double(m)[0].owner)[1], m.T)
+
+
+def _of_second(op: Any) -> Any:
+    def second(a: Matrix) -> Any:
+        """The second output only."""
+        return op(a)[1] >> a.T
+
+    return second
 
 
 def test_why_not() -> None:

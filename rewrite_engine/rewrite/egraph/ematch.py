@@ -29,7 +29,7 @@ from rewrite_engine.match.ac import (
     stands_alone,
     without,
 )
-from rewrite_engine.match.build import ask
+from rewrite_engine.match.build import guards_hold
 from rewrite_engine.match.lower import Lowered
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, holes, subpatterns
 from rewrite_engine.match.rule import DataRule
@@ -134,9 +134,8 @@ class EMatcher:
         terms = {k: self.shown(v) for k, v in bound.items() if k not in self.parameters}
         graph = self.egraph.graph
         try:
-            return None not in terms.values() and all(
-                ask(g, bound | terms, graph) for g in self.rule.guards
-            )
+            known = None not in terms.values()
+            return known and guards_hold(self.rule.guards, bound | terms, graph)
         except RewriteEngineError:
             raise
         except Exception as error:

@@ -86,7 +86,7 @@ class Cycle:
             events = []
             for inner, made in steps:
                 self.places[inner.name] = getattr(inner, "where", None)
-                events.append(Event(inner.name, *texts_of(before, made)))
+                events.append(Event(inner.name, *texts_of(_replaced(before, made), made)))
                 before = made
             noted = Noted(tuple(events), nodes)
         self.now = names, noted, self.numbers.key(node)
@@ -190,6 +190,14 @@ class Cycle:
 
 def _arrow(event: Event) -> str:
     return f"{event.rule}: {event.before} → {event.after}"
+
+
+def _replaced(before: Any, made: Any) -> Any:
+    """What a rule's result takes the place of: of some of several outputs only these."""
+    outputs = before.owner.outputs if isinstance(before, Variable) and before.owner else ()
+    if not isinstance(made, list | tuple) or len(made) != len(outputs):
+        return before
+    return [None if new is None else old for old, new in zip(outputs, made, strict=True)]
 
 
 def texts_of(before: Any, after: Any) -> tuple[str, str]:
