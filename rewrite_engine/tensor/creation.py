@@ -106,7 +106,7 @@ class Alloc(_Allocating, Linear):
     ) -> None:
         """Fill a new array."""
         value, shape = np.asarray(inputs[0]), tuple([int(d) for d in inputs[1:]])
-        self.checked(node, inputs)
+        self.check(node, inputs)
         if min(shape, default=0) < 0:
             self.fail(node, f"a length is negative: {shape}", BroadcastError)
         out = np.empty(shape, value.dtype)

@@ -94,7 +94,7 @@ class DimShuffle(Linear):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        self.checked(node, inputs)
+        self.check(node, inputs)
         index = [None if o == "x" else slice(None) for o in self.new_order]
         x = np.asarray(inputs[0]).transpose(self.shuffle + self.drop)
         output_storage[0][0] = x[(*index, ..., *[0] * len(self.drop))]

@@ -62,7 +62,7 @@ class Dot(TensorOp):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        self.checked(node, inputs)
+        self.check(node, inputs)
         output_storage[0][0] = np.asarray(np.dot(*inputs))
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:

@@ -261,7 +261,7 @@ class IncSubtensor(BaseInc):
             part = out[(*index, ...)]
         except IndexError as error:
             self.fail(node, str(error), AxisError)
-        self.checked(node, inputs)
+        self.check(node, inputs)
         if self.set_instead_of_inc:
             part[...] = y
         else:

@@ -91,7 +91,7 @@ class Join(TensorOp):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        self.checked(node, inputs)
+        self.check(node, inputs)
         output_storage[0][0] = np.concatenate(inputs, axis=self.axis)
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
@@ -164,7 +164,7 @@ class Split(Linear):
     ) -> None:
         x, dims = inputs[0], iter(inputs[1:])
         sizes = [int(next(dims)) if s == "i" else int(s) for s in self.sizes]
-        self.checked(node, inputs)
+        self.check(node, inputs)
         if min(sizes, default=0) < 0:
             self.fail(node, f"a length is negative: {sizes}")
         start, before = 0, (slice(None),) * self.axis

@@ -79,6 +79,17 @@ def resolve(length: Length, of: Callable[[Any], Any]) -> Any:
     return None if any([part is None for part in parts]) else length.rule(*parts)
 
 
+def _actual(values: Sequence[Any]) -> Callable[[Any], Any]:
+    """What tells lengths for values of the inputs."""
+
+    def of(length: Any) -> Any:
+        if length.__class__ is tuple:
+            return np.shape(values[length[0]])[length[1]]
+        return np.asarray(values[length.i]).item()
+
+    return of
+
+
 STATIC_ONE = (
     "a dimension broadcasts only if its type says that it is 1: declare it, as in "
     "matrix(shape=(1, None)), or use specify_shape or specify_broadcastable"
@@ -218,23 +229,23 @@ class TensorOp(Op):
             groups.append(found)
         return groups
 
-    def checked(self, node: Apply, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """The shapes of the outputs for values of the inputs (None: not known). Raises
-        `ShapeError`, `BroadcastError` where lengths are not equal that have to be.
+    def check(self, node: Apply, values: Sequence[Any]) -> None:
+        """Raise `ShapeError` or `BroadcastError` where lengths of values of the inputs are not
+        equal that have to be.
         """
-        rule, shapes = self.shapes_of(node), [np.shape(x) for x in values]
-
-        def actual(length: Any) -> Any:
-            if isinstance(length, Value):
-                return np.asarray(values[length.i]).item()
-            return shapes[length[0]][length[1]]
-
-        for group in rule.equal:
-            if len({resolve(m, actual) for m in group} - {None}) > 1:
+        for group in self.shapes_of(node).equal:
+            of = _actual(values)
+            lengths = {of(m) if m.__class__ is tuple else resolve(m, of) for m in group}
+            if len(lengths) > 1 and len(lengths - {None}) > 1:
                 types = tuple([v.type for v in node.inputs])
-                error = self.unequal(types, shapes, group, actual)
+                error = self.unequal(types, [np.shape(x) for x in values], group, of)
                 self.fail(node, str(error), type(error))
-        return [tuple([resolve(d, actual) for d in dims]) for dims in rule.outputs]
+
+    def checked(self, node: Apply, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """`check`, and the shapes of the outputs for these values; None where that is not known."""
+        self.check(node, values)
+        of = _actual(values)
+        return [tuple([resolve(d, of) for d in dims]) for dims in self.shapes_of(node).outputs]
 
     def fail(self, node: Apply, what: str, error: type[Exception] = ShapeError) -> NoReturn:
         """Raise an error for a node that runs."""

@@ -59,7 +59,7 @@ class Recurrence(TensorOp):
     ) -> None:
         """Compute, in float64 at least. Raises `ShapeError`."""
         wanted = node.outputs[0].type.numpy_dtype
-        self.checked(node, inputs)
+        self.check(node, inputs)
         inner = np.result_type(wanted, np.float64)
         a, b = [np.moveaxis(x.astype(inner, copy=False), self.axis, 0) for x in inputs]
         h = (_few if b[:1].size < _FEW else _many)(a, b)

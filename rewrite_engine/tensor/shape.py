@@ -178,7 +178,7 @@ class SpecifyShape(Linear):
         if np.ndim(inputs[0]) != len(self.shape):
             what = f"the shape is {np.shape(inputs[0])}, where {self.shape} was specified"
             self.fail(node, what)
-        self.checked(node, inputs)
+        self.check(node, inputs)
         output_storage[0][0] = inputs[0]
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
