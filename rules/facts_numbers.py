@@ -13,13 +13,6 @@ import numpy as np
 from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.match.fact import because, both, every, fact, unknown
 from rewrite_engine.scalar.bounds import rounded
-from rewrite_engine.tensor import (
-    ARange,
-    Subtensor,
-    add,
-    sub,
-)
-from rewrite_engine.tensor.index_template import Slice
 
 __all__ = [
     "bounded", "distinct", "finite", "increasing", "nonneg", "nonzero", "positive",
@@ -75,6 +68,10 @@ def always(fact, x):
     return because(f"a result of {x.owner.op}") if said else unknown("not always", blame=x)
 
 
+#: facts of how elements relate: what is taken from others need not have them
+RELATIONS = frozenset({"distinct", "increasing"})
+
+
 def from_operands(fact, x, otherwise):
     """The answer that follows for x from what is known of operands: as the op that computes it
     says, or because its elements are theirs.
@@ -85,10 +82,12 @@ def from_operands(fact, x, otherwise):
     op, inputs = x.owner.op, x.owner.inputs
     said = said_of(x).get(fact.name)
     if said is None:
-        elements = elements_of(x)
+        elements = () if fact.name in RELATIONS else elements_of(x)
         return every("made of elements of", fact, elements) if elements else refused
-    kept = said == fact.name and said in ("nonzero", "distinct")  # of other dtypes, too
-    if (kind_of(x) != "f" and not kept) or said is True or _may_wrap(x):
+    if said is True:
+        return because(f"a result of {op}") if fact.name in RELATIONS else refused
+    anyway = fact.name in RELATIONS or said == fact.name == "nonzero"  # also where numbers wrap
+    if (kind_of(x) != "f" and not anyway) or _may_wrap(x):
         return refused
     if callable(said):
         return said(sys.modules[__name__], *inputs)
@@ -269,24 +268,7 @@ def distinct(x):
         return because("it has one element")
     if kind_of(x) not in "iu":
         return unknown("a value may be repeated", blame=x)
-    if isinstance(x.head, ARange):
-        step = x.owner.inputs[2]
-        counts = step.head is CONSTANT and step.number and x.type.dtype == "int64"
-        return because("counted") if counts else unknown("the step may be 0", blame=step)
-    if "distinct" in said_of(x):
-        return from_operands(distinct, x, "a value may be repeated")
-    return _shifted(x) or unknown("a value may be repeated", blame=x)
-
-
-def _shifted(x):
-    """Whether x is made of distinct integers by adding single numbers, in the same dtype (adding
-    is one-to-one, also where it wraps around).
-    """
-    operands = operands_of(x, add, sub)
-    many = [v for v in operands if not all(v.type.broadcastable)]
-    if len(many) != 1 or any(v.type.dtype != x.type.dtype for v in operands):
-        return unknown("it is not one shifted array", blame=x)
-    return every("shifted", distinct, many)
+    return from_operands(distinct, x, "a value may be repeated")
 
 
 @fact
@@ -296,15 +278,7 @@ def increasing(x):
         return unknown("it is no vector", blame=x)
     if x.head is CONSTANT:
         return because("a constant") if is_sorted(x.data) else unknown("it is not sorted", blame=x)
-    if isinstance(x.head, ARange) and x.type.dtype == "int64":
-        up = positive(x.owner.inputs[2])
-        return because("counted up", up) if up else up
-    if isinstance(x.head, Subtensor) and len(x.head.idx_list) == 1:
-        entry = x.head.idx_list[0]
-        step = entry.step if isinstance(entry, Slice) else None
-        if isinstance(entry, Slice) and (step is None or (type(step) is int and step > 0)):
-            return every("a slice of", increasing, x.owner.inputs[:1])
-    return unknown("it is not known to be sorted", blame=x)
+    return from_operands(increasing, x, "it is not known to be sorted")
 
 
 @fact(implies=[distinct])

@@ -126,7 +126,8 @@ def as_result(ends: Ends, dtype: Any) -> Ends:
     """
     if dtype.kind != "f":
         return ends
-    low, high = [dtype.type(end).item() if type(end) is int else end for end in ends]
+    with np.errstate(over="ignore"):
+        low, high = [dtype.type(end).item() if type(end) is int else end for end in ends]
     return low, high
 
 

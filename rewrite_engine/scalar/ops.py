@@ -90,6 +90,14 @@ def _above_zero(f: Any, *xs: Any) -> Any:
     return answer
 
 
+def _shifted(f: Any, *xs: Any) -> Any:
+    """Adding numbers is one-to-one, also where it wraps around: in one dtype."""
+    many = [x for x in xs if not all(x.type.broadcastable)]
+    if len(many) != 1 or any(x.type.dtype != xs[0].type.dtype for x in xs):
+        return f.unknown("it is not one shifted array")
+    return f.every("shifted", f.distinct, many)
+
+
 def _squares(f: Any, *xs: Any) -> Any:
     """Every factor occurs twice, or none is negative."""
     if all(n % 2 == 0 for n in Counter(xs).values()):
@@ -111,7 +119,7 @@ def _finite_modulus(f: Any, x: Any) -> Any:
 add = _op(
     "add", None, "add", lambda m, g, z, *xs: [g] * len(xs), **_ac(identity=0), **_moves,
     bounds=total, keeps="whole nonneg",
-    implied={"positive": _positive_sum, "nonzero": _nonzero_sum},
+    implied={"positive": _positive_sum, "nonzero": _nonzero_sum, "distinct": _shifted},
 )  # fmt: skip
 mul = _op(
     "mul", None, "multiply", _mul_grads, **_ac(identity=1, absorbing=0), bounds=product,
@@ -120,7 +128,7 @@ mul = _op(
 )  # fmt: skip
 sub = _op(
     "sub", 2, "subtract", (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -g), **_moves,
-    bounds=difference, keeps="whole",
+    bounds=difference, keeps="whole", implied={"distinct": _shifted},
     aliases="subtract",
 )  # fmt: skip
 true_div = _op(

@@ -148,6 +148,16 @@ class AllocEmpty(_Allocating, NoGradient):
         return False
 
 
+def _counted(f: Any, start: Any, stop: Any, step: Any) -> Any:
+    if step.type.kind not in "iu" or not getattr(step, "number", 0):
+        return f.unknown("the step may be 0", blame=step)
+    return f.because("counted")
+
+
+def _counted_up(f: Any, start: Any, stop: Any, step: Any) -> Any:
+    return f.every("counted up", f.positive, [step])
+
+
 class ARange(_Allocating):
     """Numbers from start up to (not including) stop in steps: `ARange("int64")(start, stop,
     step)`.
@@ -157,6 +167,8 @@ class ARange(_Allocating):
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype_name(dtype)
+        if self.dtype == "int64":
+            self.implied = {"distinct": _counted, "increasing": _counted_up}
 
     def shapes(self, *types: TensorType) -> Shapes:
         """One length, computed. Raises `NDimError`."""

@@ -102,6 +102,9 @@ class Subtensor(Take):
 
     def __init__(self, idx_list: Template) -> None:
         super().__init__(idx_list)
+        step = self.idx_list[0].step if list(map(type, self.idx_list)) == [Slice] else 0
+        if step is None or (type(step) is int and step > 0):
+            self.implied = {"distinct": "distinct", "increasing": "increasing"}
         if any(isinstance(e, Slice) or e == NEWAXIS for e in self.idx_list):
             self.must_view_map = {0: 0}  # by integers alone, a single number is copied
 

@@ -319,6 +319,27 @@ def test_a_user_says_it_beside_the_op() -> None:
     assert str(finite(s(x))).endswith("(x)")
 
 
+def test_a_user_says_how_elements_relate() -> None:
+    from rewrite_engine.graph.op import Op
+
+    class Sort(Op):
+        """An op of a user's."""
+
+        __props__ = ()
+        implied = {"increasing": True, "distinct": "distinct"}
+
+        def infer_types(self, types: Any) -> Any:
+            return [types[0]]
+
+    s, counted = Sort(), -pt.arange(9)
+    assert increasing(s(k))
+    assert increasing(s(k)[1::2])
+    assert not increasing(s(k)[::-1])
+    assert distinct(s(counted) + k[0])
+    assert not distinct(s(k))
+    assert not distinct(pt.maximum(s(counted), 3))
+
+
 def test_all_are_facts_with_a_docstring() -> None:
     kind = type(nonneg)
     found = [v for v in vars(facts).values() if isinstance(v, kind)]
