@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from rewrite_engine.errors import ForeignObjectError, TypeMismatchError
-from rewrite_engine.graph.node import CONSTANT, Apply, Constant, Variable
+from rewrite_engine.graph.node import CONSTANT, Apply, Constant, Projection, Variable
+from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.graph.type import generic
 from tests.toy import add, const, divmod_, exp, mul, num, pos, sin, sub
@@ -33,12 +34,25 @@ def test_a_computed_variable_knows_its_node() -> None:
     assert x.get_parents() == []
 
 
+class DefaultSecond(Op):
+    """Two outputs, of which `op(...)` returns the second."""
+
+    __props__ = ()
+    default_output = 1
+    itypes = (num,)
+    otypes = (num, num)
+
+
 def test_head_is_what_matchers_look_at_first() -> None:
     x = num("x")
     assert x.head is None
     assert sin(x).head is sin
     assert const(1.0).head is CONSTANT
-    assert [v.head for v in divmod_(x, x)] == [None, None]
+    assert [v.head for v in divmod_(x, x)] == [Projection(divmod_, i) for i in (0, 1)]
+    assert [v.head for v in DefaultSecond()(x).owner.outputs] == [
+        Projection(DefaultSecond(), 0),
+        DefaultSecond(),
+    ]
     assert repr(CONSTANT) == "CONSTANT"
 
 
@@ -236,7 +250,7 @@ def test_nodes_with_several_outputs_are_copied(copier: Any) -> None:
         node = node if node.nout == 2 else node.inputs[0].owner
         assert [v.owner for v in node.outputs] == [node, node]
         assert [v.index for v in node.outputs] == [0, 1]
-        assert [v.head for v in node.outputs] == [None, None]
+        assert [v.head for v in node.outputs] == [Projection(divmod_, i) for i in (0, 1)]
 
 
 @pytest.mark.parametrize("copier", COPIERS)
