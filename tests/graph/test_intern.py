@@ -6,12 +6,14 @@ import copy
 import gc
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rewrite_engine.graph import intern as interning
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import Record, intern, prop_key
 from rewrite_engine.rewrite.driver import MergeOptimizer
@@ -196,3 +198,19 @@ def test_nodes_that_become_equal_up_to_order_are_merged(reorders: bool) -> None:
     fgraph.replace(w, x)
     fgraph.check_integrity()
     assert len(fgraph) == (2 if reorders else 3)
+
+
+def test_a_thread_that_was_interrupted_while_it_interned_does_not_wait_for_itself() -> None:
+    """Ctrl-C may come just as the lock is let go, which then is not."""
+    made: list[Any] = []
+
+    def interrupted() -> None:
+        with interning._lock:
+            made.append(Scale(7.25))
+
+    thread = Thread(target=interrupted, daemon=True)
+    thread.start()
+    thread.join(10)
+    if thread.is_alive():
+        interning._lock.release()  # so that the other tests go on
+    assert len(made) == 1
