@@ -6,7 +6,14 @@ import numpy as np
 
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.fact import because, both, every, fact, unknown
-from rewrite_engine.rules.facts_numbers import kind_of, nonneg, operands_of, positive
+from rewrite_engine.rules.facts_numbers import (
+    from_operands,
+    kind_of,
+    nonneg,
+    operands_of,
+    positive,
+    said_of,
+)
 from rewrite_engine.tensor import (
     DimShuffle,
     Dot,
@@ -167,6 +174,8 @@ def symmetric(x):
         return because("a constant") if same else unknown("a constant that is not", blame=x)
     if _is_eye(x) or x.type.shape == (1, 1):
         return because("a unit matrix" if _is_eye(x) else "a single number")
+    if "symmetric" in said_of(x):
+        return from_operands(symmetric, x, "it is not known to be symmetric")
     if _gram(x):
         return because("the product of a matrix and its transpose")
     inner = _turned(x)
@@ -218,6 +227,8 @@ def diagonal(x):
         return because("a constant") if good else unknown("a constant that is not", blame=x)
     if _is_eye(x) or x.type.shape == (1, 1):
         return because("a unit matrix" if _is_eye(x) else "a single number")
+    if "diagonal" in said_of(x):
+        return from_operands(diagonal, x, "it is not known to be diagonal")
     operands = operands_of(x, add, sub, neg)
     inner = _turned(x)
     if any(map(_number, operands)):
@@ -238,6 +249,8 @@ def positive_semidefinite(x):
         return because("a constant") if good.all() else unknown("a constant that is not", blame=x)
     if _gram(x) or _is_eye(x):
         return because("no eigenvalue is below 0", even)
+    if "positive_semidefinite" in said_of(x):
+        return from_operands(positive_semidefinite, x, "an eigenvalue may be below 0")
     if x.head is add and not any(map(_number, x.owner.inputs)):
         return every("a sum of", positive_semidefinite, x.owner.inputs)
     return _scaled(x, nonneg, positive_semidefinite)
@@ -277,6 +290,8 @@ def positive_definite(x):
         return because("a constant") if good.all() else unknown("a constant that is not", blame=x)
     if _is_eye(x):
         return because("a unit matrix")
+    if "positive_definite" in said_of(x):
+        return from_operands(positive_definite, x, "an eigenvalue may be 0")
     if x.head is add and not any(map(_number, x.owner.inputs)):
         answers = [positive_definite(v) for v in x.owner.inputs]
         best = next((a for a in answers if a), answers[-1])

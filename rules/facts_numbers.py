@@ -69,7 +69,8 @@ def always(fact, x):
 
 
 #: facts of how elements relate: what is taken from others need not have them
-RELATIONS = frozenset({"distinct", "increasing"})
+MATRICES = {"symmetric", "diagonal", "positive_semidefinite", "positive_definite"}
+RELATIONS = frozenset({"distinct", "increasing", *MATRICES})
 
 
 def from_operands(fact, x, otherwise):

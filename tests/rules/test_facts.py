@@ -319,6 +319,25 @@ def test_a_user_says_it_beside_the_op() -> None:
     assert str(finite(s(x))).endswith("(x)")
 
 
+def test_a_user_says_what_matrices_are() -> None:
+    from rewrite_engine.graph.op import Op
+
+    class Kernel(Op):
+        """An op of a user's: symmetric, and positive definite if the second operand is positive."""
+
+        __props__ = ()
+        implied = {"symmetric": True, "positive_definite": lambda f, v, s: f.positive(s)}
+
+        def infer_types(self, types: Any) -> Any:
+            return [pt.dmatrix]
+
+    one, other = Kernel()(x, pt.exp(S)), Kernel()(x, S)
+    assert positive_definite(one + X.T @ X)
+    assert symmetric(other)
+    assert not positive_definite(other)
+    assert not diagonal(other)
+
+
 def test_a_user_says_how_elements_relate() -> None:
     from rewrite_engine.graph.op import Op
 
