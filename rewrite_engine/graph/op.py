@@ -125,10 +125,10 @@ class Op(Record):
     idempotent: bool = False
     #: whether gradients pass it as they are, chosen, moved and added up but never multiplied
     moves_only: bool = False
-    #: what is known of the elements of its (first) result, by the name of a fact: True, if it holds
-    #: for every real float; the name of the fact that all operands have to have; or a function
-    #: `(f, *inputs)` that answers, of the facts (`rules/facts_numbers.py`) and the operands. What
-    #: is no real float is only known to be "nonzero" and "distinct", and that if operands are.
+    #: what is known of its (first) result, by the name of a fact: True, if it always holds; the
+    #: name of the fact that all operands have to have; or a function `(f, *inputs)` that answers,
+    #: of the facts (`rules/facts_numbers.py`) and the operands. Facts about each element are only
+    #: concluded of real floats (integers wrap around, see `bounds`), "nonzero" from itself of all.
     implied: Mapping[str, Any] = {}
     #: two numbers that no element of it is ever beyond, none of which is NaN
     limits: tuple[Any, Any] | None = None
