@@ -192,7 +192,7 @@ class Judge:
         if around is not None and apart <= max(50 * around, 64 * unit):
             return None
         vanishes = abs(t) < float(info.tiny) ** 0.5  # so do products of such numbers, on the way
-        lost = around is None or vanishes
+        lost = around is None or vanishes or self.overflows
         if lost and apart > max(
             MENDED[f.dtype.name] * unit, 200 * float(info.eps) * (not vanishes)
         ):
@@ -201,6 +201,12 @@ class Judge:
         if around is None:
             return None
         return Finding("gradient wrong", text, apart / max(50 * around, unit))
+
+    @property
+    def overflows(self) -> bool:
+        """Whether something on the way to the value is not finite."""
+        values = evaluate(self.case.outputs, self.case.given)
+        return not all(np.isfinite(a).all() for v, a in values.items() if v.type.kind == "f")
 
     def around(self, i: int, at: Any) -> float | None:
         """How much a derivative moves under noise: without end where it is not always finite, None

@@ -97,7 +97,11 @@ def both(g: Any, h: Any) -> Any:
 
 
 def total(terms: Sequence[Any], add_up: Any) -> Any:
-    """The sum of terms: masked where all of them are."""
+    """The sum of terms: masked where all of them are; at the index where all are zero but there."""
+    if all(not isinstance(t, Masked) and is_scattered(t) for t in terms):
+        (op, zeros, places), *others = [_scatter(t) for t in terms]
+        if all(other[0] == op and other[2] == places for other in others):
+            return op(zeros, add_up([t.owner.inputs[1] for t in terms]), *places)
     if not all(isinstance(t, Masked) for t in terms):
         return add_up([full(t) for t in terms])
     masks = {(t.where, t.taken) for t in terms}
@@ -135,6 +139,12 @@ def is_scattered(g: Any) -> bool:
     if g.owner is None or not isinstance(g.owner.op, IncSubtensor | AdvancedIncSubtensor):
         return False
     return not g.owner.op.set_instead_of_inc and is_zero(g.owner.inputs[0])
+
+
+def _scatter(g: Any) -> tuple[Any, Any, list[Any]]:
+    """The op that adds at an index, what it adds to, and the index."""
+    zeros, _, *places = g.owner.inputs
+    return g.owner.op, zeros, places
 
 
 def read(g: Any) -> Any:

@@ -89,6 +89,13 @@ class Factor:
             return value  # a narrower dtype would take its digits away
         return cast(value, self.dtype)
 
+    def whole(self):
+        """The argument as one term, where it is a difference: beside terms of others it would lose
+        what is left of large ones.
+        """
+        signs = {c > 0 for c in self.argument.values()}
+        return {self.written_argument(): 1.0} if len(signs) > 1 else self.argument
+
     def written(self, side):
         """The factor as it stands above (1) or below (-1) the bar, as terms to be multiplied one by
         one.

@@ -1,10 +1,13 @@
-"""Linear forms, {term: coefficient}: what the arguments of exponentials are compared as."""
+"""Linear forms, {term: coefficient}: what the arguments of exponentials are compared as. A term is
+a variable, a product without signs and numbers (`Monomial`), or a square (a tuple).
+"""
 
+from collections import Counter
 from math import isfinite
 
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.scalar.dtype import promote
-from rewrite_engine.tensor import add, cast, mul, neg, sqr, sub, true_div
+from rewrite_engine.tensor import add, cast, mul, neg, reciprocal, sqr, sub, true_div
 
 ONE = None  # the key of the number in a linear form
 DEEP = 8  # levels of a product, or of a linear form, that are looked into
@@ -19,6 +22,55 @@ def number_of(v):
     if number is None or isinstance(number, complex) or not isfinite(number):
         return None
     return float(number)
+
+
+class Monomial:
+    """A product of variables, some of them below the bar; equal whatever their order."""
+
+    __slots__ = ("above", "below", "key")
+
+    def __init__(self, above, below):
+        self.above, self.below = tuple(above), tuple(below)
+        self.key = frozenset(Counter(above).items()), frozenset(Counter(below).items())
+
+    def __eq__(self, other):
+        return isinstance(other, Monomial) and self.key == other.key
+
+    def __hash__(self):
+        return hash(self.key)
+
+    def written(self, dtype):
+        """The product as a term, computed in a dtype or in a wider one."""
+        parts = [[widened(v, dtype) for v in side] for side in (self.above, self.below)]
+        above, *below = [mul(*side) if len(side) > 1 else side[0] for side in parts if side]
+        if not self.above:
+            return reciprocal(above)
+        return true_div(above, *below) if below else above
+
+
+def monomial_of(v):
+    """v as a monomial, and how many times; (None, 1.0) if it is no product."""
+    if v.head is not mul and v.head is not true_div:
+        return None, 1.0
+    sides, factor, todo = ([], []), 1.0, [(v, 1)]
+    for u, side in todo:
+        number = number_of(u)
+        if number:
+            factor = factor * number if side == 1 else factor / number
+        elif u.head in SIGNED and u.type.kind == "f" and is_of_floats(u) and len(todo) < 2 * MANY:
+            factor = -factor if u.head is neg else factor
+            sign = -side if u.head is true_div else side
+            inputs = u.owner.inputs
+            todo += [(w, side if i == 0 else sign) for i, w in enumerate(inputs)]
+        else:
+            sides[side < 0].append(u)
+    above, below = sides
+    if len(above) + len(below) < 2 or not 1 / LARGE < abs(factor) < LARGE:
+        return None, 1.0
+    return Monomial(above, below), factor
+
+
+SIGNED = frozenset({neg, mul, true_div})
 
 
 def linear(v):
@@ -52,7 +104,8 @@ def _add_linear(v, scale, parts, depth):
     if inner is not None:
         _add_linear(inner, scale * factor, parts, depth - 1)
         return
-    key, factor = _square(v) if op is sqr else (v, 1.0)
+    key, factor = _square(v) if op is sqr else monomial_of(v) if op is not v else (None, 1.0)
+    key = v if key is None else key
     parts[key] = parts.get(key, 0.0) + scale * factor
 
 
@@ -133,7 +186,10 @@ def written(parts, dtype=None):
         if key is ONE:
             plus.append(c)
             continue
-        v = sqr(written(dict(key[1]), dtype)) if isinstance(key, tuple) else widened(key, dtype)
+        if isinstance(key, Monomial):
+            v = key.written(dtype)
+        else:
+            v = sqr(written(dict(key[1]), dtype)) if isinstance(key, tuple) else widened(key, dtype)
         if abs(c) != 1:
             v = abs(c) * v
         (plus if c > 0 else minus).append(v)

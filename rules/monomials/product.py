@@ -11,6 +11,7 @@ from rewrite_engine.rules.monomials.linear import (
     MANY,
     cores,
     linear,
+    monomial_of,
     number_of,
     size_of,
     written,
@@ -296,6 +297,7 @@ def showing(v):
     found, todo = {v}, [v]
     for u in todo:
         if u.head in SHOWS and len(todo) < 50:
+            found.add(monomial_of(u)[0])
             todo += [w for w in u.owner.inputs if w not in found]
             found.update(u.owner.inputs)
     return found

@@ -23,7 +23,9 @@ def exp_exp(product, f, g):
     """exp(x) * exp(y) is exp(x + y)."""
     if f.kind is not exp or g.kind is not exp or not may_join(product, f, g):
         return False
-    total = combined(times(f.argument, f.power), times(g.argument, g.power))
+    shared = cores(f.argument) & cores(g.argument)
+    forms = [times(h.argument if shared else h.whole(), h.power) for h in (f, g)]
+    total = combined(*forms)
     product.change(g, 0.0)
     product.change(f, 1.0 if total else 0.0, total or f.argument)
     f.halved = not product.is_pure()  # a exp(x) exp(y) may be in range where exp(x + y) is not

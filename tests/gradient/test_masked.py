@@ -262,3 +262,21 @@ def test_clip_passes_one_gradient_on():
     x = pt.dvector("x")
     got = values(grad(pt.clip(x, 0, 1).sum(), x), {x: [-1.0, 0, 0.5, 1, 2]})
     np.testing.assert_array_equal(got, [0, 1, 1, 1, 0])
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        lambda x: pt.arcsin(x) + pt.arcsin(x),
+        lambda x: pt.arcsin(x) * pt.arcsin(x),
+        lambda x: pt.log(1 - x) + 2 * pt.arcsin(x),
+    ],
+)
+def test_elements_that_are_not_taken_have_no_slope(term: Any) -> None:
+    """Also where several gradients meet: at 1, all of these slopes are infinite."""
+    x = pt.vector("x")
+    first = rw.function([x], rw.grad(term(x)[0], x))
+    found, wanted = first([0.2, 0.0, 1.0]), first([0.2, 0.0, 0.5])
+    assert np.isfinite(found[0])
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(found[1:], 0.0)

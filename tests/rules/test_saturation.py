@@ -206,3 +206,39 @@ def test_arguments_are_computed_in_the_dtype_of_the_whole():
         plain = rw.function([x, y], term, mode=rw.Mode("py", optimizer=None))
         given = np.array([1.0]), np.array([1.0], "float16")
         np.testing.assert_allclose(rw.function([x, y], term)(*given), plain(*given), rtol=1e-14)
+
+
+SIGNED: dict[str, Callable[[Any, Any], Any]] = {
+    "-z * y": lambda z, y: -z * y,
+    "z * -y": lambda z, y: z * -y,
+    "-(z * y)": lambda z, y: -(z * y),
+    "-1 * z * y": lambda z, y: -1 * z * y,
+    "(-z / 2) * (2 * y)": lambda z, y: (-z / 2) * (2 * y),
+    "-z / y": lambda z, y: -z / y,
+    "y * dot(-X, w)": lambda z, y: -y * pt.dot(pt.eye(len(Z)), z),
+}
+LOGISTIC: dict[str, Callable[[Any], Any]] = {
+    "log(1 + exp)": lambda u: pt.log(1 + pt.exp(u)),
+    "log1p(exp)": lambda u: pt.log1p(pt.exp(u)),
+    "-log(sigmoid)": lambda u: -pt.log(pt.sigmoid(-u)),
+    "-log(1 / (1 + exp))": lambda u: -pt.log(1 / (1 + pt.exp(u))),
+}
+
+
+@pytest.mark.parametrize("loss", LOGISTIC)
+@pytest.mark.parametrize("argument", SIGNED)
+def test_labels_that_are_signs(argument: str, loss: str) -> None:
+    """Where the minus stands in a product does not matter."""
+    z, y = pt.vectors("z y")
+    signs = 2.0 * LABELS - 1
+    value, slope = value_and_slope(LOGISTIC[loss](SIGNED[argument](z, y)), [z, y], [Z, signs])
+    close(value, np.logaddexp(0, -Z * signs), "float64")
+    close(slope, -signs * special.expit(-Z * signs), "float64")
+
+
+def test_a_difference_of_large_numbers_stays_one() -> None:
+    """exp(x) exp(exp(x) - exp(x)) is exp(x): beside 1e17, x would be lost."""
+    x, y = pt.vectors("x y")
+    big = pt.maximum(pt.exp(x), y)
+    found = rw.function([x, y], pt.exp(x) * pt.exp(pt.exp(x) - big))([40.0, 1.0], [0.0, 1.0])
+    np.testing.assert_allclose(found, np.exp([40.0, 1.0]), rtol=1e-13)
