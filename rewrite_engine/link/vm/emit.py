@@ -112,14 +112,17 @@ class Lines(Body):
                 if out.type.ndim != 0:
                     self.place[out] = name = self.place.pop(v)
                     return name, []
-        unread = [v for v in step.dies if v in outputs]
+        unread: list[Variable] = []
         freed: list[str] = []
         heavy: list[str] = []
         for v in step.dies:
-            if v not in outputs:
-                registers = self._release(v)
-                freed += registers
-                heavy += registers if v.type.ndim != 0 else []
+            if v in outputs:
+                unread.append(v)
+                continue
+            registers = self._release(v)
+            freed += registers
+            if v.type.ndim != 0:
+                heavy += registers
         pool = [] if ctx.own is not None else freed[::-1]
         names: list[str] = []
         for k, v in enumerate(outputs):
@@ -128,8 +131,10 @@ class Lines(Body):
             names.append(name)
             if v.type.ndim == 0:
                 self.form[v] = ctx.form
-        self.free.update([(r, None) for r in freed if r not in names])
-        dead = [r for r in heavy if r not in names]
+        for r in freed:
+            if r not in names:
+                self.free[r] = None
+        dead = [r for r in heavy if r not in names] if heavy else heavy
         for v in unread:
             registers = self._release(v)
             self.free.update([(r, None) for r in registers])
