@@ -20,7 +20,8 @@ from rewrite_engine.config import config
 
 if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_HOMES`
     from rewrite_engine import gradient, printing, tensor
-    from rewrite_engine.compile import In, Mode, OpFromGraph, Out
+    from rewrite_engine.compile import In, Mode, Out
+    from rewrite_engine.compile.from_graph import OpFromGraph
     from rewrite_engine.compile.function import function
     from rewrite_engine.compile.shared import shared
     from rewrite_engine.gradient import grad
@@ -55,7 +56,7 @@ _HOMES = {
     "grad": "gradient",
     "In": "compile",
     "Mode": "compile",
-    "OpFromGraph": "compile",
+    "OpFromGraph": "compile.from_graph",
     "Out": "compile",
     "function": "compile",
     "shared": "compile",

@@ -5,9 +5,10 @@ How the generated code looks is in `link/`; what rules do to a graph is in `rule
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from rewrite_engine.compile.callable import Function
 from rewrite_engine.compile.evaluate import evaluate
-from rewrite_engine.compile.from_graph import OpFromGraph
 from rewrite_engine.compile.function import function, observe
 from rewrite_engine.compile.inputs import In, Out
 from rewrite_engine.compile.mode import Mode, get_mode
@@ -19,6 +20,9 @@ from rewrite_engine.compile.shared import (
     shared_constructor,
 )
 from rewrite_engine.graph.node import Variable
+
+if TYPE_CHECKING:
+    from rewrite_engine.compile.from_graph import OpFromGraph
 
 Variable.eval_hook = evaluate
 
@@ -37,3 +41,12 @@ __all__ = [
     "shared",
     "shared_constructor",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`OpFromGraph` is loaded when it is asked for: it needs the gradients."""
+    if name != "OpFromGraph":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from rewrite_engine.compile.from_graph import OpFromGraph
+
+    return OpFromGraph

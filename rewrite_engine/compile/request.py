@@ -24,7 +24,6 @@ from rewrite_engine.errors import (
     describe,
     source_line,
 )
-from rewrite_engine.gradient.sources import used_by
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.replace import as_pairs, clone_replace
 from rewrite_engine.graph.traverse import ancestors, toposort
@@ -228,6 +227,8 @@ def check_unused(request: Request, how: str | None) -> None:
     unused = [i for i, spec in enumerate(request.inputs) if spec.variable not in used]
     if not unused:
         return
+    from rewrite_engine.gradient.sources import used_by  # (the gradients are not loaded for it)
+
     used = used_by(request.expressions)  # also what a gradient was made of
     for i in unused:
         spec = request.inputs[i]
