@@ -341,6 +341,9 @@ def _hangs(node: Apply, values: Mapping[Variable, Any], part: float) -> bool:
         whole = SCALAR["round"](2 * sides[0])  # half a step is where `round` jumps
         apart = 2 * sides[0] - whole
     near = mpf(10) ** (20 - mp.dps)
+    if part:  # what is below it may be 0
+        dtypes = [v.type.dtype for v in node.inputs if v.type.kind == "f"]
+        near = max([near, *[mpf(float(np.finfo(dtype).tiny)) for dtype in dtypes]])
     sizes = np.broadcast_to(np.abs(exact(sides[0])) * part, np.shape(apart)).ravel()
     pairs = zip(np.ravel(apart), sizes, strict=True)
     differ = [(abs(d), s) for d, s in pairs if d == d and s == s]

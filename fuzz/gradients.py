@@ -191,7 +191,9 @@ class Judge:
         around = self.around(i, at)
         if around is not None and apart <= max(50 * around, 64 * unit):
             return None
-        vanishes = abs(t) < float(info.tiny) ** 0.5  # so do products of such numbers, on the way
+        vanishes = (
+            self.kind != "idiom" and abs(t) < float(info.tiny) ** 0.5
+        )  # so do products of such numbers, on the way
         lost = around is None or vanishes or self.overflows
         if lost and apart > max(
             MENDED[f.dtype.name] * unit, 200 * float(info.eps) * (not vanishes)

@@ -151,6 +151,8 @@ class Judge:
         known = truth is not None and truth - truth == 0
         if not (known and np.isfinite(f) and not np.isfinite(w)) and self.is_mended:
             return None  # another value on the way led elsewhere
+        if self.is_mended and self.may_branch:
+            return None  # another branch was taken
         if np.isfinite(w):
             if self.doubts or (truth is not None and abs(truth) > 0.99 * largest(w)):
                 return None
@@ -199,11 +201,21 @@ class Judge:
     @property
     def is_close(self) -> bool:
         """Whether a comparison, or a rounding, is decided by the last digits of numbers."""
+        return bool(self.decided)
+
+    @property
+    def may_branch(self) -> bool:
+        """Whether a comparison is."""
+        return any(str(node.op) not in exact.ROUNDING for node in self.decided)
+
+    @property
+    def decided(self) -> list[Any]:
+        """The nodes that are decided by the last digits of numbers."""
         close: list[Any] = []
         units = max([float(np.finfo(dtype).eps) for dtype in self.widths], default=0.0)
         with mp.workdps(DIGITS[0]):
             exact.evaluate(self.case.results, self.start, doubts=close, near=64 * units)
-        return bool(close)
+        return close
 
     @property
     def is_blurred(self) -> bool:
