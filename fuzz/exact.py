@@ -27,7 +27,7 @@ from rewrite_engine.tensor.join import Split
 
 NAN, INF = mpf("nan"), mpf("inf")
 WHOLE = mpf(10) ** 2000  # what is larger is not looked at digit by digit
-TOO_LARGE = mpf(10) ** 5000  # exponentials of more are not computed
+TOO_LARGE = mpf(10) ** 400  # exponentials of more are not computed
 
 
 class NotKnown(Exception):
