@@ -30,6 +30,12 @@ WHOLE = mpf(10) ** 2000  # what is larger is not looked at digit by digit
 TOO_LARGE = mpf(10) ** 400  # exponentials of more are not computed
 
 
+def shown(number: Any) -> str:
+    """The first digits of a number."""
+    with mp.workdps(30):
+        return str(mp.nstr(+number, 10))
+
+
 class NotKnown(Exception):
     """An op has no exact meaning here."""
 

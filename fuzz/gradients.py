@@ -175,7 +175,7 @@ class Judge:
         info = np.finfo(f.dtype)
         if abs(t) > 0.99 * float(info.max) or t - t != 0:
             return None
-        text = f"derivative {i}{list(at)}: {f!r}, not {mp.nstr(t, 10)}"
+        text = f"derivative {i}{list(at)}: {f!r}, not {exact.shown(t)}"
         if not np.isfinite(f):
             if self.around(i, at) == np.inf:
                 return None  # it is not determined whether it is

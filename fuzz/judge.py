@@ -125,8 +125,7 @@ class Judge:
 
     def shown(self, i: int, place: Any) -> str:
         truth = self.true(i, place)
-        with mp.workdps(30):
-            return "?" if truth is None else mp.nstr(+truth, 10)
+        return "?" if truth is None else exact.shown(truth)
 
     # --- one element -----------------------------------------------------------------------------
 

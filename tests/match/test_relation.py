@@ -275,6 +275,9 @@ def test_run_takes_as_many_as_asked_for() -> None:
         run(0, a, numbers, seconds="x")
 
 
+@pytest.mark.filterwarnings(  # what stops a search may come while a weak reference is cleared
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)
 def test_a_search_is_watched_in_any_thread() -> None:
     def search() -> Any:
         return run(1, LogicVariable("a"), forever(x, y), seconds=0.05, on_budget="stop")
