@@ -356,7 +356,7 @@ class Judge:
                     continue
                 big = exact.exact(a) if v.type.kind == "f" else a
                 for at in np.argwhere(np.isinf(a)) if v.type.kind == "f" else ():
-                    big[tuple(at)] = mp.sign(big[tuple(at)]) * mpf(10) ** 400
+                    big[tuple(at)] = mp.sign(big[tuple(at)]) * mpf(10) ** 350
                 given[v] = big
             self._limit = self._exactly(given, DIGITS[0])
         found = self._limit[i]
