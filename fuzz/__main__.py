@@ -79,11 +79,12 @@ def try_one(kind: str, seed: int, number: int, shrunk: Counter[str]) -> tuple[li
             finding = checker(case, mode)
             if finding is None:
                 continue
-            shrunk[finding.kind] += 1
-            if shrunk[finding.kind] > (3 if finding.kind in WEAK else MOST):
+            if shrunk[finding.kind] >= (3 if finding.kind in WEAK else MOST):
                 return told, int(finding.kind not in WEAK)
             found = report(name, case, mode_name, mode, checker, finding)
-            told += [found] if found is not None else []
+            if found is not None:  # no claim allows it
+                shrunk[finding.kind] += 1
+                told.append(found)
     except Crash as error:
         first = str(error).splitlines()[-1]
         told.append(
