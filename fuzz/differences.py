@@ -14,7 +14,7 @@ from mpmath import mp, mpf
 
 from fuzz import exact
 from fuzz.case import Case
-from fuzz.reference import evaluate
+from fuzz.reference import evaluate, reaches_far
 from rewrite_engine.graph.node import Apply, Constant, Variable
 
 #: functions with kinks
@@ -56,19 +56,14 @@ class Differences:
         digits that nothing is lost where functions saturate.
         """
         found: list[Any] = []
-        most = (8000, 400) if surely and self.reaches_far() else (1500, 400)
+        far = surely and reaches_far(evaluate([self.term], self.case.given))
+        most = (8000, 400) if far else (1500, 400)
         for digits, step in (most,) if surely else ((200, 40), most):
             with mp.workdps(digits):
                 found = getattr(self, kind)(mpf(10) ** -step)
             if all(t is not None for a in found for t in np.ravel(a)):
                 break
         return found
-
-    def reaches_far(self) -> bool:
-        """Whether exponentials of what is computed have more than 400 digits."""
-        values = evaluate([self.term], self.case.given)
-        floats = [a for v, a in values.items() if v.type.kind == "f"]
-        return any((np.isfinite(a) & (np.abs(a) > 1000)).any() for a in floats)
 
     def at(self, moves: Mapping[tuple[Any, Any], Any]) -> Any:
         """The elements of the term at a point moved away; None if they are not known."""

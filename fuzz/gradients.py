@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from random import Random
 from typing import Any
 
@@ -22,7 +22,7 @@ from fuzz.generate import grow
 from fuzz.graphs import DEFAULT
 from fuzz.judge import MENDED, Finding
 from fuzz.pool import Crash, Pool
-from fuzz.reference import evaluate, spread
+from fuzz.reference import Values, evaluate, spread
 from rewrite_engine.errors import (
     DisconnectedInputError,
     MethodNotDefined,
@@ -157,6 +157,11 @@ class Judge:
         self.singular = False
         self._noise: Any = None
 
+    @cached_property
+    def values(self) -> Values:
+        """What the reference gives for each step to the value."""
+        return evaluate(self.case.outputs, self.case.given)
+
     def compare(self, found: Sequence[Any]) -> Finding | None:
         """The worst of what is wrong."""
         worst = None
@@ -207,8 +212,8 @@ class Judge:
     @property
     def overflows(self) -> bool:
         """Whether something on the way to the value is not finite."""
-        values = evaluate(self.case.outputs, self.case.given)
-        return not all(np.isfinite(a).all() for v, a in values.items() if v.type.kind == "f")
+        floats = [a for v, a in self.values.items() if v.type.kind == "f"]
+        return not all(np.isfinite(a).all() for a in floats)
 
     def around(self, i: int, at: Any) -> float | None:
         """How much a derivative moves under noise: without end where it is not always finite, None
@@ -243,7 +248,7 @@ class Judge:
 
     def edges(self) -> list[tuple[Any, np.ndarray]]:
         """Variables with the places where they are not moderate, or have no slope."""
-        values = self.values = evaluate(self.case.outputs, self.case.given)
+        values = self.values
         found = []
         with mp.workdps(1200):
             true = exact.evaluate(self.case.outputs, self.case.given)

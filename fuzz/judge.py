@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from random import Random
 from typing import Any
 
@@ -17,7 +18,7 @@ from mpmath import mp, mpf
 
 from fuzz import exact
 from fuzz.case import Case
-from fuzz.reference import evaluate, spread
+from fuzz.reference import Values, evaluate, reaches_far, spread
 from rewrite_engine.tensor.special import ScaledExp
 
 SAMPLES = 24
@@ -76,12 +77,8 @@ class Judge:
         surely: bool = False,
     ) -> None:
         self.case, self.wanted, self.regrouped, self.surely = case, wanted, regrouped, surely
-        self._noise: list[list[np.ndarray]] | None = None
         self._truth: dict[int, tuple[list[Any], list[Any]]] = {}
-        self._limit: list[Any] | None = None
-        self._start: dict[Any, Any] | None = None
-        self._rough: list[Any] | None = None
-        self.doubts: list[Any] = []
+        self.doubts: list[Any] = []  # of the last true value that was asked for
 
     def compare(self, found: Sequence[Any]) -> Finding | None:
         """The worst of what is wrong."""
@@ -98,13 +95,16 @@ class Judge:
             return worst
         return Judge(self.case, self.wanted, self.regrouped, surely=True).compare(found)
 
-    @property
+    @cached_property
+    def values(self) -> Values:
+        """What the reference gives for each step."""
+        return evaluate(self.case.results, self.case.given)
+
+    @cached_property
     def noise(self) -> list[list[np.ndarray]]:
         """The results under noise; none, if some noise makes the graph fail."""
-        if self._noise is None:
-            results, given = self.case.results, self.case.given
-            self._noise = spread(results, given, SAMPLES, regrouped=self.regrouped) or []
-        return self._noise
+        results, given = self.case.results, self.case.given
+        return spread(results, given, SAMPLES, regrouped=self.regrouped) or []
 
     def output(self, i: int, good: np.ndarray, f: np.ndarray) -> list[Finding]:
         """Findings in one output."""
@@ -172,20 +172,18 @@ class Judge:
     @property
     def is_limit(self) -> bool:
         """Whether something on the way is NaN that has a limit at infinite inputs, maybe."""
-        values = evaluate(self.case.results, self.case.given)
-        floats = [a for v, a in values.items() if v.type.kind == "f"]
+        floats = [a for v, a in self.values.items() if v.type.kind == "f"]
         given = [a for v, a in self.case.given.items() if v.type.kind == "f"]
         return any(np.isinf(a).any() for a in given) and any(np.isnan(a).any() for a in floats)
 
-    @property
+    @cached_property
     def is_mended(self) -> bool:
         """Whether something on the way is not finite that has a true value: what depends on it in
         jumps may be another thing.
         """
-        values = evaluate(self.case.results, self.case.given)
         with mp.workdps(DIGITS[0]):
             true = exact.evaluate(self.case.results, self.start)
-        for v, a in values.items():
+        for v, a in self.values.items():
             if a.dtype.kind != "f":
                 continue
             if v not in true:
@@ -207,7 +205,7 @@ class Judge:
         """Whether a comparison is."""
         return any(str(node.op) not in exact.ROUNDING for node in self.decided)
 
-    @property
+    @cached_property
     def decided(self) -> list[Any]:
         """The nodes that are decided by the last digits of numbers."""
         close: list[Any] = []
@@ -219,7 +217,7 @@ class Judge:
     @property
     def is_blurred(self) -> bool:
         """Whether exponentials are taken of numbers whose last digit is no small thing."""
-        values = evaluate(self.case.results, self.case.given)
+        values = self.values
         for node in self.case.nodes:
             if not any(word in str(node.op).lower() for word in EXPONENTIALS):
                 continue
@@ -231,13 +229,6 @@ class Judge:
     def is_beyond(self, f: Any) -> bool:
         """Whether digits do not tell what a number that was found should be."""
         return bool(np.isfinite(f)) and (self.is_saturated or self.is_blurred)
-
-    @property
-    def reaches_far(self) -> bool:
-        """Whether numbers are so large that exponentials of them have more than 400 digits."""
-        values = evaluate(self.case.results, self.case.given)
-        floats = [a for v, a in values.items() if v.type.kind == "f"]
-        return any((np.isfinite(a) & (np.abs(a) > 1000)).any() for a in floats)
 
     @property
     def is_saturated(self) -> bool:
@@ -275,11 +266,11 @@ class Judge:
         """The dtypes of floats on the way."""
         return [v.type.dtype for n in self.case.nodes for v in n.outputs if v.type.kind == "f"]
 
-    @property
+    @cached_property
     def blur(self) -> float:
         """The last digit of numbers on the way that are subnormal, as a part of them."""
         parts = [0.0]
-        for v, a in evaluate(self.case.results, self.case.given).items():
+        for v, a in self.values.items():
             if v.type.kind == "f":
                 small = np.abs(a[(a != 0) & (np.abs(a) < np.finfo(a.dtype).tiny)])
                 parts.append(float((np.spacing(small) / small).max(initial=0)))
@@ -306,33 +297,29 @@ class Judge:
     def true(self, i: int, place: Any) -> Any:
         """The true value; None where it is not known."""
         truth: Any = None
-        most = len(DIGITS) if self.surely and self.reaches_far else 2
+        self.doubts = []
+        most = len(DIGITS) if self.surely and reaches_far(self.values) else 2
         for digits in DIGITS[:most]:
             if digits not in self._truth:
-                self.doubts = []
-                self._truth[digits] = self._exactly(self.start, digits), self.doubts
+                self._truth[digits] = self._exactly(self.start, digits)
             found, doubts = self._truth[digits]
-            more = None if found[i] is None else _number(found[i], place)
-            if more is None:
+            if found[i] is None:
                 break
-            truth, self.doubts = more, doubts
+            truth, self.doubts = _number(found[i], place), doubts
             if truth - truth == 0 and not doubts and not self.surely:
                 break
         return truth
 
-    @property
+    @cached_property
     def start(self) -> dict[Any, Any]:
         """What is computed from exactly: the inputs, and what the reference gives for steps that
         have no exact meaning.
         """
-        if self._start is None:
-            self._start = dict(self.case.given)
-            values: dict[Any, np.ndarray] = {}
-            for node in self.case.nodes:
-                if any(v.type.kind == "c" for v in node.inputs) or isinstance(node.op, ScaledExp):
-                    values = values or evaluate(self.case.results, self.case.given)
-                    self._start |= {v: values[v] for v in node.outputs if v.type.kind != "c"}
-        return self._start
+        start: dict[Any, Any] = dict(self.case.given)
+        for node in self.case.nodes:
+            if any(v.type.kind == "c" for v in node.inputs) or isinstance(node.op, ScaledExp):
+                start |= {v: self.values[v] for v in node.outputs if v.type.kind != "c"}
+        return start
 
     @property
     def taken(self) -> set[Any]:
@@ -341,34 +328,41 @@ class Judge:
 
     def rough(self, i: int, place: Any) -> Any:
         """How far a true value moves if each step on the way loses its last digits."""
-        if self._rough is None:
-            self._rough = [self._exactly(self.start, DIGITS[0], Random(k)) for k in range(SAMPLES)]
         truth, found = self.true(i, place), [sample[i] for sample in self._rough]
         apart = [abs(_number(a, place) - truth) for a in found if a is not None]
         return max([d for d in apart if d - d == 0], default=mpf(0))
 
+    @cached_property
+    def _rough(self) -> list[list[Any]]:
+        return [self._exactly(self.start, DIGITS[0], Random(k))[0] for k in range(SAMPLES)]
+
     def limit(self, i: int, place: Any) -> Any:
         """The true value for inputs that are large where they are infinite."""
-        if self._limit is None:
-            given = {}
-            for v, a in self.start.items():
-                if v in self.taken and isinstance(v.owner.op, ScaledExp):
-                    continue
-                big = exact.exact(a) if v.type.kind == "f" else a
-                for at in np.argwhere(np.isinf(a)) if v.type.kind == "f" else ():
-                    big[tuple(at)] = mp.sign(big[tuple(at)]) * mpf(10) ** 350
-                given[v] = big
-            self._limit = self._exactly(given, DIGITS[0])
-        found = self._limit[i]
+        found = self._limits[i]
         return None if found is None else _number(found, place)
 
-    def _exactly(self, given: Any, digits: int, rng: Random | None = None) -> list[Any]:
-        results, doubts = self.case.results, self.doubts if rng is None else None
+    @cached_property
+    def _limits(self) -> list[Any]:
+        given = {}
+        for v, a in self.start.items():
+            if v in self.taken and isinstance(v.owner.op, ScaledExp):
+                continue
+            big = exact.exact(a) if v.type.kind == "f" else a
+            for at in np.argwhere(np.isinf(a)) if v.type.kind == "f" else ():
+                big[tuple(at)] = mp.sign(big[tuple(at)]) * mpf(10) ** 350
+            given[v] = big
+        return self._exactly(given, DIGITS[0])[0]
+
+    def _exactly(
+        self, given: Any, digits: int, rng: Random | None = None
+    ) -> tuple[list[Any], list[Any]]:
+        """The true results, None where they are not known, and the nodes that leave doubts."""
+        doubts: list[Any] = []
         with mp.workdps(digits):
-            values = exact.evaluate(results, given, doubts=doubts, rng=rng)
-        found: list[Any] = [None if v in self.taken else values.get(v) for v in results]
+            values = exact.evaluate(self.case.results, given, doubts=doubts, rng=rng)
+        found: list[Any] = [None if v in self.taken else values.get(v) for v in self.case.results]
         pairs = zip(found, self.wanted, strict=True)
-        return [a if np.shape(a) == w.shape else None for a, w in pairs]
+        return [a if np.shape(a) == w.shape else None for a, w in pairs], doubts
 
 
 def _number(array: Any, place: Any) -> Any:

@@ -136,6 +136,12 @@ def _added(
     return np.where(np.isfinite(result), result + error, moved)
 
 
+def reaches_far(values: Values) -> bool:
+    """Whether numbers are so large that exponentials of them have more than 400 digits."""
+    floats = [a for v, a in values.items() if v.type.kind == "f"]
+    return any((np.isfinite(a) & (np.abs(a) > 1000)).any() for a in floats)
+
+
 def spread(
     outputs: Sequence[Variable],
     given: Mapping[Variable, Any],
