@@ -48,26 +48,26 @@ class Monomial:
         return true_div(above, *below) if below else above
 
 
-def monomial_of(v):
-    """v as a monomial, and how many times; (None, 1.0) if it is no product."""
-    if v.head is not mul and v.head is not true_div:
-        return None, 1.0
-    sides, factor, todo = ([], []), 1.0, [(v, 1)]
+def factors_of(v):
+    """The factors of v above and below the bar, signs and numbers aside, and the number."""
+    sides, number, todo = ([], []), 1.0, [(v, 1)]
     for u, side in todo:
-        number = number_of(u)
-        if number:
-            factor = factor * number if side == 1 else factor / number
-        elif u.head in SIGNED and u.type.kind == "f" and is_of_floats(u) and len(todo) < 2 * MANY:
-            factor = -factor if u.head is neg else factor
-            sign = -side if u.head is true_div else side
-            inputs = u.owner.inputs
-            todo += [(w, side if i == 0 else sign) for i, w in enumerate(inputs)]
+        known = number_of(u)
+        if known:
+            number = number * known if side == 1 else number / known
+        elif u.head in SIGNED and (u is v or is_of_floats(u)) and len(todo) < 2 * MANY:
+            number = -number if u.head is neg else number
+            below = -side if u.head is true_div else side
+            todo += [(w, below if i else side) for i, w in enumerate(u.owner.inputs)]
         else:
             sides[side < 0].append(u)
-    above, below = sides
-    if len(above) + len(below) < 2 or not 1 / LARGE < abs(factor) < LARGE:
-        return None, 1.0
-    return Monomial(above, below), factor
+    return (*sides, number)
+
+
+def monomial_of(v):
+    """v as a monomial, if it is a product of several factors, or a reciprocal."""
+    above, below, _ = factors_of(v) if v.head in SIGNED else ((), (), 1.0)
+    return Monomial(above, below) if below or len(above) > 1 else None
 
 
 SIGNED = frozenset({neg, mul, true_div})
@@ -95,32 +95,22 @@ def _add_linear(v, scale, parts, depth):
     if number is not None:
         parts[ONE] = parts.get(ONE, 0.0) + scale * number
         return
-    if op is neg or op is add or op is sub:
-        signs = (-1.0,) if op is neg else (1.0, -1.0) if op is sub else None
-        for i, u in enumerate(v.owner.inputs):
-            _add_linear(u, scale * (signs[i] if signs else 1.0), parts, depth - 1)
+    if op is add or op is sub:
+        first, *rest = v.owner.inputs
+        sign = -1.0 if op is sub else 1.0
+        for u, s in ((first, 1.0), *[(u, sign) for u in rest]):
+            _add_linear(u, scale * s, parts, depth - 1)
         return
-    inner, factor = _scaled(op, v)
-    if inner is not None:
-        _add_linear(inner, scale * factor, parts, depth - 1)
-        return
-    key, factor = _square(v) if op is sqr else monomial_of(v) if op is not v else (None, 1.0)
-    key = v if key is None else key
+    key, factor = v, 1.0
+    if op is sqr:
+        key, factor = _square(v)
+    elif op in SIGNED:
+        above, below, factor = factors_of(v)
+        if len(above) == 1 and not below:
+            _add_linear(above[0], scale * factor, parts, depth - 1)
+            return
+        key = Monomial(above, below) if above or below else ONE
     parts[key] = parts.get(key, 0.0) + scale * factor
-
-
-def _scaled(op, v):
-    """What v is a multiple of, and how many times."""
-    if op is mul or op is true_div:
-        *rest, last = v.owner.inputs
-        if len(rest) == 1:
-            number = number_of(last)
-            if number:
-                return rest[0], number if op is mul else 1 / number
-            number = number_of(rest[0]) if op is mul else None
-            if number:
-                return last, number
-    return None, 1.0
 
 
 def _square(v):

@@ -297,7 +297,7 @@ def showing(v):
     found, todo = {v}, [v]
     for u in todo:
         if u.head in SHOWS and len(todo) < 50:
-            found.add(monomial_of(u)[0])
+            found.add(monomial_of(u))
             todo += [w for w in u.owner.inputs if w not in found]
             found.update(u.owner.inputs)
     return found
