@@ -27,7 +27,7 @@ from rewrite_engine.tensor.join import Split
 
 NAN, INF = mpf("nan"), mpf("inf")
 WHOLE = mpf(10) ** 2000  # what is larger is not looked at digit by digit
-TOO_LARGE = mpf(10) ** 400  # exponentials of more are not computed
+FEW = 60  # digits with which exponentials of very large numbers are computed, too
 
 
 def shown(number: Any) -> str:
@@ -62,7 +62,7 @@ def divide(x: Any, y: Any) -> Any:
 
 
 def exponential(x: Any) -> Any:
-    if abs(x) > TOO_LARGE:
+    if abs(x) > mpf(10) ** (5000 if mp.dps <= FEW else 400):  # it would take long
         if INF > x > 0:
             raise NotKnown
         return INF if x > 0 else mpf(0)
