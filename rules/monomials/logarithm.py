@@ -155,7 +155,7 @@ def signed_terms(v):
 
 def log_of_term(t, depth):
     """The logarithm of a term of a sum, and whether it is better than what is written; None where
-    its sign is not known.
+    its sign is not known, or an exponential is of integers that floats do not have.
     """
     number = t if isinstance(t, float) else number_of(t)
     if number is not None:
@@ -163,6 +163,8 @@ def log_of_term(t, depth):
     found = log_of(t, depth)
     if found is not None:
         return found, True
+    if t.head is exp:
+        return None, False
     return (log(t) if nonneg(t) else None), False
 
 
