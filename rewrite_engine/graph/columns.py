@@ -142,16 +142,24 @@ class NodeRow:
         return _node, (node.op, inputs, outputs), state
 
 
-#: the rows that somebody holds: a pickler does until it is done, and so does `deepcopy`
-_rows: WeakValueDictionary[int, NodeRow] = WeakValueDictionary()
+class Rows:
+    """The rows of things, one for each: called with a thing, it returns the row, which keeps the
+    thing alive, so that its `id` stays its own. They live while somebody holds them, as a pickler
+    does until it is done, and so does `deepcopy`.
+    """
+
+    def __init__(self, kind: type) -> None:
+        self.kind = kind
+        self.known: WeakValueDictionary[int, Any] = WeakValueDictionary()
+
+    def __call__(self, thing: Any) -> Any:
+        row = self.known.get(id(thing))
+        if row is None:
+            row = self.known[id(thing)] = self.kind(thing)
+        return row
 
 
-def row_of(node: Apply) -> NodeRow:
-    """The row of a node (which keeps it alive, so that its `id` stays its own)."""
-    row = _rows.get(id(node))
-    if row is None:
-        row = _rows[id(node)] = NodeRow(node)
-    return row
+row_of = Rows(NodeRow)
 
 
 def flat(node: Apply, index: int | None = None) -> Any:

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
-from weakref import WeakValueDictionary
 
 from rewrite_engine.errors import ConstantInputError, ReadOnlyError
-from rewrite_engine.graph.columns import Columns, from_columns, to_columns
+from rewrite_engine.graph.columns import Columns, Rows, from_columns, to_columns
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import intern
 from rewrite_engine.graph.node import Apply, Constant, Variable
@@ -216,16 +215,7 @@ class OpRow:
         return _op, (type(op), state, replace(columns, ops=ops))
 
 
-#: the rows that somebody holds, as a pickler does until it is done
-_rows: WeakValueDictionary[int, OpRow] = WeakValueDictionary()
-
-
-def row_of(op: Any) -> OpRow:
-    """The row of an op (which keeps it alive, so that its `id` stays its own)."""
-    row = _rows.get(id(op))
-    if row is None:
-        row = _rows[id(op)] = OpRow(op)
-    return row
+row_of = Rows(OpRow)
 
 
 def _op(cls: type, state: dict[str, Any], columns: Columns) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from threading import Thread
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from rewrite_engine.explain.record import record_of, recording
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rules.language import given, rule
 from rewrite_engine.rules.pipeline import optimizer
+from tests.threads import in_threads
 
 
 def compiled(*args, **kwargs):
@@ -150,11 +150,7 @@ def test_functions_can_be_copied_pickled_and_called_from_threads():
     assert f.copy()([1.0]).tolist() == [2]
     assert record.called.seconds is None
     results = []
-    threads = [Thread(target=lambda: results.append(f([1.0]).tolist())) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(lambda k: results.append(f([1.0]).tolist()), 8)
     assert results == [[2.0]] * 8
 
 

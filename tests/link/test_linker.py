@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import weakref
 from collections.abc import Callable, Iterator
-from threading import Thread
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,6 +26,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.link import LINKERS, Linker, PyLinker, get_linker, register_linker
 from rewrite_engine.rules.language import rule
 from tests.link.reference import random_graphs, values_for
+from tests.threads import in_threads
 
 x, y = pt.vector("x"), pt.vector("y")
 
@@ -242,11 +242,7 @@ def test_several_threads() -> None:
             if f(value)[1] != 20 * k:
                 wrong.append(k)
 
-    threads = [Thread(target=work, args=(k,)) for k in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    in_threads(work)
     assert not wrong
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.graph.op import Op
 from rewrite_engine.link.vm import Context, lower
 from tests.link.reference import link
+from tests.threads import in_threads
 from tests.toy import add, divmod_, num, sin, sub
 
 
@@ -95,11 +95,7 @@ def test_thunks_in_several_threads() -> None:
             if not (linked.call(value) == k + 2).all():
                 wrong.append(k)
 
-    threads = [Thread(target=work, args=(k,)) for k in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    in_threads(work)
     assert not wrong
 
 

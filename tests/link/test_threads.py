@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 import rewrite_engine.tensor as pt
 from rewrite_engine.link.vm.workspace import LARGE
 from tests.link.reference import link
+from tests.threads import in_threads
 
 
 @pytest.fixture(autouse=True)
@@ -36,11 +36,7 @@ def run(f: Any, want: Any, sizes: list[int], calls: int) -> list[str]:
                 wrong.append(repr(error))
                 return
 
-    threads = [Thread(target=work, args=(k,)) for k in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+    in_threads(work)
     return wrong
 
 
