@@ -24,7 +24,7 @@ KEY = ("shape",)
 Place = tuple[int, int]  # an input, and one of its dimensions
 
 
-class Shapes(NamedTuple):
+class InferredShapes(NamedTuple):
     """How the lengths of outputs are got: from values of inputs, and some of their lengths (takes).
     groups: what `Op.equal_lengths` says.
     """
@@ -69,7 +69,7 @@ class Shaped(Differentiable):
         unknown = rules.unknown
         known = [None if unknown and unknown & {*ancestors([n])} else n for n in wanted]
         lengths = self._as_op("shape", [*self.inner_inputs, *rules.takes], known)
-        return Shapes(list(rules.takes.values()), lengths, rules.groups)
+        return InferredShapes(list(rules.takes.values()), lengths, rules.groups)
 
 
 class Inference:

@@ -21,7 +21,7 @@ from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.record import Recorder, recording
 from rewrite_engine.explain.refusal import find_rule
 from rewrite_engine.explain.report import Report, is_about
-from rewrite_engine.explain.show import Options, Printer, check_names, console_for
+from rewrite_engine.explain.show import Printer, ReportOptions, check_names, console_for
 from rewrite_engine.match.ruleset import RuleSet, parts_of
 from rewrite_engine.rewrite.trace.attempts import Attempt
 
@@ -189,7 +189,7 @@ def _print_failure(error: BaseException, script: str) -> None:
 
 def _tell(report: Report, options: argparse.Namespace) -> None:
     """Print, and write the JSON lines."""
-    shown = Options(
+    shown = ReportOptions(
         full=options.full, tree=options.tree, graphs=not options.no_graphs, phase=options.phase,
         rule=options.rule,
     )  # fmt: skip
@@ -239,7 +239,7 @@ def _answers(
         yield printer.report, report
 
 
-def _write_json(options: argparse.Namespace, report: Report, shown: Options) -> None:
+def _write_json(options: argparse.Namespace, report: Report, shown: ReportOptions) -> None:
     def tries(attempt: Attempt) -> bool:
         return options.attempts is not None and is_about(attempt, options.attempts)
 

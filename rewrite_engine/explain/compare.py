@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.explain.evaluate import Shapes, random_values, run, walk, walk_wide
-from rewrite_engine.explain.record import Record
+from rewrite_engine.explain.record import FunctionRecord
 
 MOST = 6  # rules that are named as suspects
 FEW = 64  # ulps that rounding alone explains
@@ -175,7 +175,7 @@ def _disagree(a: Any, b: Any, where: Any) -> Comparison:
 
 
 @dataclass(slots=True)
-class Check:
+class FunctionComparison:
     """The comparison of a function's outputs.
 
     basis: the inputs it was made on, in words. outputs: (name, comparison). problem: why there is
@@ -203,11 +203,11 @@ class Check:
         return max([c.ulps for _, c in self.outputs if c.ulps is not None], default=None)
 
 
-def check_values(record: Record) -> Check:
+def check_values(record: FunctionRecord) -> FunctionComparison:
     """Run a recorded function's graphs, as built and as rewritten, on the inputs of its first call,
     or random ones.
     """
-    check = Check()
+    check = FunctionComparison()
     values = _inputs(record, check)
     if values is None:
         return check
@@ -231,7 +231,7 @@ def check_values(record: Record) -> Check:
     return check
 
 
-def _inputs(record: Record, check: Check) -> list[Any] | None:
+def _inputs(record: FunctionRecord, check: FunctionComparison) -> list[Any] | None:
     if record.called.values is not None:
         check.basis = "the inputs of the first call"
         return record.called.values
@@ -243,7 +243,9 @@ def _inputs(record: Record, check: Check) -> list[Any] | None:
         return None
 
 
-def _walk_after(record: Record, values: list[Any], check: Check) -> list[Any] | None:
+def _walk_after(
+    record: FunctionRecord, values: list[Any], check: FunctionComparison
+) -> list[Any] | None:
     try:
         outputs, check.shapes_after = walk(record.after, values)
     except Exception:
@@ -252,7 +254,12 @@ def _walk_after(record: Record, values: list[Any], check: Check) -> list[Any] | 
 
 
 def _compare_outputs(
-    record: Record, check: Check, expected: Any, found: Any, walked: Any, exact: Any
+    record: FunctionRecord,
+    check: FunctionComparison,
+    expected: Any,
+    found: Any,
+    walked: Any,
+    exact: Any,
 ) -> None:
     types = [v.type for v in record.before.outputs]
     exact = [None] * len(types) if exact is None else exact
@@ -275,7 +282,7 @@ def _compare_outputs(
     )
 
 
-def _suspects(record: Record) -> str:
+def _suspects(record: FunctionRecord) -> str:
     """Which rule it is, if only one fired, else how to find out."""
     rules = {step.rule_name: step.rule for step in record.steps}
     if len(rules) == 1:
@@ -289,7 +296,7 @@ def _suspects(record: Record) -> str:
     )
 
 
-def output_names(record: Record) -> list[str]:
+def output_names(record: FunctionRecord) -> list[str]:
     """What to call each output: its name or number, or `new w` for an update."""
     updates = record.before.update_mapping
     names = []

@@ -19,7 +19,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.program import Argument, Program, schedule
-from rewrite_engine.link.vm.plan import Plan
+from rewrite_engine.link.vm.plan import ExecutionPlan
 from rewrite_engine.scalar.op import Cast
 
 Shapes = dict[Variable, tuple[int, ...]]
@@ -160,7 +160,7 @@ def random_values(fgraph: FunctionGraph, inputs: Sequence[Any], seed: int = 0) -
     Dimensions that the graph needs to be equal get one length. Raises `TypeError` for a type that
     has no dtype.
     """
-    plan = Plan(fgraph.inputs, fgraph.outputs, schedule(fgraph))
+    plan = ExecutionPlan(fgraph.inputs, fgraph.outputs, schedule(fgraph))
     dims, lengths = plan.dims, dict[int, int]()
     known = [None if isinstance(spec, Argument) else spec.value for spec in inputs]
     for v, value in zip(fgraph.inputs, known, strict=True):

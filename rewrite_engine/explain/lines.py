@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from heapq import merge
 from typing import Any
 
-from rewrite_engine.explain.record import Step
+from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.report import FunctionReport, Report
 from rewrite_engine.explain.table import rule_where
 from rewrite_engine.rewrite.trace.attempts import Attempt
@@ -25,7 +25,7 @@ from rewrite_engine.rewrite.trace.places import Place
 
 def json_lines(
     report: Report,
-    wants: Callable[[Step], bool] = lambda step: True,
+    wants: Callable[[RecordedFiring], bool] = lambda step: True,
     tries: Callable[[Attempt], bool] = lambda attempt: True,
 ) -> Iterator[str]:
     """Yield the lines. wants, tries: which firings and attempts."""
@@ -48,7 +48,7 @@ def json_lines(
         yield line(function_record(f) | whose)
 
 
-def _firing(step: Step, place: Place | None, whose: dict[str, Any]) -> dict[str, Any]:
+def _firing(step: RecordedFiring, place: Place | None, whose: dict[str, Any]) -> dict[str, Any]:
     rule_file, rule_line = rule_where(step.rule) or (None, None)
     return firing_record(
         step,

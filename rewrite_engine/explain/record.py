@@ -2,7 +2,7 @@
 
     with recording() as recorder:
         ...                       # code that calls rewrite_engine.function
-    recorder.records              # one `Record` per function, in order
+    recorder.records              # one `FunctionRecord` per function, in order
 
 A recorder is an observer in `compile.observe`. It changes nothing: the first call of each function
 goes through `capture.py` to keep a copy of its inputs, all later ones do not.
@@ -41,7 +41,7 @@ from rewrite_engine.rewrite.trace.places import made
 
 
 @dataclass(slots=True, kw_only=True)
-class Step(Firing):
+class RecordedFiring(Firing):
     """One firing, with what is needed to tell about it.
 
     old: the variable that was replaced; new: the graph's variable that took its place. made: the
@@ -75,7 +75,7 @@ class Story(Trace):
 
     def __init__(self, attempts: bool = False) -> None:
         super().__init__(terms=True, attempts=attempts)
-        self.steps: list[Step] = []
+        self.steps: list[RecordedFiring] = []
         self.records = self.steps  # type: ignore[assignment]
         self._made: list[Apply] = []
         self._watch = Arrivals(self._made)
@@ -112,7 +112,7 @@ class Story(Trace):
             trouble = f"{new} ({type(error).__name__} in telling: {error})"
             change, said, holds = Change(str(old), trouble), (), ()
         self.steps.append(
-            Step(
+            RecordedFiring(
                 self.count, self.phase, rule, change.before, change.after,
                 perf_counter() - self.started, origin_line(node.origin), self.graph, node, makes,
                 part=self.part - self.together, strategy=self.strategy,
@@ -146,7 +146,7 @@ def guards(rule: Any, node: Apply, fgraph: Any = None) -> tuple[tuple[str, ...],
 
 
 @dataclass(slots=True)
-class Record:
+class FunctionRecord:
     """One compiled function.
 
     before: the graph as it was built; `before.memo` maps variables of `after` to its own. place:
@@ -176,7 +176,7 @@ class Record:
         return self.function_name
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[RecordedFiring]:
         """The firings, in order."""
         return self.story.steps
 
@@ -192,13 +192,13 @@ class Record:
 
 
 class Recorder:
-    """An observer of `function`: collects a `Record` of each one. attempts: with every try of a
-    rule (slow).
+    """An observer of `function`: collects a `FunctionRecord` of each one. attempts: with every try
+    of a rule (slow).
     """
 
     def __init__(self, attempts: bool = False) -> None:
         self.attempts = attempts
-        self.records: list[Record] = []
+        self.records: list[FunctionRecord] = []
 
     def new_trace(self) -> Story:
         """The trace for a function that is about to be rewritten."""
@@ -216,7 +216,7 @@ class Recorder:
         origin = origin_line(user_origin())
         program = function.program
         story = trace if isinstance(trace, Story) else Story()
-        record = Record(
+        record = FunctionRecord(
             index=len(self.records) + 1,
             function_name=program.name,
             place=origin,
@@ -234,10 +234,10 @@ class Recorder:
         capture_first_call(function, record.called)
 
 
-_records: WeakKeyDictionary[Function, Record] = WeakKeyDictionary()
+_records: WeakKeyDictionary[Function, FunctionRecord] = WeakKeyDictionary()
 
 
-def record_of(function: Function) -> Record | None:
+def record_of(function: Function) -> FunctionRecord | None:
     """The record of a function that was compiled under a recorder."""
     return _records.get(function)
 

@@ -18,9 +18,9 @@ from typing import Any
 
 from rewrite_engine.compile import Function, function
 from rewrite_engine.errors import InputError, UnknownNameError
-from rewrite_engine.explain.compare import Check, Verdict, check_values
+from rewrite_engine.explain.compare import FunctionComparison, Verdict, check_values
 from rewrite_engine.explain.cost import Cost, cost_of
-from rewrite_engine.explain.record import Record, Step, record_of, recording
+from rewrite_engine.explain.record import FunctionRecord, RecordedFiring, record_of, recording
 from rewrite_engine.explain.refusal import find_rule
 from rewrite_engine.explain.why import Derivation, Refusals, derivation, find_nodes, refusals
 from rewrite_engine.graph.traverse import explicit_graph_inputs
@@ -38,7 +38,7 @@ class FunctionReport:
     first use.
     """
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: FunctionRecord) -> None:
         self.record = record
 
     @property
@@ -47,12 +47,12 @@ class FunctionReport:
         return self.record.name
 
     @property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[RecordedFiring]:
         """The firings."""
         return self.record.steps
 
     @cached_property
-    def check(self) -> Check:
+    def check(self) -> FunctionComparison:
         """Whether the rewritten graph computes what the graph as built does."""
         return check_values(self.record)
 
@@ -73,7 +73,7 @@ class Report:
     functions: one `FunctionReport` each, in the order in which they were compiled.
     """
 
-    def __init__(self, records: Sequence[Record]) -> None:
+    def __init__(self, records: Sequence[FunctionRecord]) -> None:
         self.functions = [FunctionReport(record) for record in records]
 
     @property
@@ -94,11 +94,11 @@ class Report:
         return Report([f.record for f in chosen])
 
     def text(self, width: int = WIDTH, **options: Any) -> str:
-        """The report as plain text. options: the fields of `show.Options`."""
-        from rewrite_engine.explain.show import Options, Printer, console_for
+        """The report as plain text. options: the fields of `show.ReportOptions`."""
+        from rewrite_engine.explain.show import Printer, ReportOptions, console_for
 
         out = StringIO()
-        Printer(console_for(out, width), Options(**options)).report(self)
+        Printer(console_for(out, width), ReportOptions(**options)).report(self)
         return out.getvalue()
 
     def __str__(self) -> str:

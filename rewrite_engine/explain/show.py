@@ -21,7 +21,7 @@ from rich.text import Text
 
 from rewrite_engine.errors import UnknownNameError, did_you_mean
 from rewrite_engine.explain.compare import Verdict
-from rewrite_engine.explain.record import Step
+from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.table import (
     arrow,
     assumptions,
@@ -58,7 +58,7 @@ LEGEND = (
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ReportOptions:
     """What to show. full: cut nothing. tree: graphs as trees instead of formulas. graphs: show them
     at all. phase, rule: only the firings of these.
     """
@@ -69,7 +69,7 @@ class Options:
     phase: str | None = None
     rule: str | None = None
 
-    def wants(self, step: Step) -> bool:
+    def wants(self, step: RecordedFiring) -> bool:
         """Whether a firing is shown."""
         if self.phase is not None and self.phase not in (step.phase, step.phase.split(" in ")[0]):
             return False
@@ -81,7 +81,7 @@ class Options:
         return everything or any(self.wants(step) for step in f.steps)
 
 
-def names_of(step: Step) -> frozenset[str]:
+def names_of(step: RecordedFiring) -> frozenset[str]:
     """Everything a firing can be selected by: the names and tags of its rule."""
     name = step.rule_name
     return frozenset(getattr(step.rule, "names", ())) | {name, name.rpartition("/")[2]}
@@ -95,9 +95,9 @@ def console_for(file: Any = None, width: int | None = None) -> Console:
 class Printer:
     """Prints to a console."""
 
-    def __init__(self, console: Console, options: Options | None = None) -> None:
+    def __init__(self, console: Console, options: ReportOptions | None = None) -> None:
         self.console = console
-        self.options = options or Options()
+        self.options = options or ReportOptions()
         self.told = False  # whether the legend was printed
 
     # --- lines -----------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ class Printer:
         if idle and len(wanted) == len(f.steps):
             self.put(f"nothing to do for: {', '.join(idle)}", "dim", indent=2)
 
-    def phase(self, name: str, steps: list[Step], result: Result | None) -> None:
+    def phase(self, name: str, steps: list[RecordedFiring], result: Result | None) -> None:
         """The firings of one phase. A rule that is behind all of several is named once."""
         same = len(steps) > 1 and len({step.rule_name for step in steps}) == 1
         text = f"{name}: {_phase_text(result)}"
@@ -226,7 +226,7 @@ class Printer:
             f"; {plural(merged, 'equal node')} merged while it was built" if merged else ""
         )
 
-    def firing(self, step: Step, same_rule: bool = False) -> None:
+    def firing(self, step: RecordedFiring, same_rule: bool = False) -> None:
         """One firing: on one line if it fits, else what the letters stand for below, and the note
         where there is room for it.
         """
@@ -356,7 +356,7 @@ def _back_text(result: Result) -> str:
     return f"{result.name}: {what}, as if they had never been: {', '.join(rules)}"
 
 
-def _notes(step: Step, same_rule: bool) -> Iterator[str]:
+def _notes(step: RecordedFiring, same_rule: bool) -> Iterator[str]:
     """What stands behind a firing: the rule, its place, the user's line, claim and evidence."""
     if not same_rule:
         yield f"{step.rule_name} {rule_place(step.rule)}".rstrip()
@@ -380,7 +380,7 @@ def _derivation_text(answer: Derivation) -> str:
     return f"made by {plural(len(answer.steps), 'firing')}, of what you wrote at {built}:"
 
 
-def check_names(report: Report, options: Options) -> None:
+def check_names(report: Report, options: ReportOptions) -> None:
     """Refuse a phase or rule that nothing has. Raises `UnknownNameError`."""
     done = [p.name for f in report.functions for p in f.record.story.phases]
     phases = {*done, *[name.split(" in ")[0] for name in done]}

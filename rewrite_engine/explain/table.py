@@ -19,7 +19,7 @@ from rich.text import Text
 
 from rewrite_engine.explain.compare import Verdict, output_names
 from rewrite_engine.explain.cost import amount
-from rewrite_engine.explain.record import Record
+from rewrite_engine.explain.record import FunctionRecord
 from rewrite_engine.link.program import Argument
 from rewrite_engine.printing import debugprint
 from rewrite_engine.printing.formula import Formula
@@ -226,7 +226,7 @@ def cost_line(f: FunctionReport) -> str:
     return text + (f"; flops of {', '.join(names)} are not known" if names else "")
 
 
-def time_line(record: Record) -> str:
+def time_line(record: FunctionRecord) -> str:
     """Where the time went, in ms. Rewriting takes less when nobody watches."""
     seconds = [("build", record.seconds["build"])]
     if record.loading > 1e-3:
@@ -249,7 +249,7 @@ def time_line(record: Record) -> str:
     )
 
 
-def rule_times(record: Record, width: int) -> Table:
+def rule_times(record: FunctionRecord, width: int) -> Table:
     """What each rule did in each phase, and how long it took. Columns that tell least are left out
     where names would have to be broken.
     """
@@ -271,7 +271,7 @@ def rule_times(record: Record, width: int) -> Table:
     return table
 
 
-def assumptions(record: Record) -> str:
+def assumptions(record: FunctionRecord) -> str:
     """Which assumptions were used: what the user granted, and what facts proved."""
     granted, proved = dict[str, list[int]](), dict[str, list[int]]()
     for step in record.steps:

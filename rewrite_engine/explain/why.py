@@ -1,7 +1,7 @@
 """Where a node of the rewritten graph comes from (`derivation`), and why a rule did not fire
 (`refusals`).
 
-Both ask a `Record`. What a single node says to a rule is in `refusal.py`.
+Both ask a `FunctionRecord`. What a single node says to a rule is in `refusal.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rewrite_engine.errors import UnknownNameError
-from rewrite_engine.explain.record import Record, Step
+from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.refusal import WhyNot, why_not
 from rewrite_engine.explain.term import term_text
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -38,7 +38,7 @@ class Derivation:
     """
 
     node: Apply
-    steps: list[Step] = field(default_factory=list)
+    steps: list[RecordedFiring] = field(default_factory=list)
 
     @property
     def term(self) -> str:
@@ -46,16 +46,16 @@ class Derivation:
         return term_text(self.node)
 
 
-def derivation(record: Record, node: Apply) -> Derivation:
+def derivation(record: FunctionRecord, node: Apply) -> Derivation:
     """Collect the firings that made a node: the one that put it there, those that made what that
     one replaced, …
     """
-    made: dict[Apply, list[Step]] = {}
+    made: dict[Apply, list[RecordedFiring]] = {}
     for step in record.steps:
         tops = [] if step.new.owner is None else [step.new.owner]
         for one in dict.fromkeys([*step.made, *tops]):
             made.setdefault(one, []).append(step)
-    found: dict[int, Step] = {}
+    found: dict[int, RecordedFiring] = {}
     todo, seen = [node], set[Apply]()
     while todo:
         one = todo.pop()
@@ -68,7 +68,7 @@ def derivation(record: Record, node: Apply) -> Derivation:
     return Derivation(node, [found[n] for n in sorted(found)])
 
 
-def find_nodes(record: Record, what: str) -> list[Apply]:
+def find_nodes(record: FunctionRecord, what: str) -> list[Apply]:
     """The nodes of the rewritten graph that a user means by a name.
 
     A letter or name as the formulas call it, an identifier as the tree does, an op, a variable's
@@ -87,7 +87,7 @@ def find_nodes(record: Record, what: str) -> list[Apply]:
     )
 
 
-def _namings(record: Record) -> Iterator[list[tuple[str, Apply]]]:
+def _namings(record: FunctionRecord) -> Iterator[list[tuple[str, Apply]]]:
     from rewrite_engine.explain.compare import output_names
 
     fgraph = record.after
@@ -125,9 +125,9 @@ class Refusals:
     nodes: list[tuple[str, WhyNot]] = field(default_factory=list)
 
 
-def refusals(record: Record, rule: Rule) -> Refusals:
+def refusals(record: FunctionRecord, rule: Rule) -> Refusals:
     """Ask every node, before and after, at which the rule could apply."""
-    history = History(record, rule)
+    history = RuleHistory(record, rule)
     asked = rule.under(history.query.include)
     result = Refusals(rule, [*history.fired(), *history.bars])
     for graph, fgraph in (("before", record.before), ("after", _not_in_place(record))):
@@ -145,7 +145,7 @@ def refusals(record: Record, rule: Rule) -> Refusals:
     return result
 
 
-def _not_in_place(record: Record) -> FunctionGraph:
+def _not_in_place(record: FunctionRecord) -> FunctionGraph:
     """The rewritten graph with the ops that rules know, where some were made to overwrite."""
     plain = {
         step.new.owner.op: step.node.op
@@ -160,20 +160,20 @@ def _not_in_place(record: Record) -> FunctionGraph:
     return fgraph
 
 
-class History:
+class RuleHistory:
     """What became of a rule, and of the nodes that it could have matched.
 
     bars: why it was not tried anywhere, if it was not.
     """
 
-    def __init__(self, record: Record, rule: Rule) -> None:
+    def __init__(self, record: FunctionRecord, rule: Rule) -> None:
         self.record = record
         self.rule = rule
         self.query = getattr(record.mode, "query", None) or Query()
         self.bars = [*self._bars()]
         memo = record.before.memo
         #: {node of the graph before: the firing that replaced it}
-        self.taken: dict[Apply, Step] = {}
+        self.taken: dict[Apply, RecordedFiring] = {}
         for step in record.steps:
             old = memo.get(step.old)
             if old is not None and old.owner is not None:
@@ -186,7 +186,7 @@ class History:
         there = [v for node in record.after.toposort() for v in node.outputs]
         self.stays = {memo[v].owner for v in there if v in memo}
 
-    def is_its(self, step: Step) -> bool:
+    def is_its(self, step: RecordedFiring) -> bool:
         """Whether a firing was the rule's, or that of one direction of an equation, or in a
         strategy.
         """

@@ -6,7 +6,7 @@ says what a fact is; who asks is a guard (`match/emit.py`), or a user. What a us
 (`rules/assumptions.py`) is kept here too, and passes on to what rules put in the place of a term.
 
 Facts go down graphs of any depth. A question that is asked too deep inside of others is put off
-(`Later`): the run answers it first, and then asks those others again.
+(`Deferred`): the evaluation answers it first, and then asks those others again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rewrite_engine.graph.intern import prop_key
 from rewrite_engine.graph.node import Apply, Constant, Variable
 
 DEEP = 24  # how many facts may be inside of each other before one is put off
-PATIENCE = 2  # how often a fact is put off before all of its node's operands are asked at once
+DEFERRALS = 2  # how often a fact is put off before all of its node's operands are asked at once
 
 Key = tuple[Any, ...]  # a fact and its arguments
 Question = tuple[Key, tuple[Any, ...]]  # a key, and the arguments as they were given
@@ -201,7 +201,7 @@ def key_for(fact: Any, args: tuple[Any, ...]) -> Key:
     return key
 
 
-class Later(BaseException):
+class Deferred(BaseException):
     """A question is too deep to be asked here. (No `Exception`: facts must let it pass.)"""
 
     def __init__(self, question: Question, asker: Question) -> None:
@@ -228,7 +228,7 @@ class Frame:
         self.passing = False  # whether it rests on what nobody tells changes of
 
 
-class Run:
+class Evaluation:
     """One question with all those it leads to."""
 
     def __init__(self, knowledge: Knowledge) -> None:
@@ -240,7 +240,7 @@ class Run:
 
     def first(self, key: Key, args: tuple[Any, ...]) -> Any:
         """Answer a question; others that it needs, and that are too deep, before."""
-        before, state.run = state.run, self
+        before, current.evaluation = current.evaluation, self
         waiting: list[Question] = [(key, args)]
         put_off: dict[Key, int] = {}
         answer: Any = None
@@ -251,15 +251,15 @@ class Run:
                 if answer is MISSING:
                     try:
                         answer = self.compute(key, args)
-                    except Later as deeper:
+                    except Deferred as deeper:
                         self.open.add(key)
                         put_off[key] = put_off.get(key, 0) + 1
-                        waiting += deeper.questions(put_off[key] > PATIENCE)
+                        waiting += deeper.questions(put_off[key] > DEFERRALS)
                         continue
                 self.open.discard(key)
                 waiting.pop()
         finally:
-            state.run = before
+            current.evaluation = before
         return answer
 
     def nested(self, key: Key, args: tuple[Any, ...]) -> Any:
@@ -274,7 +274,7 @@ class Run:
             if key in self.open:
                 raise FactError(self._circle(key))
             if len(self.frames) >= DEEP:
-                raise Later((key, args), asker.question)
+                raise Deferred((key, args), asker.question)
             answer = self.compute(key, args)
         if key in self.passing:
             asker.passing = True
@@ -314,10 +314,10 @@ class Run:
         )
 
 
-class State(threading.local):
-    """The run of this thread, while facts are computed."""
+class CurrentEvaluation(threading.local):
+    """The evaluation of this thread, while facts are computed."""
 
-    run: Run | None = None
+    evaluation: Evaluation | None = None
 
 
-state = State()
+current = CurrentEvaluation()

@@ -61,7 +61,7 @@ def failed(error: Exception, node: Apply, values: Sequence[Any]) -> None:
     error.__dict__["failed_at"] = node, values
 
 
-class Report:
+class ErrorReporter:
     """Explains the errors of one generated file."""
 
     def __init__(self, name: str, filename: str, nodes: Sequence[Apply]) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.link.arguments import accept, own, refusal
 from rewrite_engine.link.code import Block, Code
-from rewrite_engine.link.failure import Report
+from rewrite_engine.link.failure import ErrorReporter
 from rewrite_engine.link.names import Names, identifier, parameter_names
 from rewrite_engine.link.program import MISSING, Argument, Cell, Linked, Program
 from rewrite_engine.link.quiet import QUIET, enter, leave, undo
@@ -33,7 +33,7 @@ _state_lock = Lock()
 class Text:
     """Lines with what each is about."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: ErrorReporter) -> None:
         self.lines: list[str] = []
         self.about = report.about
 
@@ -56,7 +56,7 @@ class Shell:
         self.trust, self.large = trust, large
         self.name = identifier(program.name, "function") + ("_large" if large else "")
         self.filename = file_name(self.name)
-        self.report = Report(program.name, self.filename, code.nodes)
+        self.report = ErrorReporter(program.name, self.filename, code.nodes)
         arguments = [a.name for a in program.inputs if isinstance(a, Argument)]
         self.parameters = parameter_names(arguments, _LOCALS)
         self.names = Names([*self.parameters, *_LOCALS], "rewrite_engine.generated")

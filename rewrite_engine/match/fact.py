@@ -29,7 +29,7 @@ from typing import Any
 
 from rewrite_engine.errors import FactError, PatternError, source_line
 from rewrite_engine.graph.assume import Assume
-from rewrite_engine.graph.knowledge import Knowledge, Run, key_for, knowledge_of, state
+from rewrite_engine.graph.knowledge import Evaluation, Knowledge, current, key_for, knowledge_of
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.match.lower import Condition, Given, lower_condition
 from rewrite_engine.terms.logic import Term
@@ -155,14 +155,14 @@ class Fact:
 
     def __call__(self, *args: Any) -> Any:
         """Evidence or `Unknown` for variables; a `Condition` for a rule's variables."""
-        run = state.run
-        if run is not None:
-            return run.nested(key_for(self, args), args)
+        evaluation = current.evaluation
+        if evaluation is not None:
+            return evaluation.nested(key_for(self, args), args)
         if any(isinstance(a, Term) for a in args):
             text = f"{self.name}({', '.join(map(str, args))})"
             self.check_number(args, text)
             return Condition(self.fn, args, text, fact=self)
-        return Run(Knowledge()).first(key_for(self, args), args)
+        return Evaluation(Knowledge()).first(key_for(self, args), args)
 
     def ask(self, fgraph: Any, *args: Any) -> Any:
         """The answer about variables of a graph (None: of none), kept with the graph until what
@@ -178,10 +178,10 @@ class Fact:
             return known.answers[key]
         except KeyError:
             pass
-        run = state.run
-        if run is not None and run.knowledge is known:
-            return run.nested(key, args)
-        return Run(known).first(key, args)
+        evaluation = current.evaluation
+        if evaluation is not None and evaluation.knowledge is known:
+            return evaluation.nested(key, args)
+        return Evaluation(known).first(key, args)
 
     def at(self, fgraph: Any, node: Apply, *args: Any) -> Any:
         """The same for a rule at a node, which is visited again when it need not be refused any

@@ -44,7 +44,7 @@ class Options:
 
 
 @dataclass(slots=True)
-class Source:
+class PrintedGraph:
     """Outputs to print, and what is known of them beside their graph."""
 
     outputs: list[Any]
@@ -117,12 +117,12 @@ def debugprint(
     return file
 
 
-def sources(obj: Any) -> list[Source]:
+def sources(obj: Any) -> list[PrintedGraph]:
     """Find the outputs to print: of a variable, a node, a graph, a function, or lists of them."""
     if isinstance(obj, Variable):
-        return [Source([obj], [], {}, {}, {})]
+        return [PrintedGraph([obj], [], {}, {}, {})]
     if isinstance(obj, Apply):
-        return [Source(list(obj.outputs), [], {}, {}, {})]
+        return [PrintedGraph(list(obj.outputs), [], {}, {}, {})]
     if isinstance(obj, (list, tuple)):
         return [source for item in obj for source in sources(item)]
     fgraph = getattr(obj, "fgraph", obj)
@@ -133,12 +133,12 @@ def sources(obj: Any) -> list[Source]:
     )
 
 
-def graph_source(fgraph: Any, storage: dict[Any, list[Any]] | None) -> Source:
+def graph_source(fgraph: Any, storage: dict[Any, list[Any]] | None) -> PrintedGraph:
     """The outputs of a function graph, with the order of execution and what they update."""
     order = {node: i for i, node in enumerate(fgraph.toposort())}
     updates = getattr(fgraph, "update_mapping", None) or {}
     notes = {out: f"  (new value of {fgraph.inputs[i]})" for out, i in updates.items()}
-    return Source(list(fgraph.outputs), list(fgraph.inputs), order, notes, storage or {})
+    return PrintedGraph(list(fgraph.outputs), list(fgraph.inputs), order, notes, storage or {})
 
 
 class Tree:
@@ -150,7 +150,7 @@ class Tree:
         self.done = {} if done is None else done
         self.inner: list[Any] = []  # nodes whose op contains a graph
 
-    def lines(self, found: list[Source]) -> Iterator[str]:
+    def lines(self, found: list[PrintedGraph]) -> Iterator[str]:
         """All lines: the inputs if asked for, the outputs, the graphs inside ops."""
         for source in found:
             if self.options.print_fgraph_inputs and source.inputs:
@@ -162,7 +162,9 @@ class Tree:
                 yield from self.below(out, source, source.notes.get(i, ""))
         yield from self.inner_graphs()
 
-    def below(self, root: Any, source: Source, note: str = "", margin: str = "") -> Iterator[str]:
+    def below(
+        self, root: Any, source: PrintedGraph, note: str = "", margin: str = ""
+    ) -> Iterator[str]:
         """The lines of a variable and all it depends on, depth first."""
         if self.options.depth == 0:
             return
@@ -192,7 +194,7 @@ class Tree:
             self.inner.append(node)
         return tuple(node.inputs)
 
-    def text(self, v: Any, source: Source) -> str:
+    def text(self, v: Any, source: PrintedGraph) -> str:
         """One variable."""
         node = v.owner
         if node is None:
@@ -213,7 +215,7 @@ class Tree:
         info = op_debug_information(node.op, node).get(v) if self.options.print_op_info else None
         return text if info is None else f"{text} ({info})"
 
-    def extras(self, v: Any, source: Source) -> str:
+    def extras(self, v: Any, source: PrintedGraph) -> str:
         """Type, shape and stored value, where asked for."""
         text = f" <{v.type}>" if self.options.print_type else ""
         if self.options.print_shape and v.type.ndim is not None:

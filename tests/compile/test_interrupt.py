@@ -13,7 +13,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.knowledge import state
+from rewrite_engine.graph.knowledge import current
 from rewrite_engine.rewrite import driver
 from rewrite_engine.rewrite.strategies import innermost, repeat, seq, topdown
 from rewrite_engine.rules.pipeline import all_rules
@@ -65,7 +65,7 @@ def interrupted(action: Callable[[], Any], times: int) -> list[int]:
             found.append(at)
         assert gc.isenabled()
         assert not driver._holders
-        assert state.run is None
+        assert current.evaluation is None
     return found
 
 

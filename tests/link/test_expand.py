@@ -12,7 +12,7 @@ from rewrite_engine.compile import In, Mode, function
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.link.program import schedule
 from rewrite_engine.link.vm.expand import expand
-from rewrite_engine.link.vm.plan import Plan
+from rewrite_engine.link.vm.plan import ExecutionPlan
 
 xs = [pt.vector(n) for n in "abcdef"]
 PLAIN = Mode(optimizer=None)
@@ -72,7 +72,7 @@ def test_the_temporaries_of_a_chain() -> None:
     def peak(out: Any) -> int:
         """How many arrays are alive at once."""
         graph = FunctionGraph(xs, [out])
-        plan = Plan(graph.inputs, graph.outputs, expand(schedule(graph)))
+        plan = ExecutionPlan(graph.inputs, graph.outputs, expand(schedule(graph)))
         lives: dict[Any, list[int]] = {}
         for i, step in enumerate(plan.steps):
             for v in step.node.outputs:

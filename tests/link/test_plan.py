@@ -14,7 +14,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.link.program import schedule
 from rewrite_engine.link.vm.dims import Dims, axes
 from rewrite_engine.link.vm.lower import FRESH, Traits, traits
-from rewrite_engine.link.vm.plan import Plan
+from rewrite_engine.link.vm.plan import ExecutionPlan
 from rewrite_engine.link.vm.workspace import LARGE, Shelf, fit
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.trace import Trace
@@ -24,9 +24,9 @@ x, y = pt.vector("x"), pt.vector("y")
 m = pt.matrix("m")
 
 
-def plan(inputs: list[Any], outputs: list[Any]) -> Plan:
+def plan(inputs: list[Any], outputs: list[Any]) -> ExecutionPlan:
     fgraph = FunctionGraph(inputs, outputs)
-    return Plan(fgraph.inputs, fgraph.outputs, schedule(fgraph))
+    return ExecutionPlan(fgraph.inputs, fgraph.outputs, schedule(fgraph))
 
 
 def overwritten(inputs: list[Any], outputs: list[Any]) -> list[int | None]:

@@ -11,7 +11,7 @@ from rewrite_engine.link.vm.workspace import fit
 
 if TYPE_CHECKING:
     from rewrite_engine.link.vm.emit import Lines
-    from rewrite_engine.link.vm.plan import Step
+    from rewrite_engine.link.vm.plan import NodePlan
 
 
 class Context:
@@ -25,7 +25,7 @@ class Context:
 
     __slots__ = ("body", "copies", "form", "inputs", "lines", "name", "node", "own", "target")
 
-    def __init__(self, body: Lines, step: Step) -> None:
+    def __init__(self, body: Lines, step: NodePlan) -> None:
         self.body = body
         self.node: Apply = step.node
         self.form = "any"
@@ -41,7 +41,7 @@ class Context:
         elif body.keep is not None and step.slot is not None and step.like is not None:
             self.target = self._buffer(step)
 
-    def _buffer(self, step: Step) -> str:
+    def _buffer(self, step: NodePlan) -> str:
         out = self.node.outputs[0]
         dtype, function = self.name(out.type.numpy_dtype, out.type.dtype), self.name(fit, "fit")
         assert step.like is not None

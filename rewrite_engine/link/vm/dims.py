@@ -18,7 +18,7 @@ from rewrite_engine.tensor.op import TensorOp, Value
 Axes = tuple[int, ...]
 
 
-class Check(NamedTuple):
+class LengthCheck(NamedTuple):
     """A dimension that has to be compared when the function runs: axis `axis` of input `i` with
     axis `other_axis` of input `other`, or (`other` None) with the length `length`."""
 
@@ -115,7 +115,7 @@ class Dims:
 
 
 @singledispatch
-def axes(op: Any, node: Apply, dims: Dims) -> list[Check]:
+def axes(op: Any, node: Apply, dims: Dims) -> list[LengthCheck]:
     """Set the axes of the node's outputs in `dims`; return the comparisons to make before it runs.
 
     By default nothing is known but what the types say, and nothing is checked.
@@ -124,7 +124,7 @@ def axes(op: Any, node: Apply, dims: Dims) -> list[Check]:
 
 
 @axes.register
-def _(op: TensorOp, node: Apply, dims: Dims) -> list[Check]:
+def _(op: TensorOp, node: Apply, dims: Dims) -> list[LengthCheck]:
     """What the shape rule says. Lengths are compared here where NumPy would not."""
     rule, inputs, known = op.shapes_of(node), node.inputs, dims.axes
     given = [known.get(x) or dims.of(x) for x in inputs]
@@ -144,7 +144,7 @@ def _(op: TensorOp, node: Apply, dims: Dims) -> list[Check]:
             if own is None:
                 own, first = id_, length
             elif id_ != own and id_ is not None and dims.join(own, id_) and op.stretches:
-                checks.append(Check(*first, *length))
+                checks.append(LengthCheck(*first, *length))
     for out, lengths in zip(node.outputs, rule.outputs):
         dims.set(
             out,

@@ -15,9 +15,9 @@ from rewrite_engine.link.code import Block, Body
 from rewrite_engine.link.failure import mismatch
 from rewrite_engine.link.names import Names
 from rewrite_engine.link.vm.context import Context
-from rewrite_engine.link.vm.dims import Check
+from rewrite_engine.link.vm.dims import LengthCheck
 from rewrite_engine.link.vm.lower import ByClass, lower
-from rewrite_engine.link.vm.plan import Plan, Step
+from rewrite_engine.link.vm.plan import ExecutionPlan, NodePlan
 from rewrite_engine.link.vm.workspace import Shelf
 
 CHUNK = 1000  # nodes in one function, when there are many
@@ -28,7 +28,11 @@ class Lines(Body):
     """The lines of all nodes, in blocks. keep: where large temporaries are kept between calls."""
 
     def __init__(
-        self, plan: Plan, names: Names, places: dict[Variable, str], keep: Shelf | None = None
+        self,
+        plan: ExecutionPlan,
+        names: Names,
+        places: dict[Variable, str],
+        keep: Shelf | None = None,
     ) -> None:
         super().__init__(names, places)
         self.plan = plan
@@ -85,7 +89,7 @@ class Lines(Body):
 
     # --- nodes --------------------------------------------------------------------------------
 
-    def _node(self, i: int, step: Step) -> None:
+    def _node(self, i: int, step: NodePlan) -> None:
         node = step.node
         ctx = Context(self, step)
         lines = ctx.lines
@@ -101,7 +105,7 @@ class Lines(Body):
         block.lines += lines
         block.about += [(i, ctx.inputs)] * len(lines)
 
-    def _finish(self, step: Step, ctx: Context) -> tuple[str, list[str]]:
+    def _finish(self, step: NodePlan, ctx: Context) -> tuple[str, list[str]]:
         """Give the outputs of a node their registers and free those of what dies here; return (the
         registers, what is to be emptied).
         """
@@ -141,10 +145,10 @@ class Lines(Body):
             dead += registers
         return ", ".join(names), dead
 
-    def _checks(self, step: Step) -> list[str]:
+    def _checks(self, step: NodePlan) -> list[str]:
         """Comparisons of dimensions that are not known to be equal yet, as few as can be."""
         node, lines = step.node, []
-        pairs: dict[tuple[int, int | None], list[Check]] = {}
+        pairs: dict[tuple[int, int | None], list[LengthCheck]] = {}
         for check in step.checks:
             pairs.setdefault((check.i, check.other), []).append(check)
         for (i, other), checks in pairs.items():

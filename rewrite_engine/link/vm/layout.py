@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 from rewrite_engine.graph.node import Variable
 
 if TYPE_CHECKING:
-    from rewrite_engine.link.vm.plan import Step
+    from rewrite_engine.link.vm.plan import NodePlan
 
 Order = tuple[int, ...]
 _MOST_ORIGINS = 8
 
 
-def find_copies(steps: Sequence[Step]) -> list[Step]:
+def find_copies(steps: Sequence[NodePlan]) -> list[NodePlan]:
     """Return the transposing steps that should copy."""
-    orders: dict[Variable, tuple[Order, list[Step]]] = {}  # of what is not in C order, and why
-    copies: dict[int, Step] = {}
+    orders: dict[Variable, tuple[Order, list[NodePlan]]] = {}  # of what is not in C order, and why
+    copies: dict[int, NodePlan] = {}
     for step in steps:
         node = step.node
         if step.traits.permutes is not None:
@@ -43,7 +43,9 @@ def find_copies(steps: Sequence[Step]) -> list[Step]:
 
 
 def _meet(
-    step: Step, orders: dict[Variable, tuple[Order, list[Step]]], copies: dict[int, Step]
+    step: NodePlan,
+    orders: dict[Variable, tuple[Order, list[NodePlan]]],
+    copies: dict[int, NodePlan],
 ) -> None:
     """Operands of one elementwise step: note the order of the result, or what has to be copied."""
     out = step.node.outputs[0]

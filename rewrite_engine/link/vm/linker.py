@@ -13,7 +13,7 @@ from rewrite_engine.link.names import Names
 from rewrite_engine.link.program import schedule
 from rewrite_engine.link.vm.emit import Lines
 from rewrite_engine.link.vm.expand import expand
-from rewrite_engine.link.vm.plan import Plan
+from rewrite_engine.link.vm.plan import ExecutionPlan
 from rewrite_engine.link.vm.workspace import LARGE, Shelf
 
 
@@ -27,7 +27,7 @@ class VMLinker(Linker):
         return Planned(fgraph.inputs, fgraph.outputs, expand(schedule(fgraph)), lent)
 
 
-class Planned(Plan):
+class Planned(ExecutionPlan):
     """A plan with its text. The second function keeps large temporaries between calls; it takes
     over where inputs are large.
     """

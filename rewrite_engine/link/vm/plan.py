@@ -15,7 +15,7 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.code import Code, Storage
-from rewrite_engine.link.vm.dims import Check, Dims, axes
+from rewrite_engine.link.vm.dims import Dims, LengthCheck, axes
 from rewrite_engine.link.vm.layout import find_copies
 from rewrite_engine.link.vm.lower import FRESH, ByClass, Traits, traits
 
@@ -24,14 +24,14 @@ END = 1 << 62  # the position after the last node: results and updates are read 
 
 
 @dataclass(slots=True)
-class Step:
+class NodePlan:
     """What was decided for one node. into: the input whose memory output 0 takes. dies: variables
     not read again.
     """
 
     node: Apply
     traits: Traits
-    checks: Sequence[Check] = ()
+    checks: Sequence[LengthCheck] = ()
     into: int | None = None
     slot: int | None = None
     like: Source | None = None  # where the shape of the kept buffer is read
@@ -39,7 +39,7 @@ class Step:
     dies: list[Variable] = field(default_factory=list)
 
 
-class Plan(Code):
+class ExecutionPlan(Code):
     """The decisions for a whole graph, made in one pass over its nodes in running order."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Plan(Code):
         self.whole: set[Variable] = set()
         self.slots: list[Any] = []  # the dtype of each kept buffer
         known = ByClass(traits)
-        self.steps = [Step(node, known[node.op.__class__](node.op, node)) for node in nodes]
+        self.steps = [NodePlan(node, known[node.op.__class__](node.op, node)) for node in nodes]
         copies = set()
         if any([step.traits.permutes is not None for step in self.steps]):
             for step in find_copies(self.steps):
@@ -96,7 +96,7 @@ class Plan(Code):
 
     # --- decisions ----------------------------------------------------------------------------
 
-    def _choose(self, i: int, step: Step) -> None:
+    def _choose(self, i: int, step: NodePlan) -> None:
         """Decide where the result of a node goes."""
         node, known = step.node, step.traits
         if node.op.destroy_map:
@@ -118,7 +118,7 @@ class Plan(Code):
         if known.keep:
             step.like = self._shape_source(node, out)
 
-    def _overwrite(self, step: Step, destroyed: dict[int | None, list[int]]) -> None:
+    def _overwrite(self, step: NodePlan, destroyed: dict[int | None, list[int]]) -> None:
         """Note which outputs live in whole arrays, because the op says that it overwrites them."""
         node = step.node
         for o, places in destroyed.items():
@@ -174,7 +174,9 @@ class Plan(Code):
                 for key, slot in ends.pop(i):
                     free.setdefault(key, []).append(slot)
 
-    def _keep(self, step: Step, storage: Storage, free: dict[Any, list[int]], ends: Any) -> None:
+    def _keep(
+        self, step: NodePlan, storage: Storage, free: dict[Any, list[int]], ends: Any
+    ) -> None:
         out = step.node.outputs[0]
         if storage.slot is not None:
             return

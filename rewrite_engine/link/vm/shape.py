@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.vm.dims import Check, Dims, axes
+from rewrite_engine.link.vm.dims import Dims, LengthCheck, axes
 from rewrite_engine.link.vm.lower import (
     DEFAULT,
     FRESH,
@@ -109,7 +109,7 @@ def _(op: Shape, node: Apply, ctx: Context) -> str:
 
 
 @axes.register
-def _(op: Shape_i, node: Apply, dims: Dims) -> list[Check]:
+def _(op: Shape_i, node: Apply, dims: Dims) -> list[LengthCheck]:
     dims.counts[node.outputs[0]] = dims.of(node.inputs[0])[op.i]
     return []
 
@@ -126,7 +126,7 @@ def _(op: Shape_i, node: Apply, ctx: Context) -> str:
 
 
 @axes.register
-def _(op: CheckedLength, node: Apply, dims: Dims) -> list[Check]:
+def _(op: CheckedLength, node: Apply, dims: Dims) -> list[LengthCheck]:
     """It is the length that it was, and others are known to be equal from here on."""
     counts = [dims.counts.get(x) for x in node.inputs]
     if counts[0] is not None:
