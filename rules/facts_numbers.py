@@ -3,7 +3,7 @@
 Each fact speaks of every element (so all of them hold for an empty array), and its docstring says
 what it says of NaN. About one term, a fact may ask only those that come before it here: `bounded`,
 `finite`, `whole`, `positive`, `nonneg`, `nonzero`. About operands it may ask any. Import them from
-`rules/facts.py`; how bounds go through ops is in `rules/facts_bounds.py`.
+`rules/facts.py`; how bounds go through an op stands beside the op (`Op.bounds`).
 """
 
 import sys

@@ -182,7 +182,7 @@ def optimizer(
     budget: RunBudget | None = None,
     phases: tuple[str, ...] = NAMES,
 ) -> SequentialOptimizer:
-    """The phases, with the rules that a query selects (default: all that need no leave).
+    """The phases, with the rules that a query selects (default: all that need no grant).
 
     extra: rules to use beside the others. budget: of each phase. phases: those that a linker names.
     Raises `UnknownNameError` for a name that nothing has, `PatternError` for an extra rule whose

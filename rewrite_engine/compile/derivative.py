@@ -296,7 +296,7 @@ def _checked(op: Any, what: str, given: Any, takes: Any, makes: Any, hidden: int
                 raise refuse(f"{given} must have {len(wanted)} {kind}, not {len(has)}")
             for i, (a, b) in enumerate(zip(has, wanted, strict=True)):
                 ranks = {v.type.ndim for v in (a, b)}
-                if not a.type.kin(b.type) or len(ranks) > 1:
+                if not a.type.same_kind(b.type) or len(ranks) > 1:
                     raise refuse(f"{kind} {i} of {given} is a {a.type}, not a {b.type}")
         return given
     if isinstance(given, list | tuple):

@@ -61,7 +61,7 @@ class RecordedFiring(Firing):
         """The assumption that the user granted for this rule; None if it needs none, or if facts
         proved it (they are the evidence).
         """
-        return getattr(self.rule, "needs_leave", None)
+        return getattr(self.rule, "needs_grant", None)
 
     @property
     def proved(self) -> str | None:

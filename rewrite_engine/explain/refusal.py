@@ -126,8 +126,8 @@ def _pipeline(rule: Rule, variable: Variable) -> tuple[bool, FunctionGraph, Func
     """Whether the rule fires in its phase; the graph as the phase gets it, and as it is where the
     others have come to an end.
     """
-    leave = [name for name in (rule.phase, rule.needs_leave) if name in KNOWN]
-    query = Query().including(*leave)
+    granted = [name for name in (rule.phase, rule.needs_grant) if name in KNOWN]
+    query = Query().including(*granted)
     shipped = rule in known_rules(query)
     extra = RuleSet() if shipped else RuleSet([rule])
     without = query.excluding(rule.name) if shipped else query

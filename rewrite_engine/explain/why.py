@@ -129,7 +129,7 @@ def refusals(record: FunctionRecord, rule: Rule) -> Refusals:
     """Ask every node, before and after, at which the rule could apply."""
     history = RuleHistory(record, rule)
     asked = rule.under(history.query.include)
-    result = Refusals(rule, [*history.fired(), *history.bars])
+    result = Refusals(rule, [*history.fired(), *history.obstacles])
     for graph, fgraph in (("before", record.before), ("after", _not_in_place(record))):
         nodes = [node for node in fgraph.toposort() if tracks(rule.roots(), node.op)]
         if not nodes:
@@ -163,14 +163,14 @@ def _not_in_place(record: FunctionRecord) -> FunctionGraph:
 class RuleHistory:
     """What became of a rule, and of the nodes that it could have matched.
 
-    bars: why it was not tried anywhere, if it was not.
+    obstacles: why it was not tried anywhere, if it was not.
     """
 
     def __init__(self, record: FunctionRecord, rule: Rule) -> None:
         self.record = record
         self.rule = rule
         self.query = getattr(record.mode, "query", None) or Query()
-        self.bars = [*self._bars()]
+        self.obstacles = [*self._obstacles()]
         memo = record.before.memo
         #: {node of the graph before: the firing that replaced it}
         self.taken: dict[Apply, RecordedFiring] = {}
@@ -202,14 +202,14 @@ class RuleHistory:
             more = ", …" if len(fired) > MOST else ""
             yield f"it fired {often}: {', '.join(f'#{n}' for n in fired[:MOST])}{more}"
         assumed = self.rule.claim.condition
-        proved = self.rule.needs_leave is None and assumed is not None
+        proved = self.rule.needs_grant is None and assumed is not None
         if proved and assumed not in self.query.include:
             yield (
                 f"facts have to prove {assumed!r}, which the mode does not grant: "
                 f"--include {assumed}"
             )
 
-    def _bars(self) -> Iterator[str]:
+    def _obstacles(self) -> Iterator[str]:
         """What the mode says against the rule; that no driver has it, or only in a strategy."""
         rule, query, mode = self.rule, self.query, self.record.mode
         if mode.optimizer is None:
@@ -217,7 +217,7 @@ class RuleHistory:
         used = list(_used(mode.optimizer))
         if any(rule.name in one.names for one in used if not isinstance(one, Strategy)):
             return
-        needed, phases = rule.needs_leave, {phase.name for phase in self.record.story.phases}
+        needed, phases = rule.needs_grant, {phase.name for phase in self.record.story.phases}
         larger = [one.name for one in used if isinstance(one, Strategy) and rule.name in one.rules]
         if larger:
             yield f"it is only part of the strategy {' and of '.join(larger)}"
@@ -243,8 +243,8 @@ class RuleHistory:
             return f"{answer.reason}; #{step.number} {step.rule_name} rewrote the node"
         if not answer.matches:
             return answer.reason
-        if self.bars:
-            return f"it matches here, but {'; '.join(self.bars)}"
+        if self.obstacles:
+            return f"it matches here, but {'; '.join(self.obstacles)}"
         if isinstance(self.rule, Equation | DirectedRule):
             return "it matches here, but saturation found nothing cheaper by it"
         if graph == "after":

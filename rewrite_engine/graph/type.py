@@ -120,11 +120,11 @@ class Type(Record):
         """
         return bool(self.is_super(otype))
 
-    def kin(self, otype: Type) -> bool:
+    def same_kind(self, otype: Type) -> bool:
         """Whether types differ only in what operands decide (precision, shape), not in the kind of
         value.
 
-        A rule whose right side is kin to its left side, but does not fit, does not apply; otherwise
+        A rule whose sides have the same kind of type, but do not fit, does not apply; otherwise
         it is wrong.
         """
         return type(self) is type(otype)
@@ -133,7 +133,7 @@ class Type(Record):
         """Whether the result of an op may have this type only because of an operand without which
         it has `otype`. A rule that drops such an operand does not apply, and is not wrong.
         """
-        return self.kin(otype)
+        return self.same_kind(otype)
 
     def computes_like(self, otype: Type) -> bool:
         """Whether arithmetic rounds and overflows in the same way for values of both types."""

@@ -272,7 +272,7 @@ def _one(i: int) -> Consumer:
         place = own if own is None or len(own) == 2 else own[0]
         try:
             operand = node.inputs[i].owner
-        except IndexError:  # the rule fired inside of the node's term (`rewrite/replay.py`)
+        except IndexError:  # the rule fired inside of the node's term (`rewrite/egraph/replay.py`)
             operand = None
         return place, rule, origin, None if operand is None else operand.origin, was
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 class Claim(NamedTuple):
     """A promise.
 
-    `tags` are what queries select it by; a rule whose claim `needs_leave` is off by default. then:
+    `tags` are what queries select it by; a rule whose claim `needs_grant` is off by default. then:
     what is promised where the condition is known to hold.
     """
 
@@ -29,7 +29,7 @@ class Claim(NamedTuple):
         return frozenset({self.kind}) | ({self.condition} if self.condition else frozenset())
 
     @property
-    def needs_leave(self) -> str | None:
+    def needs_grant(self) -> str | None:
         """The tag that has to be included before a rule with this claim is used; None if it
         always may be.
         """

@@ -415,7 +415,7 @@ def take(
         return
     i, v = to.local("i"), to.local()
     inputs, to.wholes[v] = whole
-    key = anchor(to, fixed[0]) if taken else None
+    key = position_key(to, fixed[0]) if taken else None
     if key is None:
         to.line(f"for {i}, {v} in enumerate({inputs}):")
     else:
@@ -429,7 +429,7 @@ def take(
     emit_one(to, fixed[0], v, lambda: take(to, fixed[1:], whole, (*taken, (i, v)), then, index))
 
 
-def anchor(to: RuleEmitter, pattern: Any) -> str | None:
+def position_key(to: RuleEmitter, pattern: Any) -> str | None:
     """The source of the key in `positions` under which all operands are that a pattern may match,
     given what is bound; None if there is none.
     """

@@ -110,8 +110,8 @@ class Equation(Rule):
         return (self.forward,) if self.backward is None else (self.forward, self.backward)
 
     @property
-    def needs_leave(self) -> str | None:
-        return self.forward.needs_leave
+    def needs_grant(self) -> str | None:
+        return self.forward.needs_grant
 
     def under(self, granted: Container[str]) -> Equation:
         forward = self.forward.under(granted)

@@ -57,14 +57,14 @@ class Query:
         """Keep only what has all of these tags."""
         return replace(self, require=self.require | labels(names))
 
-    def selects(self, names: frozenset[str], needs_leave: str | None = None) -> bool:
+    def selects(self, names: frozenset[str], needs_grant: str | None = None) -> bool:
         """Whether something with these names is wanted.
 
-        `needs_leave`: a tag that must be included first.
+        `needs_grant`: a tag that must be included first.
         """
         if self.exclude & names:
             return False
-        if needs_leave is not None and needs_leave not in self.include:
+        if needs_grant is not None and needs_grant not in self.include:
             return False
         return self.require <= names
 

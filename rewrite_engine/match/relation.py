@@ -182,7 +182,7 @@ class RelationRule(Rule):
         """
         if new.type is old.type or old.type.yields_to(new.type):
             return True
-        return False if old.type.kin(new.type) else super().accept(old, new)
+        return False if old.type.same_kind(new.type) else super().accept(old, new)
 
 
 def _same(new: Any, old: Variable) -> bool:

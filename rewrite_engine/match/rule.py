@@ -109,11 +109,11 @@ class Rule:
         )
 
     @property
-    def needs_leave(self) -> str | None:
+    def needs_grant(self) -> str | None:
         """What the rule assumes wherever it fires, so that the user has to grant it; None if it
         assumes nothing, or only what facts prove (`assuming`).
         """
-        return self.claim.needs_leave
+        return self.claim.needs_grant
 
     @property
     def promise(self) -> Claim:
@@ -121,7 +121,7 @@ class Rule:
         prove the assumption.
         """
         then = self.claim.then
-        return self.claim if then is None or self.needs_leave is not None else then
+        return self.claim if then is None or self.needs_grant is not None else then
 
     def under(self, granted: Container[str]) -> Rule:
         """The rule where the user grants assumptions: guards that would prove them are not asked,
@@ -258,11 +258,11 @@ class DataRule(Rule):
         return self.keeping(self)
 
     @property
-    def needs_leave(self) -> str | None:
-        return None if any(g.assumed for g in self.guards) else self.claim.needs_leave
+    def needs_grant(self) -> str | None:
+        return None if any(g.assumed for g in self.guards) else self.claim.needs_grant
 
     def under(self, granted: Container[str]) -> Rule:
-        proves = self.claim.needs_leave in granted and self.needs_leave is None
+        proves = self.claim.needs_grant in granted and self.needs_grant is None
         return Rule.under(self.on_trust if proves else self, granted)
 
     @cached_property
@@ -312,8 +312,8 @@ class DataRule(Rule):
 
     @cached_property
     def apply(self) -> Function:
-        leave = self.needs_leave
-        name = self.name if leave is None else f"{self.name}, assuming {leave}"
+        needed = self.needs_grant
+        name = self.name if needed is None else f"{self.name}, assuming {needed}"
         match = matcher_for(self.lowered, name, self.text)
         return careful(with_views(self.left, self.lowered.exact, match), self.keeps)
 
@@ -355,7 +355,7 @@ class DataRule(Rule):
         if new.type is old.type or old.type.yields_to(new.type):
             return True
         right = self.right[old.index or 0] if isinstance(self.right, tuple) else self.right
-        if isinstance(right, Hole) or old.type.kin(new.type):
+        if isinstance(right, Hole) or old.type.same_kind(new.type):
             return False
         if self.drops and old.type.widens(new.type):
             return False

@@ -150,7 +150,7 @@ class RuleSet:
         """The rules a query selects, under what it grants. It may speak of names that no rule here
         has.
         """
-        chosen = self._where(query, lambda rule: rule.needs_leave)
+        chosen = self._where(query, lambda rule: rule.needs_grant)
         return RuleSet(rule.under(query.include) for rule in chosen)
 
     def including(self, *tags: Any) -> RuleSet:
@@ -170,12 +170,12 @@ class RuleSet:
         return RuleSet(r for r in self if r.phase == name)
 
     def _where(
-        self, query: Query, leave: Callable[[Rule], str | None] = lambda rule: None
+        self, query: Query, needed: Callable[[Rule], str | None] = lambda rule: None
     ) -> RuleSet:
         if not query.exclude and not query.require:
             granted = {None, *query.include}
-            return RuleSet(r for r in self if leave(r) in granted)
-        return RuleSet(r for r in self if query.selects(r.names, leave(r)))
+            return RuleSet(r for r in self if needed(r) in granted)
+        return RuleSet(r for r in self if query.selects(r.names, needed(r)))
 
     def _known(self, query: Query) -> Query:
         """The query, if every name it speaks of is one of a rule, or of a claim."""

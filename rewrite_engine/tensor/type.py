@@ -252,7 +252,7 @@ class TensorType(Type):
         fits = bool(self.is_super(otype))
         return fits and self.broadcastable == otype.broadcastable  # type: ignore[attr-defined]
 
-    def kin(self, otype: Type) -> bool:
+    def same_kind(self, otype: Type) -> bool:
         """Same rank, and both booleans, both integers, both real or both complex."""
         if not isinstance(otype, TensorType) or otype.ndim != self.ndim:
             return False

@@ -2,7 +2,7 @@
 
 A search is anything that yields answers one by one. `bounded` counts them; the search itself asks
 `Watch.tick` now and then, so that one which finds nothing ends too. One that does not ask, because
-it loops somewhere in Python, is interrupted by a thread (`guard`). The time that passes while
+it loops somewhere in Python, is interrupted by a thread (`watchdog`). The time that passes while
 somebody looks at an answer does not count. Searches of miniKanren goals are in `terms/search.py`.
 """
 
@@ -85,10 +85,10 @@ class Watch:
             return next(found)
         try:
             try:
-                guard.enter(self)
+                watchdog.enter(self)
                 return next(found)
             finally:
-                guard.leave(self)
+                watchdog.leave(self)
         except Overdue:
             if not self.struck:  # it is meant for a search around this one
                 raise
@@ -135,7 +135,7 @@ def bounded(
 # --- searches that do not ask ---------------------------------------------------------------------
 
 
-class Guard:
+class Watchdog:
     """A thread that interrupts searches which are over time for longer than `GRACE`; that is, only
     those that do not look at the clock themselves. It sleeps while there are no searches. What
     never returns to Python from C is beyond its reach.
@@ -206,6 +206,6 @@ def is_searching(watch: Watch, thread: int) -> bool:
     return False
 
 
-guard = Guard()
+watchdog = Watchdog()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=guard.reset)
+    os.register_at_fork(after_in_child=watchdog.reset)

@@ -15,7 +15,7 @@ from rewrite_engine.link.program import schedule
 from rewrite_engine.link.vm.dims import Dims, axes
 from rewrite_engine.link.vm.lower import FRESH, Traits, traits
 from rewrite_engine.link.vm.plan import ExecutionPlan
-from rewrite_engine.link.vm.workspace import LARGE, Shelf, fit
+from rewrite_engine.link.vm.workspace import LARGE, WorkspacePool, fit
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.trace import Trace
 from tests.link.reference import link
@@ -189,8 +189,8 @@ def test_small_arrays_keep_nothing() -> None:
     assert f.call.__globals__["large"].__name__ == "large"  # a stub: never written
 
 
-def shelf_of(f: Any) -> Shelf:
-    return f.free.__self__.shelf  # type: ignore[no-any-return]
+def pool_of(f: Any) -> WorkspacePool:
+    return f.free.__self__.pool  # type: ignore[no-any-return]
 
 
 def test_large_temporaries_are_kept_and_freed() -> None:
@@ -199,14 +199,14 @@ def test_large_temporaries_are_kept_and_freed() -> None:
     a, b = np.linspace(0, 1, n), np.ones(n)
     first = f.call(a, b)
     assert f.call(a, b) == first
-    (workspace,) = shelf_of(f).free
+    (workspace,) = pool_of(f).free
     buffer = workspace[0]
     f.call(a, b)
-    assert shelf_of(f).free[0][0] is buffer
+    assert pool_of(f).free[0][0] is buffer
     np.testing.assert_allclose(f.call(a[:-1], b[:-1]), first, rtol=0.01)
-    assert shelf_of(f).free[0][0] is not buffer
+    assert pool_of(f).free[0][0] is not buffer
     f.free()
-    assert not shelf_of(f).free
+    assert not pool_of(f).free
     assert f.call(a, b) == first
 
 
@@ -217,7 +217,7 @@ def test_a_failed_call_drops_its_buffers() -> None:
     f.call(np.ones(n), np.ones(n))
     with pytest.raises(ValueError):
         f.call(np.ones(n), np.ones(n - 1))
-    assert not shelf_of(f).free
+    assert not pool_of(f).free
     assert f.call(np.zeros(n), np.zeros(n)) == n
 
 
@@ -244,5 +244,5 @@ def test_shapes_of_kept_buffers_that_no_operand_has() -> None:
     a, b = np.ones((200, 150)), np.ones((150, 250))
     for _ in range(2):
         assert f.call(a, b) == (150 * 2 + 150**2) * 200 * 250
-    (workspace,) = shelf_of(f).free
+    (workspace,) = pool_of(f).free
     assert {buffer.shape for buffer in workspace} == {(200, 250)}

@@ -47,7 +47,7 @@ def shape_of(a: Any) -> Any:
 
 def test_a_fact_proves_the_assumption() -> None:
     made = rule()
-    assert made.needs_leave is None
+    assert made.needs_grant is None
     s = sin(x)
     assert ask(made, sub(s, s)).owner.inputs == (s,)
     assert ask(made, sub(x, x)) is None
@@ -59,7 +59,7 @@ def test_a_grant_makes_it_unnecessary() -> None:
     granted = made.under({"fastmath"})
     assert granted is made.under({"fastmath", "more"})
     assert made.under(()) is made
-    assert granted.needs_leave == "fastmath"
+    assert granted.needs_grant == "fastmath"
     assert granted.name == made.name
     assert "bounded" not in granted.text
     asked.clear()
@@ -86,11 +86,11 @@ def test_both_ways_of_an_equation() -> None:
         return left, right, given(assuming(bounded(a)))
 
     made = Equation(collected, claim=assumes("fastmath"), variable=ToyVariable)
-    assert made.needs_leave is None
+    assert made.needs_grant is None
     granted: Any = made.under({"fastmath"})
     assert granted is made.under({"fastmath"})
     assert granted is not made
-    assert granted.needs_leave == "fastmath"
+    assert granted.needs_grant == "fastmath"
     term = add(mul(x, y), mul(x, const(2.0)))
     assert made.forward.transform(None, term.owner) is None
     for way in granted.directions:

@@ -156,7 +156,7 @@ def test_assumptions_of_parts_are_those_of_the_whole() -> None:
     risky = named("risky", lambda a: sub(a, a) >> 0, claim=assumes("fastmath"))
     safe = named("safe", lambda a: neg(neg(a)) >> a, claim=exact)
     strategy = first(safe, risky)
-    assert strategy.needs_leave == "fastmath"
+    assert strategy.needs_grant == "fastmath"
     assert not len(RuleSet([strategy]).query(Query()))
     assert len(RuleSet([strategy]).query(Query().including("fastmath"))) == 1
     assert first(safe, f_g).claim.kind == "refines"

@@ -240,7 +240,7 @@ class Builder:
     def operand(self, hole: Hole) -> Any:
         if hole.rest:
             return tuple([self.fresh(f"{hole.name}{i}", hole) for i in range(2)])
-        proved = self.rule.needs_leave is None and self.rule.guards
+        proved = self.rule.needs_grant is None and self.rule.guards
         choices = GIVEN.get(self.rule.short_name, {}).get(hole.name) if proved else None
         v = self.fresh(hole.name, hole)
         make: Any = choices[self.choice % len(choices)] if choices else None

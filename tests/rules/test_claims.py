@@ -83,14 +83,14 @@ def tried(rule: Any) -> Iterator[tuple[Any, list[Any], list[Any]]]:
 
 def promised(rule: Any, term: Any) -> Sides | None:
     """Both sides, and what is promised of them."""
-    if rule.needs_leave == "fastmath" and not all(map(is_ordinary, ancestors([term]))):
+    if rule.needs_grant == "fastmath" and not all(map(is_ordinary, ancestors([term]))):
         return None
     graph = None if isinstance(rule, DataRule) else FunctionGraph(None, [term], clone=False)
     new = sides(rule, term, graph)
     if new is None:
         return None
-    granted = "shape_unsafe" if rule in CARELESS else rule.needs_leave
-    promise = (rule.claim.then or refines) if rule.needs_leave else rule.promise
+    granted = "shape_unsafe" if rule in CARELESS else rule.needs_grant
+    promise = (rule.claim.then or refines) if rule.needs_grant else rule.promise
     stable = rule.phase == "stabilize" or rule.pack in ("exp_log", "softmax", "softmax_index")
     return Sides(rule.name, promise, term, new, "reorder" in rule.tags, stable, granted)
 

@@ -55,7 +55,7 @@ def test_excluding_a_claim() -> None:
 def test_what_assumes_something_has_to_be_granted() -> None:
     default, granted = rules_of(Query()), rules_of(Query().including("fastmath"))
     fastmath = {r for r in all_rules() if r.claim.condition == "fastmath"}
-    proved = {r for r in fastmath if r.needs_leave is None}
+    proved = {r for r in fastmath if r.needs_grant is None}
     assert proved
     assert default - granted == proved
     assert granted - default == {r.under({"fastmath"}) for r in fastmath}

@@ -157,11 +157,11 @@ def test_in_any_thread_and_only_there() -> None:
     for thread in threads:
         thread.join(20)
     assert len(said) == 3
-    assert not budget.guard.searches
+    assert not budget.watchdog.searches
 
 
 def test_a_signal_handler_may_search_whatever_its_thread_is_at() -> None:
-    with budget.guard.lock:
+    with budget.watchdog.lock:
         assert run(0, q, membero(q, [1, 2]), seconds=SHORT) == (1, 2)
 
 
@@ -176,7 +176,7 @@ def test_a_search_that_pauses_long_is_not_interrupted() -> None:
 
 def test_without_seconds_nobody_watches() -> None:
     assert list(bounded(iter(range(3)), Watch(Budget(answers=5)))) == [0, 1, 2]
-    assert not budget.guard.searches
+    assert not budget.watchdog.searches
 
 
 def test_searches_in_each_other_that_are_overdue_at_once() -> None:
@@ -202,11 +202,11 @@ def test_who_left_without_a_word_is_not_interrupted(monkeypatch: pytest.MonkeyPa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(budget.guard, "leave", leave)
+        patch.setattr(budget.watchdog, "leave", leave)
         with pytest.raises(KeyboardInterrupt):
             next(bounded(count(), Watch(Budget(seconds=SHORT))))
-    assert budget.guard.searches
+    assert budget.watchdog.searches
     end = perf_counter() + 0.5
     while perf_counter() < end:  # (an interrupt would be noticed here)
         pass
-    assert not budget.guard.searches
+    assert not budget.watchdog.searches

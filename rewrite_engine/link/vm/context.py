@@ -38,7 +38,7 @@ class Context:
         self.inputs = tuple([place.get(v) or body.refer(v) for v in step.node.inputs])
         if step.into is not None:
             self.target = self.array(step.into) if body.form else self.inputs[step.into]
-        elif body.keep is not None and step.slot is not None and step.like is not None:
+        elif body.pool is not None and step.slot is not None and step.like is not None:
             self.target = self._buffer(step)
 
     def _buffer(self, step: NodePlan) -> str:

@@ -18,31 +18,31 @@ from rewrite_engine.link.vm.context import Context
 from rewrite_engine.link.vm.dims import LengthCheck
 from rewrite_engine.link.vm.lower import ByClass, lower
 from rewrite_engine.link.vm.plan import ExecutionPlan, NodePlan
-from rewrite_engine.link.vm.workspace import Shelf
+from rewrite_engine.link.vm.workspace import WorkspacePool
 
 CHUNK = 1000  # nodes in one function, when there are many
 _NAME = re.compile(r"[^\W\d]\w*")
 
 
 class Lines(Body):
-    """The lines of all nodes, in blocks. keep: where large temporaries are kept between calls."""
+    """The lines of all nodes, in blocks. pool: where large temporaries are kept between calls."""
 
     def __init__(
         self,
         plan: ExecutionPlan,
         names: Names,
         places: dict[Variable, str],
-        keep: Shelf | None = None,
+        pool: WorkspacePool | None = None,
     ) -> None:
         super().__init__(names, places)
         self.plan = plan
-        self.keep = keep
+        self.pool = pool
         self.scalars: dict[Variable, str] = {}  # NumPy scalars of variables that are arrays
         self.numbers: dict[Variable, str] = {}  # NumPy scalars of constants
-        if keep is not None:
+        if pool is not None:
             self.carried = ("_workspace",)
-            self.opening = [f"_workspace = {names.add(keep.take, 'take')}()"]
-            self.closing = [f"{names.add(keep.free.append, 'give')}(_workspace)"]
+            self.opening = [f"_workspace = {names.add(pool.take, 'take')}()"]
+            self.closing = [f"{names.add(pool.free.append, 'give')}(_workspace)"]
         self.lower = ByClass(lower)
         for i, step in enumerate(plan.steps):
             if i and i % CHUNK == 0 and len(plan.steps) - i > CHUNK // 2:

@@ -14,7 +14,7 @@ from rewrite_engine.link.program import schedule
 from rewrite_engine.link.vm.emit import Lines
 from rewrite_engine.link.vm.expand import expand
 from rewrite_engine.link.vm.plan import ExecutionPlan
-from rewrite_engine.link.vm.workspace import LARGE, Shelf
+from rewrite_engine.link.vm.workspace import LARGE, WorkspacePool
 
 
 class VMLinker(Linker):
@@ -23,21 +23,21 @@ class VMLinker(Linker):
     name = "vm"
     phases = (*Linker.phases, "inplace")
 
-    def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> Planned:
-        return Planned(fgraph.inputs, fgraph.outputs, expand(schedule(fgraph)), lent)
+    def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> VMCode:
+        return VMCode(fgraph.inputs, fgraph.outputs, expand(schedule(fgraph)), lent)
 
 
-class Planned(ExecutionPlan):
+class VMCode(ExecutionPlan):
     """A plan with its text. The second function keeps large temporaries between calls; it takes
     over where inputs are large.
     """
 
     def __init__(self, *graph: Any) -> None:
         super().__init__(*graph)
-        self.shelf = Shelf(len(self.slots))
+        self.pool = WorkspacePool(len(self.slots))
 
     def body(self, names: Names, places: dict[Variable, str], large: bool) -> Body:
-        return Lines(self, names, places, self.shelf if large else None)
+        return Lines(self, names, places, self.pool if large else None)
 
     def large_if(self, places: dict[Variable, str]) -> str:
         sizes = [
@@ -47,7 +47,7 @@ class Planned(ExecutionPlan):
         return " or ".join(sizes)
 
     def free(self) -> None:
-        self.shelf.clear()
+        self.pool.clear()
 
 
 LINKER = VMLinker()

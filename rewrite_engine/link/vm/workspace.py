@@ -17,8 +17,8 @@ LARGE = 128 * 1024
 Workspace = list[Any]
 
 
-class Shelf:
-    """The free list of one function's workspaces."""
+class WorkspacePool:
+    """The workspaces of one function that no call has at the moment."""
 
     def __init__(self, size: int) -> None:
         self.size = size

@@ -120,8 +120,8 @@ class Strategy(Rule):
         return self.parts
 
     @property
-    def needs_leave(self) -> str | None:
-        return next(filter(None, (p.needs_leave for p in self.parts)), None)
+    def needs_grant(self) -> str | None:
+        return next(filter(None, (p.needs_grant for p in self.parts)), None)
 
     @property
     def names(self) -> frozenset[str]:

@@ -146,7 +146,7 @@ def _rule(record: Any) -> Record:
         "rule": record.rule_name,
         "rule_text": getattr(rule, "text", None),
         "claim": None if claim is None else str(claim),
-        "assumes": getattr(rule, "needs_leave", None),
+        "assumes": getattr(rule, "needs_grant", None),
         "rule_file": file,
         "rule_line": row,
     }
