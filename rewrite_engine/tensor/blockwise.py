@@ -24,8 +24,16 @@ from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.tensor.broadcast import broadcast
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.math import second
-from rewrite_engine.tensor.op import Computed, Group, Shapes, TensorOp, Types, is_dimension
-from rewrite_engine.tensor.reduce import sum_to
+from rewrite_engine.tensor.op import (
+    Computed,
+    Group,
+    Shapes,
+    TensorOp,
+    Types,
+    behind_batch,
+    is_dimension,
+)
+from rewrite_engine.tensor.reduce import Sum, sum_to
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["Blockwise", "vectorize_graph"]
@@ -61,6 +69,11 @@ class Blockwise(TensorOp):
     """
 
     __props__: tuple[str, ...] | None = ("core", "signature")
+    samples: Sequence[Any] = (
+        ({"core": Sum(axis=0), "signature": "(m,n)->(n)"}, (4, 2, 3)),
+        ({"core": Sum(), "signature": "(3)->()"}, (3,)),
+        ({"core": Sum(axis=0), "signature": "(m,n)->(n)"}, (0, 2, 3)),
+    )
 
     def __init__(self, core: Op, signature: str) -> None:
         self.core = core
@@ -72,7 +85,8 @@ class Blockwise(TensorOp):
     @property
     def batched(self) -> Callable[..., Any] | None:
         """What computes all of a batch at once, if there is something."""
-        return getattr(self.core, "batched", None)
+        inner = isinstance(self.core, Blockwise)  # its batch would not be ours
+        return None if inner else getattr(self.core, "batched", None)
 
     def __str__(self) -> str:
         return f"Blockwise{{{self.core}, {self.signature}}}"
@@ -135,6 +149,12 @@ class Blockwise(TensorOp):
         """Another for lengths of batches."""
         i, axis = group[0]
         return BroadcastError if axis < self.ranks(types)[i] else ShapeError
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """A larger batch, with dimensions of length 1 where an operand had a smaller one."""
+        ranks = self.ranks([v.type for v in node.inputs])
+        missing = [max(ranks) - n for n in ranks]
+        return self.make_node(*behind_batch(node, inputs, missing)).outputs
 
     # --- running ------------------------------------------------------------------------------
 

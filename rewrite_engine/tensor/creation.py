@@ -84,6 +84,7 @@ class Alloc(_Allocating, Linear):
     moves_only = True
     elements = slice(0, 1)
     __props__ = ()
+    samples: Sequence[Any] = (({}, (), 2, 3), ({}, (3,), 2, 3), ({}, (2, 1), 2, 0), ({}, ()))
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return [types[0].dtype]
@@ -128,6 +129,7 @@ class AllocEmpty(_Allocating, NoGradient):
     """An array of a given shape whose elements are arbitrary: `AllocEmpty("float64")(*shape)`."""
 
     __props__ = ("dtype",)
+    samples: Sequence[Any] = (({"dtype": "float64"}, 2, 3), ({"dtype": "int8"},))
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype_name(dtype)
@@ -164,6 +166,12 @@ class ARange(_Allocating):
     """
 
     __props__ = ("dtype",)
+    samples: Sequence[Any] = (
+        ({"dtype": "int64"}, 1, 8, 3),
+        ({"dtype": "int64"}, 5, 0, -2),
+        ({"dtype": "float64"}, 0.5, 3.2, 0.75),
+        ({"dtype": "int64"}, 3, 1, 1),
+    )
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype_name(dtype)
@@ -234,6 +242,7 @@ class Eye(_Allocating, NoGradient):
 
     __props__ = ("dtype",)
     limits = (0, 1)
+    samples: Sequence[Any] = (({"dtype": "float64"}, 3, 3, 0), ({"dtype": "int8"}, 2, 4, 1))
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype_name(dtype)

@@ -36,6 +36,11 @@ class Diagonal(Linear):
     __props__ = ("offset", "axis1", "axis2")
     view_map = {0: [0]}
     only_lengths = True
+    samples: Sequence[Any] = (
+        ({}, (3, 4)),
+        ({"offset": -1, "axis1": 2, "axis2": 0}, (3, 2, 4)),
+        ({"offset": 5}, (2, 2)),
+    )
 
     def __init__(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> None:
         self.offset = int(offset)

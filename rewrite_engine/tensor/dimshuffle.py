@@ -54,6 +54,12 @@ class DimShuffle(Linear):
     view_map = {0: [0]}
     must_view_map = {0: 0}
     only_lengths = True
+    samples: Sequence[Any] = (
+        ({"input_ndim": 2, "new_order": (1, "x", 0)}, (2, 3)),
+        ({"input_ndim": 3, "new_order": (2, 0)}, (2, 1, 3)),
+        ({"input_ndim": 0, "new_order": ("x",)}, ()),
+        ({"input_ndim": 2, "new_order": (1, 0)}, (0, 3)),
+    )
 
     def __init__(self, input_ndim: int, new_order: Sequence[int | str]) -> None:
         order = tuple([o if isinstance(o, str) else int(o) for o in new_order])

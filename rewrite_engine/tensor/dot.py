@@ -46,6 +46,13 @@ class Dot(TensorOp):
     implied = {"nonneg": "nonneg"}
     nin = 2
     only_lengths = True
+    samples: Sequence[Any] = (
+        ({}, (2, 3), (3, 4)),
+        ({}, (2, 3), (3,)),
+        ({}, (3,), (3, 4)),
+        ({}, (3,), (3,)),
+        ({}, (2, 0), (0, 3)),
+    )
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return [upcast(types)]
@@ -104,6 +111,12 @@ class MatMul(Blockwise):
     __props__ = ()
     implied = {"nonneg": "nonneg"}
     batched = staticmethod(np.matmul)
+    samples: Sequence[Any] = (
+        ({}, (5, 2, 3), (5, 3, 4)),
+        ({}, (1, 2, 3), (5, 3, 4)),
+        ({}, (2, 3), (5, 3, 4)),
+        ({}, (0, 2, 3), (3, 1)),
+    )
 
     def __init__(self) -> None:
         super().__init__(Dot(), "(m,k),(k,n)->(m,n)")

@@ -28,7 +28,7 @@ from rewrite_engine.scalar.dtype import DISCRETE, is_number, quotient_dtype
 from rewrite_engine.scalar.op import ScalarOp, named
 from rewrite_engine.tensor.broadcast import broadcast
 from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth, weak_constant
-from rewrite_engine.tensor.op import Group, Shapes, TensorOp, Types
+from rewrite_engine.tensor.op import Group, Shapes, TensorOp, Types, behind_batch
 from rewrite_engine.tensor.type import TensorType
 
 
@@ -42,6 +42,11 @@ class Elemwise(TensorOp):
 
     __props__ = ("scalar_op", "inplace_pattern")
     stretches = True
+    samples: Sequence[Any] = (
+        ({"scalar_op": named("add")}, (2, 3), (1, 3), ()),
+        ({"scalar_op": named("mul")}, (2, 3), (3,)),
+        ({"scalar_op": named("exp")}, (0, 3)),
+    )
     nout: int
 
     def __init__(self, scalar_op: ScalarOp, inplace_pattern: Any = ()) -> None:
@@ -208,12 +213,9 @@ class Elemwise(TensorOp):
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
         """With dimensions of length 1 between the batch and those of operands that have fewer."""
-        ndim, wide = node.outputs[0].type.ndim, []
-        for x, v in zip(inputs, node.inputs, strict=True):
-            own, every = v.type.ndim, range(x.type.ndim)
-            batch = len(every) - own
-            wide.append(x.dimshuffle(*every[:batch], *["x"] * (ndim - own), *every[batch:]))
-        return self(*wide, return_list=True)  # type: ignore[no-any-return]
+        ndim = node.outputs[0].type.ndim
+        missing = [ndim - v.type.ndim for v in node.inputs]
+        return self.make_node(*behind_batch(node, inputs, missing)).outputs
 
     # --- running ----------------------------------------------------------------------------
 

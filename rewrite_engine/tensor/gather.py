@@ -141,6 +141,14 @@ class AdvancedSubtensor(Take):
     idx_list: the template. Inputs: the array, then the array of indices for each `INPUT`.
     """
 
+    samples: Sequence[Any] = (
+        ({"idx_list": (INPUT, Slice(1))}, (3, 4), [2, 0, 2, -1]),
+        ({"idx_list": (INPUT, Slice(), INPUT)}, (3, 2, 4), [0, 1], [1, 3]),
+        ({"idx_list": (INPUT, INPUT)}, (3, 4), [[0], [2]], [3, 0, 0]),
+        ({"idx_list": (INPUT,)}, (3, 2), [True, False, True]),
+        ({"idx_list": (Slice(), INPUT)}, (0, 2), [1]),
+    )
+
     def shapes(self, *types: TensorType) -> Shapes:
         return Shapes([part_lengths(self.idx_list, types[0], types[1:], 1)])
 
@@ -162,6 +170,12 @@ class AdvancedIncSubtensor(BaseInc):
     An element that is indexed several times is increased several times (`numpy.add.at`); of
     several values that it is set to, the last one remains, which alone has a gradient.
     """
+
+    samples: Sequence[Any] = (
+        ({"idx_list": (INPUT,)}, (3, 2), (4, 2), [2, 0, 2, -1]),
+        ({"idx_list": (INPUT,), "set_instead_of_inc": True}, (3, 2), (2,), [2, 0]),
+        ({"idx_list": (INPUT,), "set_instead_of_inc": True}, (3, 2), (3, 2), [2, 0, 2]),
+    )
 
     def part(self, x: TensorType, indices: Sequence[TensorType]) -> list[Any]:
         return part_lengths(self.idx_list, x, indices, 2)

@@ -26,6 +26,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, have_ranks, is_plain
 from rewrite_engine.tensor.index_template import (
+    INPUT,
     NEWAXIS,
     REVERSED,
     WHOLE,
@@ -99,6 +100,14 @@ class Subtensor(Take):
 
     implied = {"distinct": "distinct"}
     view_map = {0: [0]}
+    samples: Sequence[Any] = (
+        ({"idx_list": (-1, Slice(None, None, -2))}, (3, 5)),
+        ({"idx_list": (Slice(INPUT, 7), NEWAXIS, INPUT)}, (4, 3), 1, 2),
+        ({"idx_list": (INPUT,)}, (4,), -3),
+        ({"idx_list": (Slice(4, 1, -1),)}, (0, 2)),
+        ({"idx_list": (Slice(INPUT, INPUT), 1)}, (5, 3), -4, 3),
+        ({"idx_list": (Slice(None, None, INPUT),)}, (5,), 2),
+    )
 
     def __init__(self, idx_list: Template) -> None:
         super().__init__(idx_list)
@@ -249,6 +258,13 @@ class IncSubtensor(BaseInc):
     known to be 1 are broadcast, and its dtype must fit into that of `x`. Raises `DTypeError`,
     `NDimError`, `BroadcastError`, `AxisError`.
     """
+
+    samples: Sequence[Any] = (
+        ({"idx_list": (Slice(1),)}, (4, 3), (1, 3)),
+        ({"idx_list": (Slice(1), INPUT)}, (4, 3), (3,), 2),
+        ({"idx_list": (INPUT,), "set_instead_of_inc": True}, (3, 2), (2,), 1),
+        ({"idx_list": (1, 1), "set_instead_of_inc": True}, (3, 2), ()),
+    )
 
     def part(self, x: TensorType, indices: Sequence[TensorType]) -> list[Any]:
         self.check_indices(indices)

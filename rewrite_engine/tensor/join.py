@@ -69,6 +69,11 @@ class Join(TensorOp):
     __props__ = ("axis",)
     nin = None
     only_lengths = True
+    samples: Sequence[Any] = (
+        ({"axis": 1}, (2, 3), (2, 1), (2, 0)),
+        ({"axis": 0}, (3,)),
+        ({"axis": 0}, (2, 3), (4, 3)),
+    )
 
     def __init__(self, axis: int) -> None:
         self.axis = axis
@@ -130,6 +135,10 @@ class Split(Linear):
     elements = slice(0, 1)
     __props__ = ("axis", "sizes")
     nin = None
+    samples: Sequence[Any] = (
+        ({"axis": 1, "sizes": (1, 2, 0)}, (2, 3)),
+        ({"axis": 0, "sizes": ("i", "i")}, (5,), 2, 3),
+    )
 
     def __init__(self, axis: int, sizes: Sequence[int | str]) -> None:
         self.axis = axis
@@ -191,6 +200,7 @@ class MakeVector(TensorOp):
     __props__ = ("dtype",)
     nin = None
     only_lengths = True
+    samples: Sequence[Any] = (({"dtype": "float64"}, (), ()), ({}, 3, 1), ({},))
 
     def __init__(self, dtype: str = "int64") -> None:
         self.dtype = dtype

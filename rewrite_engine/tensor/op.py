@@ -65,6 +65,18 @@ def same_shape(x: Any) -> Shapes:
     return Shapes([[(0, i) for i in range(x.ndim)]])
 
 
+def behind_batch(node: Apply, inputs: Sequence[Any], missing: Sequence[int]) -> list[Any]:
+    """Inputs that have a batch in front of those of a node, with as many dimensions of length 1
+    between both as are missing.
+    """
+    wide = []
+    for x, v, ones in zip(inputs, node.inputs, missing, strict=True):
+        every = range(x.type.ndim)
+        batch = len(every) - v.type.ndim
+        wide.append(x.dimshuffle(*every[:batch], *["x"] * ones, *every[batch:]))
+    return wide
+
+
 def resolve(length: Length, of: Callable[[Any], Any]) -> Any:
     """What a length is, where `of` tells what pairs and `Value`s are; None where that is not known.
 
@@ -108,6 +120,9 @@ class TensorOp(Op):
     only_lengths: bool = False
     #: whether NumPy would stretch a length of 1 where all have to be equal: they are then compared
     stretches: bool = False
+    #: small cases, of which its tests are made (`tests/tensor/test_samples.py`): its parameters,
+    #: and per input a shape, the number that it is, or a list of its elements
+    samples: Sequence[Any] = ()
 
     def dtypes(self, *types: Any) -> Sequence[str]:
         """The dtypes of the outputs; by default one, that of the first input. Raises

@@ -34,6 +34,7 @@ class CAReduce(Reduction):
     """
 
     __props__: tuple[str, ...] = ("scalar_op", "axis", "dtype", "acc_dtype", "keepdims")
+    samples: Sequence[Any] = (({"scalar_op": scalar.maximum, "axis": 0}, (2, 3)),)
 
     def __init__(
         self,
@@ -155,6 +156,7 @@ class _Fixed(CAReduce):
     """A reduction whose scalar op is given by its class."""
 
     __props__ = ("axis", "dtype", "acc_dtype", "keepdims")
+    samples: Sequence[Any] = Reduction.samples
     op: ClassVar[ScalarOp]
 
     def __init__(
@@ -168,6 +170,7 @@ class Sum(_Fixed):
 
     moves_only = True
     implied = {"nonneg": "nonneg"}
+    samples: Sequence[Any] = (*Reduction.samples, ({"axis": 0}, (0, 3)))
     op = scalar.add
 
 
@@ -175,6 +178,7 @@ class Prod(_Fixed):
     """Product along axes."""
 
     implied = {"positive": "positive", "nonneg": "nonneg"}
+    samples: Sequence[Any] = (*Reduction.samples, ({"axis": 0}, (0, 3)))
     op = scalar.mul
 
 

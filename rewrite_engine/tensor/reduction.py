@@ -60,6 +60,12 @@ class AlongAxes(TensorOp):
     """An op along axes of one tensor. A node's op has the axes as the node has them."""
 
     axis: Axes
+    samples: Sequence[Any] = (
+        ({}, (2, 3)),
+        ({"axis": 1}, (2, 3)),
+        ({"axis": (0, -1)}, (2, 3, 4)),
+        ({"axis": 1}, (0, 3)),
+    )
 
     def canonical(self, ndim: int) -> Any:
         """Return this op with axes as a node has them. Raises `AxisError`."""
@@ -97,6 +103,7 @@ class Reduction(AlongAxes):
     """What reductions along axes share: the axes, the static shape, the shape of the gradient."""
 
     keepdims: bool
+    samples: Sequence[Any] = (*AlongAxes.samples, ({}, ()), ({"axis": 0, "keepdims": True}, (2, 3)))
 
     def __init__(self, axis: Any, keepdims: bool) -> None:
         self.axis = sorted_axes(axis)

@@ -46,6 +46,13 @@ class Reshape(Linear):
     __props__ = ("shape",)
     view_map = {0: [0]}
     nin = None
+    samples: Sequence[Any] = (
+        ({"shape": (3, 2)}, (2, 3)),
+        ({"shape": (2, -1)}, (4, 3)),
+        ({"shape": ("i", -1, "i")}, (2, 3), 3, 1),
+        ({"shape": ()}, (1, 1)),
+        ({"shape": (0, 4)}, (2, 0)),
+    )
 
     def __init__(self, shape: Sequence[int | str]) -> None:
         self.shape = tuple(shape)

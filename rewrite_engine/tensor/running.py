@@ -36,6 +36,7 @@ class Recurrence(TensorOp):
     __props__ = ("axis",)
     nin = 2
     only_lengths = True
+    samples: Sequence[Any] = (({"axis": 1}, (2, 4), (2, 4)), ({"axis": 0}, (4, 20), (4, 20)))
 
     def __init__(self, axis: int) -> None:
         self.axis = axis
@@ -128,6 +129,11 @@ class CumOp(TensorOp):
     __props__ = ("axis", "mode")
     implied = {"nonneg": "nonneg"}
     only_lengths = True
+    samples: Sequence[Any] = (
+        ({"axis": 0}, (3, 2)),
+        ({"axis": 1, "mode": "mul"}, (2, 3)),
+        ({"axis": 0}, (0, 2)),
+    )
 
     def __init__(self, axis: int, mode: str = "add") -> None:
         if mode not in _UFUNC:

@@ -49,6 +49,7 @@ class Shape(NoGradient):
     __props__ = ()
     limits = (0, LONGEST)
     only_lengths = True
+    samples: Sequence[Any] = (({}, (2, 3)), ({}, ()))
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return ["int64"]
@@ -68,6 +69,7 @@ class Shape_i(NoGradient):  # noqa: N801 (the name of the field)
     __props__ = ("i",)
     limits = (0, LONGEST)
     only_lengths = True
+    samples: Sequence[Any] = (({"i": 1}, (2, 3)),)
 
     def __init__(self, i: int) -> None:
         self.i = i
@@ -98,6 +100,7 @@ class CheckedLength(NoGradient):
     __props__ = ("groups", "compared")
     limits = (0, LONGEST)
     nin = None
+    samples: Sequence[Any] = (({"groups": (2, 3), "compared": None}, 4, 3, 3, 5, 5, 5),)
 
     def __init__(self, groups: Sequence[int], compared: Op | None) -> None:
         self.groups = tuple(groups)
@@ -153,6 +156,7 @@ class SpecifyShape(Linear):
     view_map = {0: [0]}
     must_view_map = {0: 0}
     nin = None
+    samples: Sequence[Any] = (({"shape": (2, None)}, (2, 3)), ({"shape": ("i", 3)}, (2, 3), 2))
 
     def __init__(self, shape: Sequence[int | str | None]) -> None:
         self.shape = tuple(shape)

@@ -234,6 +234,7 @@ class LogSumExp(_Exponential):
     """log(sum(exp(x))) along axes (removed, or kept as 1); dtype of x."""
 
     __props__ = ("axis", "keepdims")
+    samples: Sequence[Any] = (*AlongAxes.samples, ({"axis": 0, "keepdims": True}, (2, 3)))
 
     def __init__(self, axis: Any = None, keepdims: bool = False) -> None:
         super().__init__(axis)

@@ -16,7 +16,6 @@ from rewrite_engine.scalar import ops as scalar
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.join import Split
-from tests.link.test_families import CASES, VALUES
 
 SCALAR_OPS = {name: op for name, op in vars(scalar).items() if isinstance(op, ScalarOp)}
 
@@ -31,12 +30,6 @@ def check(outputs: list[Variable], values: dict[Variable, Any]) -> int:
         node.op.perform(node, [np.array(x) for x in inputs], storage)
         cells.update(zip(node.outputs, [cell[0] for cell in storage], strict=True))
     return len(cells) - len(values)
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_families(name: str) -> None:
-    out = CASES[name]()
-    assert check(out if isinstance(out, list) else [out], VALUES)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "int64", "bool", "complex128"])

@@ -1,0 +1,91 @@
+"""What ops on tensors mean, in the words of NumPy and SciPy: one line per class. `test_samples.py`
+holds everything about them against it. A function of the op and the values of its inputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from rewrite_engine.scalar.dtype import float_dtype
+from rewrite_engine.tensor.index_template import fill
+
+MEANS: dict[str, Callable[..., Any]] = {
+    "Elemwise": lambda op, *xs: op.scalar_op.impl(*xs),
+    "CAReduce": lambda op, x: op.scalar_op.ufunc.reduce(x, op.axis, keepdims=op.keepdims),
+    "Sum": lambda op, x: np.sum(x, op.axis, keepdims=op.keepdims),
+    "Prod": lambda op, x: np.prod(x, op.axis, keepdims=op.keepdims),
+    "Max": lambda op, x: np.max(x, op.axis, keepdims=op.keepdims),
+    "Min": lambda op, x: np.min(x, op.axis, keepdims=op.keepdims),
+    "All": lambda op, x: np.all(x, op.axis, keepdims=op.keepdims),
+    "Any_": lambda op, x: np.any(x, op.axis, keepdims=op.keepdims),
+    "Argmax": lambda op, x: _position(np.argmax, op, x),
+    "Argmin": lambda op, x: _position(np.argmin, op, x),
+    "Softmax": lambda op, x: scipy.special.softmax(_float(x), op.axis),
+    "LogSoftmax": lambda op, x: scipy.special.log_softmax(_float(x), op.axis),
+    "ScaledExp": lambda op, x: np.exp(_float(x)),
+    "LogSumExp": lambda op, x: np.log(np.sum(np.exp(_float(x)), op.axis, keepdims=op.keepdims)),
+    "CumOp": lambda op, x: {"add": np.cumsum, "mul": np.cumprod}[op.mode](x, op.axis),
+    "Recurrence": lambda op, a, b: _recurrence(op.axis, a, b),
+    "Dot": lambda op, a, b: np.dot(a, b),
+    "MatMul": lambda op, a, b: np.matmul(a, b),
+    "Blockwise": lambda op, x: np.sum(x, -1 if op.core.axis is None else -2),
+    "DimShuffle": lambda op, x: np.reshape(x.transpose(op.shuffle + op.drop), [
+        1 if o == "x" else x.shape[o] for o in op.new_order]),
+    "Reshape": lambda op, x, *sizes: np.reshape(x, _filled(op.shape, sizes)),
+    "Shape": lambda op, x: np.array(x.shape, "int64"),
+    "Shape_i": lambda op, x: np.array(x.shape[op.i]),
+    "CheckedLength": lambda op, n, *others: n,
+    "SpecifyShape": lambda op, x, *sizes: x,
+    "Join": lambda op, *xs: np.concatenate(xs, op.axis),
+    "Split": lambda op, x, *n: np.split(x, np.cumsum(_filled(op.sizes, n))[:-1], op.axis),
+    "MakeVector": lambda op, *xs: np.array(xs, op.dtype),
+    "Subtensor": lambda op, x, *i: x[fill(op.idx_list, i)],
+    "AdvancedSubtensor": lambda op, x, *i: x[fill(op.idx_list, i)],
+    "IncSubtensor": lambda op, x, y, *i: _written(op, x, y, i),
+    "AdvancedIncSubtensor": lambda op, x, y, *i: _written(op, x, y, i),
+    "Diagonal": lambda op, x: np.diagonal(x, op.offset, op.axis1, op.axis2),
+    "Alloc": lambda op, x, *sizes: np.broadcast_to(x, list(map(int, sizes))),
+    "AllocEmpty": lambda op, *sizes: np.empty(list(map(int, sizes)), op.dtype),
+    "ARange": lambda op, *ends: np.arange(*ends, dtype=op.dtype),
+    "Eye": lambda op, rows, columns, k: np.eye(int(rows), int(columns), int(k), op.dtype),
+}  # fmt: skip
+
+
+def _float(x: Any) -> Any:
+    return x.astype(float_dtype(x.dtype.name))
+
+
+def _position(find: Any, op: Any, x: Any) -> Any:
+    axes = [a % x.ndim for a in (range(x.ndim) if op.axis is None else sorted(op.axis))]
+    ends = range(x.ndim - len(axes), x.ndim)
+    turned = np.moveaxis(x, sorted(axes), ends)
+    kept = turned.shape[: x.ndim - len(axes)]
+    found = find(turned.reshape(*kept, math.prod(turned.shape[len(kept) :])), axis=-1)
+    return np.expand_dims(found, axes) if op.keepdims else found
+
+
+def _recurrence(axis: int, a: Any, b: Any) -> Any:
+    out = b.copy()
+    h, factor = np.moveaxis(out, axis, 0), np.moveaxis(a, axis, 0)
+    for i in range(1, len(h)):
+        h[i] += factor[i] * h[i - 1]
+    return out
+
+
+def _filled(template: Any, numbers: Any) -> list[int]:
+    given = iter(numbers)
+    return [int(next(given)) if n == "i" else n for n in template]
+
+
+def _written(op: Any, x: Any, y: Any, indices: Any) -> Any:
+    out, index = x.copy(), fill(op.idx_list, indices)
+    if op.set_instead_of_inc:
+        out[index] = y
+    else:
+        np.add.at(out, index, y)
+    return out
