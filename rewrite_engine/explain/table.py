@@ -26,7 +26,6 @@ from rewrite_engine.printing.formula import Formula
 from rewrite_engine.rewrite.inner import Exchange
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.result import COLUMNS, Result
-from rewrite_engine.terms.print import write
 
 if TYPE_CHECKING:
     from rewrite_engine.explain.report import FunctionReport, Report
@@ -203,9 +202,9 @@ def _formulas(fgraph: Any, names: list[str], limit: int | None) -> Iterator[str]
     taken = set(formula.names.values())
     yield from formula.definitions(limit)
     for node, name in formula.names.items():
-        yield f"{name} = {write(node, formula.definition, limit)}"
+        yield f"{name} = {formula.text(node, limit)}"
     for name, v in zip(names, fgraph.outputs, strict=True):
-        text = write(v, formula.expand, limit)
+        text = formula.text(v, limit)
         yield f"{name}: {text}" if name in taken or " " in name else f"{name} = {text}"
 
 

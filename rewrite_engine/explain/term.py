@@ -8,21 +8,14 @@ unless it is short. So the text shows what a rule did, and stays short however l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from string import ascii_uppercase
 from typing import Any
 
 from rewrite_engine.graph.memory import written
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.printing.formula import node_tokens
-from rewrite_engine.terms.print import (
-    Token,
-    call_tokens,
-    operator_text,
-    variable_tokens,
-    write,
-)
+from rewrite_engine.printing.formula import formula
+from rewrite_engine.terms.print import letter, operator_text, write
 
 DEEP = 5  # levels of a side that are looked at; what is below is a letter
 WIDE = 300  # variables of a side that are looked at
@@ -79,11 +72,12 @@ def describe_change(old: Variable, new: Variable) -> Change:
     used=(log(exp.0), exp(exp.0)))
     """
     sides = Sides(old, new)
-    before = write(_top(old), sides.expand, LONG)
+    before = sides.text(_top(old))
     used = tuple(sides.seen)
-    after = write(new if sides.has_letter(new) else _top(new), sides.expand, LONG)
+    after = sides.text(new if sides.has_letter(new) else _top(new))
     if before == after and old.owner is not None:  # the same notation: -(1.0) and the number -1.0
-        before = write(old.owner, sides.expand_as_call, LONG)
+        operands = ", ".join(map(sides.text, old.owner.inputs))
+        before = f"{operator_text(old.owner.op)}({operands})"
     return Change(before, after, sides.definitions(), used)
 
 
@@ -94,16 +88,16 @@ def describe_overwrite(node: Apply, new: Apply) -> Change:
     """
     old = node.outputs[written(new.op)]
     sides = Sides(old, old)
-    before = write(_top(old), sides.expand, LONG)
+    before = sides.text(_top(old))
     places = dict.fromkeys(i for into in new.op.destroy_map.values() for i in into)
-    into = " and ".join([write(node.inputs[i], sides.expand, LONG) for i in places])
+    into = " and ".join([sides.text(node.inputs[i]) for i in places])
     return Change(before, f"{before}, written into {into}", sides.definitions(), tuple(sides.seen))
 
 
 def describe_inside(node: Apply) -> Change:
     """What it did that the graph inside an op was rewritten: the term stays."""
     sides = Sides(node.outputs[0], node.outputs[0])
-    before = write(node, sides.expand, LONG)
+    before = sides.text(node)
     return Change(
         before, f"{before}, with its graph rewritten", sides.definitions(), tuple(sides.seen)
     )
@@ -134,49 +128,37 @@ class Sides:
         """Whether the text of a variable is a letter (or a name)."""
         return v in self.hidden and not self._short(v)
 
-    def expand(self, v: Any, outer: int) -> Sequence[Token]:
-        """One variable, or a node at the top."""
+    def text(self, v: Variable | Apply) -> str:
+        """One side, or a part of it; a node is written out."""
         if isinstance(v, Apply):
             self.seen.append(v)
-            return node_tokens(v, outer)
-        if v.owner is not None and v.name is not None:
-            return [v.name]
-        if v.owner is not None and v not in self.shown and not self._short(v):
-            return [self._letter(v)]
-        return variable_tokens(v, outer, self.expand)
+        return write(v, limit=LONG, name=self.name, call=formula)
 
-    def expand_as_call(self, v: Any, outer: int) -> Sequence[Token]:
-        """The same with the op's name at the top."""
-        if isinstance(v, Apply):
-            return call_tokens([operator_text(v.op)], v.inputs)
-        return self.expand(v, outer)
+    def name(self, v: Variable) -> str | None:
+        """What a variable is called: nothing if it is written out."""
+        if v.owner is None or v.name is not None:
+            return v.name
+        if v not in self.shown and not self._short(v):
+            return self.letters.setdefault(v, letter(len(self.letters)))
+        self.seen.append(v.owner)
+        return None
 
     def definitions(self) -> tuple[tuple[str, str], ...]:
         """What the letters stand for, where they contain each other too."""
-        found = []
-        for v, name in self.letters.items():
-
-            def expand(part: Any, outer: int, v: Variable = v) -> Sequence[Token]:
-                known = part is not v and not isinstance(part, Apply) and self.letters.get(part)
-                return [known] if known else _expand_named(part, outer)
-
-            found.append((name, write(_top(v) if v.name is None else v, expand, DEFINED)))
-        return tuple(found)
+        letters = self.letters
+        return tuple([(name, _with_letters(v, letters)) for v, name in letters.items()])
 
     def _short(self, v: Variable) -> bool:
-        text = write(v, _expand_all, SHORT)
-        return not text.endswith("…")
-
-    def _letter(self, v: Variable) -> str:
-        if v not in self.letters:
-            self.letters[v] = letter(len(self.letters))
-        return self.letters[v]
+        return not write(v, limit=SHORT, name=lambda _: None, call=formula).endswith("…")
 
 
-def letter(n: int) -> str:
-    """A, B, …, Z, A1, …"""
-    rounds, place = divmod(n, len(ascii_uppercase))
-    return ascii_uppercase[place] + (str(rounds) if rounds else "")
+def _with_letters(v: Variable, letters: Mapping[Variable, str]) -> str:
+    """What a letter stands for."""
+
+    def name(x: Variable) -> str | None:
+        return None if x is v else letters.get(x, x.name)
+
+    return write(v, limit=DEFINED, name=name, call=formula)
 
 
 def below(top: Variable) -> Iterator[Variable]:
@@ -196,17 +178,6 @@ def below(top: Variable) -> Iterator[Variable]:
 
 def term_text(v: Variable | Apply, limit: int = BRIEF) -> str:
     """A variable or node written out, cut at `limit` characters."""
-    if isinstance(v, Apply):
-        v = v.outputs[0] if len(v.outputs) == 1 else v
-    return write(_top(v) if isinstance(v, Variable) and v.name is None else v, _expand_named, limit)
-
-
-def _expand_all(v: Any, outer: int) -> Sequence[Token]:
-    if isinstance(v, Apply):
-        return node_tokens(v, outer)
-    return variable_tokens(v, outer, node_tokens)
-
-
-def _expand_named(v: Any, outer: int) -> Sequence[Token]:
-    name = getattr(v, "name", None)
-    return [name] if name is not None else _expand_all(v, outer)
+    if isinstance(v, Apply) and len(v.outputs) == 1:
+        v = v.outputs[0]
+    return write(v, limit=limit, call=formula)

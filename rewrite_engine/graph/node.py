@@ -47,6 +47,13 @@ def heads_of(op: Op, n: int) -> Sequence[Any]:
     return known
 
 
+def output_name(op: Any, i: Any) -> str | None:
+    """What an op calls one of its outputs, if it does."""
+    names: Any = getattr(op, "output_names", None)
+    named = isinstance(names, Sequence) and isinstance(i, int) and i < len(names)
+    return names[i] if named else None
+
+
 class Variable:
     """A value in a graph that will be known when the graph runs.
 
@@ -127,7 +134,8 @@ class Variable:
         if self.name is not None:
             return self.name
         if self.owner is not None:
-            return f"{self.owner.op}.{self.index}"
+            name = output_name(self.owner.op, self.index)
+            return f"{self.owner.op}.{self.index if name is None else name}"
         return f"<{self.type}>"
 
     def __repr__(self) -> str:

@@ -23,7 +23,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.memory import Memory, memory_of
-from rewrite_engine.graph.node import Apply, Variable, build_node
+from rewrite_engine.graph.node import Apply, Variable, build_node, output_name
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import located, user_origin
 
@@ -79,9 +79,8 @@ def known_outputs(op: Any) -> int | None:
 
 def output_text(op: Any, i: Any) -> str:
     """What is written behind an op with several outputs for one of them: `.S`, or `[1]`."""
-    names: Any = getattr(op, "output_names", None)
-    named = isinstance(names, Sequence) and isinstance(i, int) and i < len(names)
-    return f".{names[i]}" if named else f"[{i}]"
+    name = output_name(op, i)
+    return f"[{i}]" if name is None else f".{name}"
 
 
 @cache

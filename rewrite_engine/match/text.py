@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from collections.abc import Sequence
 from inspect import signature
 from typing import Any
 
@@ -11,7 +12,7 @@ from rewrite_engine.graph.op import output_text
 from rewrite_engine.match.ac import AFTER, BEFORE
 from rewrite_engine.match.lower import Compute, Lowered
 from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode
-from rewrite_engine.terms.print import ATOM, LOWEST, tokens
+from rewrite_engine.terms.print import ATOM, LOWEST, Token, tokens, write, written
 
 ENDS = (BEFORE, AFTER)
 
@@ -30,19 +31,29 @@ def rule_text(rule: Lowered) -> str:
 
 
 def pattern_text(pattern: Any, outer: int = LOWEST) -> str:
-    """A pattern in the usual notation. (Patterns are small: recursion is fine here.)"""
-    if isinstance(pattern, Hole):
-        return f"*{pattern.name}" if pattern.rest else pattern.name
-    if isinstance(pattern, Literal):
-        return repr(pattern.value)
+    """A pattern, or those of several outputs, in the usual notation."""
     if isinstance(pattern, tuple):
         return f"({', '.join(map(pattern_text, pattern))})"
-    op, args = pattern.op, [a for a in pattern.args if not _is_end(a)]
-    name = _class_text(op) if isinstance(op, OpClass) else str(op)
+    return write(pattern, outer=outer)
+
+
+@written.register
+def _(hole: Hole, outer: int) -> Sequence[Token]:
+    return [f"*{hole.name}" if hole.rest else hole.name]
+
+
+@written.register
+def _(literal: Literal, outer: int) -> Sequence[Token]:
+    return written(literal.value, outer)
+
+
+@written.register
+def _(pattern: OpNode, outer: int) -> Sequence[Token]:
+    op = _class_text(pattern.op) if isinstance(pattern.op, OpClass) else pattern.op
     one = pattern.index is not None and pattern.index != ALL
-    parts = tokens(name, args, ATOM if one else outer)
-    text = "".join(t if isinstance(t, str) else pattern_text(*t) for t in parts)
-    return text + output_text(pattern.operator, pattern.index) if one else text
+    which = output_text(pattern.operator, pattern.index) if one else ""
+    args = [a for a in pattern.args if not _is_end(a)]
+    return [*tokens(op, args, ATOM if one else outer), which]
 
 
 def _is_end(a: Any) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from typing import Any
 
 from rewrite_engine.graph.inner import HasInnerGraph, inner_ops
@@ -20,8 +21,10 @@ from rewrite_engine.terms.print import (
     Token,
     call_tokens,
     leaf_text,
+    letter,
+    operator_text,
     tokens,
-    variable_tokens,
+    which_output,
     write,
 )
 
@@ -102,8 +105,8 @@ class Formula:
         """The ops with graphs, inner ones first: `f(x) = a + exp(a) where a = sin(x)`."""
         for op, name in self.ops.items():
             inner = Formula(op.inner_outputs, self.ops)
-            own = [f"{a} = " + write(n, inner.definition, limit) for n, a in inner.names.items()]
-            outputs = ", ".join([write(v, inner.expand, limit) for v in op.inner_outputs])
+            own = [f"{a} = {inner.text(n, limit)}" for n, a in inner.names.items()]
+            outputs = ", ".join([inner.text(v, limit) for v in op.inner_outputs])
             where = f" where {'; '.join(own)}" if own else ""
             yield f"{name}({', '.join(map(leaf_text, op.inner_inputs))}) = {outputs}{where}"
 
@@ -113,7 +116,7 @@ class Formula:
         times = Counter(used + [v.owner for v in outputs if v.owner is not None])
         roots = {v for node in self.order for v in node.inputs if v.owner is None}
         taken = {v.name for v in roots if v.name is not None}
-        fresh = (name for name in _letters() if name not in taken)
+        fresh = (name for name in map(str.lower, map(letter, count())) if name not in taken)
         names: dict[Apply, str] = {}
         for node in self.order:
             if times[node] < 2:
@@ -127,58 +130,47 @@ class Formula:
         """The definitions, and the outputs."""
         yield from self.definitions(limit)
         for node, name in self.names.items():
-            yield f"{name} = " + write(node, self.definition, limit)
+            yield f"{name} = {self.text(node, limit)}"
         for v in outputs:
-            yield write(v, self.expand, limit)
+            yield self.text(v, limit)
 
-    def expand(self, v: Any, outer: int) -> Sequence[Token]:
-        """One variable (or a node of which an output is taken)."""
-        if isinstance(v, Apply):
-            return [self.names[v]] if v in self.names else self.definition(v, outer)
-        return variable_tokens(v, outer, self.expand)
+    def text(self, x: Any, limit: int | None) -> str:
+        """A variable, or a node written out even if it has a name."""
+        return write(x, limit=limit, name=self.name, call=self.call)
 
-    def definition(self, node: Any, outer: int) -> Sequence[Token]:
-        """A node written out, also if it has a name."""
-        if not isinstance(node, Apply):
-            return self.expand(node, outer)
-        if node.op in self.ops:
-            return call_tokens([self.ops[node.op]], node.inputs)
-        return node_tokens(node, outer)
+    def name(self, v: Any) -> str | None:
+        """What a variable is called."""
+        name = self.names.get(v.owner)
+        return None if name is None else name + which_output(v)
+
+    def call(self, op: Any, args: Sequence[Any], outer: int) -> Sequence[Token]:
+        """An op applied to operands."""
+        return call_tokens([self.ops[op]], args) if op in self.ops else formula(op, args, outer)
 
 
-def node_tokens(node: Apply, outer: int = LOWEST) -> Sequence[Token]:
-    """One node in the notation of formulas: text, and its inputs with the precedence around
-    them.
-    """
-    notation = NOTATION.get(type(node.op).__name__)
-    special = notation(node) if notation is not None else None
+def formula(op: Any, args: Sequence[Any], outer: int = LOWEST) -> Sequence[Token]:
+    """An op applied to operands, in the notation of formulas."""
+    notation = NOTATION.get(type(op).__name__)
+    special = notation(op, args) if notation is not None else None
     if special is not None:
         return special
-    name, _, params = str(node.op).partition("{")
+    name, _, params = operator_text(op).partition("{")
     params = params.removesuffix("}")
     if params and not params.startswith("inplace"):
-        return [*call_tokens([name], node.inputs)[:-1], f", {params})"]
-    return tokens(name, node.inputs, outer)
-
-
-def _letters() -> Iterator[str]:
-    """a, b, …, z, a1, b1, …"""
-    n = 0
-    while True:
-        yield from (chr(c) + (str(n) if n else "") for c in range(ord("a"), ord("z") + 1))
-        n += 1
+        return [*call_tokens([name], args)[:-1], f", {params})"]
+    return tokens(name, args, outer)
 
 
 # --- notations of single ops ------------------------------------------------------------------
 
-Notation = Callable[[Apply], Sequence[Token] | None]
+Notation = Callable[[Any, Sequence[Any]], Sequence[Token] | None]
 
 
-def _subtensor(node: Apply) -> Sequence[Token]:
+def _subtensor(op: Any, args: Sequence[Any]) -> Sequence[Token]:
     """`x[i, 1:, None]`."""
     from rewrite_engine.tensor.index_template import INPUT, NEWAXIS
 
-    inputs = iter(node.inputs[1:])
+    inputs = iter(args[1:])
 
     def entry(e: Any) -> Iterable[Token]:
         if isinstance(e, tuple):
@@ -189,17 +181,17 @@ def _subtensor(node: Apply) -> Sequence[Token]:
             return [(next(inputs), LOWEST)]
         return ["None" if e == NEWAXIS else str(e)]
 
-    out: list[Token] = [(node.inputs[0], ATOM), "["]
-    for i, e in enumerate(node.op.idx_list):
+    out: list[Token] = [(args[0], ATOM), "["]
+    for i, e in enumerate(op.idx_list):
         out += [", "] if i else []
         out += entry(e)
     return [*out, "]"]
 
 
-def _transpose(node: Apply) -> Sequence[Token] | None:
+def _transpose(op: Any, args: Sequence[Any]) -> Sequence[Token] | None:
     """`x.T` for matrices."""
-    return [(node.inputs[0], ATOM), ".T"] if str(node.op) == "Transpose{axes=[1, 0]}" else None
+    return [(args[0], ATOM), ".T"] if str(op) == "Transpose{axes=[1, 0]}" else None
 
 
-#: name of a class of ops -> how a node of it is written (None: in the ordinary way)
+#: name of a class of ops -> how one applied to operands is written (None: in the ordinary way)
 NOTATION: dict[str, Notation] = {"Subtensor": _subtensor, "DimShuffle": _transpose}

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
-from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.node import Apply, Variable, output_name
 from rewrite_engine.printing.identifier import Identifiers
-from rewrite_engine.terms.print import constant_text
+from rewrite_engine.terms.print import leaf_text
 
 BLOCK = 40  # levels after which indentation starts anew
 MORE = "···"
@@ -198,12 +198,10 @@ class Tree:
         """One variable."""
         node = v.owner
         if node is None:
-            constant = isinstance(v, Constant) and v.name is None
-            return (
-                (constant_text(v) if constant else str(v)) + self.ids.of(v) + self.extras(v, source)
-            )
-        text = str(node.op) + (f".{v.index}" if len(node.outputs) > 1 else "") + self.ids.of(node)
-        text += self.extras(v, source)
+            return leaf_text(v) + self.ids.of(v) + self.extras(v, source)
+        name = output_name(node.op, v.index)
+        which = f".{v.index if name is None else name}" if len(node.outputs) > 1 else ""
+        text = str(node.op) + which + self.ids.of(node) + self.extras(v, source)
         if v.name is not None:
             text += f" {v.name!r}"
         if self.options.print_destroy_map and node.op.destroy_map:

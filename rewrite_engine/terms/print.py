@@ -1,13 +1,18 @@
 """Terms as text: `log(1 + x)` with the usual precedence, or `e(log, e(add, 1, x))`.
 
-Text is streamed from a stack and cut at a limit: a term may be deep, and a shared one may have
-2^50 paths. `tokens` knows the notation and nothing of the kind of term; the printer of graphs
-(`printing/`) shares it.
+`write` is the one writer: of graphs, etuples and patterns, for error messages, traces, `pp` and the
+story of a rewriting, which differ in what they call by a name and how they write an op's call. Text
+is streamed from a stack and cut at a limit: a term may be deep, and a shared one may have 2^50
+paths.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import singledispatch
+from math import inf
+from string import ascii_uppercase
+from types import FunctionType
 from typing import Any
 
 from etuples.core import ExpressionTuple, KwdPair
@@ -29,18 +34,119 @@ PREFIX = {"neg": "-", "invert": "~"}
 VARIADIC = {"add", "mul", "and_", "or_", "xor"}
 
 Token = str | tuple[Any, int]  # text, or a term and the precedence around it
-Expand = Callable[[Any, int], Sequence[Token]]
+#: what a variable is called, if it is not to be written out
+Name = Callable[[Variable], str | None]
+#: text and operands, in order, of an op applied to operands, in a place of some precedence
+Call = Callable[[Any, Sequence[Any], int], Sequence[Token]]
 
 
-def tokens(op: str, args: Sequence[Any], outer: int = LOWEST) -> list[Token]:
-    """Text and operands, in order, of an op applied to operands; `outer` is the precedence around
-    it."""
-    if op in PREFIX and len(args) == 1:
-        return _wrapped([PREFIX[op], (args[0], UNARY)], UNARY, outer)
-    if op in INFIX and (len(args) == 2 or (len(args) > 2 and op in VARIADIC)):
-        symbol, level = INFIX[op]
+def write(
+    root: Any,
+    *,
+    outer: int = LOWEST,
+    depth: float = inf,
+    width: int | None = None,
+    limit: int | None = None,
+    name: Name = lambda v: v.name,
+    call: Call | None = None,
+) -> str:
+    """Write a term out: a variable or node of a graph, an etuple, a pattern, or a value.
+
+    outer: the precedence around it. depth: levels that are written, what is below is `…`; width:
+    operands of an op that are written; limit: characters. name, call: how variables are called, and
+    ops applied to operands written (in the usual notation). A node is written out, whatever its
+    output is called.
+    """
+    writer = Writer(width, name, tokens if call is None else call)
+    out: list[str] = []
+    size = 0
+    stack: list[Any] = [(root, outer, depth)]
+    while stack:
+        item = stack.pop()
+        if not isinstance(item, str):
+            x, around, left = item
+            parts = writer.parts(x, around, left > 0)
+            stack += [p if isinstance(p, str) else (*p, left - 1) for p in reversed(parts)]
+            continue
+        out.append(item)
+        size += len(item)
+        if limit is not None and size > limit:
+            return "".join(out)[:limit] + "…"
+    return "".join(out)
+
+
+class Writer:
+    """How `write` writes one level of a term."""
+
+    def __init__(self, width: int | None, name: Name, call: Call) -> None:
+        self.width, self.name, self.call = width, name, call
+
+    def parts(self, x: Any, outer: int, deeper: bool) -> Sequence[Token]:
+        """The text of a term, and the terms that follow; `deeper`: whether there may be some."""
+        x = getattr(x, "etuple", x)
+        which = ""
+        if isinstance(x, Variable):
+            name = self.name(x)
+            if name is not None:
+                return [name]
+            if x.owner is not None:
+                which = which_output(x)
+                x = x.owner
+        args: Sequence[Any]
+        if isinstance(x, Apply):
+            op, args = x.op, x.inputs
+        elif isinstance(x, ExpressionTuple) and len(x):
+            op, *args = x._tuple
+        else:
+            return written(x, outer)
+        if not deeper:
+            return ["…"]
+        if self.width is not None and len(args) > self.width:
+            args = [*args[: self.width], Unquoted(f"… {len(args) - self.width} more")]
+        return [*self.call(op, args, ATOM if which else outer), which]
+
+
+class Unquoted(str):
+    """A text among operands."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@singledispatch
+def written(x: Any, outer: int) -> Sequence[Token]:
+    """How something is written that is no op applied to operands: a leaf; a signed number counts as
+    a sign applied to a number. Layers above register the patterns that they have.
+    """
+    text = leaf_text(x)
+    return [f"({text})" if text.startswith("-") and outer > UNARY else text]
+
+
+@written.register
+def _(x: KwdPair, outer: int) -> Sequence[Token]:
+    return [f"{x.arg}=", (x.value, LOWEST)]
+
+
+@written.register
+def _(x: ExpressionTuple, outer: int) -> Sequence[Token]:
+    return ["e()"]  # others are an op applied to operands
+
+
+def tokens(op: Any, args: Sequence[Any], outer: int = LOWEST) -> Sequence[Token]:
+    """An op applied to operands in the usual notation."""
+    if isinstance(op, ExpressionTuple):
+        return call_tokens([(op, ATOM)], args)
+    name = operator_text(op)
+    if name == "nth" and len(args) == 2:
+        return [(args[1], ATOM), output_text(operator_of(args[1]), args[0])]
+    if name in PREFIX and len(args) == 1:
+        return _wrapped([PREFIX[name], (args[0], UNARY)], UNARY, outer)
+    if name in INFIX and (len(args) == 2 or (len(args) > 2 and name in VARIADIC)):
+        symbol, level = INFIX[name]
         first, later = level, level + 1
-        if op == "pow":
+        if name == "pow":
             first, later = ATOM, UNARY  # associates to the right, and takes a sign there
         elif level == 1:
             first = later  # comparisons do not chain
@@ -48,7 +154,7 @@ def tokens(op: str, args: Sequence[Any], outer: int = LOWEST) -> list[Token]:
         for x in args[1:]:
             out += [f" {symbol} ", (x, later)]
         return _wrapped(out, level, outer)
-    return call_tokens([op], args)
+    return call_tokens([name], args)
 
 
 def call_tokens(head: list[Token], args: Sequence[Any]) -> list[Token]:
@@ -66,28 +172,6 @@ def _wrapped(out: list[Token], level: int, outer: int) -> list[Token]:
     return ["(", *out, ")"] if level < outer else out
 
 
-def leaf_tokens(text: str, outer: int) -> list[Token]:
-    """A leaf; a signed number counts as a sign applied to a number."""
-    return [f"({text})" if text.startswith("-") and outer > UNARY else text]
-
-
-def write(root: Any, expand: Expand, limit: int | None = None) -> str:
-    """Write a term out, `…` where it exceeds `limit` characters."""
-    out: list[str] = []
-    size = 0
-    stack: list[Token] = [(root, LOWEST)]
-    while stack:
-        item = stack.pop()
-        if not isinstance(item, str):
-            stack.extend(reversed(expand(*item)))
-            continue
-        out.append(item)
-        size += len(item)
-        if limit is not None and size > limit:
-            return "".join(out)[:limit] + "…"
-    return "".join(out)
-
-
 def which_output(v: Variable) -> str:
     """What is written behind a node for one of several outputs; nothing for the only one."""
     node = v.owner
@@ -96,64 +180,32 @@ def which_output(v: Variable) -> str:
 
 def operator_of(term: Any) -> Any:
     """The op of a term, or its class where parameters are logic variables."""
-    op = term
+    op = term.op if isinstance(term, Apply) else term
     while isinstance(op, ExpressionTuple) and len(op):
         op = op[0]
     return op
 
 
 def operator_text(op: Any) -> str:
-    """How an operator is called: an op by its own text, a class or function by its name."""
-    if isinstance(op, type) or type(op) is type(operator_text):
-        return op.__name__
-    return str(op)
+    """How an operator is called."""
+    return op if isinstance(op, str) else leaf_text(op)
 
 
 def leaf_text(x: Any) -> str:
-    """A leaf: a constant by its value, a variable by its name, another value by its repr."""
-    if getattr(x, "name", None) is None and hasattr(x, "data") and hasattr(x, "signature"):
-        return constant_text(x)
-    return str(x) if hasattr(x, "type") else repr(x)
+    """A leaf: a constant by its value, a variable by its name, a class or function too, another
+    value by its repr."""
+    if isinstance(x, type | FunctionType):
+        return x.__name__
+    return constant_text(x) if isinstance(x, Constant) and x.name is None else repr(x)
 
 
-def constant_text(constant: Any) -> str:
+def constant_text(constant: Constant) -> str:
     """The value of a constant where it is a number or short, else what the constant prints
     itself."""
-    number = getattr(constant, "number", None)
-    if number is not None:
-        return repr(number)
-    text = (
-        repr(constant.data)
-        if isinstance(constant.data, (int, float, complex))
-        else str(constant.data)
-    )
+    if constant.number is not None:
+        return repr(constant.number)
+    text = str(constant.data)
     return text if len(text) <= 20 and "\n" not in text else str(constant)
-
-
-def _expand_term(x: Any, outer: int) -> Sequence[Token]:
-    x = getattr(x, "etuple", x)
-    if isinstance(x, KwdPair):
-        return [f"{x.arg}=", (x.value, LOWEST)]
-    if not isinstance(x, ExpressionTuple):
-        return leaf_tokens(leaf_text(x), outer)
-    if len(x) == 0:
-        return ["e()"]
-    op, args = x._tuple[0], x._tuple[1:]
-    if isinstance(op, ExpressionTuple):
-        return call_tokens([(op, ATOM)], args)
-    name = operator_text(op)
-    if name == "nth" and len(args) == 2:
-        node = args[1]
-        return [(node, ATOM), output_text(operator_of(node), args[0])]
-    return tokens(name, args, outer)
-
-
-def _expand_etuple(x: Any, outer: int) -> Sequence[Token]:
-    if isinstance(x, KwdPair):
-        return [f"{x.arg}=", (x.value, LOWEST)]
-    if isinstance(x, ExpressionTuple):
-        return call_tokens(["e"], x._tuple)
-    return [operator_text(x) if callable(x) else leaf_text(x)]
 
 
 def term_text(term: Any, limit: int = 2000) -> str:
@@ -163,46 +215,27 @@ def term_text(term: Any, limit: int = 2000) -> str:
     >>> term_text(e("mul", e("add", 1, "x"), e("neg", 2)))
     "(1 + 'x') * -2"
     """
-    return write(term, _expand_term, limit)
+    return write(term, limit=limit)
 
 
 def etuple_text(term: Any, limit: int = 2000) -> str:
     """A term as nested etuples: `e(add, 1, e(log, x))`."""
-    return write(term, _expand_etuple, limit)
+    return write(term, limit=limit, name=leaf_text, call=_etuple_tokens)
 
 
-def variable_tokens(v: Variable, outer: int, of_node: Expand) -> Sequence[Token]:
-    """A variable: a leaf, or what `of_node` makes of its node; of one of several outputs the node,
-    and which it is.
-    """
-    node = v.owner
-    if node is None:
-        return leaf_tokens(leaf_text(v), outer)
-    if len(node.outputs) > 1:
-        return [(node, ATOM), which_output(v)]
-    return of_node(node, outer)
+def _etuple_tokens(op: Any, args: Sequence[Any], outer: int) -> Sequence[Token]:
+    return call_tokens(["e"], [op, *args])
 
 
-def brief(v: Any, depth: int = 4, outer: int = LOWEST) -> str:
-    """A variable or node as text: by name, if it has one; what is deeper than `depth` as `…`."""
-    if isinstance(v, Apply):  # with one output, as that
-        if len(v.outputs) != 1:
-            return _brief_node(v, depth, outer)
+def brief(v: Any, depth: int = 4) -> str:
+    """A variable or node as text, what is deeper than `depth` as `…`; a node with one output by the
+    name of that, if it has one."""
+    if isinstance(v, Apply) and len(v.outputs) == 1:
         v = v.outputs[0]
-    if not isinstance(v, Variable):
-        return str(v)
-    if v.name is not None:
-        return v.name
-    if isinstance(v, Constant):
-        return constant_text(v)
-    if v.owner is None:
-        return f"<{v.type}>"
-    if depth <= 0:
-        return "…"
-    which = which_output(v)
-    return _brief_node(v.owner, depth, ATOM if which else outer) + which
+    return write(v, depth=depth, limit=2000)
 
 
-def _brief_node(node: Apply, depth: int, outer: int) -> str:
-    parts = tokens(operator_text(node.op), node.inputs, outer)
-    return "".join(p if isinstance(p, str) else brief(p[0], depth - 1, p[1]) for p in parts)
+def letter(n: int) -> str:
+    """The n-th letter to call a term by: A, B, …, Z, A1, …"""
+    rounds, place = divmod(n, len(ascii_uppercase))
+    return ascii_uppercase[place] + (str(rounds) if rounds else "")

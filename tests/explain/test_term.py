@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.explain.term import cut, describe_change, describe_overwrite, letter, term_text
+from rewrite_engine.explain.term import cut, describe_change, describe_overwrite, term_text
+from rewrite_engine.terms.print import letter
 from tests.toy import add, const, divmod_, exp, log, mul, neg, num, sin
 
 x, y = num("x"), num("y")

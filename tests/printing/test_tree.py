@@ -12,7 +12,21 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.op import Op
 from rewrite_engine.printing import debugprint, dprint, op_debug_information
 from rewrite_engine.printing.identifier import letters
-from tests.toy import Scale, add, const, divmod_, exp, log, mul, num, overwrite, sin, sub, view
+from tests.toy import (
+    DivMod,
+    Scale,
+    add,
+    const,
+    divmod_,
+    exp,
+    log,
+    mul,
+    num,
+    overwrite,
+    sin,
+    sub,
+    view,
+)
 
 x, y = num("x"), num("y")
 
@@ -48,6 +62,27 @@ mul [id A]
  └─ Scale{by=2.0} [id H]
     └─ exp [id D] 'a'
        └─ ···
+"""
+    )
+
+
+class Named(DivMod):
+    """The same with names for both outputs."""
+
+    output_names = ("quotient", "rest")
+
+
+def test_outputs_have_the_names_that_the_op_declares() -> None:
+    quotient, rest = Named()(x, y)
+    assert (str(quotient), str(rest)) == ("Named.quotient", "Named.rest")
+    assert (
+        text([quotient, rest])
+        == """
+Named.quotient [id A]
+ ├─ x [id B]
+ └─ y [id C]
+Named.rest [id A]
+ └─ ···
 """
     )
 

@@ -10,19 +10,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from rewrite_engine.errors import RuleLoopError
-from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.rewrite.loop import LONGEST, Lineage, Numbering, period, whole_period
 from rewrite_engine.rewrite.step import Derived
-from rewrite_engine.terms.print import (
-    ATOM,
-    Token,
-    constant_text,
-    leaf_tokens,
-    operator_text,
-    tokens,
-    which_output,
-    write,
-)
+from rewrite_engine.terms.print import letter, write
 
 NOTED = 400  # firings that are noted as text after a budget has run out
 LONG = 16  # firings of a lineage after the end of a budget that are taken for a loop
@@ -30,7 +21,7 @@ SHOWN = 24  # of a turn, in the message
 LAST = 12  # of what has no period
 AGAIN = "the same terms come again and again"
 TEXT, DEPTH, WIDTH = 120, 5, 12  # characters, levels and operands of a term that are shown
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"  # for subterms, where cutting would hide what changes
+LETTERS = 26  # for subterms, where cutting would hide what changes
 
 
 class Event(NamedTuple):
@@ -209,10 +200,10 @@ def texts_of(before: Any, after: Any) -> tuple[str, str]:
         return texts
     layer = [before]
     for _ in range(DEPTH - 1):
-        below = [x for v in layer if v.owner is not None for x in v.owner.inputs[: len(LETTERS)]]
+        below = [x for v in layer if v.owner is not None for x in v.owner.inputs[:LETTERS]]
         layer = list(dict.fromkeys(below))[:1000]
         hidden = [v for v in layer if v.owner is not None and v.name is None]
-        letters = dict(zip(hidden, LETTERS, strict=False))
+        letters = {v: letter(i) for i, v in enumerate(hidden[:LETTERS])}
         marked = text_of(before, letters), text_of(after, letters)
         if marked[0] != marked[1]:
             return marked
@@ -229,29 +220,11 @@ def text_of(v: Any, letters: Mapping[Any, str] = MappingProxyType({})) -> str:
     if isinstance(v, list | tuple):
         return ", ".join(text_of(new, letters) for new in v if new is not None)
 
-    def expand(item: Any, outer: int) -> Sequence[Token]:
-        return _expand(item, outer, letters)
+    def name(x: Variable) -> str | None:
+        own = x is v and x.owner is not None
+        return letters.get(x, None if own else x.name)
 
-    return write((v, DEPTH), expand, TEXT)
-
-
-def _expand(item: Any, outer: int, letters: Mapping[Any, str]) -> Sequence[Token]:
-    v, depth = item
-    if not isinstance(v, Variable):
-        return [str(v)[:TEXT]]
-    if v in letters:
-        return [letters[v]]
-    if v.owner is None or (v.name is not None and depth < DEPTH):
-        text = v.name or (constant_text(v) if isinstance(v, Constant) else f"<{v.type}>")
-        return leaf_tokens(text, outer)
-    if not depth:
-        return ["…"]
-    args = [(x, depth - 1) for x in v.owner.inputs[:WIDTH]]
-    left = len(v.owner.inputs) - WIDTH
-    if left > 0:
-        args.append((f"… {left} more", 0))
-    which = which_output(v)
-    return [*tokens(operator_text(v.owner.op), args, ATOM if which else outer), which]
+    return write(v, depth=DEPTH, width=WIDTH, limit=TEXT, name=name)
 
 
 class Stop(BaseException):
