@@ -25,7 +25,7 @@ from rewrite_engine.match.ruleset import Addition, RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import GraphRewriter, MergeOptimizer, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
-from rewrite_engine.rewrite.inner import Exchange, InnerGraphs
+from rewrite_engine.rewrite.inner import Exchange, InnerFirst, InnerGraphs
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rules.packs import installed
 
@@ -76,15 +76,15 @@ class Phase(NamedTuple):
     """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name.
     also: earlier phases whose rules are used again, because this one makes terms that are not in
     their normal form. on_request: only for queries that include the phase's name, whatever the
-    linker. inside: whether the graphs inside ops get it, too. does: what a trace calls a step that
-    the driver does itself.
+    linker. inside: the phase in which the graphs inside ops get it, too (its own: before the graph
+    itself does). does: what a trace calls a step that the driver does itself.
     """
 
     name: str
     driver: Callable[[RuleSet, str], GraphRewriter]
     also: tuple[str, ...] = ()
     on_request: bool = False
-    inside: bool = True
+    inside: str | None = "inner"
     does: str | None = None
 
     @property
@@ -107,7 +107,7 @@ class Phase(NamedTuple):
 
 PHASES = (
     Phase("merge", merging, also=("canonicalize",)),
-    Phase("inner", InnerGraphs, inside=False, does=Exchange.rule_name),
+    Phase("inner", InnerGraphs, inside=None, does=Exchange.rule_name),
     Phase("canonicalize", EquilibriumOptimizer),
     Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
     Phase("saturate", saturation, on_request=True),
@@ -115,7 +115,7 @@ PHASES = (
     Phase(
         "inplace",
         lambda rules, name: InplaceOptimizer(name),
-        inside=False,
+        inside="inplace",
         does=InplaceOptimizer.rule_name,
     ),
 )
@@ -201,11 +201,14 @@ def optimizer(
     chosen = rules.query(query)
     wanted = [phase for phase in PHASES if phase.wanted(query, phases)]
     parts = [phase.driver(phase.rules(chosen), phase.name) for phase in wanted]
-    inside = [part for part, phase in zip(parts, wanted, strict=True) if phase.inside]
     for part in parts:
         part.budget = budget or part.budget
+    places = [phase.inside for phase in wanted]
+    for i, part in enumerate(parts):
         if isinstance(part, InnerGraphs):
-            part.inside = inside
+            part.inside = [p for p, place in zip(parts, places, strict=True) if place == part.name]
+        elif places[i] == part.name and "inner" in [phase.name for phase in wanted]:
+            parts[i] = InnerFirst(part)
     return SequentialOptimizer(parts, WHOLE)
 
 

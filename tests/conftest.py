@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from rewrite_engine.config import config
+from rewrite_engine.link import LINKERS, Linker, register_linker
 
 # A slow machine is no bug, and a failure in CI must be the same one the next time.
 settings.register_profile(
@@ -29,3 +30,12 @@ def _settings_are_put_back() -> Iterator[None]:
     yield
     for name, value in before.items():
         setattr(config, name, value)
+
+
+@pytest.fixture
+def registered() -> Iterator[Callable[[Linker], Linker]]:
+    """Registers linkers for one test."""
+    before = dict(LINKERS)
+    yield register_linker
+    LINKERS.clear()
+    LINKERS.update(before)

@@ -61,7 +61,6 @@ class OpFromGraph(Shaped, Op):
         "structure", "inline", "name", "shared_inputs", "lop_overrides", "rop_overrides",
         "connections",
     )  # fmt: skip
-    _fn: Any = None
 
     def __init__(
         self,
@@ -122,38 +121,9 @@ class OpFromGraph(Shaped, Op):
         types = tuple([v.type for v in self.inner_outputs])
         return build_node(self, tuple(variables), types, user_origin())
 
-    @property
-    def fn(self) -> Callable[..., Any]:
-        """The function that computes the graph, made on first use, as those of all ops inside: one
-        after the other.
-        """
-        for op in inner_ops([self]):
-            if isinstance(op, OpFromGraph) and op._fn is None:
-                op._fn = op._compiled()
-        return self._fn  # type: ignore[no-any-return]
-
-    def _compiled(self) -> Callable[..., Any]:
-        from rewrite_engine.compile.function import function
-        from rewrite_engine.compile.mode import Mode
-        from rewrite_engine.rewrite.inplace import InplaceOptimizer
-
-        graph, mode = self.fgraph, Mode(optimizer=InplaceOptimizer())
-        options: dict[str, Any] = {"mode": mode, "name": str(self), "on_unused_input": "ignore"}
-        return function(graph.inputs, graph.outputs, **options)
-
-    def prepare_node(
-        self, node: Apply, storage_map: Any = None, compute_map: Any = None, impl: str | None = None
-    ) -> None:
-        """Compile."""
-        _ = self.fn
-
-    def perform(
-        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
-    ) -> None:
-        """Call the function of the graph."""
-        run = self._fn or self.fn
-        for cell, value in zip(output_storage, run(*inputs), strict=True):
-            cell[0] = value
+    def runs(self, node: Apply, body: Callable[..., Any]) -> Callable[..., Any]:
+        """The graph's function, as it is."""
+        return body
 
     def op_of(self, inputs: Sequence[Variable], outputs: Sequence[Variable], name: str) -> Any:
         return OpFromGraph(inputs, outputs, inline=self.inline, name=name)

@@ -8,11 +8,11 @@ distinct op is looked at once, however often it is used.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
-from rewrite_engine.errors import ConstantInputError, ReadOnlyError
+from rewrite_engine.errors import ConstantInputError, MethodNotDefined, ReadOnlyError
 from rewrite_engine.graph.columns import Columns, Rows, from_columns, to_columns
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import intern
@@ -31,14 +31,17 @@ class InnerGraph(FunctionGraph):
 class HasInnerGraph:
     """Beside `Op`, a base of ops that hold a graph.
 
-    fgraph: the graph; its inputs and outputs have the types of the op's own. inline: whether
-    rewriting puts the graph in the place of the op. A subclass that keeps its graph as `fgraph`,
-    and equals others by `structure` and further `__props__`, is copied and pickled by what is here.
+    fgraph: the graph. inline: whether rewriting puts the graph in the place of the op (the types of
+    its inputs and outputs are then the op's own). A subclass that keeps its graph as `fgraph`, and
+    equals others by `structure` and further `__props__`, is copied and pickled by what is here. One
+    that runs its graph defines `runs`.
     """
 
     fgraph: Any
     inline: bool = False
     structure: Structure
+    #: the graph of an op as a function, for `perform`: filled by `link/`
+    body_hook: ClassVar[Callable[[Any], Callable[..., Any]]]
 
     @property
     def inner_inputs(self) -> list[Variable]:
@@ -64,6 +67,28 @@ class HasInnerGraph:
         self.fgraph.memo = {}  # it would keep the user's graph alive
         self.fgraph.validate()
         self.structure = Structure(self.fgraph)
+
+    runs: Callable[[Apply, Callable[..., Any]], Callable[..., Any]] | None = None
+    """`runs(node, body)`: a function of the values of the node's inputs that computes its output
+    (for several: a list or tuple of them). body: such a function of the graph inside, made by the
+    linker that runs the node; what it returns is new, and it overwrites nothing.
+    """
+
+    @property
+    def fn(self) -> Callable[..., Any]:
+        """The graph as a function, for calls outside of any linker."""
+        return HasInnerGraph.body_hook(self)
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute values as `runs` says."""
+        if self.runs is None:
+            raise MethodNotDefined(f"{self} defines neither runs nor perform")
+        found = self.runs(node, self.fn)(*inputs)
+        values = (found,) if len(output_storage) == 1 else found
+        for cell, value in zip(output_storage, values, strict=True):
+            cell[0] = value
 
     def clone(self, fgraph: Any = None) -> Any:
         """Return this op with another graph, of the same types. Without one: an equal op is the

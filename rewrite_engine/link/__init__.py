@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from rewrite_engine.link.failure import failed
 from rewrite_engine.link.linker import LINKERS, Linker, get_linker, register_linker
-from rewrite_engine.link.perform import runner
 from rewrite_engine.link.program import Linked, Program, schedule
 from rewrite_engine.link.py import PyLinker
 
@@ -22,6 +21,5 @@ __all__ = [
     "failed",
     "get_linker",
     "register_linker",
-    "runner",
     "schedule",
 ]

@@ -12,10 +12,12 @@ from typing import Any
 
 from rewrite_engine.errors import ForeignObjectError, UnknownNameError, describe
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.inner import HasInnerGraph, inner_ops
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.code import Body, Code
 from rewrite_engine.link.names import Names
-from rewrite_engine.link.program import Cell, Linked, Program, schedule
+from rewrite_engine.link.perform import runner
+from rewrite_engine.link.program import Argument, Cell, Linked, Program, schedule
 from rewrite_engine.link.shell import Shell
 
 
@@ -40,6 +42,26 @@ class Linker:
         """
         raise NotImplementedError(f"{type(self).__name__} does not define compile")
 
+    def runner(self, node: Apply) -> Callable[..., Any]:
+        """Return a function of the values of a node's inputs: the output's value, or several of
+        them. It is what the op's `perform` does, or its own thunk; an op that runs a graph gets
+        that from this linker.
+        """
+        op = node.op
+        if not isinstance(op, HasInnerGraph) or op.runs is None:
+            return runner(node)
+        return op.runs(node, self.body(op))
+
+    def body(self, op: Any) -> Callable[..., Any]:
+        """Return the function of the graph inside an op, made once: of the values of its inputs, to
+        the output's value, or a list of several. The ops inside come first, one after the other.
+        """
+        if self not in bodies(op):
+            for one in inner_ops([op]):
+                if one.runs is not None and self not in bodies(one):
+                    bodies(one)[self] = self.link(whole(one), trust=True)
+        return bodies(op)[self].call
+
     def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> Code:
         """The graph made ready, for linkers that write text of their own. lent: the inputs of which
         results may show the memory.
@@ -53,6 +75,19 @@ class Linker:
         sources = zip(program.fgraph.inputs, program.inputs, strict=True)
         lent = {v for v, source in sources if isinstance(source, Cell) or source.borrow}
         return Shell(program, self.code(program.fgraph, lent), trust).link()
+
+
+def bodies(op: Any) -> dict[Linker, Linked]:
+    """What linkers made of the graph inside an op."""
+    return op.__dict__.setdefault("_bodies", {})  # type: ignore[no-any-return]
+
+
+def whole(op: Any) -> Program:
+    """The program that computes the graph inside an op."""
+    graph = op.fgraph
+    arguments = tuple([Argument(v.type, v.name) for v in graph.inputs])
+    n = len(graph.outputs)
+    return Program(graph, arguments, str(op), n, "single" if n == 1 else "list")
 
 
 class Compiled(Code):
@@ -105,3 +140,11 @@ def get_linker(name: str) -> Linker:
     if isinstance(found, str):
         found = LINKERS[name] = import_module(found).LINKER
     return found  # type: ignore[return-value]
+
+
+def _body(op: Any) -> Callable[..., Any]:
+    """The graph inside an op as a function."""
+    return get_linker("vm").body(op)
+
+
+HasInnerGraph.body_hook = staticmethod(_body)

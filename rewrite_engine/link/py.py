@@ -10,27 +10,22 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.link.failure import failed
 from rewrite_engine.link.linker import Linker
-from rewrite_engine.link.perform import runner
 from rewrite_engine.link.program import schedule
 
 
 class PyLinker(Linker):
     """Runs a graph node by node; every value must be of the type that its variable has.
 
-    A subclass may say what runs for a node (`function`).
+    A subclass may say what runs for a node (`runner`).
     """
 
     name = "py"
 
-    def function(self, node: Apply) -> Callable[..., Any]:
-        """A function of the values of a node's inputs: the output's value, or a tuple of them."""
-        return runner(node)
-
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
-        steps = [(node, self.function(node)) for node in schedule(fgraph)]
+        steps = [(node, self.runner(node)) for node in schedule(fgraph)]
         read = [*[v for node, _ in steps for v in node.inputs], *fgraph.outputs]
         constants = {v: v.data for v in read if isinstance(v, Constant)}
         last = {v: i for i, (node, _) in enumerate(steps) for v in (*node.inputs, *node.outputs)}

@@ -23,22 +23,21 @@ from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.trace import Trace
 
 
-class InnerGraphs(GraphRewriter):
-    """Inline what is to be inlined, and rewrite the graphs inside the other ops.
-
-    rules: those that inline. inside: the drivers that rewrite an inner graph, in order.
+class Descent(GraphRewriter):
+    """Drivers in each distinct graph inside ops, inner ones first; the graph itself is left to
+    others, but for the ops that come of it.
     """
 
-    def __init__(self, rules: RuleSet, name: str = "inner") -> None:
-        super().__init__(name)
-        self.rules = rules
-        self.inside: Sequence[GraphRewriter] = ()
+    inside: Sequence[GraphRewriter] = ()
 
     def idle(self, fgraph: FunctionGraph) -> bool:
         return not held(fgraph)
 
+    def open(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+        """What is done in a graph before those inside its ops."""
+
     def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
-        self.inline(fgraph, trace, result)
+        self.open(fgraph, trace, result)
         new: dict[Any, Any] = {}
         graphs: dict[Any, Any] = {}  # copies of those that wait for what they hold
         places: dict[Any, str] = {}
@@ -55,24 +54,54 @@ class InnerGraphs(GraphRewriter):
             with Inside(trace, places[op], result):
                 if op not in graphs:
                     graphs[op] = op.fgraph.clone()
-                    self.inline(graphs[op], trace, result)
+                    self.open(graphs[op], trace, result)
                 missing = [one for one in held(graphs[op]) if one not in new]
                 stack += missing
                 if not missing:
                     graph = graphs.pop(op)
                     whole = SequentialOptimizer([Exchange(new), *self.inside], "inside")
-                    result.parts.append(whole.rewrite(graph, trace))
+                    result.parts.append(whole.rewrite(graph, trace, result.within))
                     new[op] = op.clone(graph)
         exchange = Exchange(new)
         if not exchange.idle(fgraph):
             result.parts.append(exchange.rewrite(fgraph, trace))
         result.stopped = StopReason.PASSED
 
-    def inline(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+
+class InnerGraphs(Descent):
+    """Inline what is to be inlined, and rewrite the graphs inside the other ops.
+
+    rules: those that inline. inside: the drivers that rewrite an inner graph, in order.
+    """
+
+    def __init__(self, rules: RuleSet, name: str = "inner") -> None:
+        super().__init__(name)
+        self.rules = rules
+
+    def open(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
         """Put graphs in the places of the ops that are to be inlined."""
         if any([op.inline for op in held(fgraph)]):
             part = EquilibriumOptimizer(self.rules, "inline", budget=self.budget)
-            result.parts.append(part.rewrite(fgraph, trace))
+            result.parts.append(part.rewrite(fgraph, trace, result.within))
+
+
+class InnerFirst(Descent):
+    """A driver in the graphs inside ops, and then in the graph itself."""
+
+    def __init__(self, part: GraphRewriter) -> None:
+        super().__init__(part.name)
+        self.inside = (part,)
+
+    def idle(self, fgraph: FunctionGraph) -> bool:
+        return self.inside[0].idle(fgraph)
+
+    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+        (part,) = self.inside
+        if held(fgraph):
+            super().run(fgraph, trace, result)
+            result.parts.append(part.rewrite(fgraph, trace, result.within))
+        else:
+            part.run(fgraph, trace, result)
 
 
 class Inside:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import weakref
-from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,21 +22,12 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.op import Op
-from rewrite_engine.link import LINKERS, Linker, PyLinker, get_linker, register_linker
+from rewrite_engine.link import Linker, PyLinker, get_linker, register_linker
 from rewrite_engine.rules.language import rule
 from tests.link.reference import random_graphs, values_for
 from tests.threads import in_threads
 
 x, y = pt.vector("x"), pt.vector("y")
-
-
-@pytest.fixture
-def registered() -> Iterator[Callable[[Linker], Linker]]:
-    """Registers linkers for one test."""
-    before = dict(LINKERS)
-    yield register_linker
-    LINKERS.clear()
-    LINKERS.update(before)
 
 
 def overwriting(f: Any) -> list[str]:

@@ -15,7 +15,9 @@ import rewrite_engine.tensor as pt
 from rewrite_engine import OpFromGraph
 from rewrite_engine.errors import RuleRaisedError
 from rewrite_engine.gradient import Rop
-from rewrite_engine.graph.inner import held, inner_ops
+from rewrite_engine.graph.inner import HasInnerGraph, held, inner_ops
+from rewrite_engine.graph.op import Op
+from rewrite_engine.link import PyLinker
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.rewrite.trace import Trace
 from rewrite_engine.rewrite.trace.places import Past
@@ -103,7 +105,7 @@ def test_excluding_what_happens_inside() -> None:
     f = rw.function([A], softplus("f")(A), mode=mode)
     (op,) = held(f.fgraph)
     assert ops(op.fgraph) == ["add", "exp", "log"]
-    mode = rw.Mode().excluding("canonicalize", "stabilize", "specialize")
+    mode = rw.Mode().excluding("canonicalize", "stabilize", "specialize", "inplace")
     (op,) = held(rw.function([A], softplus("f")(A), mode=mode).fgraph)
     assert ops(op.fgraph) == ["add", "exp", "log"]
 
@@ -116,12 +118,10 @@ def test_graphs_without_such_ops_hear_nothing_of_it() -> None:
 
 def test_no_node_inside_overwrites_what_is_outside() -> None:
     f = rw.function([A], OpFromGraph([X], [pt.exp(X) + 1.0])(A * 2.0))
-    (op,) = held(f.fgraph)
-    assert not any(node.op.destroy_map for node in op.fgraph.apply_nodes)
-    inside = op.fn.fgraph  # its own function works in place, on what it makes itself
-    overwritten = [node for node in inside.apply_nodes if node.op.destroy_map]
-    assert overwritten
-    assert not any(node.inputs[i] in inside.inputs for node in overwritten for i in [0])
+    (op,) = held(f.fgraph)  # it works in place, on what it makes itself
+    overwritten = {v for n in op.fgraph.apply_nodes for i in n.op.destroys for v in [n.inputs[i]]}
+    assert len(overwritten) == 1
+    assert not overwritten & set(op.fgraph.inputs)
 
 
 def test_an_error_of_a_rule_names_the_place() -> None:
@@ -133,6 +133,106 @@ def test_an_error_of_a_rule_names_the_place() -> None:
     with pytest.raises(RuleRaisedError) as info:
         rw.function([A], softplus("f")(A), mode=rw.Mode() + fails)
     assert "    in f" in info.value.__notes__
+
+
+# --- modes and linkers ----------------------------------------------------------------------------
+
+
+def works_in_place(graph: Any) -> list[bool]:
+    """Whether the graph of each op, inner ones first, overwrites anything."""
+    return [any(n.op.destroy_map for n in op.fgraph.apply_nodes) for op in inner_ops(held(graph))]
+
+
+def test_the_mode_decides_what_happens_inside() -> None:
+    inner = OpFromGraph([X], [pt.log1p(pt.exp(X) * 2.0)], name="inner")
+    y = OpFromGraph([X], [inner(X) * 2.0 + 1.0], name="outer")(A)
+    for mode, inplace in (
+        (rw.Mode(), True),
+        (rw.Mode().excluding("inplace"), False),
+        (rw.Mode("fast_compile"), False),
+        (rw.Mode("py"), False),
+        (rw.Mode("py").including("inplace"), True),
+        (rw.Mode(optimizer=None), False),
+        (rw.Mode().excluding("inner"), False),
+    ):
+        f = rw.function([A], y, mode=mode)
+        assert works_in_place(f.fgraph) == [inplace, inplace], mode
+        np.testing.assert_allclose(f([0.5]), 2 * np.log1p(2 * np.exp(0.5)) + 1)
+    f = rw.function([A], softplus("f")(A), mode=rw.Mode("py").excluding("stabilize"))
+    assert ops(held(f.fgraph)[0].fgraph) == ["add", "exp", "log"]
+
+
+def test_the_linker_runs_what_is_inside(registered: Any) -> None:
+    class Counting(PyLinker):
+        name = "counting"
+
+        def __init__(self) -> None:
+            self.counts: Counter[str] = Counter()
+
+        def runner(self, node: Any) -> Any:
+            run = super().runner(node)
+
+            def counted(*values: Any) -> Any:
+                self.counts[str(node.op)] += 1
+                return run(*values)
+
+            return counted
+
+    linker = registered(Counting())
+    inner = OpFromGraph([X], [pt.tanh(X), X * 2.0], name="inner")
+    outer = OpFromGraph([X], [inner(inner(X)[0])[1]], name="outer")
+    f = rw.function([A], outer(A) + outer(B), givens={B: A + 1.0}, mode="counting")
+    f([0.5])
+    assert linker.counts == {"add": 2, "outer": 2, "inner": 4, "tanh": 4, "mul": 4}
+    rw.function([A], outer(A))([0.5])
+    assert linker.counts["tanh"] == 4  # another linker's is another function
+
+
+def test_the_reference_holds_values_inside_against_their_types() -> None:
+    class Wrong(Op):
+        __props__ = ()
+
+        def infer_types(self, types: Any) -> Any:
+            return types
+
+        def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+            output_storage[0][0] = inputs[0].astype("float32")
+
+    wrong = OpFromGraph([X], [pt.exp(Wrong()(X))], name="f")(A)
+    with pytest.raises(TypeError, match="float32"):
+        rw.function([A], wrong, mode="py")([1.0])
+    rw.function([A], wrong)([1.0])
+
+
+def test_an_op_says_how_its_graph_runs() -> None:
+    class Repeat(HasInnerGraph, Op):
+        __props__ = ("structure", "times")
+
+        def __init__(self, x: Any, y: Any, times: int) -> None:
+            self.times = times
+            self.hold([x], [y])
+
+        def infer_types(self, types: Any) -> Any:
+            return [self.inner_outputs[0].type]
+
+        def runs(self, node: Any, body: Any) -> Any:
+            def run(value: Any) -> Any:
+                for _ in range(self.times):
+                    value = body(value)
+                return value
+
+            return run
+
+    class Silent(Repeat):
+        runs = None
+
+    op = Repeat(X, X * 2.0 + 1.0, 3)
+    for mode in ("vm", "py"):
+        assert rw.function([A], op(A), mode=mode)([1.0]).tolist() == [15.0]
+        assert rw.function([A], Repeat(X, op(X) - 1.0, 2)(A), mode=mode)([1.0]).tolist() == [118.0]
+    assert rw.function([], op(pt.constant([1.0]))).nodes == []  # folded
+    with pytest.raises(NotImplementedError, match="defines neither runs nor perform"):
+        rw.function([A], Silent(X, X + 1.0, 3)(A))([1.0])
 
 
 # --- nesting --------------------------------------------------------------------------------------

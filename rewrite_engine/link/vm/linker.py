@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -24,7 +24,8 @@ class VMLinker(Linker):
     phases = (*Linker.phases, "inplace")
 
     def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> VMCode:
-        return VMCode(fgraph.inputs, fgraph.outputs, expand(schedule(fgraph)), lent)
+        nodes = expand(schedule(fgraph))
+        return VMCode(self.runner, fgraph.inputs, fgraph.outputs, nodes, lent)
 
 
 class VMCode(ExecutionPlan):
@@ -32,8 +33,9 @@ class VMCode(ExecutionPlan):
     over where inputs are large.
     """
 
-    def __init__(self, *graph: Any) -> None:
+    def __init__(self, runner: Callable[..., Any], *graph: Any) -> None:
         super().__init__(*graph)
+        self.runner = runner
         self.pool = WorkspacePool(len(self.slots))
 
     def body(self, names: Names, places: dict[Variable, str], large: bool) -> Body:

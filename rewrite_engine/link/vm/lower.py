@@ -19,7 +19,6 @@ from functools import singledispatch
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.perform import runner
 from rewrite_engine.link.vm.context import Context
 
 
@@ -76,6 +75,6 @@ def lower(op: Any, node: Apply, ctx: Context) -> str | None:
 
 
 def call_op(op: Any, node: Apply, ctx: Context) -> str:
-    """Code that calls `perform`, or the thunk of an op that makes its own."""
+    """Code that calls what the linker makes of an op alone (`Linker.runner`)."""
     inputs = ", ".join([ctx.array(i) for i in range(len(node.inputs))])
-    return f"{ctx.name(runner(node), type(op).__name__)}({inputs})"
+    return f"{ctx.name(ctx.body.plan.runner(node), type(op).__name__)}({inputs})"

@@ -9,7 +9,7 @@ first: whatever is not certain is allocated anew.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +40,12 @@ class NodePlan:
 
 
 class ExecutionPlan(Code):
-    """The decisions for a whole graph, made in one pass over its nodes in running order."""
+    """The decisions for a whole graph, made in one pass over its nodes in running order.
+
+    runner: what runs a node for which nobody writes code (`Linker.runner`).
+    """
+
+    runner: Callable[[Apply], Callable[..., Any]]
 
     def __init__(
         self,
