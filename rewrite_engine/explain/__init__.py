@@ -6,9 +6,9 @@ first used; how to read what is printed: `docs/reading_a_trace.md`.
 
 `record.py` watches · `capture.py` keeps the inputs of a first call · `term.py` writes one change ·
 `evaluate.py` runs a graph op by op · `compare.py` compares values · `cost.py` estimates · `why.py`
-derivations · `refusal.py` why a rule does not apply · `report.py` puts it together · `show.py`,
+derivations · `diagnosis.py` why a rule does not apply · `report.py` puts it together · `show.py`,
 `table.py` print it · `lines.py` writes JSON · `replay.py` repeats what JSON lines say ·
-`__main__.py` is the command. Bisecting and HTML come later.
+`__main__.py` is the command.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _HOMES = {
     "recording": "record",
     "Report": "report",
     "explain": "report",
-    "WhyNot": "refusal",
-    "why_not": "refusal",
+    "WhyNot": "diagnosis",
+    "why_not": "diagnosis",
     "replay": "replay",
 }
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from rewrite_engine.config import config
 from rewrite_engine.errors import PackError, RewriteEngineError, RuleError, UnknownNameError
+from rewrite_engine.explain.diagnosis import find_rule
 from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.record import Recorder, recording
-from rewrite_engine.explain.refusal import find_rule
 from rewrite_engine.explain.report import Report, is_about
 from rewrite_engine.explain.show import Printer, ReportOptions, check_names, console_for
 from rewrite_engine.match.ruleset import RuleSet, parts_of
@@ -232,7 +232,7 @@ def _answers(
     if options.why_not is not None:
         known = {rule.name: rule for rule in (*parts_of(options.rules), *options.rules)}
         rules = RuleSet((known | report.rules.by_name).values())
-        yield printer.refusals, report.why_not(find_rule(options.why_not, rules))
+        yield printer.not_fired, report.why_not(find_rule(options.why_not, rules))
     if options.attempts is not None:
         yield printer.attempts, report.attempts(options.attempts)
     if options.why is options.why_not is options.attempts is None:

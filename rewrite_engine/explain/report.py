@@ -20,9 +20,9 @@ from rewrite_engine.compile import Function, function
 from rewrite_engine.errors import InputError, UnknownNameError
 from rewrite_engine.explain.compare import FunctionComparison, Verdict, check_values
 from rewrite_engine.explain.cost import Cost, cost_of
+from rewrite_engine.explain.diagnosis import find_rule
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring, record_of, recording
-from rewrite_engine.explain.refusal import find_rule
-from rewrite_engine.explain.why import Derivation, Refusals, derivation, find_nodes, refusals
+from rewrite_engine.explain.why import Derivation, NotFired, derivation, find_nodes, not_fired
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.rule import Rule
@@ -125,10 +125,10 @@ class Report:
             raise error
         return found
 
-    def why_not(self, rule: Rule | str) -> list[tuple[FunctionReport, Refusals]]:
+    def why_not(self, rule: Rule | str) -> list[tuple[FunctionReport, NotFired]]:
         """Why a rule did not fire, for each function. Raises `UnknownNameError`."""
         rule = find_rule(rule, self.rules)
-        return [(f, refusals(f.record, rule)) for f in self.functions]
+        return [(f, not_fired(f.record, rule)) for f in self.functions]
 
     def attempts(self, what: str) -> list[tuple[FunctionReport, list[Attempt]]]:
         """Every try of a rule at an op, for each function, if they were recorded. what: an op such

@@ -39,7 +39,7 @@ from rewrite_engine.explain.table import (
     values_lines,
 )
 from rewrite_engine.explain.term import Change, cut
-from rewrite_engine.explain.why import MOST, Derivation, Refusals
+from rewrite_engine.explain.why import MOST, Derivation, NotFired
 from rewrite_engine.rewrite.result import Result
 from rewrite_engine.rewrite.trace.attempts import Attempt
 
@@ -293,7 +293,7 @@ class Printer:
             for step in answer.steps:
                 self.firing(step)
 
-    def refusals(self, found: list[tuple[FunctionReport, Refusals]]) -> None:
+    def not_fired(self, found: list[tuple[FunctionReport, NotFired]]) -> None:
         """Why a rule did not fire."""
         for n, (f, answer) in enumerate(found):
             if not n:

@@ -1,7 +1,7 @@
 """Where a node of the rewritten graph comes from (`derivation`), and why a rule did not fire
-(`refusals`).
+(`not_fired`).
 
-Both ask a `FunctionRecord`. What a single node says to a rule is in `refusal.py`.
+Both ask a `FunctionRecord`. What a single node says to a rule is in `diagnosis.py`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.explain.diagnosis import WhyNot, why_not
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
-from rewrite_engine.explain.refusal import WhyNot, why_not
 from rewrite_engine.explain.term import term_text
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
@@ -111,11 +111,11 @@ def _plain(op: Any) -> str:
     return str(op).partition("{")[0]
 
 
-# --- refusals ------------------------------------------------------------------------------------
+# --- what did not fire ----------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
-class Refusals:
+class NotFired:
     """Why a rule did not fire in a function. general: what holds for all nodes. nodes: (which
     graph, answer).
     """
@@ -125,11 +125,11 @@ class Refusals:
     nodes: list[tuple[str, WhyNot]] = field(default_factory=list)
 
 
-def refusals(record: FunctionRecord, rule: Rule) -> Refusals:
+def not_fired(record: FunctionRecord, rule: Rule) -> NotFired:
     """Ask every node, before and after, at which the rule could apply."""
     history = RuleHistory(record, rule)
     asked = rule.under(history.query.include)
-    result = Refusals(rule, [*history.fired(), *history.obstacles])
+    result = NotFired(rule, [*history.fired(), *history.obstacles])
     for graph, fgraph in (("before", record.before), ("after", _not_in_place(record))):
         nodes = [node for node in fgraph.toposort() if tracks(rule.roots(), node.op)]
         if not nodes:

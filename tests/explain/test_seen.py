@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.explain.refusal import why_not
+from rewrite_engine.explain.diagnosis import why_not
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite.strategies import first, seq, where
 from rewrite_engine.rules.language import Float, Matrix, Rest, rule

@@ -1,4 +1,4 @@
-"""Derivations of nodes, and refusals over a whole function."""
+"""Derivations of nodes, and why a rule did not fire in a whole function."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import UnknownNameError
 from rewrite_engine.explain import explain
-from rewrite_engine.explain.refusal import find_rule
-from rewrite_engine.explain.why import derivation, find_nodes, refusals
+from rewrite_engine.explain.diagnosis import find_rule
+from rewrite_engine.explain.why import derivation, find_nodes, not_fired
 from rewrite_engine.match.claim import assumes
 from rewrite_engine.match.decorate import rule
 from rewrite_engine.match.equation import equation
@@ -78,12 +78,12 @@ def test_a_name_that_nothing_has():
         find_nodes(found, "x")
 
 
-# --- refusals ----------------------------------------------------------------------------------
+# --- what did not fire --------------------------------------------------------------------------
 
 
 def ask(target, rule, **options):
     found = record(target, **options)
-    return refusals(found, find_rule(rule))
+    return not_fired(found, find_rule(rule))
 
 
 def test_a_rule_that_fired_says_where():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.explain.refusal import why_not
+from rewrite_engine.explain.diagnosis import why_not
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.rewrite.trace import brief

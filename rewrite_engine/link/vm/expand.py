@@ -21,7 +21,7 @@ _identity = Elemwise(scalar.identity)
 
 def expand(nodes: Iterable[Apply]) -> list[Apply]:
     """Return the nodes with every composite that can be taken apart replaced by its steps, and
-    folds of many computed operands by binary nodes.
+    sums of many computed operands by binary nodes.
     """
     result: list[Apply] = []
     for node in nodes:
@@ -33,7 +33,7 @@ def expand(nodes: Iterable[Apply]) -> list[Apply]:
 
 
 def spread(nodes: list[Apply]) -> list[Apply]:
-    """Return the nodes with every fold of many arrays (`a + b + c + d`) replaced by binary nodes,
+    """Return the nodes with every sum of many arrays (`a + b + c + d`) replaced by binary nodes,
     each placed behind the node that computes its operand: no operand then waits for the others,
     and one temporary is enough. What is computed stays the same, bit by bit.
     """
@@ -74,7 +74,7 @@ def _waits(node: Apply) -> bool:
 
 
 def _binary(node: Apply) -> Iterator[Apply]:
-    """The steps of a fold: `(a + b) + c`."""
+    """The steps of a sum of many: `(a + b) + c`."""
     op, out = Elemwise(node.op.scalar_op), node.outputs[0]
     first, *others = node.inputs
     for v in others[:-1]:

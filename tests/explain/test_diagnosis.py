@@ -6,7 +6,7 @@ import pytest
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import UnknownNameError
-from rewrite_engine.explain.refusal import find_rule, why_not
+from rewrite_engine.explain.diagnosis import find_rule, why_not
 from rewrite_engine.match.decorate import compute, node_rewriter, rule
 from rewrite_engine.match.fact import fact, given, unknown
 from rewrite_engine.match.pattern import Const, Rest
