@@ -14,24 +14,7 @@ from rewrite_engine.tensor import operators
 from rewrite_engine.tensor.blockwise import *
 from rewrite_engine.tensor.constant import as_tensor, as_tensor_variable, constant
 from rewrite_engine.tensor.constructors import *
-from rewrite_engine.tensor.creation import (
-    Alloc,
-    AllocEmpty,
-    ARange,
-    Eye,
-    alloc,
-    arange,
-    empty,
-    empty_like,
-    eye,
-    full,
-    full_like,
-    identity_like,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
+from rewrite_engine.tensor.creation import *
 from rewrite_engine.tensor.diagonal import *
 from rewrite_engine.tensor.dimshuffle import *
 from rewrite_engine.tensor.dot import *
@@ -40,37 +23,12 @@ from rewrite_engine.tensor.gather import *
 from rewrite_engine.tensor.index import *
 from rewrite_engine.tensor.join import *
 from rewrite_engine.tensor.math import *
-from rewrite_engine.tensor.reduce import (
-    All,
-    Any_,
-    CAReduce,
-    Max,
-    Min,
-    Prod,
-    Sum,
-    all,
-    amax,
-    amin,
-    any,
-    max,
-    min,
-    prod,
-    sum,
-)
+from rewrite_engine.tensor.reduce import *
 from rewrite_engine.tensor.reshape import *
-from rewrite_engine.tensor.running import CumOp, cumprod, cumsum
+from rewrite_engine.tensor.running import *
 from rewrite_engine.tensor.shape import *
 from rewrite_engine.tensor.special import *
-from rewrite_engine.tensor.statistics import (
-    Argmax,
-    Argmin,
-    argmax,
-    argmin,
-    mean,
-    size,
-    std,
-    var,
-)
+from rewrite_engine.tensor.statistics import *
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.tensor.variable import TensorConstant, TensorVariable
 

@@ -30,6 +30,7 @@ from rewrite_engine.tensor.op import (
     Shapes,
     TensorOp,
     Types,
+    Value,
     behind_batch,
     is_dimension,
 )
@@ -140,6 +141,8 @@ class Blockwise(TensorOp):
         def lifted(length: Any) -> Any:
             if isinstance(length, Computed):
                 return Computed(length.rule, [lifted(part) for part in length.of])
+            if isinstance(length, Value) and ranks[length.i]:
+                return None  # one for each of the batch
             return (length[0], length[1] + ranks[length[0]]) if is_dimension(length) else length
 
         outputs = [[lifted(n) for n in lengths] for lengths in rule.outputs]
@@ -189,6 +192,8 @@ class Blockwise(TensorOp):
                 if result is None:
                     shape = batch + np.shape(value)
                     result = results[k] = np.empty(shape, node.outputs[k].type.numpy_dtype)
+                if np.shape(value) != result.shape[len(batch) :]:
+                    self.fail(node, f"shapes along the batch differ: one is {np.shape(value)}")
                 result[index] = value
         for cell, result in zip(cells, results, strict=True):
             if result is None:
@@ -280,7 +285,8 @@ def vectorize_graph(
     outputs: Sequence[Variable], given: Mapping[Any, Variable], like: Blockwise | None = None
 ) -> list[Any]:
     """What `outputs` are when variables have more dimensions in front, a batch, along which all is
-    computed: those of the variables that are given for them.
+    computed: those of the variables that are given for them. What is the same along all of it, as a
+    length, has no batch.
 
     Ops say how (`TensorOp.vectorize`); the others are computed one by one (`Blockwise`). like: what
     the core op of that becomes.

@@ -38,6 +38,11 @@ from rewrite_engine.tensor.reduce import Sum, sum_to
 from rewrite_engine.tensor.shape import shape_dims
 from rewrite_engine.tensor.type import TensorType
 
+__all__ = [
+    "Alloc", "AllocEmpty", "ARange", "Eye", "alloc", "arange", "empty", "empty_like", "eye",
+    "full", "full_like", "identity_like", "ones", "ones_like", "zeros", "zeros_like",
+]  # fmt: skip
+
 #: results of more bytes than this are not computed while compiling: the op is cheaper than
 #: the memory
 _FOLD_BYTES = 1024

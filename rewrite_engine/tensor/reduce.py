@@ -22,6 +22,11 @@ from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.reduction import Reduction
 from rewrite_engine.tensor.type import TensorType
 
+__all__ = [
+    "All", "Any_", "CAReduce", "Max", "Min", "Prod", "Sum", "all", "amax", "amin", "any", "max",
+    "min", "prod", "sum",
+]  # fmt: skip
+
 
 class CAReduce(Reduction):
     """Reduce along axes with a commutative, associative scalar op.

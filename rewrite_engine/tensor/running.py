@@ -23,6 +23,8 @@ from rewrite_engine.tensor.elemwise_grad import gradient_dtype, zero_gradient
 from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
 from rewrite_engine.tensor.type import TensorType
 
+__all__ = ["CumOp", "cumprod", "cumsum"]
+
 #: with fewer sequences beside each other, Python's numbers are faster than NumPy's arrays
 _FEW = 16
 

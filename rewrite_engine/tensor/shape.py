@@ -57,6 +57,10 @@ class Shape(NoGradient):
     def shapes(self, *types: TensorType) -> Shapes:
         return Shapes([[types[0].ndim]])
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """The same along a batch."""
+        return [self(inputs[0])[inputs[0].type.ndim - node.inputs[0].type.ndim :]]
+
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
@@ -81,6 +85,10 @@ class Shape_i(NoGradient):  # noqa: N801 (the name of the field)
         if not 0 <= self.i < types[0].ndim:
             raise AxisError(f"a {types[0]} has no dimension {self.i}")
         return Shapes([()])
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """The same along a batch."""
+        return [shape_i(inputs[0], self.i + inputs[0].type.ndim - node.inputs[0].type.ndim)]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

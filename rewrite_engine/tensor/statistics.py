@@ -25,6 +25,10 @@ from rewrite_engine.tensor.reduction import Reduction, normalize_axes, sorted_ax
 from rewrite_engine.tensor.shape import shape_i
 from rewrite_engine.tensor.type import TensorType
 
+__all__ = [
+    "Argmax", "Argmin", "argmax", "argmin", "mean", "size", "std", "var",
+]  # fmt: skip
+
 
 def count(x: Any, axis: Any = None) -> Any:
     """Number of elements along axes: an int if the type tells, else an int64 scalar variable.

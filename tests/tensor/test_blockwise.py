@@ -265,3 +265,13 @@ def test_graphs_with_a_batch(name: str, batched: Any) -> None:
     value = np.broadcast_to(value, batch + value.shape[value.ndim - out.type.ndim :])
     for index in np.ndindex(batch):
         np.testing.assert_allclose(value[index], f(*[np.array(a[index]) for a in spread]))
+
+
+def test_lengths_along_a_batch() -> None:
+    n, ns, x, xs = pt.lscalar("n"), pt.lvector("ns"), pt.dvector("x"), pt.dmatrix("xs")
+    (out,) = vectorize_graph([pt.eye(x.shape[0])], {x: xs})  # one for all
+    assert evaluate([out], {xs: np.ones((4, 2))})[0].tolist() == np.eye(2).tolist()
+    (out,) = vectorize_graph([pt.eye(n)], {n: ns})
+    assert evaluate([out], {ns: [2, 2, 2]})[0].tolist() == [np.eye(2).tolist()] * 3
+    with pytest.raises(ShapeError, match=r"shapes along the batch differ: one is \(3, 3\)"):
+        evaluate([out], {ns: [2, 3]})

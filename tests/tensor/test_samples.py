@@ -162,10 +162,12 @@ def test_batches(case: Case, some: bool) -> None:
         TensorType(x.dtype, [None] * (x.ndim - v.type.ndim) + list(v.type.shape))()
         for x, v in zip(many, inputs, strict=True)
     ]
-    found = pt.vectorize_graph(outputs, dict(zip(inputs, given, strict=True)))
+    results = pt.vectorize_graph(outputs, dict(zip(inputs, given, strict=True)))
     each = [[x[k] if i in lifted else x for i, x in enumerate(many)] for k in range(3)]
     wanted = [np.stack(same) for same in zip(*map(case.wanted, each), strict=True)]
-    assert_equal(evaluate(found, dict(zip(given, many, strict=True))), wanted, case.op)
+    found = evaluate(results, dict(zip(given, many, strict=True)))
+    found = [np.broadcast_to(x, w.shape) for x, w in zip(found, wanted, strict=True)]
+    assert_equal(found, wanted, case.op)
 
 
 # --- lengths ----------------------------------------------------------------------------------
