@@ -47,11 +47,10 @@ def intern(instance: Any) -> Any:
     itself.
     """
     cls = type(instance)
-    names = cls.__props__
-    if names is None or cls.__eq__ is not _identity_eq:
+    if cls.__props__ is None or cls.__eq__ is not _identity_eq:
         return instance
     try:
-        key = (cls, tuple([prop_key(getattr(instance, name)) for name in names]))
+        key = cls, instance.__key__()
         with _lock:
             return _interned.setdefault(key, instance)
     except TypeError:
@@ -91,6 +90,10 @@ class Record(metaclass=Interned):
 
     def __repr__(self) -> str:
         return str(self)
+
+    def __key__(self) -> tuple[Any, ...]:
+        """What equal instances of a class have in common: their `__props__`."""
+        return tuple([prop_key(getattr(self, name)) for name in self.__props__ or ()])
 
     def __state__(self) -> dict[str, Any]:
         """The attributes worth keeping when pickled (caches, whose names start with `_`, are

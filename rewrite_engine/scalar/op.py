@@ -17,6 +17,7 @@ import numpy as np
 
 from rewrite_engine.config import config
 from rewrite_engine.errors import DTypeError, ForeignObjectError, describe, message
+from rewrite_engine.graph.intern import prop_key
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.scalar.bounds import Interval, as_result, converted, monotone
@@ -39,10 +40,9 @@ def named(name: str) -> ScalarOp:
 class ScalarOp(Op):
     """An operation on single numbers, described by data.
 
-    name: how it prints, and what it is compared by. aliases: other names of it, separated by
-    spaces. nin: number of inputs, None for any number
-    >= 1 (the ufunc is then folded over them). function: name of a NumPy ufunc, or
-    "scipy.special.erf"; imported when first needed. grad: see `pullback`; None where nobody has
+    name: how it prints. aliases: other names of it, separated by spaces. nin: number of inputs,
+    None for any number >= 1 (the ufunc is then folded over them). function: name of a NumPy ufunc,
+    or "scipy.special.erf"; imported when first needed. grad: see `pullback`; None where nobody has
     written it. dtypes: result dtype from the inputs' dtypes, where it is not the ufunc's own.
     inner: see `inner_dtype`. compute: `compute(*arrays, out=None)`, where it is no ufunc; `out` may
     be one of the arrays. free: inputs whose dtype does not influence the result's. shape_only:
@@ -91,11 +91,10 @@ class ScalarOp(Op):
         self.dtypes = dtypes
         folds = nin is None and function is not None and dtypes is None
         self.inner = promote if folds and inner is None else inner
-        self._inners: dict[Any, Any] = {}
         self.compute = compute
-        self.aliases = aliases.split()
+        self.aliases = tuple(aliases.split())
         each = [domain] * (nin or 1) if isinstance(domain, str) else domain
-        self.domain = [Interval.parse(text) for text in each]
+        self.domain = tuple([Interval.parse(text) for text in each])
         self.range = Interval.parse(range) if range else None
         self.limits = self.range[:2] if self.range and self.range.limited else None
         self.ends = bounds
@@ -117,6 +116,15 @@ class ScalarOp(Op):
         if self.listed:
             return named, (self.name,)
         return super().__reduce__()
+
+    def __key__(self) -> tuple[Any, ...]:
+        """Two ops are equal if all is equal that was said of them. (A user's op may have the name
+        of one of the library's, or of one that was defined before.)
+        """
+        if self.__props__ is not ScalarOp.__props__:  # ops of a subclass are told by their props
+            return super().__key__()
+        said = [(k, tuple(v.items()) if isinstance(v, dict) else v) for k, v in vars(self).items()]
+        return prop_key(tuple([item for item in said if not item[0].startswith("_")]))
 
     @property
     def listed(self) -> bool:
@@ -210,11 +218,12 @@ class ScalarOp(Op):
         """`inner_dtype` of values, remembered."""
         if self.inner is None:
             return None
+        known = self.__dict__.setdefault("_inners", {})  # (an unpickled op has none)
         key = config.floatX, frozenset([x.dtype for x in arrays])
-        if key not in self._inners:
+        if key not in known:
             name = self.inner_dtype([d.name for d in key[1]])
-            self._inners[key] = None if name is None else np.dtype(name)
-        return self._inners[key]
+            known[key] = None if name is None else np.dtype(name)
+        return known[key]
 
     def weak_dtypes(self, dtypes: Sequence[str | None], values: Sequence[Any]) -> list[str]:
         """Complete a list of dtypes: where it has None, the value is a Python number and takes

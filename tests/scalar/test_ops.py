@@ -166,6 +166,40 @@ def test_ops_are_one_object_each():
     assert str(ops.true_div) == "true_div"
 
 
+def test_an_op_of_a_user_is_its_own_whatever_its_name():
+    """What was said of an op tells it: a name may have been given before, by the library too."""
+    x = pt.vector("x")
+    twice, half = (ScalarOp("sin", 1, compute=fn, dtypes=lambda d: d) for fn in (_twice, _half))
+    assert len({ops.sin, twice, half}) == 3
+    assert not twice.listed
+    out = [pt.Elemwise(op)(x) for op in (ops.sin, twice, half)]
+    for linker in ("vm", "py"):
+        values = rw.function([x], out, mode=rw.Mode(linker=linker))([1.0, 3.0])
+        np.testing.assert_array_equal(values, [np.sin([1.0, 3.0]), [2.0, 6.0], [0.5, 1.5]])
+    names = ["switch", "clip", "second", "identity"]
+    mine = [ScalarOp(name, 1, compute=_twice, dtypes=float_dtype) for name in names]
+    both = [pt.Elemwise(op)(v) for op in mine for v in (x, x[0])]
+    assert all(np.all(v == 2.0) for v in rw.function([x], both)([1.0]))
+
+
+def test_an_op_of_a_user_is_pickled():
+    op, n = ScalarOp("sin", 1, compute=_twice, inner=float_dtype, dtypes=float_dtype), 7
+    assert ScalarOp("sin", 1, compute=_twice, inner=float_dtype, dtypes=float_dtype) is op
+    assert pickle.loads(pickle.dumps(op)) is op is copy.deepcopy(op)
+    data = pickle.dumps(op)
+    del op
+    loaded = pickle.loads(data)  # nothing is left of the first one
+    np.testing.assert_array_equal(loaded.impl(np.arange(n)), 2.0 * np.arange(n))
+
+
+def _twice(x, out=None):
+    return np.multiply(x, 2, out=out)
+
+
+def _half(x, out=None):
+    return np.divide(x, 2, out=out)
+
+
 def test_algebra_is_declared():
     assert ops.add.associative
     assert ops.add.commutative

@@ -71,9 +71,8 @@ Handler = Callable[[ScalarOp, Apply, Any], str | None]
 @lru_cache(maxsize=4096)
 def _handler(op: ScalarOp) -> Handler | None:
     """How this scalar op is written; None: by `perform`."""
-    special = _SPECIAL.get(op.name)
-    if special is not None:
-        return special
+    if op.listed and op.name in _SPECIAL:
+        return _SPECIAL[op.name]
     if isinstance(op, Cast):
         return _cast
     if isinstance(op, Composite):
@@ -100,7 +99,8 @@ def _(op: Elemwise, node: Apply, ctx: Context) -> str | None:
 
 def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
     """An expression between NumPy scalars."""
-    if _handler(op) is _compute:
+    handler = _handler(op)
+    if handler is _compute:
         return _compute(op, node, ctx)
     xs = _operands(op, node, ctx)
     ctx.form = "scalar"
@@ -110,14 +110,14 @@ def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
             return operator.join(xs)
     if isinstance(op, Cast):
         return _converted(xs[0], node.inputs[0], out, ctx)
-    if op.name == "identity":
+    if handler is _identity:
         return xs[0]
-    if op.name == "second":
+    if handler is _second:
         return xs[1]
-    if op.name == "switch":
+    if handler is _switch:
         yes, no = [_converted(xs[i], node.inputs[i], out, ctx) for i in (1, 2)]
         return f"{yes} if {xs[0]} else {no}"
-    if op.name == "clip":
+    if handler is _clip:
         low, high = ctx.name(np.maximum, "maximum"), ctx.name(np.minimum, "minimum")
         return f"{high}({low}({xs[0]}, {xs[1]}), {xs[2]})"
     assert op.ufunc is not None
@@ -152,7 +152,7 @@ def _converted(x: str, v: Any, dtype: np.dtype[Any], ctx: Context) -> str:
 @lru_cache(maxsize=4096)
 def _operator(op: ScalarOp) -> str | None:
     """The operator between NumPy scalars that means the same, with its spaces."""
-    if isinstance(op, Cast) or op.name in _SPECIAL or op.ufunc is None or op.compute is not None:
+    if op.ufunc is None or _handler(op) not in (_ufunc, _fold):
         return None
     symbol = OPERATORS.get(op.ufunc.__name__)
     return None if symbol is None else f" {symbol} "
