@@ -1,5 +1,9 @@
 """From graphs to functions: `function`, `shared`, `In`, `Out`, `Mode`.
 
+`function.py` puts it together: `request.py` reads and checks what is asked for, `inputs.py` has
+`In` and `Out`, `shared.py` variables with a value, `mode.py` which rules and which linker,
+`callable.py` what is returned · `checks.py` is `check=True`, `evaluate.py` `variable.eval` ·
+`from_graph.py`, `derivative.py`, `inner_shape.py` are `OpFromGraph`, its derivatives and shapes.
 How the generated code looks is in `link/`; what rules do to a graph is in `rules/`.
 """
 

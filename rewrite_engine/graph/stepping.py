@@ -1,9 +1,21 @@
 """`FullHistory`: every state that a graph has been in, to step through back and forth.
 
-    history = FullHistory()
-    fgraph.attach_feature(history)
-    ...                              # whatever changes the graph: drivers, `replace`
-    history.goto(0); history.forward(); history.back()
+    >>> import rewrite_engine.tensor as pt
+    >>> from rewrite_engine.compile import get_mode
+    >>> from rewrite_engine.graph.fgraph import FunctionGraph
+    >>> from rewrite_engine.rewrite.trace import brief
+    >>> x = pt.vector("x")
+    >>> fgraph, history = FunctionGraph([x], [pt.log(1 + pt.exp(x))]), FullHistory(text=brief)
+    >>> fgraph.attach_feature(history)
+    >>> result = get_mode().optimizer.rewrite(fgraph)    # or whatever else changes the graph
+    >>> for step in history:
+    ...     print(step)
+    1. log(1.0 + exp(x)) → log1p(exp(x))  (exp_log/log_of_one_plus)
+    2. log1p(exp(x)) → softplus(x)  (exp_log/log1p_of_exp)
+    >>> history.goto(0) is fgraph, fgraph.outputs        # the graph itself is as it was
+    (True, [log.0])
+    >>> history.forward().outputs
+    [log1p.0]
 
 `History` (`graph/history.py`) is for undoing: it keeps less and cannot go forward. Here each
 replacement is a step, and what is kept are the replacements themselves, since a driver settles
