@@ -133,12 +133,10 @@ class TensorLogicVariable(_Variable):  # type: ignore[misc, valid-type]
 
     __slots__ = ()
 
-    def __new__(cls, name: str, type: Any = None, **options: Any) -> Any:
-        """Make a variable that is equal to itself only."""
-        self = super().__new__(cls, name, type, **options)
+    def __init__(self, name: str, type: Any = None, **options: Any) -> None:
+        super().__init__(name, type, **options)
         if type is None or isinstance(type, PatternType):
-            self.type = PatternType(self)
-        return self
+            self.type = PatternType(self)  # type: ignore[misc]
 
 
 SAMPLED = ("float64", "float32", "int64", "bool", "complex128")

@@ -33,8 +33,8 @@ from rewrite_engine.match.pattern import (
     holes,
     subpatterns,
 )
-from rewrite_engine.terms.expression import make, nth
-from rewrite_engine.terms.logic import LogicVariable
+from rewrite_engine.terms.expression import make
+from rewrite_engine.terms.logic import LogicVariable, nth
 
 Bindings = dict[str, Any]  # what stands for the variables of a rule: a term, or a tuple for a rest
 

@@ -21,6 +21,7 @@ import kanren
 from etuples.core import InvalidExpression
 from unification import reify
 
+import rewrite_engine.terms.dispatch  # noqa: F401  (importing it registers)
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.share import Shared
@@ -39,7 +40,7 @@ from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Compute, Lowered
 from rewrite_engine.match.pattern import Hole, OpNode, subpatterns
 from rewrite_engine.terms.convert import from_term
-from rewrite_engine.terms.unify import logic_variables
+from rewrite_engine.terms.unification import logic_variables
 
 Goal = Any
 Terms = dict[str, Any]  # what stands for the variables of a rule: a term, or a tuple for a rest

@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, NamedTuple, NoReturn
 
-from etuples.core import ExpressionTuple, KwdPair
-
 from rewrite_engine.errors import PatternError, SeveralOutputsError, UnboundVariableError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.op import Op, known_outputs
@@ -33,16 +31,17 @@ from rewrite_engine.match.pattern import (
     subpatterns,
     variable_for,
 )
-from rewrite_engine.terms.expression import nth
 from rewrite_engine.terms.logic import (
     NO_DEFAULT,
     LogicVariable,
     Outputs,
     PatternTerm,
     Term,
+    as_pattern,
+    nth,
     several,
 )
-from rewrite_engine.terms.print import term_text
+from rewrite_engine.terms.print import etuples_class, term_text
 
 PARENTHESES = "a rule cannot be an operand: put parentheses around what stands to the left of `>>`"
 EQUALITY = "`==` compares patterns: write eq(a, b) for the op (pt.eq), left >> right for a rule"
@@ -236,7 +235,7 @@ def asked_by_sorts(lvars: Iterable[LogicVariable]) -> Iterator[Any]:
 def lower_side(x: Any) -> Any:
     """Lower one side of a rule: it may be all outputs of an op, the right one a tuple for them."""
     if isinstance(x, Outputs):
-        return _lower_op(*x.etuple, index=ALL)
+        return _lower_op(*x.items, index=ALL)
     if isinstance(x, tuple | list):
         return tuple([lower_pattern(part) for part in x])
     return lower_pattern(x)
@@ -254,7 +253,7 @@ def _check_outputs(written: Any, left: OpNode, right: Any) -> None:
         raise PatternError(f"the left side is one term, and the right side is {n}: write one")
     if left.index == ALL and n != len(written) and not isinstance(right, Compute):
         has = "one term" if n is None else f"{n} terms"
-        what = f"{several(written.etuple)}, to replace that one; or {len(written)} terms for all"
+        what = f"{several(written)}, to replace that one; or {len(written)} terms for all"
         raise PatternError(f"the right side is {has}, and {what}")
 
 
@@ -263,11 +262,9 @@ def lower_pattern(x: Any) -> Any:
     if isinstance(x, LogicVariable):
         return Hole(x.name, x.sort or Anything, None if x.default is NO_DEFAULT else x.default)
     if isinstance(x, PatternTerm):
-        x = x.etuple
-    if isinstance(x, ExpressionTuple):
-        if x._tuple[0] is nth:
-            return _lower_output(*x._tuple[1:])
-        lowered = _lower_op(*x._tuple)
+        if x.items[0] is nth:
+            return _lower_output(*x.items[1:])
+        lowered = _lower_op(*x.items)
         op = lowered.operator
         if op.default_output is None and (known_outputs(op) or 1) > 1:
             raise SeveralOutputsError(several(x))
@@ -283,14 +280,17 @@ def lower_pattern(x: Any) -> Any:
         x = x.item()
     if isinstance(x, int | float | complex):
         return Literal(x)
+    if isinstance(term := as_pattern(x), PatternTerm):
+        return lower_pattern(term)
     raise PatternError(f"{x!r} cannot be part of a pattern")
 
 
 def _lower_output(i: Any, term: Any) -> OpNode:
     """Lower one of several outputs."""
-    if not isinstance(term, ExpressionTuple):
+    term = as_pattern(term)
+    if not isinstance(term, PatternTerm):
         raise PatternError(f"output {i} of {term} is none of an op")
-    pattern = _lower_op(*term)
+    pattern = _lower_op(*term.items)
     op = pattern.operator
     n = known_outputs(op)
     if not isinstance(i, int) or i < 0 or (n is not None and i >= max(n, 2)):
@@ -301,13 +301,14 @@ def _lower_output(i: Any, term: Any) -> OpNode:
 
 
 def _lower_op(operator: Any, *operands: Any, index: int | None = None) -> OpNode:
-    if any(isinstance(a, KwdPair) for a in operands):
+    if any(isinstance(a, etuples_class("KwdPair")) for a in operands):
         raise PatternError(
             f"{operator}: name no operands in a pattern; parameters belong to the op"
         )
     args = tuple([lower_pattern(a) for a in operands])
-    if isinstance(operator, ExpressionTuple):
-        return OpNode(_lower_class(operator._tuple), args, index)
+    operator = as_pattern(operator)
+    if isinstance(operator, PatternTerm):
+        return OpNode(_lower_class(operator.items), args, index)
     if not isinstance(operator, Op):
         raise PatternError(f"{operator!r} is not an op")
     args = spliced(operator, args)

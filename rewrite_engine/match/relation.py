@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from etuples.core import ExpressionTuple, InvalidExpression
-
 from rewrite_engine.errors import PatternError, RelationBudgetError, RewriteEngineError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.match.claim import Claim, refines
@@ -103,11 +101,12 @@ class RelationRule(Rule):
         Raises `RelationBudgetError`, and `PatternError` for an answer that is no term.
         """
         import kanren
+        from etuples.core import ExpressionTuple
         from kanren.core import Zzz
 
         from rewrite_engine.terms.convert import etuplize
         from rewrite_engine.terms.search import search
-        from rewrite_engine.terms.unify import logic_variables
+        from rewrite_engine.terms.unification import logic_variables
 
         watch = Watch(self.budget)
         term = etuplize(node.outputs[0] if len(node.outputs) == 1 else node)
@@ -146,6 +145,8 @@ class RelationRule(Rule):
         """An answer evaluated; a tuple or list element by element. None where no graph can be
         built: what is related need not be well typed.
         """
+        from etuples.core import InvalidExpression
+
         from rewrite_engine.terms.convert import from_term
 
         try:

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from unification import var
-
 from rewrite_engine.errors import PatternError, RewriteEngineError, SearchBudgetError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import clone_replace
@@ -24,8 +22,6 @@ from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.rewrite.ac import is_associative_op
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.terms.budget import Budget, OnBudget, Watch, bounded
-from rewrite_engine.terms.convert import etuplize, from_term
-from rewrite_engine.terms.unify import logic_variables
 
 #: what building a term of the wrong types raises; ops of others raise plain errors
 ILL_TYPED = (RewriteEngineError, TypeError, ValueError)
@@ -116,11 +112,14 @@ class Expansion:
 
     def sources(self, rule: Any, part: Variable) -> Iterator[Variable]:
         """Yield what a rule rewrites to a part of a term, at its root."""
+        import kanren
         from kanren.core import Zzz
 
-        from rewrite_engine.terms.search import search  # imports miniKanren
+        from rewrite_engine.terms.convert import etuplize, from_term
+        from rewrite_engine.terms.search import search
+        from rewrite_engine.terms.unification import logic_variables
 
-        q = var()
+        q = kanren.var()
         goal = Zzz(rule.goal, q, etuplize(part))
         for answer in search(q, (goal,), self.watch):
             if logic_variables(answer):

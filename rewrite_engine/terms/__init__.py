@@ -1,26 +1,54 @@
 """Terms: graphs as etuples, logic variables, unification. Knows no tensors.
 
 `expression.py` the etuple of a graph · `logic.py` variables and patterns · `convert.py` graphs to
-terms and back · `unify.py` unification · `print.py` terms as text · `dispatch.py` what miniKanren
-sees. Start with `convert.py`.
+terms and back · `unification.py` unification and reification · `print.py` terms as text ·
+`dispatch.py` what miniKanren sees. Start with `convert.py`.
+
+The names here are looked up when they are first used (PEP 562), which also imports `dispatch.py`:
+rules are written with `logic.py`, and who compiles a function does not wait for miniKanren.
 """
 
-import rewrite_engine.terms.dispatch  # importing it registers
-from rewrite_engine.terms.convert import etuplize, etuplize_all, from_term, from_terms
-from rewrite_engine.terms.expression import GraphTuple, nth
-from rewrite_engine.terms.logic import LogicVariable, PatternTerm, Term, pattern_classes
-from rewrite_engine.terms.print import etuple_text, term_text
-from rewrite_engine.terms.unify import (
-    literal_matches,
-    logic_variables,
-    reify,
-    rename_apart,
-    substitute,
-    unify,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # the same names as in `_HOMES`
+    from rewrite_engine.terms.convert import etuplize, etuplize_all, from_term, from_terms
+    from rewrite_engine.terms.expression import GraphTuple
+    from rewrite_engine.terms.logic import LogicVariable, PatternTerm, Term, nth, pattern_classes
+    from rewrite_engine.terms.print import etuple_text, term_text
+    from rewrite_engine.terms.unification import (
+        literal_matches,
+        logic_variables,
+        reify,
+        rename_apart,
+        substitute,
+        unify,
+    )
+
+_HOMES = {
+    "GraphTuple": "expression",
+    **dict.fromkeys(("LogicVariable", "PatternTerm", "Term", "nth", "pattern_classes"), "logic"),
+    **dict.fromkeys(("etuple_text", "term_text"), "print"),
+    **dict.fromkeys(("etuplize", "etuplize_all", "from_term", "from_terms"), "convert"),
+    **dict.fromkeys(("literal_matches", "logic_variables", "reify"), "unification"),
+    **dict.fromkeys(("rename_apart", "substitute", "unify"), "unification"),
+}
 
 __all__ = [
     "GraphTuple", "LogicVariable", "PatternTerm", "Term", "etuple_text", "etuplize", "etuplize_all",
     "from_term", "from_terms", "literal_matches", "logic_variables", "nth", "pattern_classes",
     "reify", "rename_apart", "substitute", "term_text", "unify",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Load what `name` needs, once."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    import_module(f"{__name__}.dispatch")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

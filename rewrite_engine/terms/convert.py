@@ -19,8 +19,8 @@ from unification import Var
 from rewrite_engine.errors import ForeignObjectError, describe, message
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.terms.expression import GraphTuple, make, nth, null, unkeyed
-from rewrite_engine.terms.logic import PatternTerm, Term
+from rewrite_engine.terms.expression import GraphTuple, make, null, unkeyed
+from rewrite_engine.terms.logic import PatternTerm, Term, nth
 
 #: the term of a variable, as long as somebody holds it
 _known: WeakValueDictionary[Variable, GraphTuple] = WeakValueDictionary()
@@ -192,6 +192,28 @@ class Converter:
         if term is None:
             term = _known[value] = make(self.items(node), value)
         return term
+
+
+def graph_tuple(term: ExpressionTuple) -> GraphTuple:
+    """An etuple as a `GraphTuple`."""
+    return term if isinstance(term, GraphTuple) else make(term._tuple)
+
+
+def etuple_of(root: PatternTerm) -> None:
+    """Give a pattern its etuple, and before it those that are in it."""
+    stack = [root]
+    while stack:
+        term = stack[-1]
+        inside = [x for x in term.items if issubclass(type(x), PatternTerm)]
+        todo = [x for x in inside if x._etuple is None]
+        if todo:
+            stack.extend(todo)
+            continue
+        if term._etuple is None:
+            term._etuple = make(
+                tuple([x.etuple if issubclass(type(x), PatternTerm) else x for x in term.items])
+            )
+        stack.pop()
 
 
 def from_term(term: Any) -> Any:

@@ -24,7 +24,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.terms.convert import Converter, etuplize
 from rewrite_engine.terms.expression import GraphTuple, make, null, parts
 from rewrite_engine.terms.logic import LogicVariable, PatternTerm
-from rewrite_engine.terms.unify import Reifier, logic_variables, solve
+from rewrite_engine.terms.unification import Reifier, logic_variables, solve
 
 
 def _shallow(x: Any) -> GraphTuple:

@@ -8,13 +8,28 @@ and `parts` (what a term consists of). Evaluation and conversion are in `terms/c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 from etuples.core import ExpressionTuple, KwdPair
+from unification import Var
 
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.terms.print import etuple_text
+from rewrite_engine.terms.logic import LogicVariable, nth
+from rewrite_engine.terms.print import LOWEST, Token, etuple_text, written
+
+Var.register(LogicVariable)
+
+
+@written.register
+def _(x: KwdPair, outer: int) -> Sequence[Token]:
+    return [f"{x.arg}=", (x.value, LOWEST)]
+
+
+@written.register
+def _(x: ExpressionTuple, outer: int) -> Sequence[Token]:
+    return ["e()"]  # others are an op applied to operands
+
 
 null = ExpressionTuple.null
 
@@ -176,26 +191,3 @@ def parts(x: Any) -> tuple[Any, ...] | None:
     if len(node.outputs) == 1 or x.index == node.op.default_output:
         return (node.op, *node.inputs)
     return (nth, x.index, node)
-
-
-def nth(i: int, outputs: Any) -> Any:
-    """Output number `i` of what an op with several outputs returned (or of a pattern for it).
-
-    It is the operator in the term of such an output: `e(nth, 1, e(divmod, x, y))`.
-    """
-    hook = getattr(type(outputs), "__apply_op__", None)
-    if hook is not None:
-        return outputs if _default_output(outputs) == i else hook(nth, (i, outputs), {})
-    if isinstance(outputs, Variable):
-        if outputs.owner is None:
-            raise TypeError(
-                f"{outputs!r} is not the output of a node, so it has no output {i} beside it"
-            )
-        outputs = outputs.owner
-    return (outputs.outputs if isinstance(outputs, Apply) else outputs)[i]
-
-
-def _default_output(pattern: Any) -> int | None:
-    """Which output the term of `op(...)` stands for by itself."""
-    items = parts(getattr(pattern, "etuple", None))
-    return getattr(items[0], "default_output", None) if items else None

@@ -1,9 +1,12 @@
 """Logic variables and the patterns made of them.
 
-An op called on a logic variable gives a `PatternTerm`, which holds an etuple (it is not one:
+An op called on a logic variable gives a `PatternTerm`, which stands for an etuple (it is not one:
 adding etuples concatenates them). Which operators patterns have is not known here:
 `pattern_classes(mixin)` makes the pair of classes with the operators of a mixin, such as that of
 tensors. What `>>` makes is set by `match/`.
+
+Rules are written with these, so every program that compiles a function loads this module: the
+packages of miniKanren are imported where somebody asks for an etuple (`PatternTerm.etuple`).
 """
 
 from __future__ import annotations
@@ -11,15 +14,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Any, ClassVar, NoReturn
-
-from etuples.core import ExpressionTuple, KwdPair
-from unification import Var
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from rewrite_engine.errors import PatternError
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import known_outputs, output_text
-from rewrite_engine.terms.expression import GraphTuple, make, nth
-from rewrite_engine.terms.print import operator_of, term_text
+from rewrite_engine.terms.print import etuples_class, operator_of, term_text
+
+if TYPE_CHECKING:
+    from rewrite_engine.terms.expression import GraphTuple
 
 TRUTH = """a pattern is neither true nor false: {}
     Chained comparisons (a < b < c), `and`, `or`, `not`, `if` ask for it. Write and_(a < b, b < c),
@@ -46,14 +49,18 @@ class Term:
     def __apply_op__(cls, op: Any, inputs: Sequence[Any], kwargs: dict[str, Any]) -> PatternTerm:
         """Called by an op that got a term among its inputs."""
         items = [op, *map(operand, inputs)]
-        items += [KwdPair(name, operand(value)) for name, value in kwargs.items()]
-        return cls.applied(op, make(tuple(items)))
+        if kwargs:
+            from etuples.core import KwdPair
+
+            values = {name: operand(value) for name, value in kwargs.items()}
+            items += [KwdPair(name, getattr(v, "etuple", v)) for name, v in values.items()]
+        return cls.applied(op, tuple(items))
 
     @classmethod
-    def applied(cls, op: Any, term: GraphTuple) -> PatternTerm:
+    def applied(cls, op: Any, items: tuple[Any, ...]) -> PatternTerm:
         """The pattern of what an op (or a class of ops) returns."""
         several = getattr(op, "default_output", 0) is None and (known_outputs(op) or 1) > 1
-        return (cls.outputs_type if several else cls.pattern_type)(term)
+        return (cls.outputs_type if several else cls.pattern_type)(items)
 
     @classmethod
     def __apply_class__(
@@ -67,7 +74,7 @@ class Term:
         missing = [name for name in record.__props__ if name not in bound.arguments]
         if missing:
             raise PatternError(f"{record.__name__}: its parameter {missing[0]} cannot be matched")
-        return cls.pattern_type(make((record, *[bound.arguments[n] for n in record.__props__])))
+        return cls.pattern_type((record, *[bound.arguments[n] for n in record.__props__]))
 
     def __rshift__(self, other: Any) -> Any:
         hook = Term.make_rule
@@ -98,59 +105,61 @@ def _signature(record: Any) -> inspect.Signature:
 
 
 def operand(x: Any) -> Any:
-    """What stands in an etuple for an operand of a pattern."""
-    if issubclass(type(x), PatternTerm):
-        return x.etuple
+    """An operand of a pattern, if it may be one."""
     refusal = getattr(type(x), "__not_a_term__", None)
     if refusal is not None:
         raise PatternError(refusal)
     return x
 
 
-class LogicType(type(Var)):  # type: ignore[misc]
-    """Its instances are told by their class. (That of `Var` takes any `Var` for an instance of
-    each subclass.)"""
+def nth(i: int, outputs: Any) -> Any:
+    """Output number `i` of what an op with several outputs returned (or of a pattern for it).
 
-    def __instancecheck__(cls, x: object) -> bool:
-        return issubclass(type(x), cls)
+    It is the operator in the term of such an output: `e(nth, 1, e(divmod, x, y))`.
+    """
+    if isinstance(outputs, Term):
+        op = outputs.op if isinstance(outputs, PatternTerm) else None
+        return (
+            outputs
+            if getattr(op, "default_output", None) == i
+            else outputs.__apply_op__(nth, (i, outputs), {})
+        )
+    if isinstance(outputs, Variable):
+        if outputs.owner is None:
+            raise TypeError(
+                f"{outputs!r} is not the output of a node, so it has no output {i} beside it"
+            )
+        outputs = outputs.owner
+    return (outputs.outputs if isinstance(outputs, Apply) else outputs)[i]
 
 
 NO_DEFAULT = object()
 
 
-class LogicVariable(Var, Term, metaclass=LogicType):  # type: ignore[misc]
-    """A logic variable: new at each call, whatever its name (`unification.var("x")` is the same
-    one each time).
+class LogicVariable(Term):
+    """A logic variable, equal to itself only (`unification.var("x")` is the same one each time). To
+    `unification` it is a `Var`.
 
     type: it unifies only with variables of that type. sort, default: for the rule language. rest:
     it stands for any number of operands, and `*x` in a pattern is allowed.
     """
 
-    __slots__ = ("name", "type", "sort", "default", "rest")
+    __slots__ = ("name", "type", "sort", "default", "rest", "token", "__weakref__")
 
     #: lists of graph variables for which variables of rules may stand, each time others
     worlds: ClassVar[Callable[[], Sequence[Sequence[Any]]]] = staticmethod(lambda: ())
 
-    name: str
-    type: Any
-    sort: Any
-    default: Any
-    rest: bool
-
-    def __new__(
-        cls,
+    def __init__(
+        self,
         name: str,
         type: Any = None,
         *,
         sort: Any = None,
         default: Any = NO_DEFAULT,
         rest: bool = False,
-    ) -> LogicVariable:
-        """Make a variable that is equal to itself only."""
-        self: LogicVariable = object.__new__(cls)
-        self.token = (name, id(self))
+    ) -> None:
+        self.token = (name, id(self))  # by which `unification` tells variables apart
         self.name, self.type, self.sort, self.default, self.rest = name, type, sort, default, rest
-        return self
 
     def fresh(self) -> LogicVariable:
         """Another variable like this one."""
@@ -161,8 +170,7 @@ class LogicVariable(Var, Term, metaclass=LogicType):  # type: ignore[misc]
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    def __hash__(self) -> int:
-        return object.__hash__(self)
+    __hash__ = object.__hash__
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self,)) if self.rest else super().__iter__()
@@ -179,27 +187,41 @@ class LogicVariable(Var, Term, metaclass=LogicType):  # type: ignore[misc]
     def __deepcopy__(self, memo: Any) -> LogicVariable:
         return self
 
-    __bool__ = Term.__bool__
-
 
 class PatternTerm(Term):
     """An op applied to operands with logic variables among them. Equal to one that holds an equal
     etuple.
 
-    etuple: the `GraphTuple` of it.
+    items: the operator and the operands, patterns or etuples among them. It can also be made of an
+    etuple.
     """
 
-    __slots__ = ("etuple",)
+    __slots__ = ("items", "_etuple")
 
-    etuple: GraphTuple
+    def __init__(self, items: Any) -> None:
+        if type(items) is not tuple:
+            from rewrite_engine.terms.convert import graph_tuple
 
-    def __init__(self, etuple: ExpressionTuple) -> None:
-        self.etuple = etuple if isinstance(etuple, GraphTuple) else make(etuple._tuple)
+            self._etuple: GraphTuple | None = graph_tuple(items)
+            items = items._tuple
+        else:
+            self._etuple = None
+        self.items: tuple[Any, ...] = items
+
+    @property
+    def etuple(self) -> GraphTuple:
+        """The term as an etuple, made when it is asked for."""
+        if self._etuple is None:
+            from rewrite_engine.terms.convert import etuple_of
+
+            etuple_of(self)
+        return self._etuple  # type: ignore[return-value]
 
     @property
     def op(self) -> Any:
-        """The operator."""
-        return self.etuple._tuple[0]
+        """The operator, as it stands in the etuple."""
+        op = self.items[0]
+        return op.etuple if isinstance(op, PatternTerm) else op
 
     @property
     def args(self) -> tuple[Any, ...]:
@@ -208,7 +230,7 @@ class PatternTerm(Term):
 
     def __call__(self, *inputs: Any) -> PatternTerm:
         """Apply a pattern of an op (`Sum(axis=a)`, with `a` a logic variable) to operands."""
-        return self.applied(self.op, make((self.etuple, *map(operand, inputs))))
+        return self.applied(self.op, (self, *map(operand, inputs)))
 
     @property
     def evaled_obj(self) -> Any:
@@ -217,8 +239,8 @@ class PatternTerm(Term):
         return self.etuple.evaled_obj
 
     def __eq__(self, other: object) -> bool:
-        other = other.etuple if isinstance(other, PatternTerm) else other
-        return self.etuple == other if isinstance(other, ExpressionTuple) else NotImplemented
+        other = as_pattern(other)
+        return self.etuple == other.etuple if isinstance(other, PatternTerm) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.etuple)
@@ -230,6 +252,11 @@ class PatternTerm(Term):
         return term_text(self)
 
 
+def as_pattern(x: Any) -> Any:
+    """An etuple as the pattern that stands for it; anything else is itself."""
+    return PatternTerm(x) if isinstance(x, etuples_class("ExpressionTuple")) else x
+
+
 class Outputs(PatternTerm):
     """All outputs of an op that has several. A pattern of one of them is had as from what the op
     returns: by number, by unpacking, or by the name that the op declares, `svd(a).S`.
@@ -238,27 +265,27 @@ class Outputs(PatternTerm):
     __slots__ = ()
 
     def __len__(self) -> int:
-        return known_outputs(operator_of(self.etuple)) or 0
+        return known_outputs(operator_of(self)) or 0
 
     def __getitem__(self, i: Any) -> Any:
         places = range(len(self))
         if isinstance(i, slice):
             return tuple([self[k] for k in places[i]])
         if i not in range(-len(self), len(self)):
-            raise PatternError(f"there is no {self}[{i}]: {several(self.etuple)}")
-        return self.pattern_type(make((nth, places[i], self.etuple)))
+            raise PatternError(f"there is no {self}[{i}]: {several(self)}")
+        return self.pattern_type((nth, places[i], self))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self[:])
 
     def __getattr__(self, name: str) -> Any:
-        names = list(operator_of(self.etuple).output_names or ())
+        names = list(operator_of(self).output_names or ())
         if name in names:
             return self[names.index(name)]
-        raise NoSuchOutput(f"there is no {self}.{name}: {several(self.etuple)}")
+        raise NoSuchOutput(f"there is no {self}.{name}: {several(self)}")
 
     def _refuse(self, *_: Any) -> NoReturn:
-        raise PatternError(several(self.etuple))
+        raise PatternError(several(self))
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __matmul__ = _refuse
     __rmatmul__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = _refuse
@@ -269,7 +296,7 @@ class NoSuchOutput(PatternError, AttributeError):
     """What a pattern of several outputs does not have."""
 
 
-def several(term: ExpressionTuple) -> str:
+def several(term: Any) -> str:
     """What to write in place of a term of several outputs, where one is wanted."""
     op = operator_of(term)
     n, text = known_outputs(op) or 0, term_text(term)
@@ -289,7 +316,7 @@ def pattern_classes(operators: type) -> tuple[type[LogicVariable], type[PatternT
     """
     body = {"__slots__": (), "__module__": __name__}
     pattern = type("PatternTerm", (PatternTerm, operators), body)
-    variable = LogicType("LogicVariable", (LogicVariable, operators), dict(body))
+    variable = type("LogicVariable", (LogicVariable, operators), dict(body))
     pattern.pattern_type = variable.pattern_type = pattern  # type: ignore[attr-defined]
     own = {"pattern_type": pattern} | body
     outputs = type("Outputs", (Outputs,), own)

@@ -8,14 +8,13 @@ paths.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from functools import singledispatch
 from math import inf
 from string import ascii_uppercase
 from types import FunctionType
 from typing import Any
-
-from etuples.core import ExpressionTuple, KwdPair
 
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import output_text
@@ -83,7 +82,6 @@ class Writer:
 
     def parts(self, x: Any, outer: int, deeper: bool) -> Sequence[Token]:
         """The text of a term, and the terms that follow; `deeper`: whether there may be some."""
-        x = getattr(x, "etuple", x)
         which = ""
         if isinstance(x, Variable):
             name = self.name(x)
@@ -95,8 +93,8 @@ class Writer:
         args: Sequence[Any]
         if isinstance(x, Apply):
             op, args = x.op, x.inputs
-        elif isinstance(x, ExpressionTuple) and len(x):
-            op, *args = x._tuple
+        elif items := items_of(x):
+            op, *args = items
         else:
             return written(x, outer)
         if not deeper:
@@ -118,25 +116,15 @@ class Unquoted(str):
 @singledispatch
 def written(x: Any, outer: int) -> Sequence[Token]:
     """How something is written that is no op applied to operands: a leaf; a signed number counts as
-    a sign applied to a number. Layers above register the patterns that they have.
+    a sign applied to a number. Other modules register what they have.
     """
     text = leaf_text(x)
     return [f"({text})" if text.startswith("-") and outer > UNARY else text]
 
 
-@written.register
-def _(x: KwdPair, outer: int) -> Sequence[Token]:
-    return [f"{x.arg}=", (x.value, LOWEST)]
-
-
-@written.register
-def _(x: ExpressionTuple, outer: int) -> Sequence[Token]:
-    return ["e()"]  # others are an op applied to operands
-
-
 def tokens(op: Any, args: Sequence[Any], outer: int = LOWEST) -> Sequence[Token]:
     """An op applied to operands in the usual notation."""
-    if isinstance(op, ExpressionTuple):
+    if items_of(op) is not None:
         return call_tokens([(op, ATOM)], args)
     name = operator_text(op)
     if name == "nth" and len(args) == 2:
@@ -178,11 +166,23 @@ def which_output(v: Variable) -> str:
     return "" if node is None or len(node.outputs) == 1 else output_text(node.op, v.index)
 
 
+def etuples_class(name: str) -> Any:
+    """A class of `etuples`; nothing, of which nothing is an instance, where nobody imported it."""
+    return getattr(sys.modules.get("etuples.core"), name, ())
+
+
+def items_of(x: Any) -> tuple[Any, ...] | None:
+    """Operator and operands of an etuple or a pattern; None for anything else."""
+    if isinstance(x, etuples_class("ExpressionTuple")):
+        return x._tuple  # type: ignore[no-any-return]
+    return getattr(x, "items", None) if hasattr(type(x), "__apply_op__") else None
+
+
 def operator_of(term: Any) -> Any:
     """The op of a term, or its class where parameters are logic variables."""
     op = term.op if isinstance(term, Apply) else term
-    while isinstance(op, ExpressionTuple) and len(op):
-        op = op[0]
+    while items := items_of(op):
+        op = items[0]
     return op
 
 

@@ -17,6 +17,7 @@ from etuples.core import InvalidExpression
 from kanren import eq
 from unification import reify, var
 
+import rewrite_engine.terms.dispatch  # noqa: F401  (importing it registers)
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import clone_replace
@@ -24,7 +25,7 @@ from rewrite_engine.graph.share import Shared
 from rewrite_engine.graph.traverse import ancestors, toposort
 from rewrite_engine.terms.convert import etuplize, etuplize_all, from_term
 from rewrite_engine.terms.expression import make
-from rewrite_engine.terms.unify import logic_variables
+from rewrite_engine.terms.unification import logic_variables
 
 Goal = Callable[[Any], Iterator[Any]]
 Relation = Callable[[Any, Any], Goal]

@@ -18,10 +18,11 @@ from kanren.core import lall
 from unification import reify
 from unification.core import stream_eval
 
+import rewrite_engine.terms.dispatch  # noqa: F401  (importing it registers)
 from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.terms.budget import Budget, OnBudget, OutOfBudget, Watch, bounded
 from rewrite_engine.terms.logic import LogicVariable
-from rewrite_engine.terms.unify import walk
+from rewrite_engine.terms.unification import walk
 
 Goal = Any
 

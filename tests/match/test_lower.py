@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from etuples import etuple
 
 from rewrite_engine.errors import (
     DuplicateRuleError,
@@ -21,8 +22,10 @@ from rewrite_engine.match.claim import approx
 from rewrite_engine.match.decorate import compute, node_rewriter, relation
 from rewrite_engine.match.equation import equation
 from rewrite_engine.match.fact import fact, given
+from rewrite_engine.match.lower import lower_pattern
 from rewrite_engine.match.pattern import Rest
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.terms.logic import LogicVariable, PatternTerm
 from tests import toy
 from tests.match.language import make, rule, x
 from tests.rewrite.test_ac import total
@@ -354,3 +357,10 @@ def test_names_that_do_not_exist_are_told_from_terms_without_types() -> None:
         with pytest.raises(PatternError, match=re.escape(words)) as info:
             make(fn)
         assert "no types" not in str(info.value)
+
+
+def test_an_etuple_may_stand_in_a_pattern() -> None:
+    x = LogicVariable("x")
+    pattern = PatternTerm(etuple(log, etuple(add, 1, x)))
+    assert lower_pattern(add(pattern, x)) == lower_pattern(add(log(add(1, x)), x))
+    assert lower_pattern(etuple(log, x)) == lower_pattern(log(x))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import cons
@@ -150,3 +152,36 @@ def test_a_variable_with_a_length_is_no_list() -> None:
     assert any(f.owner.op is sin and f.owner.inputs[0] is z for f in found)
     assert run(0, k, eq(log(exp(k)), v))[0] is z
     assert from_term(etuplize(v, holes={z: k})) == log(exp(k))
+
+
+def run_alone(code: str) -> str:
+    """What a new Python prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_compiling_a_function_imports_no_minikanren() -> None:
+    code = """if True:
+        import sys
+        import rewrite_engine as rw, rewrite_engine.tensor as pt
+        x = pt.vector("x")
+        rw.function([x], pt.log(1 + pt.exp(x)) / x.sum())
+        names = ("kanren", "etuples", "unification", "cons", "multipledispatch")
+        print([name for name in names if name in sys.modules])"""
+    assert run_alone(code) == "[]"
+
+
+def test_the_variables_of_rules_are_logic_variables_of_unification() -> None:
+    code = """if True:
+        from rewrite_engine.rules.language import *
+        import unification, rewrite_engine.terms.expression
+        found = []
+        @rule
+        def log_of_exp(x: Float):
+            "Inverse of each other."
+            found.append(x)
+            return pt.log(pt.exp(x)) >> x
+        print(unification.isvar(found[0]), isinstance(found[0], unification.Var))
+        print(found[0] in {found[0]}, found[0] == unification.var("x"))"""
+    code = code.replace("import unification", "import rewrite_engine.tensor as pt, unification")
+    assert run_alone(code) == "True True\nTrue False"
