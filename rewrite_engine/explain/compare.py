@@ -212,8 +212,7 @@ def check_values(record: FunctionRecord) -> FunctionComparison:
     if values is None:
         return check
     try:
-        strange: list[str] = []
-        expected, check.shapes_before = walk(record.before, values, strange)
+        expected, check.shapes_before, strange = walk(record.before, values)
         check.strange = "; ".join(strange[:3]) or None
     except Exception as error:
         check.problem = f"the graph as it was built raises {_name(error)}"
@@ -247,7 +246,7 @@ def _walk_after(
     record: FunctionRecord, values: list[Any], check: FunctionComparison
 ) -> list[Any] | None:
     try:
-        outputs, check.shapes_after = walk(record.after, values)
+        outputs, check.shapes_after, _ = walk(record.after, values)
     except Exception:
         return None
     return outputs

@@ -1,13 +1,13 @@
 """Running a graph: op by op (`walk`), which also tells the shapes of everything, or compiled
 (`run`).
 
-The walk calls each op's `perform` (or its own `make_thunk`) and knows nothing of rules or generated
-code, so it says what a graph means.
+The walk is the linker `py` (`link/py.py`) with an eye on the values. It knows nothing of rules or
+generated code, so it says what a graph means.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,9 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.link.linker import get_linker
+from rewrite_engine.link.perform import call_perform, runner
 from rewrite_engine.link.program import Argument, Program, schedule
+from rewrite_engine.link.py import PyLinker
 from rewrite_engine.link.vm.plan import ExecutionPlan
 from rewrite_engine.scalar.op import Cast
 
@@ -26,38 +28,52 @@ Shapes = dict[Variable, tuple[int, ...]]
 LENGTH = 4  # of a dimension of which nothing is known
 
 
-def walk(
-    fgraph: FunctionGraph, values: Sequence[Any], strange: list[str] | None = None
-) -> tuple[list[Any], Shapes]:
-    """Evaluate a graph op by op; return its outputs and the shape of every array met. The values
-    are copied. strange: gets what is not finite first: the inputs, else the first result.
+class Watching(PyLinker):
+    """Runs a graph op by op, and looks at all values. shapes: of the arrays. strange: what is not
+    finite first: inputs and constants, else a result.
+    """
+
+    def __init__(self) -> None:
+        self.shapes: Shapes = {}
+        self.strange: list[str] = []
+
+    def runner(self, node: Apply) -> Callable[..., Any]:
+        debug = node.op.debug_perform  # (what is declared of values is checked: `assume`)
+        run = runner(node) if debug is None else call_perform(node, debug)
+
+        def watched(*values: Any) -> Any:
+            found = run(*values)
+            for v, value in zip(node.outputs, (found,) if len(node.outputs) == 1 else found):
+                self.look(v, value)
+            return found
+
+        return watched
+
+    def look(self, v: Variable, value: Any, what: str = "") -> None:
+        """Note a value; what: how to call it, if no node computes it."""
+        shape = getattr(value, "shape", None)
+        if isinstance(shape, tuple):
+            self.shapes[v] = shape
+        if (v.owner is None or not self.strange) and (kinds := not_finite(value)):
+            first = f"{named(v.owner)} is the first to give" if v.owner is not None else what
+            self.strange.append(f"{first} {kinds}")
+
+
+def walk(fgraph: FunctionGraph, values: Sequence[Any]) -> tuple[list[Any], Shapes, list[str]]:
+    """Evaluate a graph op by op; return its outputs, the shape of every array met, and what is not
+    finite first. The values are copied.
 
     Raises whatever an op raises, and `AssumptionError` where something declared is not true.
     """
-    nodes = schedule(fgraph)
-    cells: dict[Variable, list[Any]] = {v: [v.data] for v in _constants(fgraph)}
-    cells.update((v, [copied(value)]) for v, value in zip(fgraph.inputs, values, strict=True))
-    last = {v: i for i, node in enumerate(nodes) for v in node.inputs}
-    last.update((v, len(nodes)) for v in fgraph.outputs)
-    shapes: Shapes = {}
-    for v, cell in cells.items():
-        _note(shapes, v, cell[0])
-        if strange is not None and (kinds := not_finite(cell[0])):
-            strange.append(
-                f"{'the constant' if isinstance(v, Constant) else 'the input'} {v} has {kinds}"
-            )
+    linker, given = Watching(), [copied(value) for value in values]
+    for v in ancestors(fgraph.outputs):
+        if isinstance(v, Constant):
+            linker.look(v, v.data, f"the constant {v} has")
+    for v, value in zip(fgraph.inputs, given, strict=True):
+        linker.look(v, value, f"the input {v} has")
     with np.errstate(all="ignore"):
-        for i, node in enumerate(nodes):
-            cells.update((v, [None]) for v in node.outputs)
-            _run(node, cells)
-            for v in node.outputs:
-                _note(shapes, v, cells[v][0])
-                if strange is not None and not strange and (kinds := not_finite(cells[v][0])):
-                    strange.append(f"{named(node)} is the first to give {kinds}")
-            for v in {*node.inputs, *node.outputs}:
-                if last.get(v, -1) <= i:
-                    cells[v] = [None]
-    return [cells[v][0] for v in fgraph.outputs], shapes
+        outputs = linker.compile(fgraph)(*given)
+    return list(outputs), linker.shapes, linker.strange
 
 
 def not_finite(value: Any) -> str:
@@ -116,25 +132,6 @@ def _wide_op(node: Apply) -> Any:
     if isinstance(scalar, Cast) and scalar.dtype in WIDER:
         op = type(op)(type(scalar)(WIDER[scalar.dtype]))
     return op
-
-
-def _run(node: Apply, cells: dict[Variable, list[Any]]) -> None:
-    """Run a node; what is declared of values is checked (`assume`)."""
-    if node.op.debug_perform is None:
-        node.op.make_thunk(node, cells, None)()
-    else:
-        ins, outs = [cells[v][0] for v in node.inputs], [cells[v] for v in node.outputs]
-        node.op.debug_perform(node, ins, outs)
-
-
-def _constants(fgraph: FunctionGraph) -> list[Constant]:
-    return [v for v in ancestors(fgraph.outputs) if isinstance(v, Constant)]
-
-
-def _note(shapes: Shapes, v: Variable, value: Any) -> None:
-    shape = getattr(value, "shape", None)
-    if isinstance(shape, tuple):
-        shapes[v] = shape
 
 
 def run(

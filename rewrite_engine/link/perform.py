@@ -16,13 +16,13 @@ def runner(node: Apply) -> Callable[..., Any]:
     return call_thunk(node) if own_thunk else call_perform(node)
 
 
-def call_perform(node: Apply) -> Callable[..., Any]:
-    """Return a function of the input values that runs `perform`; every call has storage cells of
-    its own.
+def call_perform(node: Apply, perform: Callable[..., None] | None = None) -> Callable[..., Any]:
+    """Return a function of the input values that runs `perform` (the op's, or one in its place);
+    every call has storage cells of its own.
     """
     op = node.op
     op.prepare_node(node, None, None, "py")
-    perform, count = op.perform, len(node.outputs)
+    perform, count = perform or op.perform, len(node.outputs)
     if count == 1:
 
         def run(*inputs: Any) -> Any:
