@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rewrite_engine.errors import DuplicateInputError, ForeignObjectError, describe
 from rewrite_engine.graph.memory import makers_of_destroyed
-from rewrite_engine.graph.node import Apply, Variable, build_node, build_variable, copy_tag
+from rewrite_engine.graph.node import Apply, Variable, build_node, build_variable
 from rewrite_engine.graph.order import GAP
 from rewrite_engine.graph.traverse import toposort
 
@@ -81,9 +81,9 @@ def copied(node: Apply, inputs: tuple[Variable, ...]) -> Apply:
     for old, new in zip(outputs, copy.outputs, strict=True):
         new.name = old.name
         if old._tag is not None:
-            new._tag = copy_tag(old)
+            new._tag = old.copied_tag()
     if node._tag is not None:
-        copy._tag = copy_tag(node)
+        copy._tag = node.copied_tag()
     return copy
 
 

@@ -54,22 +54,44 @@ def output_name(op: Any, i: Any) -> str | None:
     return names[i] if named else None
 
 
-class Variable:
+class Tagged:
+    """What variables and nodes share: a scratch pad for anything a user wants to attach."""
+
+    __slots__ = ("_tag",)
+
+    _tag: SimpleNamespace | None
+
+    @property
+    def tag(self) -> SimpleNamespace:
+        """A namespace for anything (made on first use)."""
+        if self._tag is None:
+            self._tag = SimpleNamespace()
+        return self._tag
+
+    @tag.setter
+    def tag(self, value: SimpleNamespace) -> None:
+        self._tag = value
+
+    def copied_tag(self) -> SimpleNamespace | None:
+        """A copy of the scratch pad, if there is one."""
+        return None if self._tag is None else SimpleNamespace(**vars(self._tag))
+
+
+class Variable(Tagged):
     """A value in a graph that will be known when the graph runs.
 
     type: a `Type`. owner: the `Apply` that computes it, or None for a root. index: its place in
     `owner.outputs`. name: for printing. head: what computes it (`heads_of`), None for an input; it
-    is what matchers look at first. tag: a scratch pad for anything a user wants to attach.
+    is what matchers look at first.
     """
 
-    __slots__ = ("type", "owner", "index", "name", "head", "_tag", "__weakref__")
+    __slots__ = ("type", "owner", "index", "name", "head", "__weakref__")
 
     type: Any
     owner: Apply | None
     index: int | None
     name: str | None
     head: Any
-    _tag: SimpleNamespace | None
 
     #: set by `compile/`: evaluates a variable (`Variable.eval`)
     eval_hook: ClassVar[Callable[..., Any] | None] = None
@@ -91,24 +113,13 @@ class Variable:
             self.head = owner.op if n < 2 else heads_of(owner.op, n)[index or 0]
         self._tag = None
 
-    @property
-    def tag(self) -> SimpleNamespace:
-        """A namespace for anything (made on first use)."""
-        if self._tag is None:
-            self._tag = SimpleNamespace()
-        return self._tag
-
-    @tag.setter
-    def tag(self, value: SimpleNamespace) -> None:
-        self._tag = value
-
     def clone(self, name: str | None = None) -> Any:
         """Return a root variable like this one (type, name and a copy of the tag), without an
         owner.
         """
         copy = self.__class__.__new__(self.__class__)
         Variable.__init__(copy, self.type, None, None, self.name if name is None else name)
-        copy._tag = copy_tag(self)
+        copy._tag = self.copied_tag()
         return copy
 
     def eval(
@@ -229,7 +240,7 @@ class Constant(Variable):
         """Return a constant of the same type that shares this one's value."""
         copy = self.__class__.__new__(self.__class__)
         Constant.__init__(copy, self.type, self.data, self.name if name is None else name)
-        copy._tag = copy_tag(self)
+        copy._tag = self.copied_tag()
         return copy
 
     def __str__(self) -> str:
@@ -246,7 +257,7 @@ class Constant(Variable):
         self._tag = state["_tag"]
 
 
-class Apply:
+class Apply(Tagged):
     """An op applied to inputs: `outputs = op(*inputs)`.
 
     inputs, outputs: sequences of variables (kept as tuples). An output that has no owner yet
@@ -254,13 +265,12 @@ class Apply:
     them.
     """
 
-    __slots__ = ("op", "inputs", "outputs", "origin", "_tag", "__weakref__")
+    __slots__ = ("op", "inputs", "outputs", "origin", "__weakref__")
 
     op: Any
     inputs: tuple[Any, ...]
     outputs: tuple[Any, ...]
     origin: Origin | None
-    _tag: SimpleNamespace | None
 
     def __init__(self, op: Op, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
         for i, x in enumerate(inputs):
@@ -293,17 +303,6 @@ class Apply:
         out.owner = self
         out.index = i
         out.head = head
-
-    @property
-    def tag(self) -> SimpleNamespace:
-        """A namespace for anything (made on first use)."""
-        if self._tag is None:
-            self._tag = SimpleNamespace()
-        return self._tag
-
-    @tag.setter
-    def tag(self, value: SimpleNamespace) -> None:
-        self._tag = value
 
     @property
     def nin(self) -> int:
@@ -364,8 +363,8 @@ class Apply:
         node.origin = self.origin
         for old, new in zip(self.outputs, node.outputs, strict=True):
             new.name = old.name if new.name is None else new.name
-            new._tag = copy_tag(old)
-        node._tag = copy_tag(self)
+            new._tag = old.copied_tag()
+        node._tag = self.copied_tag()
         return node
 
     def __str__(self) -> str:
@@ -383,11 +382,6 @@ class Apply:
         from rewrite_engine.graph.columns import finish
 
         finish(self, state)
-
-
-def copy_tag(x: Variable | Apply) -> SimpleNamespace | None:
-    """A copy of the scratch pad of a variable or node, if it has one."""
-    return None if x._tag is None else SimpleNamespace(**vars(x._tag))
 
 
 _new = object.__new__

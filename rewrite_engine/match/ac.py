@@ -362,16 +362,20 @@ def is_inside(fgraph: Any, node: Apply, anywhere: bool) -> bool:
     return inputs[0] is out and (len(inputs) > 4 or inputs.count(out) == 1)
 
 
-def leaves(fgraph: Any, node: Apply) -> Iterator[Variable]:
-    """The operands with those of operands of the same op in their places, all the way down."""
+def leaves(fgraph: Any, node: Apply, anywhere: bool = True) -> Iterator[Variable]:
+    """The operands with those of operands of the same op in their places, all the way down;
+    anywhere: not only of the first operand, `(a + b) + c`.
+    """
     op, type_ = node.op, node.outputs[0].type
+    opens = True
     stack = [iter(node.inputs)]
     twice = repeated(node.inputs)
     while stack:
         v = next(stack[-1], None)
         if v is None:
             stack.pop()
-        elif v in twice or not is_joined_to(fgraph, v, op, type_):
+        elif not opens or v in twice or not is_joined_to(fgraph, v, op, type_):
+            opens = anywhere
             yield v
         else:
             inner = v.owner.inputs

@@ -16,14 +16,9 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import Any
 
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
-from rewrite_engine.match.ac import (
-    is_inside,
-    is_joined_to,
-    joined,
-    leaves,
-    without,
-)
+from rewrite_engine.match.ac import is_inside, is_joined_to, joined, leaves, without
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
 from rewrite_engine.match.outline import Outline, content, head_of
 from rewrite_engine.match.rule import NodeRewriter, When
@@ -58,10 +53,10 @@ def declared(
     claim: Claim,
     tags: Sequence[str] = (),
     numbers: tuple[Any, ...] | None = None,
-) -> Callable[[Callable[[Any, Apply], Any]], Declared]:
+) -> Callable[[Callable[[FunctionGraph | None, Apply], Any]], Declared]:
     """Make a rule of a function `(fgraph, node)` on the ops whose declarations it follows."""
 
-    def decorate(fn: Callable[[Any, Apply], Any]) -> Declared:
+    def decorate(fn: Callable[[FunctionGraph | None, Apply], Any]) -> Declared:
         rule = Declared(
             fn, phase="canonicalize", tracks=[is_associative_op], claim=claim, tags=tags
         )
@@ -102,7 +97,7 @@ def fitting(out: Variable, new: Any) -> Any:
     refines,
     numbers=(0, 1, -1, math.inf, -math.inf),
 )
-def drop_identity(fgraph: Any, node: Apply) -> Any:
+def drop_identity(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """0 in a sum, 1 in a product (up to the sign of a zero, and to a complex infinity).
 
     Not data: it holds for every op that declares an identity.
@@ -131,7 +126,7 @@ def _may_absorb(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
 
 
 @declared(_may_absorb, exact, numbers=(0, 1, -1))
-def absorb(fgraph: Any, node: Apply) -> Any:
+def absorb(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """0 in a product of integers, False in a conjunction.
 
     Not data: it holds for every op that declares what absorbs.
@@ -143,7 +138,7 @@ def absorb(fgraph: Any, node: Apply) -> Any:
 
 
 @declared(_may_absorb, assumes("fastmath"), numbers=(0, 1, -1))
-def absorb_numbers(fgraph: Any, node: Apply) -> Any:
+def absorb_numbers(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """The same for floats, where 0 * inf and 0 * nan do not occur.
 
     Not data: it holds for every op that declares what absorbs.
@@ -155,7 +150,7 @@ def absorb_numbers(fgraph: Any, node: Apply) -> Any:
 
 
 @declared(lambda op, seen, distinct: bool(op.idempotent and not distinct), refines)
-def drop_repeated(fgraph: Any, node: Apply) -> Any:
+def drop_repeated(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """Once is enough, in a maximum or a conjunction (up to the sign of a zero); side by side, where
     operands have an order.
 
@@ -178,7 +173,7 @@ def drop_repeated(fgraph: Any, node: Apply) -> Any:
 # --- constants -----------------------------------------------------------------------------------
 
 
-def _joined_constants(fgraph: Any, node: Apply) -> Any:
+def _joined_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """The operands with one constant for all constants, where the first one stood (for the first
     ones that stand side by side, where operands have an order).
     """
@@ -256,7 +251,7 @@ def _may_join_constants(op: Any, seen: Sequence[Outline], distinct: bool) -> boo
 
 
 @declared(_may_join_constants, exact)
-def join_constants(fgraph: Any, node: Apply) -> Any:
+def join_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """Constants among many operands are computed now.
 
     Not data: it holds for every op with any number of operands.
@@ -269,7 +264,7 @@ def join_constants(fgraph: Any, node: Apply) -> Any:
 
 
 @declared(_may_join_constants, approx(ulps=2), tags=["reorder"])
-def join_rounded_constants(fgraph: Any, node: Apply) -> Any:
+def join_rounded_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """The same for floats, where nothing overflows on the way.
 
     Not data: it holds for every op with any number of operands.
@@ -287,7 +282,7 @@ def _may_join_nested(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
 
 
 @declared(_may_join_nested, approx(ulps=2), tags=["reorder"])
-def join_nested_constants(fgraph: Any, node: Apply) -> Any:
+def join_nested_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """The same in `a * (b * x)`, and where others need `b * x`: it is no nest that `flatten` opens.
 
     Not data: it holds for every op with any number of operands.
@@ -311,19 +306,6 @@ def join_nested_constants(fgraph: Any, node: Apply) -> Any:
 # --- nests ---------------------------------------------------------------------------------------
 
 
-def spine(fgraph: Any, node: Apply) -> list[Variable]:
-    """The operands with those of a left operand of the same op in its place, all the way down."""
-    op, type_ = node.op, node.outputs[0].type
-    parts = [node.inputs]
-    while True:
-        first = parts[-1][0]
-        if first in parts[-1][1:] or not is_joined_to(fgraph, first, op, type_):
-            break
-        parts[-1] = parts[-1][1:]
-        parts.append(first.owner.inputs)
-    return [v for part in reversed(parts) for v in part]
-
-
 def opened(node: Apply, operands: Sequence[Variable]) -> Any:
     """The node with other operands that give the same type; None if they are those it has."""
     if len(operands) == len(node.inputs):
@@ -343,7 +325,7 @@ def _may_be_products(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
     return op.absorbing is not None and _may_be_nest(op, seen, distinct)
 
 
-def _any_order(fgraph: Any, node: Apply) -> Any:
+def _any_order(fgraph: FunctionGraph | None, node: Apply) -> Any:
     if is_inside(fgraph, node, anywhere=True):
         return None
     found = leaves(fgraph, node)
@@ -351,7 +333,7 @@ def _any_order(fgraph: Any, node: Apply) -> Any:
 
 
 @declared(_may_be_sums, approx(ulps=8), tags=["reorder"])
-def regroup(fgraph: Any, node: Apply) -> Any:
+def regroup(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """A nest of sums is one sum, sorted by content: the same in every process, however it was
     written. (8 units per operand, of the largest; products may lose all on the way: see
     `regroup_products`.)
@@ -366,7 +348,7 @@ def regroup(fgraph: Any, node: Apply) -> Any:
 
 
 @declared(_may_be_products, assumes("fastmath"), tags=["reorder"])
-def regroup_products(fgraph: Any, node: Apply) -> Any:
+def regroup_products(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """The same for products, where nothing overflows or underflows on the way in any order.
 
     Not data: the nest is opened in one step.
@@ -379,7 +361,7 @@ def regroup_products(fgraph: Any, node: Apply) -> Any:
 
 
 @declared(_may_be_nest, exact)
-def flatten(fgraph: Any, node: Apply) -> Any:
+def flatten(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """A nest is one op on all operands, where that is exact: any nest of integers, sorted; of
     floats the left spine, as it stands.
 
@@ -393,4 +375,4 @@ def flatten(fgraph: Any, node: Apply) -> Any:
         return _any_order(fgraph, node)
     if node.inputs[0].head is not node.op or is_inside(fgraph, node, anywhere=False):
         return None
-    return opened(node, spine(fgraph, node))
+    return opened(node, list(leaves(fgraph, node, anywhere=False)))

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.config import config
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.match.claim import exact
 from rewrite_engine.match.decorate import node_rewriter
 
 
 @node_rewriter(phase="canonicalize", claim=exact, tags=["fold"], constant_inputs=True)
-def constant_folding(fgraph: Any, node: Apply) -> Any:
+def constant_folding(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """Compute what does not depend on any input. Not data: it applies to every op.
 
     A result that is larger than `config.fold_limit` and than what it is made from stays symbolic. A

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterator
-from typing import Any
 
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
 
 
@@ -29,8 +29,8 @@ class Paths:
     edges are added. The nearest client is followed first, which finds long paths.
     """
 
-    def __init__(self, fgraph: Any) -> None:
-        nodes: list[Apply] = fgraph.toposort()
+    def __init__(self, fgraph: FunctionGraph) -> None:
+        nodes = fgraph.toposort()
         level = fgraph.order.level
         self.number_of: dict[Apply, int] = {node: k for k, node in enumerate(nodes)}
         self.level: list[int] = [level[node] for node in nodes]
