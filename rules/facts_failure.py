@@ -213,6 +213,11 @@ def operands_kept(fgraph, node, new):
     return here and _all_kept(fgraph, node, node.inputs, new)
 
 
+def operand_errors_kept(fgraph, node, new):
+    """Whether errors of operands are still raised where a new term takes the place of a node."""
+    return _all_kept(fgraph, node, node.inputs, new)
+
+
 def lengths_kept(fgraph, node, new):
     """The same for what takes the place of a shape. An op that says how its shape follows, and
     nothing of when it fails, is taken at its word.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rewrite_engine.errors import (
     DuplicateRuleError,
@@ -20,6 +20,7 @@ from rewrite_engine.errors import (
     did_you_mean,
     source_line,
 )
+from rewrite_engine.match.fact import Fact
 from rewrite_engine.match.query import ALWAYS, Query
 from rewrite_engine.match.ruleset import Addition, RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
@@ -138,6 +139,19 @@ def equations() -> RuleSet:
     return RuleSet.of(*[import_module(name) for name in EQUATIONS])
 
 
+@cache
+def crossing() -> tuple[tuple[Fact, ...], Callable[..., Any]]:
+    """What is asked at the borders of inner graphs: the shipped facts about one value; whether
+    errors of arguments are kept.
+    """
+    from rewrite_engine.rules import facts_arrays, facts_numbers
+    from rewrite_engine.rules.facts_failure import operand_errors_kept
+
+    shipped = [*vars(facts_numbers).values(), *vars(facts_arrays).values()]
+    facts = [one for one in shipped if isinstance(one, Fact) and one.unary]
+    return tuple(dict.fromkeys(facts)), operand_errors_kept
+
+
 @lru_cache(maxsize=64)
 def known_rules(query: Query | None = None, additions: tuple[Addition, ...] = ()) -> RuleSet:
     """What a query chooses from: the shipped rules, those of installed packs that it does not
@@ -207,6 +221,7 @@ def optimizer(
     for i, part in enumerate(parts):
         if isinstance(part, InnerGraphs):
             part.inside = [p for p, place in zip(parts, places, strict=True) if place == part.name]
+            part.facts, part.keeps = crossing()
         elif places[i] == part.name and "inner" in [phase.name for phase in wanted]:
             parts[i] = InnerFirst(part)
     return SequentialOptimizer(parts, WHOLE)

@@ -125,6 +125,54 @@ class OpFromGraph(Shaped, Op):
         """The graph's function, as it is."""
         return body
 
+    @property
+    def passed(self) -> Sequence[int]:
+        """All arguments."""
+        return range(len(self.inner_inputs))
+
+    def narrowed(self, used: Sequence[int]) -> tuple[Any, Sequence[int], Sequence[int]]:
+        """The op of these outputs, if the others cannot fail in other ways. Itself, where what was
+        given for derivatives counts on all.
+        """
+        every = range(len(self.inner_outputs))
+        whole = self, range(len(self.inner_inputs)), every
+        if callable(self.connections) or self.lop_overrides or self.rop_overrides:
+            return whole
+        rest = [j for j in every if j not in used]
+        if rest and not self.fails_with(used, rest):
+            used = every
+        op, kept = self.part(used)
+        return whole if op is self else (op, kept, used)
+
+    def part(self, used: Sequence[int]) -> tuple[Any, Sequence[int]]:
+        """The op of some outputs, and the numbers of the inputs that they need."""
+        ins, outs = self.inner_inputs, [self.inner_outputs[j] for j in used]
+        needed = set(graph_inputs(outs))
+        kept = [i for i, v in enumerate(ins) if v in needed]
+        if (len(kept), len(used)) == (len(ins), self.nout):
+            return self, kept
+        first = len(ins) - len(self.shared_inputs)
+        shared = tuple([v for i, v in enumerate(self.shared_inputs, first) if i in kept])
+        rows = self.connections
+        if rows is not None:
+            rows = tuple([tuple([rows[i][j] for j in used]) for i in kept])
+        changed = {"nout": len(used), "shared_inputs": shared, "connections": rows}
+        return self.holding([ins[i] for i in kept], outs, **changed), kept
+
+    def fails_with(self, used: Sequence[int], rest: Sequence[int]) -> bool:
+        """Whether the rest of the outputs fails only where those that are used do."""
+        groups = []
+        for some in (used, rest):
+            op, kept = self.part(some)
+            found = op.equal_lengths(None)
+            if found is None and some is rest:
+                return False
+            groups.append([
+                {(kept[m[0]], m[1]) if isinstance(m, tuple) else m for m in group}
+                for group in found or ()
+            ])  # fmt: skip
+        return all([any([group <= other for other in groups[0]]) for group in groups[1]])
+
     def op_of(self, inputs: Sequence[Variable], outputs: Sequence[Variable], name: str) -> Any:
         return OpFromGraph(inputs, outputs, inline=self.inline, name=name)
 

@@ -74,6 +74,18 @@ class HasInnerGraph:
     linker that runs the node; what it returns is new, and it overwrites nothing.
     """
 
+    narrowed: Callable[[Sequence[int]], tuple[Any, Sequence[int], Sequence[int]]] | None = None
+    """`narrowed(used)`: this op without outputs that are not used, and without the inputs that the
+    others do not need; and the numbers of the inputs and outputs that it has.
+    """
+
+    @property
+    def passed(self) -> Sequence[int | None]:
+        """For each input of the graph, the number of the op's input whose value it has in every
+        run of the graph: what is known of that holds inside. None: there is no such input.
+        """
+        return [None] * len(self.inner_inputs)
+
     @property
     def fn(self) -> Callable[..., Any]:
         """The graph as a function, for calls outside of any linker."""
@@ -94,11 +106,15 @@ class HasInnerGraph:
         """Return this op with another graph, of the same types. Without one: an equal op is the
         same op.
         """
-        if fgraph is None:
-            return self
+        return self if fgraph is None else self.holding(fgraph.inputs, fgraph.outputs)
+
+    def holding(
+        self, inputs: Sequence[Variable], outputs: Sequence[Variable], **changed: Any
+    ) -> Any:
+        """Return this op with the graph of these, and other attributes."""
         made: Any = object.__new__(type(self))
-        made.__dict__.update(self.__state__())  # type: ignore[attr-defined]
-        made.hold(fgraph.inputs, fgraph.outputs)
+        made.__dict__.update(self.__state__(), **changed)  # type: ignore[attr-defined]
+        made.hold(inputs, outputs)
         return intern(made)
 
     def __reduce__(self) -> Any:

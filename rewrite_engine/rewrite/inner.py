@@ -2,33 +2,99 @@
 
 An op that is to be inlined gives way to its graph. The graph of any other op is rewritten by
 itself, by the phases that the outer graph gets but for working in place, until nothing is left to
-do: once for each distinct op, however often it is used and wherever, inner ones first. The op of
-the new graph then takes the place of the old one, and what has become equal by that is merged.
+do: once for each distinct op and what is known of its arguments, however often it is used and
+wherever, inner ones first. The op of the new graph then takes the place of the old one, without the
+inputs and outputs that nobody needs, and what has become equal by that is merged.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.inner import held
-from rewrite_engine.graph.node import build_node
+from rewrite_engine.graph.inner import HasInnerGraph, held
+from rewrite_engine.graph.intern import prop_key
+from rewrite_engine.graph.knowledge import knowledge_of
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.match.fact import Fact, because
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.trace import Trace
 
+VARIANTS = 4  # of one op, for what is known of its arguments; further calls get a general one
+
+Known = Mapping[Fact, Any]  # what is known of a variable: fact → evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What is rewritten once. known: of each input of the graph, what counts: given and told say it
+    in full. given: a constant, or a variable of the argument's type, where that says more than the
+    input. told: facts.
+    """
+
+    op: Any
+    known: tuple[Any, ...] = ()
+    given: Sequence[Variable | None] = field(default=(), compare=False)
+    told: Sequence[Known] = field(default=(), compare=False)
+
+    def graph(self) -> FunctionGraph:
+        """A copy of the graph inside, in which that is known."""
+        op = self.op
+        pairs = [(v, new) for v, new in zip(op.inner_inputs, self.given) if new is not None]
+        if not pairs:
+            graph: FunctionGraph = op.fgraph.clone()
+        else:
+            typed = {v: new for v, new in pairs if not isinstance(new, Constant)}
+            outputs = clone_replace(op.inner_outputs, pairs, rebuild_strict=False)
+            graph = FunctionGraph([typed.get(v, v) for v in op.inner_inputs], outputs)
+            graph.memo = {}
+        for v, known in zip(graph.inputs, self.told):
+            if known:
+                knowledge_of(graph).declare(v, crossing(f"outside of {op}", known))
+        return graph
+
+
+class Site(NamedTuple):
+    """Where a call stands. inputs, outputs: the numbers of those of the node that it has."""
+
+    call: Call
+    inputs: Sequence[int]
+    outputs: Sequence[int]
+
+
+class Made(NamedTuple):
+    """What came of a call. small: the same without inputs that it does not need, and the numbers of
+    the others. told: of each output.
+    """
+
+    op: Any
+    small: tuple[Any, Sequence[int]]
+    told: Sequence[Known] = ()
+
+
+def _never_refuses(fgraph: FunctionGraph, node: Apply, new: Variable) -> bool:
+    return True
+
 
 class Descent(GraphRewriter):
     """Drivers in each distinct graph inside ops, inner ones first; the graph itself is left to
     others, but for the ops that come of it.
+
+    keeps(fgraph, node, new): whether errors of the arguments of a node are still raised where `new`
+    takes its place.
     """
 
     inside: Sequence[GraphRewriter] = ()
+
+    keeps: Callable[..., Any] = staticmethod(_never_refuses)
 
     def idle(self, fgraph: FunctionGraph) -> bool:
         return not held(fgraph)
@@ -36,33 +102,49 @@ class Descent(GraphRewriter):
     def open(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
         """What is done in a graph before those inside its ops."""
 
+    def sites(self, fgraph: FunctionGraph) -> dict[Apply, Site]:
+        """What is to be rewritten for each node with a graph."""
+        nodes = [node for node in fgraph.toposort() if isinstance(node.op, HasInnerGraph)]
+        return {n: Site(Call(n.op), range(len(n.inputs)), range(len(n.outputs))) for n in nodes}
+
+    def made(self, call: Call, graph: FunctionGraph) -> Made:
+        """What comes of a call, given its graph as it is now."""
+        op = call.op.clone(graph)
+        return Made(op, (op, range(len(graph.inputs))))
+
     def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
         self.open(fgraph, trace, result)
-        new: dict[Any, Any] = {}
-        graphs: dict[Any, Any] = {}  # copies of those that wait for what they hold
-        places: dict[Any, str] = {}
+        new: dict[Call, Made] = {}
+        opened: dict[Call, tuple[FunctionGraph, dict[Apply, Site]]] = {}
+        places: dict[Call, str] = {}
         times: Counter[str] = Counter()
-        stack = held(fgraph)[::-1]
+        sites = self.sites(fgraph)
+        stack = [site.call for site in sites.values()][::-1]
         while stack:
-            op = stack[-1]
-            if op in new:
+            call = stack[-1]
+            if call in new:
                 stack.pop()
                 continue
-            if op not in places:
-                times[str(op)] += 1
-                places[op] = str(op) + (f" #{times[str(op)]}" if times[str(op)] > 1 else "")
-            with Inside(trace, places[op], result):
-                if op not in graphs:
-                    graphs[op] = op.fgraph.clone()
-                    self.open(graphs[op], trace, result)
-                missing = [one for one in held(graphs[op]) if one not in new]
+            if call not in places:
+                name = str(call.op)
+                times[name] += 1
+                places[call] = name + (f" #{times[name]}" if times[name] > 1 else "")
+            with Inside(trace, places[call], result):
+                if call not in opened:
+                    graph = call.graph()
+                    self.open(graph, trace, result)
+                    opened[call] = graph, self.sites(graph)
+                graph, inner = opened[call]
+                missing = [site.call for site in inner.values() if site.call not in new]
                 stack += missing
                 if not missing:
-                    graph = graphs.pop(op)
-                    whole = SequentialOptimizer([Exchange(new), *self.inside], "inside")
+                    del opened[call]
+                    whole = SequentialOptimizer(
+                        [Exchange(inner, new, self.keeps), *self.inside], "inside"
+                    )
                     result.parts.append(whole.rewrite(graph, trace, result.within))
-                    new[op] = op.clone(graph)
-        exchange = Exchange(new)
+                    new[call] = self.made(call, graph)
+        exchange = Exchange(sites, new, self.keeps)
         if not exchange.idle(fgraph):
             result.parts.append(exchange.rewrite(fgraph, trace))
         result.stopped = StopReason.PASSED
@@ -71,8 +153,11 @@ class Descent(GraphRewriter):
 class InnerGraphs(Descent):
     """Inline what is to be inlined, and rewrite the graphs inside the other ops.
 
-    rules: those that inline. inside: the drivers that rewrite an inner graph, in order.
+    rules: those that inline. inside: the drivers that rewrite an inner graph, in order. facts:
+    those that cross the border. keeps: see `Descent`.
     """
+
+    facts: Sequence[Fact] = ()
 
     def __init__(self, rules: RuleSet, name: str = "inner") -> None:
         super().__init__(name)
@@ -83,6 +168,74 @@ class InnerGraphs(Descent):
         if any([op.inline for op in held(fgraph)]):
             part = EquilibriumOptimizer(self.rules, "inline", budget=self.budget)
             result.parts.append(part.rewrite(fgraph, trace, result.within))
+
+    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+        self.variants: dict[Any, dict[Call, Call]] = {}
+        super().run(fgraph, trace, result)
+
+    def sites(self, fgraph: FunctionGraph) -> dict[Apply, Site]:
+        found: dict[Apply, Site] = {}
+        for node, site in super().sites(fgraph).items():
+            call, ins, outs = site
+            if call.op.narrowed is not None:
+                used = [j for j in outs if fgraph.get_clients(node.outputs[j])]
+                small, some, those = call.op.narrowed(used)
+                new = small.make_node(*[node.inputs[i] for i in some])
+                if small is call.op or self.keeps(fgraph, node, new.outputs[0]):
+                    call, ins, outs = Call(small), some, those
+                call = self.call(fgraph, call.op, [node.inputs[i] for i in ins])
+            variants = self.variants.setdefault(call.op, {})
+            if call not in variants and len(variants) >= VARIANTS:
+                call = Call(call.op)
+            found[node] = Site(variants.setdefault(call, call), ins, outs)
+        return found
+
+    def call(self, fgraph: FunctionGraph, op: Any, arguments: Sequence[Variable]) -> Call:
+        """A call with what is known of its arguments."""
+        known: list[Any] = []
+        given: list[Variable | None] = []
+        told: list[Known] = []
+        for v, i in zip(op.inner_inputs, op.passed, strict=True):
+            x = v if i is None else arguments[i]
+            new: Any = None
+            facts: Known = {}
+            if isinstance(x, Constant):
+                new, key = x, x.signature()
+            else:
+                new = x.type.make_variable(v.name) if x.type is not v.type else None
+                facts = {} if i is None else self.known(fgraph, x)
+                values = [(one, prop_key(said.value)) for one, said in facts.items()]
+                key = x.type, tuple(values)
+            given.append(new)
+            told.append(facts)
+            known.append(key)
+        if given == [None] * len(given) and not any(told):
+            return Call(op)
+        return Call(op, tuple(known), given, told)
+
+    def known(self, fgraph: FunctionGraph, x: Variable) -> Known:
+        """The facts that hold for a variable, and not for all of its type."""
+        bare = x.owner is None or isinstance(x.owner.op, HasInnerGraph)
+        if bare and not (fgraph.facts and x in fgraph.facts.declared):
+            return {}
+        own = [one for one, _ in getattr(x.head, "declared", ())]
+        asked: Iterable[Fact] = dict.fromkeys([*self.facts, *own])
+        plain = x.type.make_variable()
+        found = {one: said for one in asked if (said := one.ask(fgraph, x))}
+        return {one: said for one, said in found.items() if not one(plain)}
+
+    def made(self, call: Call, graph: FunctionGraph) -> Made:
+        op = call.op.clone(graph)
+        if op.narrowed is None:
+            return super().made(call, graph)
+        small, ins, _ = op.narrowed(range(len(graph.outputs)))
+        known = [{} if isinstance(v, Constant) else self.known(graph, v) for v in graph.outputs]
+        return Made(op, (small, ins), [crossing(f"inside of {op}", facts) for facts in known])
+
+
+def crossing(where: str, known: Known) -> Known:
+    """Facts as they are told on the other side."""
+    return {one: because(where, said, value=said.value) for one, said in known.items()}
 
 
 class InnerFirst(Descent):
@@ -131,25 +284,50 @@ class Exchange(GraphRewriter):
     #: what a trace and a report call this step
     rule_name = "inner/rewritten"
 
-    def __init__(self, new: dict[Any, Any]) -> None:
+    def __init__(
+        self, sites: Mapping[Apply, Site], new: Mapping[Call, Made], keeps: Callable[..., Any]
+    ) -> None:
         super().__init__("inner")
-        self.new = new
+        self.sites, self.new, self.keeps = sites, new, keeps
 
     def idle(self, fgraph: FunctionGraph) -> bool:
-        return all([self.new.get(op, op) is op for op in held(fgraph)])
+        found = [(node, self.new[site.call]) for node, site in self.sites.items()]
+        return all([made.op is node.op and not any(made.told) for node, made in found])
 
     def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
         result.stopped = StopReason.PASSED
-        for node in fgraph.toposort():
-            op = self.new.get(node.op, node.op)
-            if op is node.op or node not in fgraph:
+        for node, (call, ins, outs) in self.sites.items():
+            made = self.new[call]
+            if node not in fgraph:
                 continue
-            types = tuple([v.type for v in node.outputs])
-            new = build_node(op, node.inputs, types, node.origin)
-            if trace is not None:
-                trace.about(node, new.outputs[0])
-            for old, out in zip(node.outputs, new.outputs, strict=True):
-                fgraph.replace(old, out, self.rule_name)
-            if trace is not None:
-                trace.fired(self.rule_name)
-            result.count(self.rule_name)
+            found = list(node.outputs)
+            if made.op is not node.op:
+                found = self.put(fgraph, node, made, ins, outs, trace)
+                result.count(self.rule_name)
+            for v, known in zip(found, made.told):
+                if known and v in fgraph:
+                    knowledge_of(fgraph).declare(v, known)
+
+    def put(
+        self,
+        fgraph: FunctionGraph,
+        node: Apply,
+        made: Made,
+        ins: Sequence[int],
+        outs: Sequence[int],
+        trace: Trace | None,
+    ) -> list[Variable]:
+        """Replace the outputs of one node; return what took their places."""
+        inputs = [fgraph.present_inputs(node)[i] for i in ins]
+        op, some = made.small
+        new = op.make_node(*[inputs[i] for i in some])
+        if op is not made.op and not self.keeps(fgraph, node, new.outputs[0]):
+            new = made.op.make_node(*inputs)
+        new.origin = node.origin
+        pairs = list(zip([node.outputs[j] for j in outs], new.outputs, strict=True))
+        if trace is not None:
+            trace.about(node, new.outputs[0], pairs[0][0])
+        found = [fgraph.replace(old, out, self.rule_name) for old, out in pairs]
+        if trace is not None:
+            trace.fired(self.rule_name)
+        return found
