@@ -334,6 +334,8 @@ def _hangs(node: Apply, values: Mapping[Variable, Any], part: float) -> bool:
     name = str(getattr(node.op, "scalar_op", ""))
     if name in ("add", "sub") and len(node.inputs) == 2 and not part:
         return _cancels(node, values)
+    if name == "isinf":
+        return any(map(_overflows, values, values.values()))
     if not (name in ROUNDING or name == "switch" or (name in TESTS and len(node.inputs) == 2)):
         return False
     sides = [values[v] if v in values else constant(v) for v in node.inputs]
@@ -354,6 +356,14 @@ def _hangs(node: Apply, values: Mapping[Variable, Any], part: float) -> bool:
     pairs = zip(np.ravel(apart), sizes, strict=True)
     differ = [(abs(d), s) for d, s in pairs if d == d and s == s]
     return any((d > 0 or part) and d <= max(near, s) for d, s in differ)
+
+
+def _overflows(v: Variable, value: Any) -> bool:
+    """Whether a number is larger than those of its dtype, and not infinite itself."""
+    if v.type.kind != "f":
+        return False
+    largest = float(np.finfo(v.type.dtype).max)
+    return any(largest < abs(x) < INF for x in np.ravel(value))
 
 
 def _cancels(node: Apply, values: Mapping[Variable, Any]) -> bool:

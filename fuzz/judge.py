@@ -25,6 +25,7 @@ SAMPLES = 24
 DIGITS = (60, 1200, 12000)  # more where few give no number, and before anything is called wrong
 #: how far a mended value may be from the truth, where noise cannot tell: units in the last place
 MENDED = {"float64": 1 << 20, "float32": 1 << 12, "float16": 1 << 5}
+LARGE = 350  # digits of what is taken for infinite
 EXPONENTIALS = ("exp", "sigmoid", "softmax", "softplus")  # parts of names of ops
 
 
@@ -77,6 +78,7 @@ class Judge:
         surely: bool = False,
     ) -> None:
         self.case, self.wanted, self.regrouped, self.surely = case, wanted, regrouped, surely
+        self._limits: dict[int, list[Any]] = {}
         self._truth: dict[int, tuple[list[Any], list[Any]]] = {}
         self.doubts: list[Any] = []  # of the last true value that was asked for
 
@@ -144,8 +146,15 @@ class Judge:
             return None  # it is not determined what it is
         if w.dtype.kind == "c" and not np.isfinite(w):
             return None  # which part is infinite, or NaN, is nobody's promise
-        if np.isfinite(w) and np.isfinite(f):
-            return self.finite(i, place, w, f, noise)
+        both = np.isfinite(w) and np.isfinite(f)
+        found = (self.finite if both else self.infinite)(i, place, w, f, noise)
+        if found is not None and np.isfinite(w) and self.is_limit:
+            if self.near(self.limit(i, place), f) or self.grows_to(i, place, f):
+                return "value", 0.0  # NaN that became the limit was compared as that
+        return found
+
+    def infinite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
+        """Two numbers that are not both finite."""
         truth = self.true(i, place)
         known = truth is not None and truth - truth == 0
         if not (known and np.isfinite(f) and not np.isfinite(w)) and self.is_mended:
@@ -336,20 +345,28 @@ class Judge:
     def _rough(self) -> list[list[Any]]:
         return [self._exactly(self.start, DIGITS[0], Random(k))[0] for k in range(SAMPLES)]
 
-    def limit(self, i: int, place: Any) -> Any:
+    def limit(self, i: int, place: Any, size: int = LARGE) -> Any:
         """The true value for inputs that are large where they are infinite."""
-        found = self._limits[i]
+        if size not in self._limits:
+            self._limits[size] = self._at(size)
+        found = self._limits[size][i]
         return None if found is None else _number(found, place)
 
-    @cached_property
-    def _limits(self) -> list[Any]:
+    def grows_to(self, i: int, place: Any, f: Any) -> bool:
+        """Whether a number is infinite, and the limit so in the same direction."""
+        a, b = self.limit(i, place), self.limit(i, place, 10 * LARGE)
+        if not np.isinf(f) or a is None or b is None:
+            return False
+        return bool(abs(b) > 1.01 * abs(a) and mp.sign(a) == mp.sign(b) == mp.sign(float(f)))
+
+    def _at(self, size: int) -> list[Any]:
         given = {}
         for v, a in self.start.items():
             if v in self.taken and isinstance(v.owner.op, ScaledExp):
                 continue
             big = exact.exact(a) if v.type.kind == "f" else a
             for at in np.argwhere(np.isinf(a)) if v.type.kind == "f" else ():
-                big[tuple(at)] = mp.sign(big[tuple(at)]) * mpf(10) ** 350
+                big[tuple(at)] = mp.sign(big[tuple(at)]) * mpf(10) ** size
             given[v] = big
         return self._exactly(given, DIGITS[0])[0]
 

@@ -2,7 +2,8 @@
 
 The noise tells how well a value is determined: every result of floating point is moved by a unit in
 the last place at random, and what the outputs vary by then is what a correct rule may change. A
-number below the smallest normal one may be 0 (as functions of SciPy have it).
+number below the smallest normal one may be 0 (as functions of SciPy have it), and a product of it
+that is 0 may be the smallest number.
 """
 
 from __future__ import annotations
@@ -95,9 +96,22 @@ def noisy(
             moved = np.where(np.isfinite(result), result + dice * np.spacing(size), moved)
         tiny = np.finfo(result.dtype).tiny
         moved = np.where((np.abs(moved) < tiny) & (dice > 0), result.dtype.type(0), moved)
+        if name in ("mul", "true_div"):
+            least = np.copysign(np.finfo(result.dtype).smallest_subnormal, result)
+            moved = np.where(_vanishes(inputs, result) & (dice != 0), least, moved)
         if name in ZEROS or not name:
             moved = np.where((result == 0) & (dice > 0), -result, moved)
         return moved.astype(result.dtype)
+
+
+def _vanishes(inputs: Sequence[np.ndarray], result: np.ndarray) -> Any:
+    """Where a product is 0 only because one of its factors has hardly a digit left."""
+    if result.dtype.kind != "f" or result.all():
+        return False
+    sides = [np.abs(x.astype(result.dtype)) for x in np.broadcast_arrays(*inputs)]
+    tiny = np.finfo(result.dtype).tiny
+    exact = np.any([(x == 0) | ~np.isfinite(x) for x in sides], axis=0)
+    return (result == 0) & ~exact & np.any([x < tiny for x in sides], axis=0)
 
 
 def _cut_off(rng: Random, x: np.ndarray, result: np.ndarray) -> np.ndarray:

@@ -6,9 +6,9 @@ import numpy as np
 
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.rules.monomials.linear import (
-    LARGE,
     MANY,
     combined,
+    is_moderate,
     linear,
     number_of,
     times,
@@ -116,7 +116,8 @@ def multiple(a, b):
         return 0.0
     first = (0,) * a.ndim
     c = float(a[first]) / float(b[first]) if a[first] and b[first] else 0.0
-    return c if 1 / LARGE < abs(c) < LARGE and np.array_equal(a, b * a.dtype.type(c)) else 0.0
+    is_multiple = is_moderate(c, a.dtype.name) and np.array_equal(a, b * a.dtype.type(c))
+    return c if is_multiple else 0.0
 
 
 def as_float(x, dtype):

@@ -13,7 +13,9 @@ ONE = None  # the key of the number in a linear form
 DEEP = 8  # levels of a product, or of a linear form, that are looked into
 MANY = 12  # factors in a product, terms in a sum
 TOLERANCE = 1e-15
-LARGE = 1e60  # a coefficient beyond it, or below its reciprocal, is not computed with
+#: a coefficient beyond it, or below its reciprocal, is not computed with: a product of two of them
+#: is a normal number, and so is any square beside one, if the exponential of both is
+LARGE = {"float64": 1e60, "float32": 1e12, "float16": 1e2}
 
 
 def number_of(v):
@@ -77,9 +79,14 @@ def linear(v):
     """v as {term: coefficient}; a square of a linear form is a term with a key of its own."""
     parts = {}
     _add_linear(v, 1.0, parts, DEEP)
-    if all(1 / LARGE <= abs(c) <= LARGE for c in parts.values()):
+    if all(is_moderate(c, v.type.dtype) for c in parts.values()):
         return parts
     return {v: 1.0}  # x - x shows the NaNs of x
+
+
+def is_moderate(c, dtype):
+    """Whether a coefficient may be computed with."""
+    return 1 / LARGE[dtype] <= abs(c) <= LARGE[dtype]
 
 
 def is_of_floats(v):

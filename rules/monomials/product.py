@@ -7,9 +7,9 @@ from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.rules.monomials.factor import KNOWN, Factor, known_factors
 from rewrite_engine.rules.monomials.linear import (
     DEEP,
-    LARGE,
     MANY,
     cores,
+    is_moderate,
     linear,
     monomial_of,
     number_of,
@@ -145,7 +145,7 @@ class Product:
         except OverflowError:
             return nan
         value *= prod(slot.number**slot.side for slot in self.slots)
-        return value if 1 / LARGE < abs(value) < LARGE else nan
+        return value if is_moderate(value, "float64") else nan
 
     def is_negated(self):
         """Whether signs and numbers make it the opposite of the product of all other factors."""
@@ -273,7 +273,7 @@ def with_nans(value, products):
     for parts in [parts for p in products for parts in p.lost]:
         wanted = cores(parts)
         if not any(wanted <= s for s in shown):
-            v = written(parts)
+            v = written(parts, value.type.dtype)
             value = switch(isnan(v), v, value)
             shown.append(wanted)
     return value

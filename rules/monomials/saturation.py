@@ -6,7 +6,10 @@ One mechanism instead of a rule for each pair: a product is taken as powers of k
 (`rules/monomials/step.py`), which are combined where they would spoil each other.
 """
 
+from functools import partial
+
 from rewrite_engine.rules.facts import same_shape
+from rewrite_engine.rules.facts_failure import errors_stay
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.monomials.factor import DESCENDED, KNOWN, Factor, has_known, summands
 from rewrite_engine.rules.monomials.linear import MANY, times
@@ -317,7 +320,7 @@ def left_over(a, b, ratio):
     opposite = times(found[0].argument, -1.0)
     dtype = promote(a.dtype, b.dtype)
     rest = Product(a.written(), [Factor(sigmoid, opposite, 1.0, dtype=dtype)], dtype=dtype)
-    rest.lost += a.lost + b.lost
+    rest.lost += a.lost + b.lost + quotient.lost
     rest.reduce(simple_step)
     return rest
 
@@ -344,25 +347,30 @@ def choice_in_branch(fgraph, node):
     [switch(c, y / x, 0.0), switch(c, 0.0, 2.0 - y / x)]
     """
     condition, *branches = node.inputs
-    new = [answered(v, condition, i, 6) for i, v in enumerate(branches)]
+    stays = partial(may_be_dropped, fgraph, node)
+    new = [answered(v, condition, i, stays, 6) for i, v in enumerate(branches)]
     if all(v is w for v, w in zip(branches, new, strict=True)):
         return None
     return fitting(node.outputs[0], switch(condition, *new))
 
 
-def answered(v, condition, i, depth):
-    """A term with its choices by this condition made, for the i-th branch."""
+def answered(v, condition, i, stays, depth):
+    """A term with its choices by this condition made, for the i-th branch. stays: whether nothing
+    is lost with what is not chosen.
+    """
     if v.head is switch and v.owner.inputs[0] is condition:
         found, other = v.owner.inputs[1 + i], v.owner.inputs[2 - i]
-        return found if may_be_dropped(other, found) else v
+        return found if stays(other, found) else v
     if not depth or v.head not in ASKED_IN:
         return v
-    inputs = [answered(u, condition, i, depth - 1) for u in v.owner.inputs]
+    inputs = [answered(u, condition, i, stays, depth - 1) for u in v.owner.inputs]
     same = all(u is w for u, w in zip(inputs, v.owner.inputs, strict=True))
     return v if same else v.owner.op(*inputs)
 
 
-def may_be_dropped(v, kept):
-    """Whether a term may go without a loss of digits, or of an error about shapes."""
+def may_be_dropped(fgraph, node, v, kept):
+    """Whether a term may go without a loss of digits, or of an error."""
+    if v.type.dtype != kept.type.dtype:
+        return False
     fits = all(v.type.broadcastable) or same_shape(v, kept)
-    return bool(fits) and v.type.dtype == kept.type.dtype
+    return bool(fits) and bool(errors_stay(fgraph, node, v, (kept,)))

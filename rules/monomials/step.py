@@ -14,6 +14,8 @@ def cancel(product, f, g):
     if f.kind not in ABOVE_ZERO and (f.kind in KNOWN or not positive(f.term)):
         return False
     left = f.power + g.power
+    if f.kind is add:  # here nothing takes its place
+        product.lost.append({f.term: 1.0})
     product.change(f, left if f.power * left > 0 else 0.0)
     product.change(g, left if g.power * left > 0 else 0.0)
     return True

@@ -83,6 +83,35 @@ def test_what_limits_lead_to(monkeypatch: Any, than: float, is_told: bool) -> No
     assert (finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(
+    ("given", "found", "is_told"),
+    [
+        (np.inf, np.inf, False),  # NaN > 0 is False, the limit is larger
+        (np.inf, -np.inf, True),
+        (np.inf, 2.0, True),
+        (np.nan, np.inf, True),
+        (5.0, np.inf, True),
+    ],
+)
+def test_what_is_chosen_by_a_limit(given: float, found: float, is_told: bool) -> None:
+    def chosen(x: Any) -> Any:
+        y = x * (pt.exp(x) / pt.exp(x))
+        return pt.log1p(pt.switch(y > 0, y, 1.0))
+
+    one = case(chosen, np.array([given]))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    assert finding is not None
+    assert (finding.severity > 0) is is_told
+
+
+@pytest.mark.parametrize(("x", "is_told"), [(-6e4, False), (-3e4, True)])
+def test_what_overflows_once_it_is_mended_is_infinite(x: float, is_told: bool) -> None:
+    """x divided by what underflows on both sides of a bar, and doubled."""
+    one = case(lambda x: pt.isinf(x + x / (pt.exp(x) / pt.exp(x))), np.array([x], dtype="float16"))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([True])])
+    assert (finding is not None) is is_told
+
+
 @pytest.mark.parametrize(("x", "is_told"), [(1e300, False), (500.0, True)])
 def test_exponentials_of_numbers_whose_last_digit_is_large(x: float, is_told: bool) -> None:
     one = case(lambda y: x * y - pt.log(2 * pt.exp(x * y)), np.array([-1.5]))
@@ -156,6 +185,19 @@ def test_what_underflows_is_an_excuse() -> None:
     finding = gradients.Checker()(one)
     assert finding is not None
     assert finding.kind in WEAK
+
+
+@pytest.mark.parametrize(("x", "is_told"), [(-744.5, False), (-600.0, True)])
+def test_products_of_what_has_no_digits(monkeypatch: Any, x: float, is_told: bool) -> None:
+    """A sixth of the smallest number is 0, and so is what that is multiplied by; a gradient that
+    is 0 for another reason is wrong.
+    """
+    if is_told:
+        monkeypatch.setattr(pt.exp.scalar_op, "gradient", (lambda m, g, z, x: g * 0,))
+    values = np.array(x), np.array([x, 0.0, -36.0 - x])
+    one = case(lambda x, y: (pt.exp(pt.exp(x) * pt.exp(y)) / 6).sum(), *values)
+    finding = gradients.Checker()(one)
+    assert (finding is not None) is is_told
 
 
 def test_a_pole_has_no_gradient() -> None:

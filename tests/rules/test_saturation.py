@@ -157,6 +157,7 @@ def test_nan_stays() -> None:
         x / pt.exp(y) * pt.exp(y),
         (x / pt.sigmoid(y) - 2) * pt.sigmoid(y),
         x / (1 + pt.exp(y)) * pt.exp(y),
+        x / (pt.exp(x) + pt.exp(y)) * (pt.exp(x) + pt.exp(y)),
         pt.log(pt.exp(y) / pt.exp(y)),
         pt.exp(x) * pt.exp(y - x),
         loss,
@@ -171,6 +172,26 @@ def test_nan_stays() -> None:
     assert np.isnan(rw.function([x], pt.log(pt.reciprocal(pt.sqrt(x))))([-0.0, 1.0])).tolist() == [
         True, False
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("dtype", "large", "small"), [("float32", 1e22, 1e-25), ("float16", 6e4, 2e-3)]
+)
+def test_numbers_that_a_dtype_does_not_have_are_not_taken_together(
+    dtype: str, large: float, small: float
+) -> None:
+    """The square of the small one is 0, that of the large one infinite."""
+    v = pt.vector("v", dtype=dtype)
+    c = np.dtype(dtype).type(small)
+    u = large * small
+    wanted = {
+        pt.log(pt.exp(pt.sqr(v * c)) * pt.exp(v * c)): u * u + u,
+        pt.log(pt.exp(v * c * c) * pt.exp(v * c)): u * small + u,
+        pt.log(pt.exp(-pt.sqr(v * c)) / pt.sigmoid(v * c)): np.log1p(np.exp(-u)) - u * u,
+    }
+    for term, value in wanted.items():
+        found = rw.function([v], term)(np.array([large], dtype))
+        np.testing.assert_allclose(found, [value], rtol=100 * np.finfo(dtype).eps)
 
 
 def test_a_sign_that_is_not_known_is_left_alone() -> None:
