@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rewrite_engine.compile.derivative import checked_overrides
-from rewrite_engine.compile.inner_shape import Shaped
+from rewrite_engine.compile.inner_shape import ShapesOfGraph
 from rewrite_engine.compile.shared import SharedVariable
 from rewrite_engine.errors import (
     InputError,
@@ -36,7 +36,7 @@ OPTIONS = (
 )  # fmt: skip
 
 
-class OpFromGraph(Shaped, Op):
+class OpFromGraph(ShapesOfGraph, Op):
     """The function from variables `inputs` to `outputs` as one op.
 
     Two of them with the same graph and options are the same op. A shared variable that the outputs

@@ -103,7 +103,7 @@ def _finish(
     built = perf_counter()
     optimizer = mode.optimizer
     if optimizer is not None:
-        warn_of_the_end(optimizer.rewrite(program.fgraph, trace=trace))
+        warn_if_stopped(optimizer.rewrite(program.fgraph, trace=trace))
     rewritten = perf_counter()
     result = Function(program, mode, name, checks=checks)
     if observe:
@@ -118,7 +118,7 @@ def _finish(
     return result
 
 
-def warn_of_the_end(result: Any) -> None:
+def warn_if_stopped(result: Any) -> None:
     """Warn of phases that rules did not bring to an end (`on_budget` is "stop")."""
     for leaf in result.leaves() if isinstance(result, Result) else ():
         if leaf.note and leaf.stopped in (StopReason.BUDGET, StopReason.LOOP):

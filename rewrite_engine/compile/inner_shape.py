@@ -34,7 +34,7 @@ class InferredShapes(NamedTuple):
     groups: list[Lengths] | None
 
 
-class Shaped(Differentiable):
+class ShapesOfGraph(Differentiable):
     """An op whose shapes follow from its graph."""
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -64,7 +64,7 @@ class Shaped(Differentiable):
         """As of any op with a graph; and the shapes."""
         if key != KEY:
             return super().build_derivative(key)
-        rules = Inference(self)
+        rules = ShapeInference(self)
         wanted = [n for v in self.inner_outputs for n in rules.lengths[v]]
         unknown = rules.unknown
         known = [None if unknown and unknown & {*ancestors([n])} else n for n in wanted]
@@ -72,7 +72,7 @@ class Shaped(Differentiable):
         return InferredShapes(list(rules.takes.values()), lengths, rules.groups)
 
 
-class Inference:
+class ShapeInference:
     """Goes through a graph: `lengths` of all variables, in those of the inputs.
 
     takes: what stands for the lengths of inputs that are not known; unknown: for those that an op

@@ -33,7 +33,7 @@ MODES = {
     "fast_compile": Query(exclude=frozenset({"specialize", "inplace"})),
 }
 #: what the field has, and is not here yet
-LATER = frozenset(
+PLANNED = frozenset(
     {"c", "c|py", "cvm", "dask", "debugmode", "debug_mode", "jax", "mlx", "nanguardmode", "native",
      "numba", "pytorch"}
 )  # fmt: skip
@@ -180,7 +180,7 @@ def _names(linker: Any) -> tuple[str, str]:
     why = f"no mode or linker is called {linker!r}"
     if key is None:
         why = f"a linker is given by its name (see `register_linker`), not {describe(linker)}"
-    elif key in LATER:
+    elif key in PLANNED:
         why = f"there is no {linker!r} yet"
     raise UnknownNameError(f"{why}; modes: {', '.join(MODES)}; linkers: {', '.join(LINKERS)}")
 

@@ -8,7 +8,7 @@ rules are left that differ by numbers or by what is further below, the key goes 
 (`ByNumber`, `Below`).
 
 Not all rules are asked: they are filed by root, and by something that must be there
-(`outline.Sieve`), so that a key costs about the same in a set of ten rules and of ten thousand.
+(`outline.RuleIndex`), so that a key costs about the same in a set of ten rules and of ten thousand.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 
 from rewrite_engine.graph.node import CONSTANT, Apply
 from rewrite_engine.graph.op import Op
-from rewrite_engine.match.outline import Outline, Sieve, outline
+from rewrite_engine.match.outline import Outline, RuleIndex, outline
 from rewrite_engine.match.rule import Rule
 
 LOOKED_AT = 3  # how many inputs are part of the key
@@ -35,11 +35,11 @@ Candidates = tuple[Rule, ...]
 class ByNumber:
     """Candidates that differ by the value of one constant input."""
 
-    __slots__ = ("position", "sieve", "table", "others")
+    __slots__ = ("position", "index", "table", "others")
 
     def __init__(self, position: int, rules: Sequence[Rule]) -> None:
         self.position = position
-        self.sieve = Sieve(rules, 1)
+        self.index = RuleIndex(rules, 1)
         self.table: dict[Any, Found | None] = {n: None for r in rules for n in r.numbers()}
         self.others: Found | None = None  # for a number that no rule tells from others
 
@@ -60,7 +60,7 @@ class ByNumber:
     def _find(self, inputs: tuple[Any, ...], number: Any) -> Found:
         seen = [outline(v, 0) for v in inputs]
         seen[self.position] = CONSTANT, number
-        return narrowed([r for r in self.sieve.pick(seen) if r.fits(seen)], 1)
+        return narrowed([r for r in self.index.pick(seen) if r.fits(seen)], 1)
 
 
 class ByNumbers:
@@ -68,10 +68,10 @@ class ByNumbers:
     the key goes on with those that some rule tells from others.
     """
 
-    __slots__ = ("sieve", "wanted", "table")
+    __slots__ = ("index", "wanted", "table")
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        self.sieve = Sieve(rules, 1)
+        self.index = RuleIndex(rules, 1)
         self.wanted = {n for r in rules for n in r.numbers()}
         self.table: dict[frozenset[Any], Found] = {}
 
@@ -84,7 +84,7 @@ class ByNumbers:
         if found is None:
             seen = {v.head for v in inputs} - {CONSTANT}
             seen |= {(CONSTANT, n if n in wanted else OTHER) for n in numbers}
-            rules = [r for r in self.sieve.pick(seen) if r.fits([*seen])]
+            rules = [r for r in self.index.pick(seen) if r.fits([*seen])]
             found = self.table[key] = narrowed(rules, 1)
         return found
 
@@ -94,11 +94,11 @@ class Below:
     inputs, one level deeper than before.
     """
 
-    __slots__ = ("level", "sieve", "table")
+    __slots__ = ("level", "index", "table")
 
     def __init__(self, rules: Sequence[Rule], level: int) -> None:
         self.level = level
-        self.sieve = Sieve(rules, level)
+        self.index = RuleIndex(rules, level)
         self.table: dict[tuple[Outline, ...], Found] = {}
 
     def get(self, inputs: tuple[Any, ...]) -> Found:
@@ -107,7 +107,7 @@ class Below:
         key = tuple([outline(v, depth) for v in inputs])
         found = self.table.get(key)
         if found is None:
-            rules = [r for r in self.sieve.pick(key) if r.fits(key)]
+            rules = [r for r in self.index.pick(key) if r.fits(key)]
             found = narrowed(rules, self.level)
             if len(self.table) >= LIMIT:
                 self.table.clear()
@@ -136,8 +136,8 @@ class Dispatch:
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.rules = tuple(rules)
         self.table: dict[tuple[Any, ...], Found] = {}
-        self.sieves: dict[Any, Sieve] = {}
-        self._same_sieve: dict[tuple[Rule, ...], Sieve] = {}
+        self.indexes: dict[Any, RuleIndex] = {}
+        self._shared_indexes: dict[tuple[Rule, ...], RuleIndex] = {}
         self._by_root: dict[Any, list[int]] = {}
         self._anywhere: list[int] = []
         for i, rule in enumerate(self.rules):
@@ -155,21 +155,21 @@ class Dispatch:
         for root in roots:
             self._by_root.setdefault(root, []).append(i)
 
-    def rules_for(self, op: Any) -> Sieve:
+    def rules_for(self, op: Any) -> RuleIndex:
         """The rules that may apply at an op, whatever its inputs."""
-        found = self.sieves.get(op)
+        found = self.indexes.get(op)
         if found is None:
             places = {*self._anywhere, *self._by_root.get(op, ())}
             for cls in type(op).__mro__:
                 places.update(self._by_root.get(cls, ()))
             rules = [self.rules[i] for i in sorted(places)]
             considered = tuple([r for r in rules if r.considers(op)])
-            found = self._same_sieve.get(considered)
+            found = self._shared_indexes.get(considered)
             if found is None:
-                found = self._same_sieve[considered] = Sieve(considered, 1)
-            if len(self.sieves) >= LIMIT:
-                self.sieves.clear()
-            self.sieves[op] = found
+                found = self._shared_indexes[considered] = RuleIndex(considered, 1)
+            if len(self.indexes) >= LIMIT:
+                self.indexes.clear()
+            self.indexes[op] = found
         return found
 
     def reach(self, op: Any) -> int:

@@ -217,7 +217,7 @@ def marks(seen: Iterable[Outline], level: int) -> set[Any] | None:
     return {s if head_of(s) is CONSTANT else head_of(s) for s in here}
 
 
-class Sieve:
+class RuleIndex:
     """Rules by a mark that must be on one level: the one that fewest of them have."""
 
     def __init__(self, rules: Sequence[Any], level: int) -> None:
