@@ -137,7 +137,9 @@ def cannot_fail(x):
     here = x.owner.op.equal_lengths(x.owner) == [] or fits(x)
     if not here:
         return here
-    return every("computed from", cannot_fail, [v for v in x.owner.inputs if v.owner is not None])
+    return every(
+        "its op cannot fail", cannot_fail, [v for v in x.owner.inputs if v.owner is not None]
+    )
 
 
 # --- what stays ---------------------------------------------------------------------------------

@@ -109,9 +109,9 @@ STATIC_ONE = (
 
 
 class TensorOp(Op):
-    """An op on tensors. A subclass defines `dtypes` and `shapes`; both look at the types of the
-    inputs only, and raise errors that say what is wrong: of which op and inputs, and where the user
-    applied it, is added to that.
+    """An op on tensors. A subclass says how many inputs it has (`nin`), and defines `dtypes` and
+    `shapes`; both look at the types of the inputs only, and raise errors that say what is wrong: of
+    which op and inputs, and where the user applied it, is added to that.
     """
 
     #: the number of inputs; None: any

@@ -252,6 +252,11 @@ def test_what_cannot_fail(term: Any) -> None:
         f(*[values(lengths)[v] for v in INPUTS], *known)
 
 
+def test_evidence_that_a_term_cannot_fail_goes_down_to_its_operands() -> None:
+    term = pt.exp(pt.sin(x))
+    assert str(cannot_fail(term)) == "because its op cannot fail (its op cannot fail)"
+
+
 @pytest.mark.parametrize("term", UNSURE, ids=rw.pp)
 def test_what_may_fail(term: Any) -> None:
     assert not cannot_fail(term)
