@@ -14,7 +14,7 @@ from fuzz.judge import Finding
 from fuzz.reference import evaluate
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.stepping import FullHistory
+from rewrite_engine.graph.history import FullHistory
 
 
 class Checker(Protocol):

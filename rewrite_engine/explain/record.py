@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from time import perf_counter
+from dataclasses import dataclass, field, fields
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -25,7 +24,6 @@ from rewrite_engine.explain.term import (
     describe_inside,
     describe_overwrite,
 )
-from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import origin_line, user_origin
@@ -34,10 +32,8 @@ from rewrite_engine.match.fact import Evidence
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.inner import Exchange
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
-from rewrite_engine.rewrite.result import Result
 from rewrite_engine.rewrite.trace import Firing, Trace
 from rewrite_engine.rewrite.trace.attempts import evidence_texts
-from rewrite_engine.rewrite.trace.places import made
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,12 +45,12 @@ class RecordedFiring(Firing):
     conditions: the guards that are plain predicates. seconds: since rewriting began.
     """
 
-    change: Change
     old: Variable
     new: Variable
-    made: tuple[Apply, ...]
-    evidence: tuple[str, ...]
-    conditions: tuple[str, ...]
+    change: Change = field(default_factory=lambda: Change("", ""))
+    made: tuple[Apply, ...] = ()
+    evidence: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
 
     @property
     def assumes(self) -> str | None:
@@ -77,62 +73,42 @@ class Story(Trace):
         super().__init__(terms=True, attempts=attempts)
         self.steps: list[RecordedFiring] = []
         self.records = self.steps  # type: ignore[assignment]
-        self._made: list[Apply] = []
-        self._watch = Arrivals(self._made)
+        self._keep = self.steps.append  # type: ignore[assignment]
+        self._made: list[Apply] = []  # what has come in since a replacement began
 
-    def begin(self, phase: str, fgraph: Any = None) -> None:
-        if not self._depth and fgraph is not None:
-            fgraph.attach_feature(self._watch)
-        super().begin(phase, fgraph)
-
-    def end(self, result: Result, fgraph: Any = None) -> None:
-        super().end(result, fgraph)
-        if not self._depth and fgraph is not None:
-            fgraph.remove_feature(self._watch)
-
-    def about(self, node: Apply, new: Any, old: Variable | None = None) -> None:
+    def on_replace(self, fgraph: FunctionGraph, old: Variable, new: Variable, reason: Any) -> None:
         self._made.clear()
-        makes = made(self.pasts[self.graph].known, new)
-        self._before = (node, node.outputs[0] if old is None else old, new, makes)
-
-    def fired(self, rule: Any, own: Variable | None = None) -> None:
-        """Note a firing. What goes wrong in telling about it must not stop the user's program."""
-        node, old, new, makes = self._before
-        self.count += 1
-        self.part += self.together
-        try:
-            if rule == InplaceOptimizer.rule_name:
-                change = describe_overwrite(node, new.owner)
-            elif rule == Exchange.rule_name:
-                change = describe_inside(node)
-            else:
-                change = describe_change(old, new)
-            said, holds = guards(rule, node, self.pasts[self.graph].fgraph)
-        except Exception as error:
-            trouble = f"{new} ({type(error).__name__} in telling: {error})"
-            change, said, holds = Change(str(old), trouble), (), ()
-        self.steps.append(
-            RecordedFiring(
-                self.count, self.phase, rule, change.before, change.after,
-                perf_counter() - self.started, origin_line(node.origin), self.graph, node, makes,
-                part=self.part - self.together, strategy=self.strategy,
-                change=change, old=old, new=new if own is None else own, made=tuple(self._made),
-                evidence=said, conditions=holds,
-            )
-        )  # fmt: skip
-
-
-class Arrivals(Feature):
-    """Notes which nodes come into a graph."""
-
-    def __init__(self, made: list[Apply]) -> None:
-        self.made = made
+        super().on_replace(fgraph, old, new, reason)
 
     def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
-        self.made.append(node)
+        self._made.append(node)
 
-    def clone(self) -> Feature:
-        return Feature()  # a copy of the graph is nobody's story
+    def about(self, firing: Firing) -> Firing:
+        old, new = firing.before, firing.after
+        return RecordedFiring(*[getattr(firing, f.name) for f in fields(Firing)], old=old, new=new)
+
+    def told(self, firing: Any, own: Variable) -> RecordedFiring:
+        """What goes wrong in telling about a firing must not stop the user's program."""
+        step: RecordedFiring = firing
+        node: Any = step.node
+        old, new = step.old, step.new
+        try:
+            if step.rule == InplaceOptimizer.rule_name:
+                assert new.owner is not None
+                step.change = describe_overwrite(node, new.owner)
+                step.made = (node,)
+            elif step.rule == Exchange.rule_name:
+                step.change = describe_inside(node)
+            else:
+                step.change = describe_change(old, new)
+            step.evidence, step.conditions = guards(step.rule, node, self.pasts[step.graph].fgraph)
+        except Exception as error:
+            trouble = f"{new} ({type(error).__name__} in telling: {error})"
+            step.change = Change(str(old), trouble)
+        step.made = step.made or tuple(self._made)
+        step.before, step.after = step.change.before, step.change.after
+        step.origin = None if node is None else origin_line(node.origin)
+        return step
 
 
 def guards(rule: Any, node: Apply, fgraph: Any = None) -> tuple[tuple[str, ...], tuple[str, ...]]:

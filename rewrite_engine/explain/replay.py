@@ -9,11 +9,12 @@ place.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.errors import ReplayError, RewriteEngineError
 from rewrite_engine.graph.feature import Feature
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.match.build import guards_hold, instantiate
 from rewrite_engine.match.interpret import match_root
@@ -84,66 +85,81 @@ def replay(
     return fgraph
 
 
-class Cast(Feature):
-    """Which node plays the part of each place; as a trace, it hears what is fired."""
+#: the nodes of a term that the graph does not have, each with an equal one that it has, if any
+Row = list[tuple[Apply, Apply | None]]
 
-    def __init__(self, fgraph: Any) -> None:
+
+class Cast(Feature):
+    """Which node plays the part of each place."""
+
+    def __init__(self, fgraph: FunctionGraph) -> None:
         self.fgraph = fgraph
         self.parts: dict[Place, Apply] = {(0, i): n for i, n in enumerate(numbered(fgraph))}
-        self.heirs: dict[Apply, Apply] = {}
+        self.merged: dict[Apply, Apply] = {}  # node → the equal one that took its place
         self.number = 0
-        self.count = 0
-        self.fired_now = 0
-        self.together = True
-        self.made: list[tuple[Apply, Apply | None]] = []
+        self.fired = 0
+        self.steps: Sequence[Any] = ()
+        self.rows: list[Row] = []  # of what is about to be put in,
+        self.put: list[Row] = []  # and of what was
 
     def node(self, place: Place) -> Apply | None:
         """The node at a place; None if there is none (any more)."""
         node = self.parts.get(place)
-        while node in self.heirs:
-            node = self.heirs[node]
+        while node in self.merged:
+            node = self.merged[node]
         return node if node in self.fgraph.order.level else None
 
-    def about(self, node: Apply, new: Any, old: Variable | None = None) -> None:
+    def on_apply(self, fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> None:
+        self.steps = getattr(result, "steps", ())[:-1]
+
+    def on_replace(self, fgraph: FunctionGraph, old: Variable, new: Variable, reason: Any) -> None:
         """Something is about to be put in: see which nodes of it the graph has."""
-        fgraph, same = self.fgraph, dict[Variable, Variable]()
-        self.made = []
-        for one in made(fgraph.clients, new):
+        self.take_parts()
+        self.rows = [self._row(term) for term in (*[made for _, made in self.steps], new)]
+        self.steps = ()
+
+    def _row(self, term: Variable) -> Row:
+        fgraph, same, row = self.fgraph, dict[Variable, Variable](), Row()
+        for one in made(fgraph.clients, term):
             inputs = tuple([same.get(v, self._own(v)) for v in one.inputs])
             twin = fgraph.table.get(fgraph.key_of(one, inputs))
-            self.made.append((one, twin))
+            row.append((one, twin))
             if twin is not None:
                 same.update(zip(one.outputs, twin.outputs, strict=True))
-
-    def begin_steps(self, strategy: str | None) -> None:
-        """Several steps are taken in one go, as in the trace."""
-
-    def end_steps(self) -> None:
-        """They were taken."""
-
-    def forget(self, count: int) -> None:
-        """They had no effect: that is an error here."""
+        return row
 
     def _own(self, v: Variable) -> Variable:
         return self.fgraph.constants.get(v.signature(), v) if isinstance(v, Constant) else v
 
-    def fired(self, rule: Any, own: Variable | None = None) -> None:
-        """It was put in: its nodes have places."""
-        for j, (node, twin) in enumerate(self.made):
-            gone = node not in self.fgraph.order.level and node not in self.heirs
-            part = twin if gone and twin is not None else node
-            self.parts[self.number + self.fired_now, j] = part
-        self.fired_now += 1
+    def on_redirect(
+        self,
+        fgraph: FunctionGraph,
+        old: Variable,
+        new: Variable,
+        clients: Sequence[Apply],
+        reason: Any,
+    ) -> None:
+        if self.rows and reason != "merge":
+            self.fired += len(self.rows)
+            self.put, self.rows = self.rows, []
 
-    def on_prune(self, fgraph: Any, node: Apply, reason: Any) -> None:
+    def take_parts(self) -> None:
+        """What was put in is settled: its nodes have places."""
+        for k, row in enumerate(self.put, self.number + self.fired - len(self.put)):
+            for j, (node, twin) in enumerate(row):
+                gone = node not in self.fgraph.order.level and node not in self.merged
+                self.parts[k, j] = twin if gone and twin is not None else node
+        self.put = []
+
+    def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         if reason != "merge":
             return
         twin = fgraph.table.get(fgraph.key_of(node, node.inputs))
         if twin is not None and twin is not node:
-            self.heirs[node] = twin
+            self.merged[node] = twin
 
-    def on_import(self, fgraph: Any, node: Apply, reason: Any) -> None:
-        self.heirs.pop(node, None)
+    def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
+        self.merged.pop(node, None)
 
 
 # --- lines ---------------------------------------------------------------------------------------
@@ -202,15 +218,16 @@ def _fire(
     node = cast.node(tuple(record["place"]))
     if node is None:
         raise _error(number, record, f"the graph has nothing at place {record['place']}")
-    cast.number, cast.fired_now = record["number"], 0
+    cast.number, cast.fired = record["number"], 0
     try:
         result = _chosen(rule, node, fgraph, record)
-        changed = put(fgraph, node, rule, result, cast)  # type: ignore[arg-type]
+        changed = put(fgraph, node, rule, result)
     except (RewriteEngineError, Refusal) as error:
         raise _error(number, record, f"it fails at {brief(node)}: {error}") from error
     if not changed:
         raise _error(number, record, f"it does not apply at {brief(node)}")
-    return cast.fired_now
+    cast.take_parts()
+    return cast.fired
 
 
 def _chosen(rule: Rule, node: Apply, fgraph: Any, record: Mapping[str, Any]) -> Any:

@@ -64,7 +64,7 @@ def place(where: tuple[str, int] | None, short: bool = False) -> str:
 def rule_where(rule: Any) -> tuple[str, int] | None:
     """File and line of a rule; of the code for what drivers do themselves."""
     steps: dict[str, Any] = {
-        InplaceOptimizer.rule_name: InplaceOptimizer.insert,
+        InplaceOptimizer.rule_name: InplaceOptimizer.run,
         Exchange.rule_name: Exchange.run,
     }
     if isinstance(rule, str) and rule in steps:

@@ -148,9 +148,9 @@ def not_fired(record: FunctionRecord, rule: Rule) -> NotFired:
 def _not_in_place(record: FunctionRecord) -> FunctionGraph:
     """The rewritten graph with the ops that rules know, where some were made to overwrite."""
     plain = {
-        step.new.owner.op: step.node.op
+        step.new.owner.op: step.old.owner.op
         for step in record.steps
-        if step.rule == InplaceOptimizer.rule_name and step.new.owner is not None
+        if step.rule == InplaceOptimizer.rule_name and step.new.owner and step.old.owner
     }
     if not plain:
         return record.after

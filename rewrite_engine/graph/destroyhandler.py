@@ -68,7 +68,7 @@ class DestroyHandler(Feature):
                 raise AlreadyThere
             fgraph.remove_feature(before)
         self.mutable = {fgraph.memo.get(v, v) for v in self.mutable}
-        self.on_restore(fgraph)
+        self.take_stock(fgraph)
         fgraph.guard = self
 
     def on_detach(self, fgraph: FunctionGraph) -> None:
@@ -76,8 +76,11 @@ class DestroyHandler(Feature):
             fgraph.order.remove_edges([(reader, node) for reader in readers])
         fgraph.guard = None
 
-    def on_restore(self, fgraph: FunctionGraph) -> None:
-        """Take stock of the whole graph."""
+    def on_restore(self, fgraph: FunctionGraph, before: Any, after: Any) -> None:
+        self.take_stock(fgraph)
+
+    def take_stock(self, fgraph: FunctionGraph) -> None:
+        """Look at the whole graph."""
         for held in (self.destroyer, self.claims, self.readers):
             held.clear()
         self.broken.clear()

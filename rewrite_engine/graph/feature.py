@@ -9,6 +9,8 @@ from rewrite_engine.graph.node import Apply, Variable
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
+    from rewrite_engine.graph.history import State
+    from rewrite_engine.graph.op import Op
 
 
 class AlreadyThere(Exception):
@@ -52,6 +54,11 @@ class Feature:
     def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
         """Called before the type of a variable becomes more precise."""
 
+    def on_replace(self, fgraph: FunctionGraph, old: Variable, new: Variable, reason: Any) -> None:
+        """Called first when somebody replaces `old` by `new`, which is not in the graph yet, or was
+        there. If that changes anything, `on_redirect` follows.
+        """
+
     def on_redirect(
         self,
         fgraph: FunctionGraph,
@@ -67,12 +74,46 @@ class Feature:
     def on_validate(self, fgraph: FunctionGraph) -> None:
         """Raise `InconsistencyError` if the graph is not what this feature guards."""
 
-    def on_restore(self, fgraph: FunctionGraph) -> None:
-        """Called after the graph was put back into an earlier state as a whole (see `History`)."""
+    def on_exchange(self, fgraph: FunctionGraph, node: Apply, op: Op, reason: Any) -> None:
+        """Called before a node gets another op, which computes the same, and overwrites an input.
+        `on_prune` and `on_import` follow: the node leaves, and comes in as what it is then.
+        """
+
+    def on_restore(self, fgraph: FunctionGraph, before: State, after: State) -> None:
+        """Called after the graph was put back into an earlier state as a whole (see `History`);
+        before, after: what was changed by that.
+        """
 
     def orderings(self, fgraph: FunctionGraph) -> dict[Apply, list[Apply]]:
         """Extra constraints on the order: {node: nodes that must run before it}."""
         return {}
+
+    # --- what drivers tell -----------------------------------------------------------------------
+
+    def on_begin(self, fgraph: FunctionGraph, driver: Any) -> None:
+        """Called before a driver, or a part of one, works on the graph."""
+
+    def on_end(self, fgraph: FunctionGraph, result: Any) -> None:
+        """Called after it has; result: what it has done, and what it is called."""
+
+    def on_apply(self, fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> None:
+        """Called before several replacements are made in one go, since a rule returned `result`
+        for a node: several outputs, or the steps of a strategy, only the last of which is put in.
+        """
+
+    def on_applied(self, fgraph: FunctionGraph, done: bool) -> None:
+        """Called after that. done: whether it stays; else all of it was, or will be, undone."""
+
+    def on_take_back(self, fgraph: FunctionGraph, mark: Any, by: str, why: str) -> None:
+        """Called when a driver (by) has put the graph back to where it was at a `mark`."""
+
+    def mark(self) -> Any:
+        """What names the present state, for `on_take_back`."""
+
+    def on_inner(self, fgraph: FunctionGraph, inner: FunctionGraph, place: str | None) -> None:
+        """Called before the graph inside an op is worked on, and after that. place: the op's name;
+        None: it is done.
+        """
 
     def clone(self) -> Feature:
         """A feature for a copy of the graph (whose `memo` maps this graph's variables to its
@@ -82,6 +123,10 @@ class Feature:
 
 
 CALLBACKS = (
+    "on_replace",
+    "on_exchange",
+    "on_apply",
+    "on_applied",
     "on_import",
     "on_prune",
     "on_change_input",

@@ -1,15 +1,17 @@
-"""`History` (undo), `ReplaceValidate` (replace, or leave the graph as it was), and `Snapshot` (the
-whole graph, for going back whatever happens).
+"""The past of a graph: `State` (a graph at some time), `History` (what has changed, to go back),
+`FullHistory` (every step, back and forth) and `ReplaceValidate` (replace, or leave all as it was).
 
-A history notes which inputs and types changed, which variables took the name of another or come
-from elsewhere now, and the inputs of nodes that leave (such a node may be changed when it is used
-again), so noting costs a tuple or two per change. Going back puts what was noted in place and lets
-the graph take in its nodes anew: linear in the graph, which is fine for what should be rare.
+A history keeps what changes, as it changes: a replacement moves clients and outputs from one
+variable to another, nodes come in and leave, types become more precise, the graph is put back as a
+whole. Each entry can be undone and done again on a `State`, so that noting costs a tuple or two per
+change. Bringing the graph into a state lets it take in its nodes anew: linear in the graph, which
+is fine for what should be rare.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -17,38 +19,104 @@ from typing import TYPE_CHECKING, Any
 from rewrite_engine.errors import InconsistencyError
 from rewrite_engine.graph.feature import AlreadyThere, Feature
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.replace import substitute
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
 
-#: (node or "output", input index, what was there), (node that left, None, its inputs), (variable,
-#: None, its type), ("name", None, a variable that had none) or ("origin", None, (node, its origin))
-Change = tuple[Any, int | None, Any]
+REDIRECT, ENTER, LEAVE, TYPE, RESTORE = range(5)
 
 
-def takes_name(new: Variable, old: Variable) -> bool:
-    """Whether a variable is about to get the name of the one that it replaces."""
-    return new.name is None and new.owner is not None and old.name is not None
+class State:
+    """A graph at some time; or, of that, what has changed since.
+
+    inputs: of nodes, as replacements have left them. whole: whether `names` are all that there
+    were.
+    """
+
+    __slots__ = ("inputs", "names", "ops", "origins", "outputs", "types", "whole")
+
+    def __init__(
+        self,
+        inputs: dict[Apply, tuple[Variable, ...]],
+        outputs: Sequence[Variable],
+        types: dict[Variable, Any] | None = None,
+        whole: bool = False,
+    ) -> None:
+        self.inputs, self.outputs, self.whole = inputs, list(outputs), whole
+        self.types = {} if types is None else types
+        self.ops: dict[Apply, Any] = {}
+        self.origins: dict[Apply, Any] = {}
+        self.names: dict[Variable, str | None] = {}
+
+    @classmethod
+    def of(cls, fgraph: FunctionGraph, named: bool = False) -> State:
+        """The state that a graph is in. named: with names and origins."""
+        nodes = list(fgraph.apply_nodes)
+        state = cls(dict(zip(nodes, map(attrgetter("inputs"), nodes), strict=True)), fgraph.outputs)
+        state.inputs.update((node, fgraph.present_inputs(node)) for node in fgraph.dirty)
+        state.ops = dict(zip(nodes, map(attrgetter("op"), nodes), strict=True))
+        if named:
+            state.whole = True
+            state.origins = dict(zip(nodes, map(attrgetter("origin"), nodes), strict=True))
+            made = chain.from_iterable(map(attrgetter("outputs"), nodes))
+            state.names = {v: v.name for v in made if v.name is not None}
+        return state
+
+    def update(self, other: State) -> None:
+        """Put in what another state has."""
+        self.inputs.update(other.inputs)
+        self.outputs[:] = other.outputs
+        self.types.update(other.types)
+        self.ops.update(other.ops)
+
+    def undo(self, fgraph: FunctionGraph, kind: int, what: Any, *values: Any) -> None:
+        """Go back by one entry of a history."""
+        if kind == REDIRECT:
+            new, clients, both, places, named, origin = values
+            for c in clients:
+                now = self.inputs.get(c) or fgraph.present_inputs(c)
+                self.inputs[c] = both.get(c) or substitute(now, [(new, what)])
+            for i in places:
+                self.outputs[i] = what
+            if named:
+                self.names[new] = None
+            if new.owner is not None:
+                self.origins[new.owner] = origin
+        elif kind == LEAVE:
+            self.inputs[what], self.ops[what] = values
+        elif kind == TYPE:
+            self.types[what] = values[0]
+        elif kind == RESTORE:
+            self.update(what)
+
+    def redo(self, fgraph: FunctionGraph, kind: int, what: Any, *values: Any) -> None:
+        """Go on by one entry of a history."""
+        if kind == REDIRECT:
+            new, clients, _, places, named, _ = values
+            for c in clients:
+                now = self.inputs.get(c) or fgraph.present_inputs(c)
+                self.inputs[c] = substitute(now, [(what, new)])
+            for i in places:
+                self.outputs[i] = new
+            if named:
+                self.names[new] = what.name
+        elif kind == ENTER:
+            self.inputs[what], self.ops[what] = values
+        elif kind == TYPE:
+            self.types[what] = values[1]
+        elif kind == RESTORE:
+            self.update(values[0])
 
 
 class History(Feature):
-    """Remembers every changed edge: `checkpoint()` names the present state, `revert(...)` goes
-    back to it.
+    """Remembers what changes: `checkpoint()` names the present state, `revert(...)` goes back to
+    it.
     """
 
     def __init__(self) -> None:
-        self.log: list[Change] = []
-
-    def on_change_input(
-        self,
-        fgraph: FunctionGraph,
-        node: Apply | str,
-        i: int,
-        old: Variable,
-        new: Variable,
-        reason: Any,
-    ) -> None:
-        self.log.append((node, i, old))
+        self.log: list[tuple[Any, ...]] = []
+        self.moving = False  # whether it is this that changes the graph
 
     def on_redirect(
         self,
@@ -58,16 +126,27 @@ class History(Feature):
         clients: Sequence[Apply],
         reason: Any,
     ) -> None:
-        if takes_name(new, old):
-            self.log.append(("name", None, new))
-        if new.owner is not None:
-            self.log.append(("origin", None, (new.owner, new.owner.origin)))
-
-    def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
-        self.log.append((var, None, old))
+        there, maker = fgraph.clients[new], new.owner
+        both = {c: fgraph.present_inputs(c) for c in clients if c in there}
+        places = tuple(fgraph.out_uses.get(old, ()))
+        named = new.name is None and maker is not None and old.name is not None
+        origin = None if maker is None else maker.origin
+        self.note(REDIRECT, old, new, clients, both, places, named, origin)
 
     def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
-        self.log.append((node, None, node.inputs))
+        if reason != "restore":
+            self.note(LEAVE, node, node.inputs, node.op)
+
+    def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
+        self.note(TYPE, var, old, new)
+
+    def on_restore(self, fgraph: FunctionGraph, before: State, after: State) -> None:
+        self.note(RESTORE, before, after)
+
+    def note(self, *entry: Any) -> None:
+        """Add an entry."""
+        if not self.moving:
+            self.log.append(entry)
 
     def checkpoint(self, fgraph: FunctionGraph | None = None) -> int:
         """Name the present state, of the graph settled if it is given."""
@@ -78,31 +157,27 @@ class History(Feature):
     def revert(self, fgraph: FunctionGraph, checkpoint: int = 0) -> None:
         """Put the graph back into the state of the checkpoint."""
         fgraph.flush()
-        inputs: dict[Apply, list[Variable]] = {}
-        outputs = list(fgraph.outputs)
-        types: dict[Variable, Any] = {}
-        changed = False
-        for what, i, old in reversed(self.log[checkpoint:]):
-            if isinstance(what, Variable):
-                types[what] = old
-            elif what == "name":
-                old.name = None
-                continue
-            elif what == "origin":
-                old[0].origin = old[1]
-                continue
-            elif i is None:
-                inputs[what] = list(old)
-                continue
-            elif what == "output":
-                outputs[i] = old
-            else:
-                inputs.setdefault(what, list(what.inputs))[i] = old
-            changed = True
+        self.move(fgraph, len(self.log), checkpoint)
         del self.log[checkpoint:]
-        if changed:  # else nodes came and went only
-            fgraph.restore(inputs, outputs, types)
-            del self.log[checkpoint:]
+
+    def move(self, fgraph: FunctionGraph, here: int, there: int) -> None:
+        """Bring the graph from where it is after so many entries to where it is after others."""
+        state = State({}, fgraph.outputs)
+        if here < there:
+            entries = self.log[here:there]
+            for entry in entries:
+                state.redo(fgraph, *entry)
+        else:
+            entries = self.log[there:here]
+            for entry in reversed(entries):
+                state.undo(fgraph, *entry)
+        changed = any(kind not in (ENTER, LEAVE) for kind, *_ in entries)
+        if changed or any(node.op is not op for node, op in state.ops.items()):
+            self.moving = True
+            try:
+                fgraph.restore(state)
+            finally:
+                self.moving = False
 
 
 class ReplaceValidate(History):
@@ -122,58 +197,6 @@ class ReplaceValidate(History):
         except InconsistencyError:
             return False
         return True
-
-
-class Snapshot:
-    """What is needed to bring a graph back: nodes with their inputs, origins and
-    names, outputs, types.
-
-    Taking one is linear in the graph (0.2 µs a node), so it is taken just before the first change
-    (`take`). It survives that nodes which leave are taken apart (`Worklist.frees`).
-    """
-
-    def __init__(self, fgraph: FunctionGraph) -> None:
-        self.fgraph = fgraph
-        self.taken = False
-        self.types: dict[Variable, Any] = {}
-
-    def open(self) -> None:
-        """Note types that change, from here to `close`."""
-        self.fgraph.flush()
-        self.fgraph.on_change_type.append(self.note_type)
-
-    def take(self) -> Snapshot:
-        """Note how the graph is now; return self."""
-        self.nodes = nodes = list(self.fgraph.apply_nodes)
-        self.inputs = [*map(attrgetter("inputs"), nodes)]
-        self.origins = [*map(attrgetter("origin"), nodes)]
-        self.outputs = list(self.fgraph.outputs)
-        made = chain.from_iterable(map(attrgetter("outputs"), nodes))
-        self.named = {v: v.name for v in made if v.name is not None}
-        self.taken = True  # at last: whatever interrupts finds all of it, or nothing
-        return self
-
-    def note_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
-        """A type becomes more precise."""
-        self.types.setdefault(var, old)
-
-    def close(self) -> None:
-        """Note nothing more."""
-        if self.note_type in self.fgraph.on_change_type:
-            self.fgraph.on_change_type.remove(self.note_type)
-
-    def restore(self) -> None:
-        """Bring the graph back, the same nodes and all (as it is, if nothing was to be noted)."""
-        if not self.taken:
-            return
-        named = self.named
-        inputs = dict(zip(self.nodes, self.inputs, strict=True))
-        for node, origin in zip(self.nodes, self.origins, strict=True):
-            node.origin = origin
-            for v in node.outputs:
-                v.owner = node
-                v.name = named.get(v)
-        self.fgraph.restore(inputs, self.outputs, self.types)
 
 
 def replace_validate(
@@ -208,3 +231,122 @@ def replace_validate(
     finally:
         if not keep:
             fgraph.remove_feature(history)
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """One replacement. reason: the rule, as a rule. before, after: the terms as text if the history
+    takes text, else variables. at: where in the log it begins.
+    """
+
+    number: int
+    reason: Any
+    before: Any
+    after: Any
+    at: int
+
+    def __str__(self) -> str:
+        name = getattr(self.reason, "name", self.reason)
+        return f"{self.number}. {self.before} → {self.after}  ({name})"
+
+
+class FullHistory(History):
+    """Steps through the states of the graph that it is attached to.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> from rewrite_engine.compile import get_mode
+    >>> from rewrite_engine.graph.fgraph import FunctionGraph
+    >>> from rewrite_engine.rewrite.trace import brief
+    >>> x = pt.vector("x")
+    >>> fgraph, history = FunctionGraph([x], [pt.log(1 + pt.exp(x))]), FullHistory(text=brief)
+    >>> fgraph.attach_feature(history)
+    >>> result = get_mode().optimizer.rewrite(fgraph)    # or whatever else changes the graph
+    >>> for step in history:
+    ...     print(step)
+    1. log(1.0 + exp(x)) → log1p(exp(x))  (exp_log/log_of_one_plus)
+    2. log1p(exp(x)) → softplus(x)  (exp_log/log1p_of_exp)
+    >>> history.goto(0) is fgraph, fgraph.outputs        # the graph itself is as it was
+    (True, [log.0])
+    >>> history.forward().outputs
+    [log1p.0]
+
+    text: writes a variable, when a step is made (`rewrite_engine.rewrite.trace.brief`). State 0 is
+    the graph as it was, state n the graph after n replacements; in between, equal nodes may stand
+    apart that a driver had not found equal yet. If the graph is changed while it is in an earlier
+    state, what came after that state is forgotten.
+    """
+
+    def __init__(self, text: Callable[[Variable], str] | None = None) -> None:
+        super().__init__()
+        self.text = text
+        self.steps: list[Replacement] = []
+        self.position = 0
+        self.fgraph: Any = None
+
+    def back(self, n: int = 1) -> FunctionGraph:
+        """Go n steps back; return the graph."""
+        return self.goto(self.position - n)
+
+    def forward(self, n: int = 1) -> FunctionGraph:
+        """Go n steps forward; return the graph."""
+        return self.goto(self.position + n)
+
+    def goto(self, n: int) -> FunctionGraph:
+        """Bring the graph into the state after n steps, and return it. Raises `IndexError`."""
+        if not 0 <= n <= len(self.steps):
+            raise IndexError(f"there is no state {n}: there are 0 to {len(self.steps)}")
+        self.fgraph.flush()
+        self.move(self.fgraph, self._end(self.position), self._end(n))
+        self.position = n
+        return self.fgraph  # type: ignore[no-any-return]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[Replacement]:
+        return iter(self.steps)
+
+    def __getitem__(self, i: int) -> Replacement:
+        return self.steps[i]
+
+    def _end(self, n: int) -> int:
+        """How much of the log belongs to the first n steps."""
+        return self.steps[n].at if n < len(self.steps) else len(self.log)
+
+    def on_attach(self, fgraph: FunctionGraph) -> None:
+        self.fgraph = fgraph
+
+    def note(self, *entry: Any) -> None:
+        if not self.moving and self.position < len(self.steps):
+            del self.log[self._end(self.position) :], self.steps[self.position :]
+        super().note(*entry)
+
+    def step(self, reason: Any, before: Any, after: Any) -> None:
+        """The last entry begins a step."""
+        if not self.moving:
+            n = len(self.steps) + 1
+            self.steps.append(Replacement(n, reason, before, after, len(self.log) - 1))
+            self.position = n
+
+    def on_redirect(
+        self,
+        fgraph: FunctionGraph,
+        old: Variable,
+        new: Variable,
+        clients: Sequence[Apply],
+        reason: Any,
+    ) -> None:
+        shown: tuple[Any, Any] = (old, new)
+        if self.text is not None and reason != "merge" and not self.moving:
+            shown = self.text(old), self.text(new)
+        super().on_redirect(fgraph, old, new, clients, reason)
+        if reason != "merge":
+            self.step(reason, *shown)
+
+    def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
+        if reason != "restore":
+            self.note(ENTER, node, node.inputs, node.op)
+
+    def on_restore(self, fgraph: FunctionGraph, before: State, after: State) -> None:
+        super().on_restore(fgraph, before, after)
+        self.step("restore", "the graph", "the graph as it was before")

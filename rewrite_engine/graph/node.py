@@ -304,6 +304,14 @@ class Apply(Tagged):
         out.index = i
         out.head = head
 
+    def set_op(self, op: Op) -> None:
+        """Take another op, which computes the same into the same types. Only the graph that a node
+        is in does that (`FunctionGraph.exchange`).
+        """
+        self.op = op
+        for out, head in zip(self.outputs, heads_of(op, len(self.outputs)), strict=False):
+            out.head = head
+
     @property
     def nin(self) -> int:
         return len(self.inputs)

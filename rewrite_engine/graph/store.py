@@ -41,6 +41,8 @@ class NodeStore:
         self.facts: Any = None  # what facts said (graph/knowledge.py), once one was asked
         self.on_import, self.on_prune, self.on_redirect = list[Any](), list[Any](), list[Any]()
         self.on_change_input, self.on_change_type = list[Any](), list[Any]()
+        self.on_replace, self.on_exchange = list[Any](), list[Any]()
+        self.on_apply, self.on_applied = list[Any](), list[Any]()
         self.clients: dict[Variable, Clients] = {}
         self.out_uses: dict[Variable, list[int]] = {}
         self.table: dict[Any, Apply] = {}
@@ -367,7 +369,7 @@ class NodeStore:
             if table.get(key) is node:
                 del table[key]
             if node in self.dirty:
-                inputs = substitute(inputs, self.dirty.pop(node))
+                inputs = node.inputs = substitute(inputs, self.dirty.pop(node))
             del level[node]
             if worklist is not None:
                 worklist.queued.discard(node)

@@ -22,11 +22,11 @@ from rewrite_engine.errors import (
     RuleLoopError,
     describe,
 )
+from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop.cycle import Cycle
 from rewrite_engine.rewrite.result import Result, StopReason, WayBack
-from rewrite_engine.rewrite.trace import Trace
 
 _lock = threading.RLock()
 _holders: set[int] = set()
@@ -62,7 +62,7 @@ class paused_collector(_Pause):  # noqa: N801  (used as a function)
 
 
 class GraphRewriter:
-    """Something that improves a `FunctionGraph`. Subclasses define `run(fgraph, trace, result)`;
+    """Something that improves a `FunctionGraph`. Subclasses define `run(fgraph, result)`;
     or, as elsewhere, `apply(fgraph)`, and `add_requirements(fgraph)` that is called before.
 
     budget: how much may happen in one run, for those that apply rules. name: the class's name,
@@ -80,24 +80,31 @@ class GraphRewriter:
         cls.name = vars(cls).get("name", cls.__name__)  # `__init__` may be the subclass's own
 
     def rewrite(
-        self, fgraph: FunctionGraph, trace: Trace | None = None, within: Account | None = None
+        self, fgraph: FunctionGraph, trace: Feature | None = None, within: Account | None = None
     ) -> Result:
-        """Improve the graph in place; return what was done. within: what a repetition, of which
-        this is a part, has left of its budget.
+        """Improve the graph in place; return what was done. trace: a `Trace`, or any feature, that
+        is attached meanwhile. within: what a repetition, of which this is a part, has left of its
+        budget.
 
         Errors name the rule (see each driver), and carry as `result` what was done until then.
         """
         if not isinstance(fgraph, FunctionGraph):
             what = "a driver rewrites a FunctionGraph(inputs, outputs)"
             raise ForeignObjectError(f"{what}, not {describe(fgraph)}")
+        if trace is not None and trace not in fgraph.features:
+            fgraph.attach_feature(trace)
+            try:
+                return self.rewrite(fgraph, None, within)
+            finally:
+                fgraph.remove_feature(trace)
         result = Result(self.name, nodes_before=len(fgraph), within=within)
         merged = fgraph.merged
         start = perf_counter()
-        if trace is not None:
-            trace.begin(self.name, fgraph)
+        for feature in fgraph.features:
+            feature.on_begin(fgraph, self)
         try:
             with paused_collector():
-                self.run(fgraph, trace, result)
+                self.run(fgraph, result)
         except BaseException as error:
             if result.stopped not in (StopReason.BUDGET, StopReason.LOOP):
                 result.stopped = StopReason.FAILED
@@ -109,8 +116,8 @@ class GraphRewriter:
             result.seconds = perf_counter() - start
             result.nodes_after = len(fgraph)
             result.merged = fgraph.merged - merged
-            if trace is not None:
-                trace.end(result, fgraph)
+            for feature in fgraph.features:
+                feature.on_end(fgraph, result)
         return result
 
     apply = rewrite
@@ -119,12 +126,11 @@ class GraphRewriter:
         """Whether there is nothing here that this is for: it is left out, and reports nothing."""
         return False
 
-    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
         """Do the work and note it in `result`."""
         if type(self).apply is GraphRewriter.apply:
             raise MethodNotDefined(
-                f"{type(self).__name__} defines neither run(fgraph, trace, result) nor "
-                "apply(fgraph)"
+                f"{type(self).__name__} defines neither run(fgraph, result) nor apply(fgraph)"
             )
         require = getattr(self, "add_requirements", None)
         if require is not None:
@@ -142,12 +148,12 @@ class SequentialOptimizer(GraphRewriter):
         super().__init__(name)
         self.parts = tuple(parts)
 
-    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
         for part in self.parts:
             if part.idle(fgraph):
                 continue
             try:
-                result.parts.append(part.rewrite(fgraph, trace, result.within))
+                result.parts.append(part.rewrite(fgraph, None, result.within))
             except RewriteEngineError as error:
                 result.parts.append(error.result)
                 result.stopped = error.result.stopped
@@ -170,13 +176,13 @@ class Fixpoint(GraphRewriter):
         self.part = part
         self.budget = RunBudget.of(budget)
 
-    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
         account = Account(result, self.budget, fgraph, result.within, turns=True)
-        before = WayBack(fgraph, result, trace)
+        before = WayBack(fgraph, result)
         try:
             before.open()
             before.take()
-            self.turns(fgraph, trace, result, account)
+            self.turns(fgraph, result, account)
         except RuleLoopError as error:
             if error.result is not None and result.parts[-1:] != [error.result]:
                 result.parts.append(error.result)
@@ -193,13 +199,11 @@ class Fixpoint(GraphRewriter):
         finally:
             before.close()
 
-    def turns(
-        self, fgraph: FunctionGraph, trace: Trace | None, result: Result, account: Account
-    ) -> None:
+    def turns(self, fgraph: FunctionGraph, result: Result, account: Account) -> None:
         """Turn after turn; what is used up is noticed in them, at the rule that does it."""
         used_up = (StopReason.BUDGET, StopReason.LOOP)
         while True:
-            one = self.part.rewrite(fgraph, trace, account)
+            one = self.part.rewrite(fgraph, None, account)
             result.parts.append(one)
             if account.cycle is None and one.stopped in used_up:
                 result.stopped, result.note = one.stopped, one.note
@@ -224,12 +228,12 @@ class TryOptimizer(GraphRewriter):
         super().__init__(f"try_({part.name})")
         self.part = part
 
-    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
-        before = WayBack(fgraph, result, trace)
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
+        before = WayBack(fgraph, result)
         try:
             before.open()
             before.take()
-            result.parts.append(self.part.rewrite(fgraph, trace, result.within))
+            result.parts.append(self.part.rewrite(fgraph, None, result.within))
             result.stopped = result.parts[0].stopped
         except RuleError as error:
             if result.within is not None and result.within.cycle is not None:
@@ -254,7 +258,7 @@ class MergeOptimizer(GraphRewriter):
         super().__init__(name)
         self.reorders = reorders
 
-    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
         fgraph.merging = True
         fgraph.reorders = self.reorders
         result.stopped = StopReason.PASSED

@@ -21,7 +21,6 @@ from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.run import Run
-from rewrite_engine.rewrite.trace import Trace
 
 
 class Innermost(Run):
@@ -157,8 +156,8 @@ class EquilibriumOptimizer(GraphRewriter):
         self.rules = rules if isinstance(rules, RuleSet) else RuleSet(rules)
         self.budget = RunBudget.of(budget, max_firings)
 
-    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
-        self.kind(fgraph, self.rules, self.budget, trace, result).execute()
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
+        self.kind(fgraph, self.rules, self.budget, result).execute()
 
 
 class OutermostOptimizer(EquilibriumOptimizer):

@@ -26,7 +26,7 @@ from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import Result, StopReason
-from rewrite_engine.rewrite.trace import Trace
+from rewrite_engine.rewrite.step import in_one_go, is_used
 
 VARIANTS = 4  # of one op, for what is known of its arguments; further calls get a general one
 
@@ -99,7 +99,7 @@ class Descent(GraphRewriter):
     def idle(self, fgraph: FunctionGraph) -> bool:
         return not held(fgraph)
 
-    def open(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+    def open(self, fgraph: FunctionGraph, result: Result) -> None:
         """What is done in a graph before those inside its ops."""
 
     def sites(self, fgraph: FunctionGraph) -> dict[Apply, Site]:
@@ -112,8 +112,8 @@ class Descent(GraphRewriter):
         op = call.op.clone(graph)
         return Made(op, (op, range(len(graph.inputs))))
 
-    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
-        self.open(fgraph, trace, result)
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
+        self.open(fgraph, result)
         new: dict[Call, Made] = {}
         opened: dict[Call, tuple[FunctionGraph, dict[Apply, Site]]] = {}
         places: dict[Call, str] = {}
@@ -129,12 +129,14 @@ class Descent(GraphRewriter):
                 name = str(call.op)
                 times[name] += 1
                 places[call] = name + (f" #{times[name]}" if times[name] > 1 else "")
-            with Inside(trace, places[call], result):
-                if call not in opened:
-                    graph = call.graph()
-                    self.open(graph, trace, result)
-                    opened[call] = graph, self.sites(graph)
-                graph, inner = opened[call]
+            opening = call not in opened
+            if opening:
+                opened[call] = call.graph(), {}
+            graph, inner = opened[call]
+            with Inside(fgraph, graph, places[call], result):
+                if opening:
+                    self.open(graph, result)
+                    inner.update(self.sites(graph))
                 missing = [site.call for site in inner.values() if site.call not in new]
                 stack += missing
                 if not missing:
@@ -142,11 +144,11 @@ class Descent(GraphRewriter):
                     whole = SequentialOptimizer(
                         [Exchange(inner, new, self.keeps), *self.inside], "inside"
                     )
-                    result.parts.append(whole.rewrite(graph, trace, result.within))
+                    result.parts.append(whole.rewrite(graph, None, result.within))
                     new[call] = self.made(call, graph)
         exchange = Exchange(sites, new, self.keeps)
         if not exchange.idle(fgraph):
-            result.parts.append(exchange.rewrite(fgraph, trace))
+            result.parts.append(exchange.rewrite(fgraph))
         result.stopped = StopReason.PASSED
 
 
@@ -163,15 +165,15 @@ class InnerGraphs(Descent):
         super().__init__(name)
         self.rules = rules
 
-    def open(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+    def open(self, fgraph: FunctionGraph, result: Result) -> None:
         """Put graphs in the places of the ops that are to be inlined."""
         if any([op.inline for op in held(fgraph)]):
             part = EquilibriumOptimizer(self.rules, "inline", budget=self.budget)
-            result.parts.append(part.rewrite(fgraph, trace, result.within))
+            result.parts.append(part.rewrite(fgraph, None, result.within))
 
-    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
         self.variants: dict[Any, dict[Call, Call]] = {}
-        super().run(fgraph, trace, result)
+        super().run(fgraph, result)
 
     def sites(self, fgraph: FunctionGraph) -> dict[Apply, Site]:
         found: dict[Apply, Site] = {}
@@ -248,29 +250,33 @@ class InnerFirst(Descent):
     def idle(self, fgraph: FunctionGraph) -> bool:
         return self.inside[0].idle(fgraph)
 
-    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
         (part,) = self.inside
         if held(fgraph):
-            super().run(fgraph, trace, result)
-            result.parts.append(part.rewrite(fgraph, trace, result.within))
+            super().run(fgraph, result)
+            result.parts.append(part.rewrite(fgraph, None, result.within))
         else:
-            part.run(fgraph, trace, result)
+            part.run(fgraph, result)
 
 
 class Inside:
-    """A block in which an inner graph is worked on: phases and errors name its op."""
+    """A block in which an inner graph is worked on: features of the outer one hear of it, phases
+    and errors name its op.
+    """
 
-    def __init__(self, trace: Trace | None, place: str, result: Result) -> None:
-        self.trace, self.place, self.result = trace, place, result
+    def __init__(
+        self, fgraph: FunctionGraph, inner: FunctionGraph, place: str, result: Result
+    ) -> None:
+        self.fgraph, self.inner, self.place, self.result = fgraph, inner, place, result
         self.before = len(result.parts)
 
     def __enter__(self) -> None:
-        if self.trace is not None:
-            self.trace.place = f" in {self.place}"
+        for feature in self.fgraph.features:
+            feature.on_inner(self.fgraph, self.inner, self.place)
 
     def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        if self.trace is not None:
-            self.trace.place = ""
+        for feature in self.fgraph.features:
+            feature.on_inner(self.fgraph, self.inner, None)
         if isinstance(error, RewriteEngineError):
             error.add_note(f"    in {self.place}")
         for part in self.result.parts[self.before :]:
@@ -294,7 +300,7 @@ class Exchange(GraphRewriter):
         found = [(node, self.new[site.call]) for node, site in self.sites.items()]
         return all([made.op is node.op and not any(made.told) for node, made in found])
 
-    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
         result.stopped = StopReason.PASSED
         for node, (call, ins, outs) in self.sites.items():
             made = self.new[call]
@@ -302,8 +308,8 @@ class Exchange(GraphRewriter):
                 continue
             found = list(node.outputs)
             if made.op is not node.op:
-                found = self.put(fgraph, node, made, ins, outs, trace)
-                result.count(self.rule_name)
+                result.count(self.rule_name, sum([is_used(fgraph, v) for v in node.outputs]))
+                found = self.put(fgraph, node, made, ins, outs)
             for v, known in zip(found, made.told):
                 if known and v in fgraph:
                     knowledge_of(fgraph).declare(v, known)
@@ -315,7 +321,6 @@ class Exchange(GraphRewriter):
         made: Made,
         ins: Sequence[int],
         outs: Sequence[int],
-        trace: Trace | None,
     ) -> list[Variable]:
         """Replace the outputs of one node; return what took their places."""
         inputs = [fgraph.present_inputs(node)[i] for i in ins]
@@ -325,9 +330,7 @@ class Exchange(GraphRewriter):
             new = made.op.make_node(*inputs)
         new.origin = node.origin
         pairs = list(zip([node.outputs[j] for j in outs], new.outputs, strict=True))
-        if trace is not None:
-            trace.about(node, new.outputs[0], pairs[0][0])
-        found = [fgraph.replace(old, out, self.rule_name) for old, out in pairs]
-        if trace is not None:
-            trace.fired(self.rule_name)
+        with in_one_go(fgraph, node, self.rule_name, new.outputs) as go:
+            found = [fgraph.replace(old, out, self.rule_name) for old, out in pairs]
+            go.done = True
         return found

@@ -19,7 +19,8 @@ from operator import itemgetter
 from typing import Any
 
 from rewrite_engine.graph.destroyhandler import named
-from rewrite_engine.graph.memory import Roots, memory_of, written
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.memory import Roots, memory_of
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.worklist import Worklist
@@ -27,7 +28,7 @@ from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.lastness import Paths, Search
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.step import Refusal
-from rewrite_engine.rewrite.trace import Trace
+from rewrite_engine.rewrite.trace import Trace, asked_for_tries
 
 _cannot: Any = Op.inplace_on_inputs
 
@@ -48,70 +49,58 @@ class InplaceOptimizer(GraphRewriter):
     def __init__(self, name: str = "inplace") -> None:
         super().__init__(name)
 
-    def run(self, fgraph: Any, trace: Trace | None, result: Result) -> None:
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
         if fgraph.guard is None:
             fgraph.watch()
         choice = Choice(fgraph)
         result.visits += len(fgraph)
-        alone = fgraph.owns_nodes and all(f is fgraph.guard for f in fgraph.features)
-        quick = alone and trace is None
+        tries = asked_for_tries(fgraph)
         try:
             choice.choose()
-            if trace is not None and trace.attempts:
-                self.tell(choice, trace)
+            if tries is not None:
+                self.tell(choice, tries)
         except BaseException:
             choice.leave_order()
             raise
         if fgraph.facts is not None:  # all that was known of what is exchanged
             fgraph.facts.clear()
-        if quick:
-            self.exchange(fgraph, choice)
+        if fgraph.owns_nodes:
+            fgraph.exchange(choice.claims, choice.ops, self.rule_name)
+            fgraph.guard.claim(choice.claims, choice.taken, choice.before)
         else:
             choice.leave_order()
-            self.insert(fgraph, dict(zip(choice.claims, choice.ops, strict=True)), trace)
+            self.insert(fgraph, dict(zip(choice.claims, choice.ops, strict=True)))
+        if tries is not None:
+            for node in choice.claims:
+                tries.tried(self.rule_name, node, "fired", None, 0.0)
         if choice.ops:
             result.count(self.rule_name, len(choice.ops))
         result.stopped = StopReason.PASSED
 
-    def exchange(self, fgraph: Any, choice: Choice) -> None:
-        """Give the nodes themselves their new ops: a tenth of the time that new nodes would take,
-        where nobody watches the graph, and the nodes are nobody else's.
-        """
-        fgraph.exchange(choice.claims, choice.ops, self.rule_name)
-        fgraph.guard.claim(choice.claims, choice.taken, choice.before)
-
-    def insert(self, fgraph: Any, chosen: dict[Apply, Op], trace: Trace | None) -> None:
-        """Put the versions that overwrite in the places of the others; settle the graph once."""
+    def insert(self, fgraph: FunctionGraph, chosen: dict[Apply, Op]) -> None:
+        """Put nodes in the places of those that are somebody else's; settle the graph once."""
         fgraph.worklist = Worklist()  # so that no replacement settles the graph
-        order, name = fgraph.order, self.rule_name
+        order = fgraph.order
         try:
             for node in sorted(chosen, key=order.level.__getitem__):
-                level = order.level[node]
-                types = tuple([v.type for v in node.outputs])
+                level, types = order.level[node], tuple([v.type for v in node.outputs])
                 new = build_node(chosen[node], fgraph.present_inputs(node), types, node.origin)
-                if trace is not None:
-                    o = written(new.op)
-                    trace.about(node, new.outputs[o], node.outputs[o])
                 for old, out in zip(node.outputs, new.outputs, strict=True):
-                    fgraph.replace(old, out, name)
+                    fgraph.replace(old, out, self.rule_name)
                 order.place(new, level)
-                if trace is not None:
-                    trace.fired(name)
-                    if trace.attempts:
-                        trace.tried(name, node, "fired", None, 0.0)
         finally:
             fgraph.worklist = None
             fgraph.flush()
 
-    def tell(self, choice: Choice, trace: Trace) -> None:
+    def tell(self, choice: Choice, tries: Trace) -> None:
         """Report to a trace of attempts which ops could work in place and may not, and why."""
         for node in choice.fgraph.toposort():
             if choice.versions.rows(node) is None or node in choice.claims:
                 continue
-            trace.visit(choice.fgraph, node, (self.rule_name,))
+            tries.visit(choice.fgraph, node, (self.rule_name,))
             for i in range(len(node.inputs)):
                 why = Refusal(choice.reason(node, i), "DestroyHandler")
-                trace.tried(self.rule_name, node, "refused", why, 0.0)
+                tries.tried(self.rule_name, node, "refused", why, 0.0)
 
 
 class Versions:
@@ -152,7 +141,7 @@ class Choice:
     or not.
     """
 
-    def __init__(self, fgraph: Any) -> None:
+    def __init__(self, fgraph: FunctionGraph) -> None:
         fgraph.flush()
         self.fgraph, self.guard, self.order = fgraph, fgraph.guard, fgraph.order
         self.claims: dict[Apply, Roots] = {}

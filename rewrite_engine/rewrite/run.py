@@ -25,8 +25,8 @@ from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop import Lineage
 from rewrite_engine.rewrite.loop.cycle import Stop, text_of
 from rewrite_engine.rewrite.result import Result, RuleStats, StopReason, Trial, WayBack
-from rewrite_engine.rewrite.step import Derived, Refusal, Validator, fail, fire, made_by, put
-from rewrite_engine.rewrite.trace import Trace
+from rewrite_engine.rewrite.step import Derived, Refusal, Validator, fail, made_by, put
+from rewrite_engine.rewrite.trace import asked_for_tries
 
 
 class Run(Worklist):
@@ -36,19 +36,18 @@ class Run(Worklist):
     """
 
     def __init__(
-        self, fgraph: FunctionGraph, rules: RuleSet, budget: RunBudget, trace: Trace | None,
-        result: Result,
-    ) -> None:  # fmt: skip
+        self, fgraph: FunctionGraph, rules: RuleSet, budget: RunBudget, result: Result
+    ) -> None:
         super().__init__()
         self.fgraph, self.dispatch = fgraph, rules.dispatch
-        self.trace, self.result, self.tally = trace, result, result.tally
-        self.tries = trace if getattr(trace, "attempts", False) else None
-        self.frees = trace is None and fgraph.owns_nodes and not fgraph.features
+        self.result, self.tally = result, result.tally
+        self.tries = asked_for_tries(fgraph)
+        self.frees = fgraph.owns_nodes and not fgraph.features
         self.level: dict[Apply, int] = fgraph.order.level
         self.hit = False
         self.validator = Validator(fgraph) if fgraph.on_validate else None
         self.account = Account(result, budget, fgraph, result.within)
-        self.before = WayBack(fgraph, result, trace)
+        self.before = WayBack(fgraph, result)
         self.reason: Any = None  # why the last match was not put in
         self.kept: set[tuple[Apply, Rule]] = set()  # nodes still there after a rule replaced them
 
@@ -186,9 +185,7 @@ class Run(Worklist):
         alike = len(node.outputs) == 1 and getattr(new, "type", None) is old.type
         if alike and self.validator is None:
             try:
-                if self.trace is None:
-                    return self.fgraph.replace(old, new, rule) is not old
-                return fire(self.fgraph, node, old, rule, new, self.trace)
+                return self.fgraph.replace(old, new, rule) is not old
             except Unguarded:
                 self.guard()
         if new.__class__ is Unknown:  # it says why it proposes nothing
@@ -222,12 +219,12 @@ class Run(Worklist):
                 self.tally[rule.name].seconds -= took
 
     def checked(self, node: Apply, rule: Rule, new: Any) -> bool:
-        """Make a replacement that needs care: under a trace, with features that may refuse, of
-        several outputs, of another type.
+        """Make a replacement that needs care: with features that may refuse, of several outputs,
+        of another type.
         """
         if self.validator is None:
-            return put(self.fgraph, node, rule, new, self.trace)
-        return self.validator.put(node, rule, new, self.trace)
+            return put(self.fgraph, node, rule, new)
+        return self.validator.put(node, rule, new)
 
     def guard(self) -> None:
         """Something will be overwritten from here on: watch over it, and let nothing go."""

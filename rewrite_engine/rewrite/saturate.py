@@ -29,7 +29,6 @@ from rewrite_engine.rewrite.egraph.explore import Explorer, Limits
 from rewrite_engine.rewrite.egraph.extract import Choice, Extractor
 from rewrite_engine.rewrite.egraph.replay import Replay
 from rewrite_engine.rewrite.result import Result, StopReason
-from rewrite_engine.rewrite.trace import Trace
 
 #: what a replacement that turns out to be impossible raises
 IMPOSSIBLE = (CycleError, TypeMismatchError)
@@ -75,8 +74,8 @@ class SaturationOptimizer(GraphRewriter):
         self.node_budget = node_budget
         self.seconds = seconds
 
-    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
-        Saturation(self, fgraph, trace, result).run()
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
+        Saturation(self, fgraph, result).run()
 
 
 def directions(rules: Iterable[Rule]) -> tuple[DataRule, ...]:
@@ -177,12 +176,10 @@ class Saturation:
         self,
         driver: SaturationOptimizer,
         fgraph: FunctionGraph,
-        trace: Trace | None,
         result: Result,
     ) -> None:
         self.driver = driver
         self.fgraph = fgraph
-        self.trace = trace
         self.result = result
         #: parts in which nothing more was found -> why the search stopped
         self.settled: dict[frozenset[Apply], StopReason] = {}
@@ -234,13 +231,12 @@ class Saturation:
 
     def _replay(self, region: Region, choice: Choice) -> None:
         """Do the steps; if the graph does not get cheaper by them after all, take them back."""
-        fgraph, trace = self.fgraph, self.trace
+        fgraph, marks = self.fgraph, self.fgraph.marks()
         history, balance = History(), Balance(self.driver.cost)
         fgraph.flush()
         fgraph.attach_feature(history)
         fgraph.attach_feature(balance)
-        start, told = history.checkpoint(), (0, 0) if trace is None else trace.mark()
-        replay = Replay(fgraph, region.egraph, choice, trace)
+        replay = Replay(fgraph, region.egraph, choice)
         worse = True
         try:
             replay.go([(v, region.enode[v]) for v in region.outputs], region.roots)
@@ -250,9 +246,8 @@ class Saturation:
         finally:
             fgraph.remove_feature(balance)
             if worse:
-                history.revert(fgraph, start)
-                if trace is not None:
-                    trace.take_back(told, self.driver.name, DEARER)
+                history.revert(fgraph)
+                fgraph.take_back(marks, self.driver.name, DEARER)
             fgraph.remove_feature(history)
         if not worse:
             for name, n in replay.fired.items():

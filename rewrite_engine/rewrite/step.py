@@ -24,13 +24,18 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.history import History
+from rewrite_engine.graph.history import TYPE, History
 from rewrite_engine.graph.memory import Unguarded
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import UNDONE
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.fact import Unknown
-from rewrite_engine.rewrite.trace import Trace, brief
+from rewrite_engine.terms.print import brief
+
+AWAY = (
+    "replaces other things than the term that it was applied to, which the graph does not have yet "
+    "(in {})"
+)
 
 
 class RuleWarning(UserWarning):
@@ -64,17 +69,40 @@ class Derived:
         self.steps = steps
 
 
-def put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any, trace: Trace | None) -> bool:
+def put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
     """Check what a rule returned and put it in; True if the graph changed. Raises `Refusal`, and
     errors that say what is wrong with it; the graph is then as before.
     """
     if result is None or result is False or result.__class__ is Unknown:
         return False
     if isinstance(result, Variable):
-        return fire(fgraph, node, default_of(node, rule), rule, result, trace)
-    if isinstance(result, Derived):
-        return put_derived(fgraph, node, rule, result, trace)
-    return fire_all(fgraph, node, rule, result, trace)
+        return fire(fgraph, default_of(node, rule), rule, result)
+    with in_one_go(fgraph, node, rule, result) as go:
+        if isinstance(result, Derived):
+            inner, new = result.steps[-1]
+            if len(result.steps) > 1 and not isinstance(new, Variable):
+                raise inner.error(PatternError, AWAY.format(rule.name))
+            go.done = put(fgraph, node, inner, new)
+        else:
+            go.done = fire_all(fgraph, node, rule, result)
+    return go.done
+
+
+class in_one_go:  # noqa: N801  (used as a function)
+    """A block in which what a rule returned for a node is put in. done: whether it stays."""
+
+    def __init__(self, fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> None:
+        self.fgraph, self.done = fgraph, False
+        self.about = node, rule, result
+
+    def __enter__(self) -> in_one_go:
+        for tell in self.fgraph.on_apply:
+            tell(self.fgraph, *self.about)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for tell in self.fgraph.on_applied:
+            tell(self.fgraph, self.done)
 
 
 def default_of(node: Apply, rule: Any) -> Variable:
@@ -88,56 +116,13 @@ def default_of(node: Apply, rule: Any) -> Variable:
     return found
 
 
-def fire(
-    fgraph: FunctionGraph, node: Apply, old: Variable, rule: Any, new: Variable, trace: Trace | None
-) -> bool:
+def fire(fgraph: FunctionGraph, old: Variable, rule: Any, new: Variable) -> bool:
     """Replace one output; False if that changes nothing."""
     if new is old or not is_used(fgraph, old):
         return False
     if new.type is not old.type:
         check_type(rule, old, new)
-    if trace is None:
-        return fgraph.replace(old, new, rule) is not old
-    trace.about(node, new, old)
-    own = fgraph.replace(old, new, rule)
-    if own is old:
-        return False
-    trace.fired(rule, own)
-    return True
-
-
-def put_derived(
-    fgraph: FunctionGraph, node: Apply, rule: Any, result: Derived, trace: Trace | None
-) -> bool:
-    """Put in what the last step of a strategy made; a trace is told of every step."""
-    inner, new = result.steps[-1]
-    if len(result.steps) > 1 and not isinstance(new, Variable):
-        raise inner.error(
-            PatternError,
-            f"replaces other things than the term that it was applied to, which the graph does not "
-            f"have yet (in {rule.name})",
-        )
-    if trace is None:
-        return put(fgraph, node, inner, new, None)
-    told, own, old = trace.count, None, None
-    trace.begin_steps(rule.name)
-    try:
-        if len(result.steps) == 1:
-            return put(fgraph, node, inner, new, trace)
-        before: Any = (old := default_of(node, rule))
-        for step, made in result.steps[:-1]:
-            trace.about(before.owner, made, before)
-            trace.fired(step)
-            before = made
-        trace.about(before.owner, new, before)
-        own = fgraph.replace(old, new, inner)
-        if own is not old:
-            trace.fired(inner, own)
-        return own is not old
-    finally:
-        if len(result.steps) > 1 and (own is None or own is old):
-            trace.forget(told)
-        trace.end_steps()
+    return fgraph.replace(old, new, rule) is not old
 
 
 def look_out(fgraph: FunctionGraph, terms: Iterable[Variable]) -> None:
@@ -163,9 +148,7 @@ def is_used(fgraph: FunctionGraph, v: Variable) -> bool:
     return bool(fgraph.clients.get(v)) or v in fgraph.out_uses
 
 
-def fire_all(
-    fgraph: FunctionGraph, node: Apply, rule: Any, result: Any, trace: Trace | None
-) -> bool:
+def fire_all(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
     """Replace the outputs of a node by a list (None: not used), or whatever a mapping says."""
     if isinstance(result, Mapping):
         pairs = [(old, new) for old, new in result.items() if isinstance(old, Variable)]
@@ -182,16 +165,7 @@ def fire_all(
             raise rule.error(PatternError, f"proposes {new!r} for {old!r}, which is not a variable")
         check_type(rule, old, new)
     look_out(fgraph, [new for _, new in todo])
-    if trace is None:
-        return any([fire(fgraph, node, old, rule, new, None) for old, new in todo])
-    alone = not trace.together
-    if alone:
-        trace.begin_steps(None)
-    try:
-        return any([fire(fgraph, node, old, rule, new, trace) for old, new in todo])
-    finally:
-        if alone:
-            trace.end_steps()
+    return any([fire(fgraph, old, rule, new) for old, new in todo])
 
 
 class Validator:
@@ -216,7 +190,7 @@ class Validator:
         """The run is over."""
         self.fgraph.remove_feature(self.history)
 
-    def put(self, node: Apply, rule: Any, result: Any, trace: Trace | None) -> bool:
+    def put(self, node: Apply, rule: Any, result: Any) -> bool:
         """Like the function `put`; raises `Refusal` also where a feature refuses."""
         known = self.refused.get((node, rule))
         if known is not None and all(map(is_, known[0], node.inputs)):
@@ -226,23 +200,22 @@ class Validator:
         fresh = fgraph.worklist.fresh
         fgraph.flush()
         del self.history.log[:]
-        before, told = len(fresh), 0 if trace is None else trace.count
-        changed = valid = False
-        try:
-            changed = put(fgraph, node, rule, result, trace)
-            self._ask(fresh[before:])
-            valid = True
-        except (Refusal, InconsistencyError) as no:
-            if getattr(no, "feature", self) is not None:
-                self.refused[node, rule] = inputs, no
-            raise
-        finally:
-            if not valid and trace is not None:
-                trace.forget(told)
-            if changed and not valid:
-                made = made_by(result)
-                old = default_of(node, rule) if isinstance(made, Variable) else None
-                self._take_back(old, made, fresh[before:])
+        before = len(fresh)
+        changed = False
+        with in_one_go(fgraph, node, rule, result) as go:
+            try:
+                changed = put(fgraph, node, rule, result)
+                self._ask(fresh[before:])
+                go.done = True
+            except (Refusal, InconsistencyError) as no:
+                if getattr(no, "feature", self) is not None:
+                    self.refused[node, rule] = inputs, no
+                raise
+            finally:
+                if changed and not go.done:
+                    made = made_by(result)
+                    old = default_of(node, rule) if isinstance(made, Variable) else None
+                    self._take_back(old, made, fresh[before:])
         return changed
 
     def _ask(self, new: Iterable[Apply]) -> None:
@@ -272,7 +245,7 @@ class Validator:
             owner in new
             and result in fgraph.clients
             and result.type is old.type
-            and not any(isinstance(what, Variable) for what, _, _ in self.history.log)
+            and not any(kind == TYPE for kind, *_ in self.history.log)
         )
         if simple:
             fgraph.replace(result, old, UNDONE)

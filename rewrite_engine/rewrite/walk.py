@@ -13,7 +13,6 @@ from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.run import Run
-from rewrite_engine.rewrite.trace import Trace
 
 
 class WalkingOptimizer(GraphRewriter):
@@ -37,8 +36,8 @@ class WalkingOptimizer(GraphRewriter):
         self.order = order
         self.budget = RunBudget.of(budget)
 
-    def run(self, fgraph: FunctionGraph, trace: Trace | None, result: Result) -> None:
-        Walk(self.order == "out_to_in", fgraph, self.rules, self.budget, trace, result).execute()
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
+        Walk(self.order == "out_to_in", fgraph, self.rules, self.budget, result).execute()
 
 
 class Walk(Run):

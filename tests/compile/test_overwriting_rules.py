@@ -275,7 +275,7 @@ def test_a_graph_made_by_hand() -> None:
 
 def test_a_driver_of_ones_own() -> None:
     class Mine(GraphRewriter):
-        def run(self, fgraph: Any, trace: Any, result: Any) -> None:
+        def run(self, fgraph: Any, result: Any) -> None:
             for node in fgraph.toposort():
                 if node.op is pt.exp:
                     fgraph.replace(node.outputs[0], fast(node.inputs[0]), "mine")

@@ -61,7 +61,7 @@ class Mirror(Feature):
         assert inputs[i] is old
         self.inputs[node] = (*inputs[:i], new, *inputs[i + 1 :])
 
-    def on_restore(self, fgraph: FunctionGraph) -> None:
+    def on_restore(self, fgraph: FunctionGraph, before: Any, after: Any) -> None:
         assert set(self.inputs) == set(fgraph.apply_nodes)
         self.on_attach(fgraph)
 

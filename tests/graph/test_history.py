@@ -159,7 +159,7 @@ def test_other_features_hear_of_nodes_that_leave_and_come() -> None:
         def on_prune(self, fgraph: Any, node: Any, reason: Any) -> None:
             heard.append(("out", str(node.op), reason))
 
-        def on_restore(self, fgraph: Any) -> None:
+        def on_restore(self, fgraph: Any, before: Any, after: Any) -> None:
             heard.append("restore")
 
     fgraph, history = graph(exp(sin(x)))

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from rewrite_engine.errors import CycleError
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.history import History
+from rewrite_engine.graph.history import FullHistory, History
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import equal_computations, substitute
-from rewrite_engine.graph.stepping import FullHistory
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rewrite.walk import WalkingOptimizer

@@ -44,7 +44,7 @@ def test_one_after_the_other() -> None:
 
 def test_a_budget_shows_in_the_whole() -> None:
     class Stops(GraphRewriter):
-        def run(self, fgraph: Any, trace: Any, result: Result) -> None:
+        def run(self, fgraph: Any, result: Result) -> None:
             result.stopped = StopReason.BUDGET
 
     result = SequentialOptimizer([Stops("a")]).rewrite(FunctionGraph([x], [x]))

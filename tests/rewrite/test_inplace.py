@@ -246,7 +246,6 @@ def overwritten(graph: FunctionGraph) -> list[str]:
 @settings(max_examples=60)
 @over(programs(), st.sampled_from([(), (0,)]))
 def test_watched_or_not_the_graph_is_the_same(outputs: Any, mutable: Any) -> None:
-    """Nodes that nobody watches are given other ops; others are replaced."""
     graphs = []
     for trace in (None, Trace()):
         graph = FunctionGraph([x, y], outputs)

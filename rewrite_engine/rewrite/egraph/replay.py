@@ -16,7 +16,7 @@ from rewrite_engine.rewrite.egraph import EGraph, output_of
 from rewrite_engine.rewrite.egraph.explanation import ProofStep, explained, within
 from rewrite_engine.rewrite.egraph.extract import Choice
 from rewrite_engine.rewrite.step import is_used
-from rewrite_engine.rewrite.trace import Trace
+from rewrite_engine.rewrite.trace import asked_for_tries
 
 DONE = Diagnosis(True)
 
@@ -24,13 +24,11 @@ DONE = Diagnosis(True)
 class Replay:
     """Brings one graph to the chosen terms. fired: how often each rule fired."""
 
-    def __init__(
-        self, fgraph: FunctionGraph, egraph: EGraph, choice: Choice, trace: Trace | None
-    ) -> None:
+    def __init__(self, fgraph: FunctionGraph, egraph: EGraph, choice: Choice) -> None:
         self.fgraph = fgraph
         self.egraph = egraph
         self.choice = choice
-        self.trace = trace
+        self.tries = asked_for_tries(fgraph)
         self.fired: dict[str, int] = {}
         self.anchor: dict[int, int] = {}  # e-class -> the e-node that the graph has for it
         self.now: dict[int, Variable] = {}  # e-node -> the graph's variable that took its place
@@ -88,20 +86,16 @@ class Replay:
     def _fire(self, old: Variable, step: ProofStep) -> Variable:
         """Put the term that a step led to in the place of `old`; the graph's variable for it."""
         new = self._made(step.whole)
-        fgraph, trace, node = self.fgraph, self.trace, old.owner
+        fgraph, tries, node = self.fgraph, self.tries, old.owner
         if new is old:
             return old
-        if trace is not None:
-            if trace.attempts:
-                trace.visit(fgraph, node, ())  # type: ignore[arg-type]
-            trace.about(node, new, old)  # type: ignore[arg-type]
+        if tries is not None:
+            tries.visit(fgraph, node, ())  # type: ignore[arg-type]
         own: Variable = fgraph.replace(old, new, step.rule)
         if own is old:
             return old
-        if trace is not None:
-            trace.fired(step.rule, own)
-            if trace.attempts:  # the rule may have been used inside of the node's term
-                trace.tried(step.rule, node, "fired", DONE, 0.0)  # type: ignore[arg-type]
+        if tries is not None:  # the rule may have been used inside of the node's term
+            tries.tried(step.rule, node, "fired", DONE, 0.0)  # type: ignore[arg-type]
         self.fired[step.rule.name] = self.fired.get(step.rule.name, 0) + 1
         return own
 

@@ -1,4 +1,4 @@
-"""`Trace`: what happened to a graph. Drivers report to it; without one they report nothing.
+"""`Trace`: what happened to a graph that it is attached to, whoever changed it.
 
 A firing is kept as references; with `terms=True` also as text, taken at once, since nodes change
 later. With `attempts=True` every try is kept too, also of rules that an index ruled out
@@ -15,9 +15,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.origin import origin_line
+from rewrite_engine.graph.memory import written
+from rewrite_engine.graph.node import Apply, Variable, build_node
+from rewrite_engine.graph.origin import UNDONE, origin_line
 from rewrite_engine.rewrite.result import Result
 from rewrite_engine.rewrite.trace.places import Past, Place, addresses, made
 from rewrite_engine.terms.print import brief as brief
@@ -31,24 +33,24 @@ class Firing:
     """One application of a rule. `before` and `after` are text if the trace takes terms, else
     variables.
 
-    seconds: since the trace began. origin: the user's line (with terms). graph: which of those that
-    the trace saw. node: where the rule was applied. makes: the nodes of the new term that the graph
-    did not have. at: how many changes of the graph the trace had noted. part: 0 for the first of
+    graph: which of those that the trace saw. node: where the rule was applied. makes: the nodes of
+    the new term that the graph did not have. at: how many changes of the graph the trace had noted.
+    seconds: since the trace began. origin: the user's line (with terms). part: 0 for the first of
     those that were done in one go, as a strategy does. depth: how deep the text goes. strategy: the
     name of the strategy that applied the rule, if one did.
     """
 
-    number: int
-    phase: str
     rule: Any
     before: Any
     after: Any
-    seconds: float
-    origin: tuple[str, int] | None
+    phase: str
     graph: int
-    node: Apply
+    node: Any
     makes: Sequence[Apply]
     at: int = 0
+    number: int = 0
+    seconds: float = 0.0
+    origin: tuple[str, int] | None = None
     part: int = 0
     depth: int | None = None
     strategy: str | None = None
@@ -59,8 +61,25 @@ class Firing:
         return str(getattr(self.rule, "name", self.rule))
 
 
-class Trace:
-    """Records firings in a ring buffer of `size` entries (None: all of them).
+#: numbers of the last firing and of the last try
+Mark = tuple[int, int]
+
+
+class Go:
+    """What is done in one go, since a rule or strategy made something of a node.
+
+    count: the number of the last firing before it. steps: those of a strategy that come before what
+    is put in. part: how many firings it has until now.
+    """
+
+    def __init__(self, node: Apply, count: int, strategy: str | None, steps: Sequence[Any]) -> None:
+        self.node, self.count, self.strategy, self.steps = node, count, strategy, steps
+        self.part, self.depth = 0, 1
+
+
+class Trace(Feature):
+    """Records firings in a ring buffer of `size` entries (None: all of them): each replacement, by
+    its reason. Drivers attach it to their graph where it is given to them.
 
     terms: note the terms before and after as text, `depth` levels deep. attempts: record every try
     of a rule too, in `tries` (another buffer of that size); this asks the interpreter why a rule
@@ -89,7 +108,6 @@ class Trace:
         self.attempts = attempts
         self.phase = ""
         self.place = ""  # of an inner graph that is worked on: " in f"
-        self.strategy: str | None = None  # that is at work
         self.phases: list[Result] = []
         self.count = 0
         self.tried_count = 0
@@ -97,81 +115,132 @@ class Trace:
         self.graph = 0  # the number of the present one
         self.past: Past | None = None  # of the present graph
         self.pasts: dict[int, Past] = {}
-        self.together = False  # whether what fires now is done in one go,
-        self.part = 0  # and the number of steps of it so far
-        self._depth = 0
-        self._before: Any = None
+        self.marks: list[Mark] = []  # where the drivers began that are at work
+        self.go: Go | None = None  # what is done in one go just now
+        self._before: list[Firing] = []  # what is about to fire
         self._visited: tuple[Any, Apply, str] | None = None
         self._inner: list[Attempt] = []  # tries in the strategy that is being tried
 
-    def begin(self, phase: str, fgraph: FunctionGraph | None = None) -> None:
-        """A phase begins on a graph (on another one than before, perhaps), or a part of it."""
-        self.phase = phase + self.place
-        self._depth += 1
-        if fgraph is None:
+    # --- what graphs and drivers tell ------------------------------------------------------------
+
+    def on_begin(self, fgraph: FunctionGraph, driver: Any) -> None:
+        self.phase = driver.name + self.place
+        self.marks.append(self.mark())
+        self._turn_to(fgraph)
+
+    def _turn_to(self, fgraph: FunctionGraph) -> None:
+        """What happens from here on happens to this graph."""
+        if self.past is not None and self.past.fgraph is fgraph:
+            if self.size is not None:
+                fgraph.attach_feature(self.past)
             return
-        if self.past is None or self.past.fgraph is not fgraph:
-            if self.past is not None:  # what happens to that graph from here on is another story
-                self.past.fgraph.remove_feature(self.past)
-            self.graph += 1
-            self.past = self.pasts[self.graph] = Past(fgraph, self.graph)
+        if self.past is not None:  # what happens to that graph from here on is another matter
+            self.past.fgraph.remove_feature(self.past)
+        self.graph += 1
+        self.past = self.pasts[self.graph] = Past(fgraph, listens=self.size is not None)
         if self.size is not None:
             fgraph.attach_feature(self.past)
 
-    def end(self, result: Result, fgraph: FunctionGraph | None = None) -> None:
-        """A phase is over; one that consists of others adds nothing to `phases`."""
-        self._depth -= 1
+    def on_end(self, fgraph: FunctionGraph, result: Result) -> None:
+        self.marks.pop()
         self._inner.clear()  # (those that were made for an error message)
-        if not self._depth and fgraph is not None and self.past is not None:
-            fgraph.remove_feature(self.past)  # (it is there if the trace has a size)
-        if not result.parts:
+        if not result.parts:  # one that consists of others adds nothing
             self.phases.append(result)
 
-    # --- firings ---------------------------------------------------------------------------------
+    def on_detach(self, fgraph: FunctionGraph) -> None:
+        if self.past is not None and self.past.fgraph is fgraph:
+            fgraph.remove_feature(self.past)
 
-    def begin_steps(self, strategy: str | None) -> None:
-        """Several steps are about to be taken in one go, by a strategy or by one rule."""
-        self.strategy, self.together, self.part = strategy, True, 0
+    def on_inner(self, fgraph: FunctionGraph, inner: FunctionGraph, place: str | None) -> None:
+        self.place = f" in {place}" if place else ""
+        if place:
+            inner.attach_feature(self)
+        else:
+            inner.remove_feature(self)
 
-    def end_steps(self) -> None:
-        """They were taken."""
-        self.strategy, self.together, self.part = None, False, 0
+    def on_apply(self, fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> None:
+        if self.go is not None:
+            self.go.depth += 1
+            return
+        steps = getattr(result, "steps", None)
+        self.go = Go(node, self.count, None if steps is None else rule.name, (steps or ())[:-1])
 
-    def about(self, node: Apply, new: Any, old: Variable | None = None) -> None:
-        """A rule is about to replace an output of a node (the first one): note the terms while they
-        are there.
-        """
-        if old is None and node.outputs:
-            old = node.outputs[0]
+    def on_applied(self, fgraph: FunctionGraph, done: bool) -> None:
+        go = self.go
+        assert go is not None
+        go.depth -= 1
+        if not go.depth:
+            self.go = None
+            if not done:
+                self.forget(go.count)
+
+    def on_replace(self, fgraph: FunctionGraph, old: Variable, new: Variable, reason: Any) -> None:
+        """Note the terms while they are there."""
+        if reason is UNDONE:
+            return
+        if self.past is None or self.past.fgraph is not fgraph:
+            self._turn_to(fgraph)
+        self._before.clear()
+        go = self.go
+        if go is None or go.steps:
+            for rule, made in () if go is None else go.steps:
+                self._announce(old.owner, rule, old, made)
+                old = made
+            self._announce(old.owner, reason, old, new)
+        else:
+            self._announce(go.node, reason, old, new)
+
+    def _announce(self, node: Apply | None, rule: Any, old: Variable, new: Variable) -> Firing:
+        """A rule is about to replace `old`, which it got from a node."""
         past = self.past
-        makes: Sequence[Apply] = ()
-        if past is None:
-            at = 0
-        else:
-            if new not in past.known:
-                makes = made(past.known, new)
-            at = past.start + len(past.log)
-        if self.terms and old is not None:
-            texts = self.text(old), self.text(new)
-            self._before = node, *texts, origin_line(node.origin), makes, at
-        else:
-            self._before = node, old, new, None, makes, at
+        assert past is not None
+        makes = () if new in past.known else made(past.known, new)
+        firing = self.about(Firing(rule, old, new, self.phase, self.graph, node, makes, past.end))
+        self._before.append(firing)
+        return firing
 
-    def fired(self, rule: Any, own: Variable | None = None) -> None:
-        """The replacement that was announced by `about` took place; `own` is the graph's variable
-        for the new term.
-        """
-        node, before, after, origin, makes, at = self._before
-        self.count += 1
-        self._keep(
-            Firing(
-                self.count, self.phase, rule, before, after, perf_counter() - self.started, origin,
-                self.graph, node, makes, at, self.part, self.depth if self.terms else None,
-                self.strategy,
-            )
-        )  # fmt: skip
-        if self.together:
-            self.part += 1
+    def about(self, firing: Firing) -> Firing:
+        """Note the terms of what is about to fire."""
+        if self.terms:
+            firing.before, firing.after = self.text(firing.before), self.text(firing.after)
+            firing.depth = self.depth
+            firing.origin = origin_line(firing.node.origin) if firing.node is not None else None
+        return firing
+
+    def told(self, firing: Firing, own: Variable) -> Firing:
+        """What is kept of what fires now; `own` takes the place of what was replaced."""
+        return firing
+
+    def on_redirect(
+        self,
+        fgraph: FunctionGraph,
+        old: Variable,
+        new: Variable,
+        clients: Sequence[Apply],
+        reason: Any,
+    ) -> None:
+        """What was about to happen takes place."""
+        if self._before and self._before[-1].rule is reason:
+            self._fired(new)
+
+    def _fired(self, own: Variable) -> None:
+        go, seconds = self.go, perf_counter() - self.started
+        for firing in self._before:
+            self.count += 1
+            firing.number, firing.seconds = self.count, seconds
+            if go is not None:
+                firing.part, firing.strategy = go.part, go.strategy
+                go.part += 1
+            self._keep(self.told(firing, own))
+        self._before.clear()
+
+    def on_exchange(self, fgraph: FunctionGraph, node: Apply, op: Any, reason: Any) -> None:
+        types = tuple([v.type for v in node.outputs])
+        was, new = [build_node(o, node.inputs, types, node.origin) for o in (node.op, op)]
+        o = written(op)
+        self._before.clear()
+        self._announce(node, reason, was.outputs[o], new.outputs[o]).makes = ()
+        self._fired(node.outputs[o])
 
     def _push(self, firing: Firing) -> None:
         """Keep an entry of a trace with a size; the oldest one leaves."""
@@ -182,17 +251,15 @@ class Trace:
         graph, oldest = records.popleft().graph, records[0]
         if graph != oldest.graph:
             self.pasts.pop(graph, None)
-        elif firing.at >= self.past.due:  # type: ignore[union-attr]
+        else:
             self.pasts[graph].turn(oldest.at)
 
-    def mark(self) -> tuple[int, int]:
-        """The present state, for `take_back`."""
+    def mark(self) -> Mark:
         return self.count, self.tried_count
 
-    def take_back(self, mark: tuple[int, int], by: str, why: str) -> None:
-        """The graph was put back to where it was at a mark: what fired since then leaves the
-        record, and the tries say who took it back, and why. (What had left to make room does not
-        come back.)
+    def on_take_back(self, fgraph: FunctionGraph, mark: Mark, by: str, why: str) -> None:
+        """What fired since then leaves the record, and the tries say who took it back, and why.
+        (What had left to make room does not come back.)
         """
         self.forget(mark[0])
         self._close(self._inner)
@@ -296,7 +363,7 @@ class Trace:
             raise LookupError(f"nothing is kept of a graph {wanted}: there are {[*self.pasts]}")
         first = next((f for f in self.records if f.graph == wanted and not f.part), None)
         then = past.end if first is None else first.at
-        return past.at(then if past.turned else 0).copy()[0]
+        return past.copy(then if past.turned else 0)[0]
 
     def addresses(self) -> dict[int, Place]:
         """Where each firing that is kept took place (`places.py`), by its number."""
@@ -322,3 +389,8 @@ class Trace:
 
     def __len__(self) -> int:
         return self.count
+
+
+def asked_for_tries(fgraph: FunctionGraph) -> Trace | None:
+    """The trace of a graph that wants to know of every try, if there is one."""
+    return next((f for f in fgraph.features if isinstance(f, Trace) and f.attempts), None)
