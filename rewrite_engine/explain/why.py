@@ -15,7 +15,9 @@ from rewrite_engine.explain.diagnosis import WhyNot, why_not
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.term import term_text
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.inner import Structure, held, in_one_order, inner_ops
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.origin import in_order
 from rewrite_engine.match.equation import DirectedRule, Equation
 from rewrite_engine.match.outline import tracks
 from rewrite_engine.match.query import Query
@@ -48,8 +50,13 @@ class Derivation:
 
 def derivation(record: FunctionRecord, node: Apply) -> Derivation:
     """Collect the firings that made a node: the one that put it there, those that made what that
-    one replaced, …
+    one replaced, … In a graph inside an op, those whose origin its own is made of.
     """
+    if node not in record.after:
+        behind = {id(origin) for origin in in_order([_recorded(record, node).origin])}
+        makers = [step.new.owner for step in record.steps]
+        there = [maker is not None and id(maker.origin) in behind for maker in makers]
+        return Derivation(node, [step for step, t in zip(record.steps, there, strict=True) if t])
     made: dict[Apply, list[RecordedFiring]] = {}
     for step in record.steps:
         tops = [] if step.new.owner is None else [step.new.owner]
@@ -68,11 +75,27 @@ def derivation(record: FunctionRecord, node: Apply) -> Derivation:
     return Derivation(node, [found[n] for n in sorted(found)])
 
 
+def _recorded(record: FunctionRecord, node: Apply) -> Apply:
+    """The node that rules made, for one inside of an op: that op has a copy of the graph that rules
+    rewrote, or is an equal one of another time.
+    """
+    graph = next(graph for _, graph in _inside(record.after) if node in graph)
+    plain, memo = _not_in_place(record, graph)
+    wanted, own = Structure(plain), memo[node.outputs[0]].owner
+    for number in dict.fromkeys([step.graph for step in record.steps]):
+        rewritten = record.story.pasts[number].fgraph
+        if Structure(rewritten) == wanted:
+            pairs = zip(in_one_order(plain), in_one_order(rewritten), strict=True)
+            return next(b for a, b in pairs if a is own)
+    return node
+
+
 def find_nodes(record: FunctionRecord, what: str) -> list[Apply]:
     """The nodes of the rewritten graph that a user means by a name.
 
     A letter or name as the formulas call it, an identifier as the tree does, an op, a variable's
-    name, or an output (its number, or `new w`). Raises `UnknownNameError`.
+    name, or an output (its number, or `new w`). Ops and names that are only inside of ops are
+    looked for there. Raises `UnknownNameError`.
     """
     for candidates in _namings(record):
         found = [node for name, node in candidates if name == what]
@@ -105,6 +128,14 @@ def _namings(record: FunctionRecord) -> Iterator[list[tuple[str, Apply]]]:
         for n, text in ids.items()
         if isinstance(n, Apply)
     ]
+    inside = [node for _, graph in _inside(fgraph) for node in graph.toposort()]
+    yield [(v.name, node) for node in inside for v in node.outputs if v.name is not None]
+    yield [(str(node.op), node) for node in inside] + [(_plain(node.op), node) for node in inside]
+
+
+def _inside(fgraph: FunctionGraph) -> list[tuple[str, FunctionGraph]]:
+    """The graphs inside the ops of a graph, with what they are called."""
+    return [(f" in {op}", op.fgraph) for op in inner_ops(held(fgraph))]
 
 
 def _plain(op: Any) -> str:
@@ -130,34 +161,39 @@ def not_fired(record: FunctionRecord, rule: Rule) -> NotFired:
     history = RuleHistory(record, rule)
     asked = rule.under(history.query.include)
     result = NotFired(rule, [*history.fired(), *history.obstacles])
-    for graph, fgraph in (("before", record.before), ("after", _not_in_place(record))):
-        nodes = [node for node in fgraph.toposort() if tracks(rule.roots(), node.op)]
-        if not nodes:
+    for when, whole in (("before", record.before), ("after", record.after)):
+        found = len(result.nodes)
+        for place, fgraph in [("", whole), *_inside(whole)]:
+            fgraph = fgraph if when == "before" else _not_in_place(record, fgraph)[0]
+            for node in fgraph.toposort():
+                if tracks(rule.roots(), node.op):
+                    answer = why_not(asked, node.outputs[0], fgraph)
+                    reason = history.told(answer, when, place)
+                    told = WhyNot(rule, node, answer.matches, reason, answer.progress)
+                    result.nodes.append((when + place, told))
+        if len(result.nodes) == found:
             result.general.append(
-                f"the graph {graph} has no {_root_names(rule)}, which the rule looks at"
+                f"the graph {when} has no {_root_names(rule)}, which the rule looks at"
             )
-        for node in nodes:
-            answer = why_not(asked, node.outputs[0], fgraph)
-            reason = history.told(answer, graph)
-            told = WhyNot(rule, node, answer.matches, reason, answer.progress)
-            result.nodes.append((graph, told))
     result.nodes.sort(key=lambda found: (not found[1].matches, -found[1].progress))
     return result
 
 
-def _not_in_place(record: FunctionRecord) -> FunctionGraph:
-    """The rewritten graph with the ops that rules know, where some were made to overwrite."""
+def _not_in_place(
+    record: FunctionRecord, graph: FunctionGraph
+) -> tuple[FunctionGraph, dict[Variable, Variable]]:
+    """A copy of a rewritten graph with the ops that rules know, where some were made to overwrite;
+    and {variable: its copy}.
+    """
     plain = {
         step.new.owner.op: step.old.owner.op
         for step in record.steps
         if step.rule == InplaceOptimizer.rule_name and step.new.owner and step.old.owner
     }
-    if not plain:
-        return record.after
-    fgraph, _ = record.after.clone_get_equiv(attach_feature=False)
+    fgraph, memo = graph.clone_get_equiv(attach_feature=False)
     found = {node: plain[node.op] for node in fgraph.toposort() if node.op in plain}
     fgraph.exchange(found, list(found.values()))
-    return fgraph
+    return fgraph, memo
 
 
 class RuleHistory:
@@ -234,8 +270,8 @@ class RuleHistory:
         elif mode.optimizer is not None and rule.name not in mode.rules.by_name:
             yield f"the mode does not know it: {mode!r}"
 
-    def told(self, answer: WhyNot, graph: str) -> str:
-        """The answer of a node, with what became of it."""
+    def told(self, answer: WhyNot, graph: str, place: str = "") -> str:
+        """The answer of a node, with what became of it. place: of the graph inside an op."""
         step = self.taken.get(answer.node)
         if step is not None and self.is_its(step):
             return f"it fired here: #{step.number}"
@@ -247,6 +283,11 @@ class RuleHistory:
             return f"it matches here, but {'; '.join(self.obstacles)}"
         if isinstance(self.rule, Equation | DirectedRule):
             return "it matches here, but saturation found nothing cheaper by it"
+        if place and graph == "before":
+            here = [s for s in self.record.steps if s.phase.endswith(place) and self.is_its(s)]
+            if here:
+                return f"it matches as written, and fired{place}: #{here[0].number}"
+            return f"it matches as written; what was done{place} left it out, or it was refused"
         if graph == "after":
             return f"it matches now; its phase {self.rule.phase!r} was over when the term arose"
         if answer.node in self.moved:

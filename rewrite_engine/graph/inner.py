@@ -148,7 +148,7 @@ class Structure:
                 return v.signature()
             return found
 
-        for node in toposort(fgraph.outputs, (), sorted_operands(fgraph)):
+        for node in in_one_order(fgraph):
             types = tuple([v.type for v in node.outputs])
             refs = [ref(v) for v in node.inputs]
             if any_order(node):
@@ -192,6 +192,11 @@ def sorted_operands(fgraph: Any) -> dict[Apply, Sequence[Variable]]:
         own = hash((node.op, tuple([mark(v) for v in operands[node]])))
         marks.update((v, hash((own, i))) for i, v in enumerate(node.outputs))
     return operands
+
+
+def in_one_order(fgraph: Any) -> list[Apply]:
+    """The nodes, in an order that is the same for equal graphs."""
+    return toposort(fgraph.outputs, (), sorted_operands(fgraph))
 
 
 def held(fgraph: Any) -> list[Any]:

@@ -17,6 +17,8 @@ from rewrite_engine.rewrite.strategies import innermost, repeat, seq
 from rewrite_engine.rules.pipeline import all_rules
 
 x, m = pt.vector("x"), pt.matrix("m")
+F = rw.OpFromGraph([x], [pt.log(1 + pt.exp(x)) * 1.0], name="f")
+G = rw.OpFromGraph([x], [F(pt.sin(x)) + 1.0], name="g")
 NOT_INPLACE = rw.Mode().excluding("inplace")
 
 
@@ -237,3 +239,40 @@ def test_an_assumption_that_is_granted_is_no_guard():
 
     answer = ask(pt.sin(x), never_run, mode=NOT_INPLACE.including("fastmath"))
     assert answer.general == ["its phase 'late' is not run"]
+
+
+# --- inside of ops --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", [NOT_INPLACE, rw.Mode()])
+def test_nodes_inside_of_ops_have_their_chain(mode):
+    y = pt.vector("y")  # an equal op, of another line
+    explain(rw.OpFromGraph([y], [pt.log(1 + pt.exp(y)) * 1.0], name="f")(x), mode=mode)
+    report = explain(G(x), mode=mode)
+    found = report.functions[0].record
+    (node,) = find_nodes(found, "softplus")
+    names = [step.rule_name for step in derivation(found, node).steps if "exp" in step.rule_name]
+    assert names == ["exp_log/log_of_one_plus", "exp_log/log1p_of_exp"]
+    (sin,) = find_nodes(found, "sin")
+    assert not [step for step in derivation(found, sin).steps if "inplace" not in step.rule_name]
+    ((_, answer),) = report.why("softplus")
+    assert answer.steps[0].phase.endswith(" in f")
+
+
+def test_a_name_outside_comes_first():
+    found = record(pt.sin(G(x)))
+    assert find_nodes(found, "sin") == [found.after.outputs[0].owner]
+
+
+def test_rules_that_did_not_fire_inside_are_told():
+    found = record(G(x), mode=rw.Mode("fast_compile").excluding("stabilize"))
+    answer = not_fired(found, all_rules()["log_of_one_plus"])
+    (before, after) = [(g, n) for g, n in answer.nodes if n.matches]
+    assert (before[0], after[0]) == ("before in f", "after in f")
+    assert "the mode leaves it out" in after[1].reason
+    fired = not_fired(record(G(x)), all_rules()["log_of_one_plus"])
+    assert fired.general[0].startswith("it fired once")
+    assert ("before in f", True) in [(g, n.matches) for g, n in fired.nodes]
+    assert "fired in f: #" in {g: n.reason for g, n in fired.nodes}["before in f"]
+    none = not_fired(record(G(x)), all_rules()["log_of_softmax"])
+    assert not [text for text in none.general if "the graph before has no" in text]
