@@ -8,8 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.errors import RewriteEngineError
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.share import Shared
 from rewrite_engine.graph.traverse import ancestors, toposort
+
+#: what building a term of the wrong types raises; ops of others raise plain errors
+ILL_TYPED = (RewriteEngineError, TypeError, ValueError)
 
 #: replacements of a node's inputs still to be made, oldest first; (None, None) replaces nothing
 Pending = list[tuple[Variable | None, Variable | None]]
@@ -83,6 +88,18 @@ def _rebuild(
     return [memo.get(v, v) for v in roots]
 
 
+def put(shared: Shared, term: Variable, old: Variable, new: Variable) -> Variable | None:
+    """The term with another part, as the one variable for all such terms; None if the types do not
+    fit.
+    """
+    if term is old:
+        return new
+    try:
+        return shared(clone_replace(term, {old: new}, rebuild_strict=False))
+    except ILL_TYPED:
+        return None
+
+
 def equal_computations(
     xs: Sequence[Any],
     ys: Sequence[Any],
@@ -92,39 +109,27 @@ def equal_computations(
     """Whether two lists of graphs compute the same: equal ops on equal inputs, down to the roots.
 
     in_xs and in_ys are matched with each other by position; any other root must be the very same
-    variable, or an equal constant. Linear in the graphs' sizes: equal terms get the same number.
+    variable, or an equal constant. What is no variable is compared by its repr. Linear in the
+    graphs' sizes.
     """
     if len(xs) != len(ys) or len(in_xs) != len(in_ys):
         return False
     if any(a.type != b.type for a, b in zip(in_xs, in_ys, strict=True)):
         return False
-    table: dict[Any, int] = {}
-    numbers: list[list[int]] = []
+    fresh = [v.type.make_variable() for v in in_xs]
+    shared = Shared(lambda node, inputs: (node.op, inputs))
+    sides = []
     for graphs, inputs in ((xs, in_xs), (ys, in_ys)):
-        number = {v: table.setdefault(("input", i), len(table)) for i, v in enumerate(inputs)}
-        numbers.append([_number(x, number, table) for x in graphs])
-    return numbers[0] == numbers[1]
-
-
-def _number(x: Any, number: dict[Variable, int], table: dict[Any, int]) -> int:
-    """Number a graph bottom-up, so that two variables get the same number iff they are equal
-    terms.
-    """
-    if not isinstance(x, Variable):
-        return table.setdefault(("value", repr(x)), len(table))
-    for node in toposort([x], number):
-        inputs = tuple([_root_number(v, number, table) for v in node.inputs])
-        for i, out in enumerate(node.outputs):
-            number.setdefault(out, table.setdefault((node.op, i, inputs), len(table)))
-    return _root_number(x, number, table)
-
-
-def _root_number(v: Variable, number: dict[Variable, int], table: dict[Any, int]) -> int:
-    found = number.get(v)
-    if found is None:
-        key = v.signature() if isinstance(v, Constant) else v
-        found = number[v] = table.setdefault(("root", key), len(table))
-    return found
+        pairs = dict(zip(inputs, fresh, strict=True))
+        sides.append(
+            [
+                shared(clone_replace(x, pairs, rebuild_strict=False))
+                if isinstance(x, Variable)
+                else repr(x)
+                for x in graphs
+            ]
+        )
+    return sides[0] == sides[1]
 
 
 def substitute(inputs: tuple[Variable, ...], pending: Pending) -> tuple[Variable, ...]:

@@ -4,6 +4,7 @@ terms that belong to none.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from rewrite_engine.graph.intern import key_of
@@ -16,9 +17,11 @@ class Shared:
 
     Linear in what it has not seen yet. A term in which nothing is equal to anything else is itself;
     otherwise nodes above are copied. `first` maps copies to the first variable that stood there.
+    key_of: what two nodes have in common iff they are equal, given their inputs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, key_of: Callable[[Any, tuple[Any, ...]], Any] = key_of) -> None:
+        self.key_of = key_of
         self.nodes: dict[Any, Apply] = {}
         self.constants: dict[Any, Variable] = {}
         self.of: dict[Variable, Variable] = {}
@@ -26,7 +29,7 @@ class Shared:
 
     def __call__(self, v: Variable) -> Variable:
         """The one variable for all terms that are equal to this one."""
-        of, nodes, first = self.of, self.nodes, self.first
+        of, nodes, first, key_of = self.of, self.nodes, self.first, self.key_of
         for node in toposort([v], of):
             inputs = tuple([of[i] if i in of else self.leaf(i) for i in node.inputs])
             key = key_of(node, inputs)

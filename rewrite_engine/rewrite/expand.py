@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rewrite_engine.errors import PatternError, RewriteEngineError, SearchBudgetError
+from rewrite_engine.errors import PatternError, SearchBudgetError
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.replace import ILL_TYPED, put
 from rewrite_engine.graph.share import Shared
 from rewrite_engine.graph.traverse import ancestors, toposort
 from rewrite_engine.match.ac import Uses, as_one
@@ -22,9 +22,6 @@ from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.rewrite.ac import is_associative_op
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.terms.budget import Budget, OnBudget, Watch, bounded
-
-#: what building a term of the wrong types raises; ops of others raise plain errors
-ILL_TYPED = (RewriteEngineError, TypeError, ValueError)
 
 
 def expand(
@@ -97,38 +94,24 @@ class Expansion:
         for part in list(ancestors([after])):
             for rule in self.rules:
                 for old in self.sources(rule, part):
-                    before = self.put(after, part, old)
-                    if before is not None and self.put(before, old, part) is after:
+                    before = put(self.shared, after, part, old)
+                    if before is not None and put(self.shared, before, old, part) is after:
                         yield before
-
-    def put(self, term: Variable, old: Variable, new: Variable) -> Variable | None:
-        """The term with another part, typed anew; None if there is none."""
-        if term is old:
-            return new
-        try:
-            return self.shared(clone_replace(term, {old: new}, rebuild_strict=False))
-        except ILL_TYPED:
-            return None
 
     def sources(self, rule: Any, part: Variable) -> Iterator[Variable]:
         """Yield what a rule rewrites to a part of a term, at its root."""
         import kanren
         from kanren.core import Zzz
 
-        from rewrite_engine.terms.convert import etuplize, from_term
+        from rewrite_engine.terms.convert import etuplize
         from rewrite_engine.terms.search import search
-        from rewrite_engine.terms.unification import logic_variables
+        from rewrite_engine.terms.unification import built
 
         q = kanren.var()
         goal = Zzz(rule.goal, q, etuplize(part))
         for answer in search(q, (goal,), self.watch):
-            if logic_variables(answer):
-                continue
-            try:
-                old = from_term(answer)
-            except ILL_TYPED:
-                continue
-            if isinstance(old, Variable) and old.owner is not None:
+            old = built(answer)
+            if old is not None and old.owner is not None:
                 old = self.shared(old)
                 if old is not part and self.rewrites(rule, old, part):
                     yield old

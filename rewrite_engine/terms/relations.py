@@ -13,25 +13,20 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import kanren.graph
-from etuples.core import InvalidExpression
 from kanren import eq
 from unification import reify, var
 
 import rewrite_engine.terms.dispatch  # noqa: F401  (importing it registers)
-from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.replace import put
 from rewrite_engine.graph.share import Shared
 from rewrite_engine.graph.traverse import ancestors, toposort
-from rewrite_engine.terms.convert import etuplize, etuplize_all, from_term
+from rewrite_engine.terms.convert import etuplize, etuplize_all
 from rewrite_engine.terms.expression import make
-from rewrite_engine.terms.unification import logic_variables
+from rewrite_engine.terms.unification import built, logic_variables
 
 Goal = Callable[[Any], Iterator[Any]]
 Relation = Callable[[Any, Any], Goal]
-
-#: what building a term raises that is none, or of the wrong types
-NO_TERM = (RewriteEngineError, InvalidExpression, TypeError, ValueError)
 
 
 def walko(relation: Relation, a: Any, b: Any) -> Goal:
@@ -91,15 +86,8 @@ def ground(x: Any, state: Any, shared: Shared) -> Variable | None:
     """The one variable of a graph that a term is; None while something in it is free, or if no
     graph can be built of it.
     """
-    value = reify(x, state)
-    if not isinstance(value, Variable):
-        if logic_variables(value):
-            return None
-        try:
-            value = from_term(value)
-        except NO_TERM:
-            return None
-    return shared(value) if isinstance(value, Variable) else None
+    value = built(reify(x, state))
+    return None if value is None else shared(value)
 
 
 def _turned(relation: Relation, backward: bool) -> Relation:
@@ -130,11 +118,8 @@ def _places(
             if new is None:  # with logic variables in it: a term, and no graph
                 yield _with_open(whole, part, q), found
                 continue
-            try:
-                made = shared(clone_replace(whole, {part: new}, rebuild_strict=False))
-            except NO_TERM:
-                continue
-            if made not in seen:
+            made = put(shared, whole, part, new)
+            if made is not None and made not in seen:
                 seen.add(made)
                 yield made, found
 

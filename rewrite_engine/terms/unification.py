@@ -14,7 +14,7 @@ from numbers import Number
 from typing import Any
 
 from cons.core import ConsError, ConsPair, car, cdr
-from etuples.core import ExpressionTuple, KwdPair
+from etuples.core import ExpressionTuple, InvalidExpression, KwdPair
 from unification import Var
 from unification.core import _reify as reify_other
 from unification.core import _unify as unify_other
@@ -25,6 +25,7 @@ from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.number import counts_as
+from rewrite_engine.graph.replace import ILL_TYPED
 from rewrite_engine.graph.type import Type
 from rewrite_engine.terms.convert import from_term, record_term
 from rewrite_engine.terms.expression import Merged, make, null, parts
@@ -228,6 +229,20 @@ def logic_variables(term: Any) -> list[Any]:
             seen.add(id(x))
             stack.extend(reversed(_inside(x)))
     return list(found)
+
+
+def built(term: Any) -> Variable | None:
+    """The variable that a term makes; None while logic variables are in it, or if no graph can be
+    built of it.
+    """
+    if not isinstance(term, Variable):
+        if logic_variables(term):
+            return None
+        try:
+            term = from_term(term)
+        except (*ILL_TYPED, InvalidExpression):
+            return None
+    return term if isinstance(term, Variable) else None
 
 
 def rename_apart(*terms: Any) -> tuple[Any, ...]:
