@@ -1,7 +1,6 @@
 """Like terms in sums, powers of one base in products."""
 
 from collections import Counter
-from fractions import Fraction
 from math import isfinite
 from typing import Any, NamedTuple
 
@@ -196,6 +195,8 @@ def is_exact(dtype, *numbers):
     if None in numbers or not all(map(isfinite, numbers)):
         return False
     total = sum(np.asarray(n, dtype) for n in numbers)
+    from fractions import Fraction  # (loads `decimal`)
+
     return isfinite(total) and Fraction(float(total)) == sum(map(Fraction, numbers))
 
 

@@ -69,7 +69,7 @@ def known_outputs(op: Any) -> int | None:
     many as it declares, or as its nodes had so far.
     """
     for declared in (op.output_names, op.otypes):
-        if isinstance(declared, Sequence):
+        if isinstance(declared, tuple | list):
             return len(declared)
     if isinstance(op.nout, int):
         return op.nout

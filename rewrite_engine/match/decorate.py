@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.match.build import Keeps
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.lower import Compute
+from rewrite_engine.match.pattern import names_of
 from rewrite_engine.match.relation import BUDGET, RelationRule
 from rewrite_engine.match.rule import DataRule, NodeRewriter, When
 from rewrite_engine.match.ruleset import Table
@@ -74,8 +74,8 @@ def table(
         fn.__doc__ = reason
         for before, _, after in [text.rpartition(" -> ") for text in example]:
             fn.__doc__ += f"\n\n>>> rewritten({before.strip()})\n{after}"
-        names = inspect.signature(fn).parameters
-        known |= names.keys()
+        names = names_of(fn)
+        known |= set(names)
         fn.__annotations__ = {v: sort for v, sort in sorts.items() if v in names}
         made.append(rule(fn, claim=claim, tags={tag, *more}))
     if not known >= sorts.keys():
@@ -165,4 +165,4 @@ def compute(fn: Callable[..., Any]) -> Compute:
     """A right side made by a function of the rule's variables, by name; it may return None for
     "does not apply".
     """
-    return Compute(fn, tuple(inspect.signature(fn).parameters))
+    return Compute(fn, names_of(fn))

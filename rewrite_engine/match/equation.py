@@ -11,7 +11,6 @@ guards, relations, traces) is true of each of them.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Container, Iterable, Sequence
 from copy import copy
 from functools import cached_property, wraps
@@ -210,7 +209,7 @@ def _sides(fn: Callable[..., Any], swap: bool) -> Callable[..., Any]:
         rule = RuleBody(right, left) if swap else RuleBody(left, right)
         return (rule, *guards) if guards else rule
 
-    sides.__signature__ = inspect.signature(fn, eval_str=True)  # type: ignore[attr-defined]
+    sides.__wrapped__ = fn
     return sides
 
 

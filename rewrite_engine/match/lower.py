@@ -7,7 +7,6 @@ that nothing uses, a left side that is not an op, an op with a number of operand
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import inf
@@ -27,6 +26,7 @@ from rewrite_engine.match.pattern import (
     Rest,
     called,
     holes,
+    names_of,
     parameters_of,
     subpatterns,
     variable_for,
@@ -193,7 +193,7 @@ def lower(
     backward: the author wrote the right side first. Raises `RuleError`s.
     """
     parameters = parameters_of(fn)
-    lvars = {name: variable_for(variable, p) for name, p in parameters.items()}
+    lvars = {name: variable_for(variable, name, *p) for name, p in parameters.items()}
     body = called(fn, lvars)
     conditions: tuple[Any, ...] = ()
     if isinstance(body, tuple) and len(body) == 2 and isinstance(body[1], Given):
@@ -213,7 +213,8 @@ def lower(
         if isinstance(p, Hole) and p.rest:
             raise PatternError(f"the right side is {p.name}, any number of operands of no op")
     _check_outputs(body.left, left, right)
-    left = sound_defaults(left, not backward)
+    if any(lvar.default is not NO_DEFAULT for lvar in lvars.values()):
+        left = sound_defaults(left, not backward)
     lowered = Lowered(left, right, tuple([lower_condition(c) for c in conditions]), exact)
     _check_bound(lowered, set(lvars))
     return lowered
@@ -301,24 +302,23 @@ def _lower_output(i: Any, term: Any) -> OpNode:
 
 
 def _lower_op(operator: Any, *operands: Any, index: int | None = None) -> OpNode:
-    if any(isinstance(a, etuples_class("KwdPair")) for a in operands):
+    named = etuples_class("KwdPair")
+    if named and any(isinstance(a, named) for a in operands):
         raise PatternError(
             f"{operator}: name no operands in a pattern; parameters belong to the op"
         )
     args = tuple([lower_pattern(a) for a in operands])
-    operator = as_pattern(operator)
-    if isinstance(operator, PatternTerm):
-        return OpNode(_lower_class(operator.items), args, index)
     if not isinstance(operator, Op):
+        operator = as_pattern(operator)
+        if isinstance(operator, PatternTerm):
+            return OpNode(_lower_class(operator.items), args, index)
         raise PatternError(f"{operator!r} is not an op")
-    args = spliced(operator, args)
+    lowered = OpNode(operator, spliced(operator, args), index)
     nin = len(operator.itypes) if operator.itypes is not None else getattr(operator, "nin", None)
-    plain = not any(isinstance(a, Hole) and a.rest for a in args)
-    if plain and isinstance(nin, int) and nin >= 0 and nin != len(args):
-        raise PatternError(
-            f"{operator} takes {nin} operands, not {len(args)}: this can never match"
-        )
-    return OpNode(operator, args, index)
+    n = len(lowered.args)
+    if nin != n and isinstance(nin, int) and nin >= 0 and not lowered.rests:
+        raise PatternError(f"{operator} takes {nin} operands, not {n}: this can never match")
+    return lowered
 
 
 def spliced(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -367,12 +367,19 @@ def sound_side(pattern: Any, trusting: bool) -> Any:
 # --- operands side by side ----------------------------------------------------------------------
 
 
+def is_in_order(pattern: Any) -> bool:
+    """Whether a pattern is an op whose nests are one op on all operands, which have an order."""
+    return is_associative(pattern) and not is_ac(pattern)
+
+
 def extended(rule: Lowered) -> Lowered:
     """The rule as it matches ops that are associative, but not commutative: some of the operands
     of the root, which stand side by side; those on both sides of them are beside the result.
     """
+    if not any(is_in_order(p) for p, _ in subpatterns(rule.left)):
+        return rule
     left, right = with_runs(rule.left, rule.left), rule.right
-    if not is_associative(left) or is_ac(left):
+    if not is_in_order(left):
         return rule._replace(left=left)
     before, after = [
         () if isinstance(a, Hole) and a.rest else (Hole(name, Rest),)
@@ -408,7 +415,7 @@ def with_runs(pattern: Any, root: OpNode) -> Any:
     if not isinstance(pattern, OpNode):
         return pattern
     args = [with_runs(a, root) for a in pattern.args]
-    if pattern is not root and is_associative(pattern) and not is_ac(pattern):
+    if pattern is not root and is_in_order(pattern):
         args = [replace(a, several=True) if _takes_run(a, root) else a for a in args]
     return pattern.of(*args)
 
@@ -433,9 +440,9 @@ def lower_condition(c: Any) -> Condition:
     """Lower a guard: what a fact returned for logic variables, or a function of holes by name."""
     if isinstance(c, Condition):
         args = tuple([lower_pattern(a) if isinstance(a, LogicVariable) else a for a in c.args])
-        return replace(c, args=args)
+        return Condition(c.fn, args, c.text, c.fact, c.assumed)
     if callable(c) and not isinstance(c, Term):
-        names = tuple(inspect.signature(c).parameters)
+        names = names_of(c)
         text = getattr(c, "__name__", "condition").replace("<lambda>", "condition")
         return Condition(c, tuple([Hole(n) for n in names]), f"{text}({', '.join(names)})")
     what = f"the guard {c!r} is neither a fact about the rule's variables nor a function of them"

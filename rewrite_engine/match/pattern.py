@@ -8,9 +8,9 @@ and `emit.py` give them meaning, forwards; `rule.goal` gives it in miniKanren.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -263,36 +263,55 @@ def subpatterns(pattern: Any) -> Iterator[tuple[Any, int]]:
         p, depth = stack.pop()
         yield p, depth
         if isinstance(p, OpNode):
-            stack.extend((a, depth + 1) for a in reversed(p.args))
+            depth += 1
+            stack += [(a, depth) for a in reversed(p.args)]
 
 
 def holes(pattern: Any) -> dict[str, Hole]:
     """The holes of a pattern by name, those in op parameters included, in order of appearance."""
     found: dict[str, Hole] = {}
-    for p, _ in subpatterns(pattern):
+    stack = list(pattern[::-1]) if isinstance(pattern, tuple) else [pattern]
+    while stack:
+        p = stack.pop()
         if isinstance(p, Hole):
             found.setdefault(p.name, p)
-        elif isinstance(p, OpNode) and isinstance(p.op, OpClass):
-            for _, value in p.op.props:
-                if isinstance(value, Hole):
-                    found.setdefault(value.name, value)
+        elif isinstance(p, OpNode):
+            stack += p.args[::-1]
+            if isinstance(p.op, OpClass):
+                for _, value in p.op.props:
+                    if isinstance(value, Hole):
+                        found.setdefault(value.name, value)
     return found
 
 
 # --- what an author writes -----------------------------------------------------------------------
 
 
-def parameters_of(fn: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """The parameters of a rule function, also where annotations are text."""
+def names_of(fn: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of a function's parameters, soon where it is an ordinary one."""
+    code = fn.__code__ if type(fn) is FunctionType and not hasattr(fn, "__wrapped__") else None
+    if code is None or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        return tuple(inspect.signature(fn).parameters)
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def parameters_of(fn: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
+    """Annotation and default of each parameter of a rule function, also where annotations are text;
+    `Parameter.empty` for what it has not.
+    """
+    fn = inspect.unwrap(fn)
+    none = inspect.Parameter.empty
     try:
-        found = inspect.signature(fn, eval_str=True).parameters
-        names = inspect.unwrap(fn).__globals__  # (text in text: quoted under `annotations`)
-        texts = {k: p for k, p in found.items() if isinstance(p.annotation, str)}
-        read = {k: p.replace(annotation=eval(p.annotation, names)) for k, p in texts.items()}
-        return {**found, **read}
+        notes = inspect.get_annotations(fn, eval_str=True)
+        names = fn.__globals__  # (text in text: quoted under `annotations`)
+        read = {k: eval(v, names) if isinstance(v, str) else v for k, v in notes.items()}
     except Exception as error:
         what = f"the annotations cannot be read: {type(error).__name__}: {error}"
         raise PatternError(what) from error
+    given = fn.__defaults__ or ()
+    first = fn.__code__.co_argcount - len(given)
+    defaults = dict(zip(fn.__code__.co_varnames[first:], given)) | (fn.__kwdefaults__ or {})
+    return {k: (read.get(k, none), defaults.get(k, none)) for k in names_of(fn)}
 
 
 def called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Any:
@@ -334,10 +353,13 @@ def _built(fn: Callable[..., Any], lvars: dict[str, LogicVariable], expression: 
         return ""
 
 
-def variable_for(variable: type[LogicVariable], p: inspect.Parameter) -> LogicVariable:
+def variable_for(
+    variable: type[LogicVariable], name: str, annotation: Any, default: Any
+) -> LogicVariable:
     """The logic variable for a parameter of a rule function."""
-    sort = Anything if p.annotation is p.empty else as_sort(p.annotation)
-    default = NO_DEFAULT if p.default is p.empty or sort is Rest else p.default
+    none = inspect.Parameter.empty
+    sort = Anything if annotation is none else as_sort(annotation)
+    default = NO_DEFAULT if default is none or sort is Rest else default
     if default is not NO_DEFAULT and not isinstance(default, int | float | complex):
-        raise PatternError(f"parameter {p.name}: a default for a missing operand must be a number")
-    return variable(p.name, sort=sort, rest=sort is Rest, default=default)
+        raise PatternError(f"parameter {name}: a default for a missing operand must be a number")
+    return variable(name, sort=sort, rest=sort is Rest, default=default)

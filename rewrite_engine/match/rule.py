@@ -64,7 +64,8 @@ class Rule:
         claim: Claim,
         tags: Iterable[str] = (),
     ) -> None:
-        if not (hasattr(inspect.unwrap(fn), "__code__") and hasattr(fn, "__name__")):
+        code = getattr(inspect.unwrap(fn), "__code__", None)
+        if code is None or not hasattr(fn, "__name__"):
             raise PatternError(f"a rule is made of a function with a name, not of {fn!r}")
         self.fn = fn
         self.short_name: str = fn.__name__
@@ -72,7 +73,6 @@ class Rule:
         names = inspect.unwrap(fn).__globals__
         self.pack: str = names.get("__pack__") or fn.__module__.rpartition(".")[2]
         self.name = f"{self.pack}/{self.short_name}"
-        code = inspect.unwrap(fn).__code__
         self.where: tuple[str, int] = (code.co_filename, code.co_firstlineno)
         if not isinstance(claim, Claim):
             raise self.error(RuleError, f"claims {claim!r}: {CLAIMS}")
