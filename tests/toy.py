@@ -69,6 +69,7 @@ class ToyOp(Op):
     """An op on numbers, known by its name: `ToyOp("sin", 1)`."""
 
     __props__ = ("name", "nin", "associative", "commutative")
+    nout = 1
 
     def __init__(
         self,

@@ -232,7 +232,7 @@ class DataRule(Rule):
         self.variable = variable
         pairs = exact in (claim, claim.then) or PAIRWISE in self.tags
         try:
-            worlds = () if self.module.startswith(SHIPPED) else variable.worlds()
+            worlds = None if self.module.startswith(SHIPPED) else variable.worlds()
             self.lowered = counted(
                 lambda: settled(lower(fn, variable, pairs, backward), worlds, self.extends)
             )

@@ -20,6 +20,7 @@ from typing import Any
 from rewrite_engine.errors import AxisError, NDimError, PatternError, SeveralOutputsError
 from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.graph.number import counts_as
+from rewrite_engine.graph.op import known_outputs
 from rewrite_engine.match.ac import is_ac, is_associative
 from rewrite_engine.match.build import build
 from rewrite_engine.match.interpret import match_root
@@ -37,9 +38,12 @@ PARAMETERS = (None, (0,), 0, 1, False, True, "float64")
 MOST = 300  # ways to let variables stand for samples of several kinds
 
 Bindings = dict[str, Any]
+Worlds = Sequence[Sequence[Any]] | None
+
+SILENT = "nothing tells how many outputs {0} has: give it `nout`, `otypes` or `output_names`"
 
 
-def settled(rule: Lowered, worlds: Sequence[Sequence[Any]], extends: bool) -> Lowered:
+def settled(rule: Lowered, worlds: Worlds, extends: bool) -> Lowered:
     """A rule as it is used, checked. extends: see `lower.extended`. Raises `PatternError`."""
     rule = in_own_form(rule, worlds, both=not extends)
     check_sides(rule)
@@ -119,9 +123,11 @@ def _rank(term: Any) -> int | None:
 # --- terms of a pattern --------------------------------------------------------------------------
 
 
-def in_own_form(rule: Lowered, worlds: Sequence[Sequence[Any]], both: bool = False) -> Lowered:
-    """A rule whose left side is in its own form. both: the right side, too, where it has one."""
-    if not worlds:
+def in_own_form(rule: Lowered, worlds: Worlds, both: bool = False) -> Lowered:
+    """A rule whose left side is in its own form. both: the right side, too, where it has one.
+    worlds: None where it is known to be.
+    """
+    if worlds is None:
         return rule
     index, right = rule.left.index, rule.right
     left = own_form(rule.left.output(0) if index == ALL else rule.left, worlds, rule.exact)
@@ -154,6 +160,7 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
             return pattern
         built.append((bound, term))
     if not built:
+        check_declared(pattern)
         return pattern
     forms = {}
     for bound, term in built:
@@ -169,6 +176,15 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
         if len(found) == 1:
             return found[0]
     raise PatternError(_never(pattern, built, list(forms)))
+
+
+def check_declared(pattern: Any) -> None:
+    """Refuse ops of which nothing tells how many outputs they have: a term of one that has several
+    would never match.
+    """
+    for p, _ in subpatterns(pattern):
+        if isinstance(p, OpNode) and p.index is None and known_outputs(p.operator) is None:
+            raise SeveralOutputsError(SILENT.format(_op_text(p)))
 
 
 def unbuilt(pattern: Any, worlds: Sequence[Sequence[Any]]) -> str:

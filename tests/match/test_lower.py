@@ -18,6 +18,7 @@ from rewrite_engine.errors import (
     RuleError,
     UnboundVariableError,
 )
+from rewrite_engine.graph.op import Op
 from rewrite_engine.match.claim import approx
 from rewrite_engine.match.decorate import compute, node_rewriter, relation
 from rewrite_engine.match.equation import equation
@@ -364,3 +365,17 @@ def test_an_etuple_may_stand_in_a_pattern() -> None:
     pattern = PatternTerm(etuple(log, etuple(add, 1, x)))
     assert lower_pattern(add(pattern, x)) == lower_pattern(add(log(add(1, x)), x))
     assert lower_pattern(etuple(log, x)) == lower_pattern(log(x))
+
+
+def test_where_there_are_no_samples_an_op_has_to_say_how_many_outputs_it_has() -> None:
+    class Mute(Op):
+        """Nothing tells how many outputs it has."""
+
+        __props__ = ()
+
+    class Said(Mute):
+        nout = 1
+
+    with pytest.raises(PatternError, match="how many outputs Mute has: give it `nout`"):
+        make(lambda a: sin(Mute()(a)) >> a)
+    assert make(lambda a: sin(Said()(a)) >> a)

@@ -11,8 +11,10 @@ from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.fact import assuming, fact, given, unknown
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.strategies import first, innermost, repeat, seq, try_, where
+from tests.match import language
 from tests.match.language import rule, x
 from tests.rewrite.test_strategies import after, f, f_g, g, g_h, h, h_k, k
+from tests.toy import divmod_, sub
 
 
 def rewriter(form: Any) -> Any:
@@ -90,3 +92,13 @@ def test_a_strategy_stays_itself_where_assumptions_are_granted() -> None:
     assert (trusted.phase, trusted.name, trusted.where) == ("three", whole.name, whole.where)
     assert after(whole, f(x)) == "f(x)"
     assert after(trusted, f(x)) == "x"
+
+
+def test_what_replaces_one_of_several_outputs_comes_last() -> None:
+    both = language.make(lambda a, b: divmod_(a, b) >> (sub(a, b), sub(b, a)))
+    one = language.make(lambda a, b: divmod_(a, b)[0] >> sub(a, b))
+    later = language.make(lambda a, b: sub(a, b) >> sub(b, a))
+    for head in (both, one, try_(both)):
+        with pytest.raises(TypeError, match="made replaces outputs of an op.*only be the last"):
+            seq(head, later)
+    assert seq(try_(later), both).parts[1] is both

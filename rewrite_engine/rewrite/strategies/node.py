@@ -21,7 +21,8 @@ from rewrite_engine.match.claim import Claim
 from rewrite_engine.match.explain import Diagnosis
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.outline import Outline
-from rewrite_engine.match.rule import Rule
+from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.match.ruleset import parts_of
 from rewrite_engine.rewrite.loop import operands_of, turn_of
 from rewrite_engine.rewrite.loop.cycle import text_of
 from rewrite_engine.rewrite.result import RuleStats
@@ -267,6 +268,10 @@ class Seq(Strategy):
     def __init__(self, *parts: Rule, phase: str | None = None) -> None:
         super().__init__(*parts, phase=phase)
         self.fails = any(getattr(p, "fails", True) for p in parts)
+        for p in (*parts[:-1], *parts_of(parts[:-1])):
+            if isinstance(p, DataRule) and not p.single:
+                what = f"{p.name} replaces outputs of an op that has several"
+                raise TypeError(f"{what}: in seq that can only be the last step")
 
     @property
     def leading(self) -> Sequence[Rule]:
