@@ -27,11 +27,11 @@ from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.egraph import EGraph
 from rewrite_engine.rewrite.egraph.explore import Explorer, Limits
 from rewrite_engine.rewrite.egraph.extract import Choice, Extractor
-from rewrite_engine.rewrite.egraph.replay import Replay
+from rewrite_engine.rewrite.egraph.replay import LosesError, Replay
 from rewrite_engine.rewrite.result import Result, StopReason
 
 #: what a replacement that turns out to be impossible raises
-IMPOSSIBLE = (CycleError, TypeMismatchError)
+IMPOSSIBLE = (CycleError, TypeMismatchError, LosesError)
 
 DEARER = "it cannot be done after all, or the graph does not get cheaper by it"
 

@@ -21,6 +21,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import graph_inputs
+from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rules.facts import cannot_fail
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.logic import CHOICES
@@ -360,6 +361,20 @@ def test_rules_of_users_lose_none_either() -> None:
     assert not first_of.apply(None, pt.maximum(i, i + 0 * j).owner)
     assert first_of.apply(None, pt.maximum(i, i + 0 * pt.sqr(i)).owner) is i
     assert first_of.careless.apply(None, pt.maximum(i, i + 0 * j).owner) is i
+
+
+@pytest.mark.parametrize(
+    ("rule", "b", "expected"),
+    [
+        (first_of, j, pt.neg(pt.maximum(i, i + 0 * j))),
+        (first_of, pt.sqr(i), pt.neg(i)),
+        (first_of.careless, j, pt.neg(i)),
+    ],
+)
+def test_terms_are_chosen_without_a_loss(rule: Any, b: Any, expected: Any) -> None:
+    graph = FunctionGraph([i, j], [pt.neg(pt.maximum(i, i + 0 * b))], clone=False)
+    SaturationOptimizer(rule).rewrite(graph)
+    assert rw.pp(graph.outputs[0]) == rw.pp(expected)
 
 
 @node_rewriter([pt.minimum], keeps=operands_kept)

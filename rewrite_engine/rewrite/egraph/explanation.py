@@ -31,6 +31,8 @@ Pair = tuple[int, int]
 class Backwards:
     """A rule with one direction, used against it: what it says of two terms is true both ways."""
 
+    keeps = None  # a term is put in the place of what its own errors were dropped from
+
     def __init__(self, rule: Any) -> None:
         self.rule = rule
         self.name = f"{rule.name} (backwards)"

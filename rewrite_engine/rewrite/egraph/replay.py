@@ -21,6 +21,10 @@ from rewrite_engine.rewrite.trace import asked_for_tries
 DONE = Diagnosis(True)
 
 
+class LosesError(Exception):
+    """A step would drop what may fail."""
+
+
 class Replay:
     """Brings one graph to the chosen terms. fired: how often each rule fired."""
 
@@ -84,11 +88,16 @@ class Replay:
         return done[c]
 
     def _fire(self, old: Variable, step: ProofStep) -> Variable:
-        """Put the term that a step led to in the place of `old`; the graph's variable for it."""
+        """Put the term that a step led to in the place of `old`; the graph's variable for it.
+
+        Raises `LosesError` where an error would be lost.
+        """
         new = self._made(step.whole)
         fgraph, tries, node = self.fgraph, self.tries, old.owner
         if new is old:
             return old
+        if step.rule.keeps is not None and not self._loses_nothing(step):
+            raise LosesError
         if tries is not None:
             tries.visit(fgraph, node, ())  # type: ignore[arg-type]
         own: Variable = fgraph.replace(old, new, step.rule)
@@ -98,6 +107,11 @@ class Replay:
             tries.tried(step.rule, node, "fired", DONE, 0.0)  # type: ignore[arg-type]
         self.fired[step.rule.name] = self.fired.get(step.rule.name, 0) + 1
         return own
+
+    def _loses_nothing(self, step: ProofStep) -> bool:
+        """Whether no error is lost by a step (of a rule with one output)."""
+        left, right = self._made(step.left), self._made(step.right)
+        return bool(step.rule.keeps(self.fgraph, left.owner, right))
 
     def _made(self, n: int) -> Variable:
         """The variable of an e-node, on the graph as it is now."""
