@@ -4,10 +4,11 @@ a variable, a product without signs and numbers (`Monomial`), or a square (a tup
 
 from collections import Counter
 from math import isfinite
+from weakref import WeakKeyDictionary
 
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.scalar.dtype import promote
-from rewrite_engine.tensor import add, cast, mul, neg, reciprocal, sqr, sub, true_div
+from rewrite_engine.tensor import add, cast, constant, mul, neg, reciprocal, sqr, sub, true_div
 
 ONE = None  # the key of the number in a linear form
 DEEP = 8  # levels of a product, or of a linear form, that are looked into
@@ -33,7 +34,8 @@ class Monomial:
 
     def __init__(self, above, below):
         self.above, self.below = tuple(above), tuple(below)
-        self.key = frozenset(Counter(above).items()), frozenset(Counter(below).items())
+        sides = [Counter(map(_known, side)).items() for side in (above, below)]
+        self.key = tuple(map(frozenset, sides))
 
     def __eq__(self, other):
         return isinstance(other, Monomial) and self.key == other.key
@@ -50,6 +52,25 @@ class Monomial:
         return true_div(above, *below) if below else above
 
 
+def _known(v):
+    """What equal factors have in common: of constants the value."""
+    return v.signature() if v.head is CONSTANT else v
+
+
+def signed(v):
+    """An array of constants that begins with a positive number, and the sign that was taken away
+    (rules put signs into such arrays).
+    """
+    if v not in _opposites:
+        begin = v.data[v.data != 0][:1]
+        _opposites[v] = constant(-v.data) if (begin < 0).any() else None
+    opposite = _opposites[v]
+    return (v, 1.0) if opposite is None else (opposite, -1.0)
+
+
+_opposites = WeakKeyDictionary()
+
+
 def factors_of(v):
     """The factors of v above and below the bar, signs and numbers aside, and the number."""
     sides, number, todo = ([], []), 1.0, [(v, 1)]
@@ -62,6 +83,9 @@ def factors_of(v):
             below = -side if u.head is true_div else side
             todo += [(w, below if i else side) for i, w in enumerate(u.owner.inputs)]
         else:
+            if u.head is CONSTANT and u.type.kind == "f":
+                u, sign = signed(u)
+                number *= sign
             sides[side < 0].append(u)
     return (*sides, number)
 

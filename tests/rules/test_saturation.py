@@ -257,6 +257,19 @@ def test_labels_that_are_signs(argument: str, loss: str) -> None:
     close(slope, -signs * special.expit(-Z * signs), "float64")
 
 
+@pytest.mark.parametrize("loss", LOGISTIC)
+@pytest.mark.parametrize("argument", SIGNED)
+def test_labels_that_are_constants(argument: str, loss: str) -> None:
+    """Signs are folded into an array of constants wherever it stands."""
+    z, signs = pt.vector("z"), 1.0 - 2.0 * LABELS
+    y = pt.constant(signs)
+    for u, s in ((SIGNED[argument](z, y), signs), (z * y, -signs), (3.0 + z * y, -signs)):
+        value, slope = value_and_slope(LOGISTIC[loss](u), [z], [Z])
+        number = 3.0 * (u.owner.op is pt.add)
+        close(value, np.logaddexp(0, number - Z * s), "float64")
+        close(slope, -s * special.expit(number - Z * s), "float64")
+
+
 def test_a_difference_of_large_numbers_stays_one() -> None:
     """exp(x) exp(exp(x) - exp(x)) is exp(x): beside 1e17, x would be lost."""
     x, y = pt.vectors("x y")
