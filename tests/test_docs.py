@@ -73,10 +73,12 @@ def test_the_table_of_ops_is_what_ops_declare() -> None:
     assert (ROOT / "docs" / "ops.md").read_text(encoding="utf-8") == page, "run scripts/ops_table"
 
 
-def test_every_decision_is_listed() -> None:
+def test_every_decision_is_listed_by_its_title() -> None:
     folder = ROOT / "docs" / "decisions"
     index = (folder / "README.md").read_text(encoding="utf-8")
-    assert [p.name for p in folder.glob("0*.md") if p.name not in index] == []
+    rows = re.findall(r"^\| \[(\d+)\]\((.*)\) \| (.*) \|$", index, re.MULTILINE)
+    pages = {p.name: p.read_text(encoding="utf-8").split("\n", 1)[0] for p in folder.glob("0*.md")}
+    assert pages == {page: f"# {int(number)}. {title}" for number, page, title in rows}
 
 
 def test_iris_learns_and_survives_extreme_logits(capsys: pytest.CaptureFixture[str]) -> None:
