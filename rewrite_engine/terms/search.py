@@ -1,10 +1,11 @@
 """miniKanren goals run within a budget. `run` here is `kanren.run` that comes to an end.
 
 A stream of states that never yields cannot be stopped from outside. But every goal looks at its
-state when it unifies or reifies something, so it gets a state that looks at the clock (`State`):
-wherever a goal diverges, this ends it, in any thread and without signals. A goal that loops without
-ever looking at its state is interrupted a little later (`terms/budget.py`). One that goes on and on
-in itself, lazily or eagerly, uses up Python's stack, which counts as running out of budget.
+state when it unifies or reifies something, so it gets a state that looks at the clock
+(`WatchedState`): wherever a goal diverges, this ends it, in any thread and without signals. A goal
+that loops without ever looking at its state is interrupted a little later (`terms/budget.py`). One
+that goes on and on in itself, lazily or eagerly, uses up Python's stack, which counts as running
+out of budget.
 """
 
 from __future__ import annotations
@@ -34,21 +35,21 @@ class Key:
 WATCH = Key()
 
 
-class State(dict[Any, Any]):
+class WatchedState(dict[Any, Any]):
     """A state of a search that is being watched: substitutions, and the watch."""
 
     __slots__ = ()
 
-    def copy(self) -> State:
+    def copy(self) -> WatchedState:
         """A state with the same substitutions."""
-        return State(self)
+        return WatchedState(self)
 
     def __len__(self) -> int:
         self[WATCH].tick()  # reification begins here
         return super().__len__()
 
 
-def _unify(u: Any, v: Any, state: State) -> Any:
+def _unify(u: Any, v: Any, state: WatchedState) -> Any:
     state[WATCH].tick()
     return state if u is v else stream_eval(unification.core._unify(u, v, state))
 
@@ -69,7 +70,7 @@ def _reify_constrained(x: LogicVariable, state: Any) -> Iterator[Any]:
     yield found if found is x else unification.core._reify(found, state)
 
 
-unification.unify.add((object, object, State), _unify)
+unification.unify.add((object, object, WatchedState), _unify)
 unification.unify.add((object, object, ConstrainedState), _unify_constrained)
 unification.core._reify.add((LogicVariable, ConstrainedState), _reify_constrained)
 
@@ -77,7 +78,7 @@ unification.core._reify.add((LogicVariable, ConstrainedState), _reify_constraine
 def search(q: Any, goals: tuple[Goal, ...], watch: Watch) -> Iterator[Any]:
     """Yield what `q` stands for in each state in which all goals hold."""
     try:
-        for state in lall(*goals)(State({WATCH: watch})):
+        for state in lall(*goals)(WatchedState({WATCH: watch})):
             yield reify(q, state)
     except RecursionError:
         raise OutOfBudget("Python's stack: its goals are too deep in each other") from None
