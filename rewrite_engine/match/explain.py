@@ -234,10 +234,9 @@ class Probe(Matcher):
             self.reached -= part
 
     def match_op(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
-        if self.is_there(pattern, v, bound):
-            self.reached += 1
-            yield from super().match_op(pattern, v, bound)
-            self.reached -= 1
+        self.reached += 1
+        yield from super().match_op(pattern, v, bound)
+        self.reached -= 1
 
     def orders(
         self, pattern: OpNode, inputs: Sequence[Any], bound: Bindings

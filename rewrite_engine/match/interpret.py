@@ -7,24 +7,26 @@ not match: `match/explain.py` listens there to say why a rule does not apply.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.ac import (
     AFTER,
     BEFORE,
     EXTRA,
     MOST,
+    Plan,
     Tries,
     is_ac,
     joined,
     keeps_dtype,
     may_regroup,
     plan,
-    run_of,
     same_node,
     shares,
     stands_alone,
@@ -114,30 +116,66 @@ def with_views(left: OpNode, exact: bool, match: Function) -> Function:
     return apply
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Matcher:
-    """The matching of one left side."""
+    """The matching of one left side with terms: each operand is one variable. What is said below
+    of terms is said otherwise where an operand is several equal ones (`rewrite/egraph/ematch.py`).
+    """
 
     left: Any
     exact: bool = False
     tries: Tries = field(default_factory=Tries)
     guards: Sequence[Condition] = ()
-    fgraph: Any = None
+    fgraph: FunctionGraph | None = None
+    plans: dict[int, Plan | None] = field(default_factory=dict)  # by the `id` of a pattern
+
+    #: whether a second output of a node has to be one of the very node, matched already
+    once: ClassVar[bool] = True
 
     def failed(self, part: Any, here: Any, bound: Bindings, why: Any = None) -> None:
         """A part of the left side does not match what is here; why: what is not plain from these,
         a text, or the name of a parameter with its value here and the one that is wanted.
         """
 
+    # --- what terms are ---------------------------------------------------------------------------
+
+    def entered(
+        self, pattern: OpNode, v: Any, bound: Bindings, whole: Any
+    ) -> Iterable[tuple[Any, Bindings]]:
+        """What there is at an operand of `whole` that the op of a pattern computes."""
+        return ((v, bound),) if self.is_there(pattern, v, bound) else ()
+
+    def variable(self, v: Any) -> Any:
+        """The variable of what was entered."""
+        return v
+
+    def shown(self, v: Any) -> Any:
+        """The variable that is asked for the sort, type and number of an operand."""
+        return v
+
+    def inputs(self, v: Any) -> Sequence[Any]:
+        """The operands of what was entered."""
+        return v.owner.inputs  # type: ignore[no-any-return]
+
+    def joined(self, v: Any, operands: Sequence[Any]) -> Any:
+        """One term for some of the operands of what was entered."""
+        return joined(v.owner.op, operands)
+
+    def key(self, value: Any) -> Any:
+        """What two operands, or sequences of operands, have in common iff they are equal."""
+        return value
+
+    # --- the root ---------------------------------------------------------------------------------
+
     def ways(self, node: Any) -> Iterator[Bindings]:
         """Yield every way in which the left side matches a node and all guards hold."""
         target = self.left.target(node)
-        if target is not None:
-            for bound in self.match_op(self.left, target, {}):
+        for here, known in () if target is None else self.entered(self.left, target, {}, None):
+            for bound in self.match_op(self.left, here, known):
                 yield from self.ready(bound)
 
-    def ready(self, bound: Bindings, most: float = inf) -> Iterator[Bindings]:
-        """Ask the guards that can be asked by now (`askable`); yield nothing if one does not hold.
+    def ready(self, bound: Bindings, most: float = inf) -> Iterable[Bindings]:
+        """Ask the guards that can be asked by now (`askable`); no bindings if one does not hold.
         most: what they may cost.
         """
         asked = bound.get(ASKED, {})
@@ -145,9 +183,9 @@ class Matcher:
             answer = ask(guard, bound, self.fgraph)
             if not answer:
                 self.failed(guard, answer, bound | {ASKED: asked})
-                return
+                return ()
             asked = asked | {i: answer}
-        yield bound | {ASKED: asked} if asked else bound
+        return (bound | {ASKED: asked} if asked else bound,)
 
     def orders(
         self, pattern: OpNode, inputs: Sequence[Any], bound: Bindings
@@ -155,66 +193,60 @@ class Matcher:
         """The orders in which the operands of an op that is not AC are tried."""
         return (inputs, inputs[::-1]) if pattern.swaps else (inputs,)
 
+    # --- patterns ---------------------------------------------------------------------------------
+
     def matches(
         self, pattern: Any, v: Any, bound: Bindings, whole: Any = None
     ) -> Iterator[Bindings]:
-        """Yield every way in which a part of the left side matches a variable. whole: what that is
-        an operand of.
-        """
+        """Yield every way in which a part of the left side matches an operand of `whole`."""
         if isinstance(pattern, Hole):
             yield from self.bind(pattern, v, bound)
         elif isinstance(pattern, Literal):
-            if pattern.holds(v, whole):
+            if pattern.holds(self.shown(v), None if whole is None else self.variable(whole)):
                 yield bound
             else:
                 self.failed(pattern, v, bound)
         else:
-            yield from self.match_op(pattern, v, bound)
-            if pattern.default is not None:
-                yield from self.match_default(pattern, v, bound, whole)
+            for here, known in self.entered(pattern, v, bound, whole):
+                yield from self.match_op(pattern, here, known)
+            yield from self.match_less(pattern, v, bound, whole)
 
     def match_op(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
-        if not self.is_there(pattern, v, bound):
-            return
-        node = v.owner
-        if pattern.place is not None:
-            yield from self.match_node(pattern, v, bound)
-            return
-        inner = self.match_props(pattern, node.op, bound)
-        if inner is None:
-            return
-        if is_ac(pattern):
-            yield from self.match_ac(pattern, node, inner)
-        else:
-            yield from self.match_inputs(pattern, v, inner)
-
-    def match_node(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
-        """Match one of several outputs: after another one, it has to be of the same node."""
-        whole = pattern.output(ALL)
+        """Match an op with what was entered, and its operands. One of several outputs: after
+        another one, it has to be of the same node.
+        """
+        whole = pattern.output(ALL) if self.once and pattern.place is not None else None
         if whole in bound:
             if same_node(bound[whole], v.owner):
                 yield bound
             else:
                 self.failed(pattern, v, bound, ANOTHER)
             return
-        inner = self.match_props(pattern, v.owner.op, bound)
-        if inner is not None:
-            for found in self.match_inputs(pattern, v, inner):
-                yield found | {whole: v.owner}
+        inner = self.match_props(pattern, v, bound)
+        if inner is None:
+            return
+        taking = self.plan(pattern)
+        if taking is not None:
+            yield from self.match_ac(pattern, taking, v, inner)
+            return
+        for found in self.match_inputs(pattern, v, inner):
+            yield found if whole is None else found | {whole: v.owner}
 
     def match_inputs(self, pattern: OpNode, v: Any, inner: Bindings) -> Iterator[Bindings]:
         """Match the operands of an op in order."""
-        inputs, args = v.owner.inputs, pattern.args
-        if len(inputs) != len(args):
-            least = len(args) - len(pattern.rests)
-            if len(inputs) < least or not any(map(is_wide, args)):
-                self.failed(pattern, v, inner, COUNT)
-                return
+        inputs, args = self.inputs(v), pattern.args
+        least = len(args) - len(pattern.rests)
+        if len(inputs) < least if pattern.wide else len(inputs) != least:
+            self.failed(pattern, v, inner, COUNT)
+            return
         for order in self.orders(pattern, inputs, inner):
+            if not pattern.wide:
+                yield from self.all_of(list(zip(args, order, strict=True)), inner, v)
+                continue
             for found in self.sequence(args, order, inner, v):
                 start = len(found.get(BEFORE, ()))
                 end = len(inputs) - len(found.get(AFTER, ()))
-                if pattern is not self.left or stands_alone(v, self.exact, start, end):
+                if pattern is not self.left or self.stands_alone(v, start, end):
                     yield found
                 else:
                     self.failed(pattern, v, found, REGROUPED)
@@ -226,10 +258,11 @@ class Matcher:
         self.failed(pattern, v, bound)
         return False
 
-    def match_props(self, pattern: OpNode, op: Any, bound: Bindings) -> Bindings | None:
+    def match_props(self, pattern: OpNode, v: Any, bound: Bindings) -> Bindings | None:
         """Match the parameters of an op; None if they differ."""
         if not isinstance(pattern.op, OpClass):
             return bound
+        op = self.variable(v).owner.op
         for name, wanted in pattern.op.props:
             value = getattr(op, name)
             if isinstance(wanted, Hole):
@@ -241,60 +274,88 @@ class Matcher:
                 return None
         return bound
 
-    def match_default(
+    def match_less(
         self, pattern: OpNode, v: Any, bound: Bindings, whole: Any
-    ) -> Iterator[Bindings]:
+    ) -> Iterable[Bindings]:
         """Match what is left of an op when its operand with a default is missing."""
         missing = pattern.default
-        assert missing is not None
-        if missing.name in bound:
-            return
+        if missing is None or missing.name in bound:
+            return ()
         (other,) = [a for a in pattern.args if a is not missing]
-        for inner in self.ready(bound | {missing.name: missing.default}):
-            yield from self.matches(other, v, inner, whole)
+        known = self.ready(bound | {missing.name: missing.default})
+        return chain.from_iterable(self.matches(other, v, inner, whole) for inner in known)
 
-    def match_ac(self, pattern: OpNode, node: Any, bound: Bindings) -> Iterator[Bindings]:
+    def plan(self, pattern: OpNode) -> Plan | None:
+        """How an AC pattern takes operands."""
+        try:
+            return self.plans[id(pattern)]
+        except KeyError:
+            found = plan(pattern, self.left) if is_ac(pattern) else None
+            return self.plans.setdefault(id(pattern), found)
+
+    def match_ac(
+        self, pattern: OpNode, taking: Plan, v: Any, bound: Bindings
+    ) -> Iterator[Bindings]:
         """Match operands in any order (see `match/ac.py`)."""
-        taking = plan(pattern, self.left)
-        n, out = len(node.inputs), node.outputs[0]
+        inputs = self.inputs(v)
+        n = len(inputs)
         more = taking.rests or taking.collector or taking.leaves(pattern, self.left)
         if n < taking.wanted or (n > taking.wanted and not more):
-            self.failed(pattern, node, bound, COUNT)
+            self.failed(pattern, v, bound, COUNT)
             return
-        if not taking.rests and not may_regroup(n, taking.wanted, self.exact, out):
-            self.failed(pattern, node, bound, REGROUPED)
+        exact = self.exact and not taking.rests
+        if not may_regroup(n, taking.wanted, exact, self.variable(v)):
+            self.failed(pattern, v, bound, REGROUPED)
             return
-        for inner, places in self.assign(taking.fixed, out, bound, ()):
-            left = without(node.inputs, places)
-            taken = [node.inputs[i] for i in places]
+        for inner, places in self.assign(taking.fixed, v, bound, ()):
+            left = without(inputs, places)
+            taken = [inputs[i] for i in places]
             if taking.rests:
-                yield from self.match_rests(pattern, node, taken, left, inner)
-            elif not keeps_dtype(out, taken, left if taking.collector else left[:1]):
-                self.failed(pattern, node, inner, NARROWED)
+                yield from self.match_rests(pattern, taking, v, taken, left, inner)
+            elif left and not self.keeps_dtype(v, taken, left if taking.collector else left[:1]):
+                self.failed(pattern, v, inner, NARROWED)
             elif taking.collector is not None:
-                yield from self.bind(taking.collector, joined(node.op, left), inner)
+                yield from self.bind(taking.collector, self.joined(v, left), inner)
             else:
                 yield inner | {EXTRA: left} if left else inner
 
     def match_rests(
-        self, pattern: OpNode, node: Any, taken: Sequence[Any], left: Sequence[Any], bound: Bindings
+        self,
+        pattern: OpNode,
+        taking: Plan,
+        v: Any,
+        taken: Sequence[Any],
+        left: Any,
+        bound: Bindings,
     ) -> Iterator[Bindings]:
         """Let the rests of an AC pattern take what is left."""
-        taking = plan(pattern, self.left)
         free = {hole.name: n for hole, n in taking.rests.items() if hole.name not in bound}
         bounds = [hole for hole in taking.rests if hole.name in bound]
         known = [bound[hole.name] for hole in bounds for _ in range(taking.rests[hole])]
+        here, *keys = [tuple(map(self.key, operands)) for operands in (left, *known)]
+        own = dict(zip(here, left, strict=True))
         found = False
-        for some in shares(left, known, tuple(free.values()), taking.ordered, self.tries):
+        for way in shares(here, keys, tuple(free.values()), taking.ordered, self.tries):
             found = True
-            if keeps_dtype(node.outputs[0], taken, *known, *some):
+            some = [tuple([own[key] for key in operands]) for operands in way]
+            if self.keeps_dtype(v, taken, *known, *some):
                 yield dict(zip(free, some, strict=True)) | bound
             else:
-                self.failed(pattern, node, bound, NARROWED)
+                self.failed(pattern, v, bound, NARROWED)
         if not found and bounds:
             self.failed(bounds[0], left, bound)
         elif not found:
-            self.failed(pattern, node, bound, COUNT)
+            self.failed(pattern, v, bound, COUNT)
+
+    def keeps_dtype(self, v: Any, *groups: Sequence[Any]) -> bool:
+        """Whether each of several groups of operands is computed as all of them are."""
+        if max(map(len, groups)) < 2:
+            return True
+        return keeps_dtype(self.variable(v), *[[*map(self.shown, group)] for group in groups])
+
+    def stands_alone(self, v: Any, start: int, end: int) -> bool:
+        """Whether some operands, side by side, may be taken for a term of their own."""
+        return stands_alone(self.variable(v), self.exact, start, end)
 
     def assign(
         self, fixed: Sequence[Any], out: Any, bound: Bindings, taken: tuple[int, ...]
@@ -305,22 +366,27 @@ class Matcher:
         if not fixed:
             yield bound, taken
             return
-        for i, v in enumerate(out.owner.inputs):
+        for i, v in enumerate(self.inputs(out)):
             if i in taken:
                 continue
-            for inner in self.in_turn([(fixed[0], v)], bound, out):
-                yield from self.assign(fixed[1:], out, inner, (*taken, i))
+            for inner in self.matches(fixed[0], v, bound, out):
+                for known in self.ready(inner):
+                    if len(fixed) == 1:
+                        yield known, (*taken, i)
+                    else:
+                        yield from self.assign(fixed[1:], out, known, (*taken, i))
 
-    def bind(self, hole: Hole, v: Any, bound: Bindings) -> Iterator[Bindings]:
+    def bind(self, hole: Hole, v: Any, bound: Bindings) -> Iterable[Bindings]:
+        """Let a hole stand for an operand."""
         if hole.name in bound:
-            if bound[hole.name] is v:
-                yield bound
-            else:
-                self.failed(hole, v, bound)
-        elif hole.sort(v):
-            yield bound | {hole.name: v}
+            if self.key(bound[hole.name]) == self.key(v):
+                return (bound,)
         else:
-            self.failed(hole, v, bound)
+            shown = self.shown(v)
+            if shown is not None and hole.sort(shown):
+                return (bound | {hole.name: v},)
+        self.failed(hole, v, bound)
+        return ()
 
     def sequence(
         self, patterns: Sequence[Any], values: Sequence[Any], bound: Bindings, out: Any
@@ -343,20 +409,19 @@ class Matcher:
 
     def bind_several(
         self, hole: Hole, values: Sequence[Any], at: int, end: int, bound: Bindings, out: Any
-    ) -> Iterator[Bindings]:
+    ) -> Iterable[Bindings]:
         """Let a hole take operands of `out`; values: those that are left of them."""
         taken = tuple(values[at:end])
         if hole.several:
-            gone = len(out.owner.inputs) - len(values)
-            run = run_of(out, self.exact, gone + at, gone + end)
-            if run is None:
-                self.failed(hole, values[at], bound, REGROUPED)
-            else:
-                yield from self.bind(hole, run, bound)
-        elif bound.get(hole.name, taken) == taken:
-            yield bound | {hole.name: taken}
+            gone = len(self.inputs(out)) - len(values)
+            if self.stands_alone(out, gone + at, gone + end):
+                return self.bind(hole, self.joined(out, taken), bound)
+            self.failed(hole, values[at], bound, REGROUPED)
+        elif self.key(bound.get(hole.name, taken)) == self.key(taken):
+            return (bound | {hole.name: taken},)
         else:
             self.failed(hole, taken, bound)
+        return ()
 
     def all_of(self, pairs: Pairs, bound: Bindings, out: Any) -> Iterator[Bindings]:
         """Match operands of `out`: first what is cheap to test, then which ops there are, and then
@@ -381,6 +446,10 @@ class Matcher:
         if not pairs:
             yield bound
             return
-        for inner in self.matches(*pairs[0], bound, out):
+        (pattern, v), *others = pairs
+        for inner in self.matches(pattern, v, bound, out):
             for known in self.ready(inner, most):
-                yield from self.in_turn(pairs[1:], known, out, most)
+                if others:
+                    yield from self.in_turn(others, known, out, most)
+                else:
+                    yield known

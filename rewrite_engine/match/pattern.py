@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -160,7 +161,7 @@ class OpClass:
 ALL = -1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OpNode:
     """An op (or an `OpClass`) applied to patterns.
 
@@ -216,17 +217,22 @@ class OpNode:
         i = node.op.default_output if self.index is None else self.index
         return outputs[i] if i is not None and i < len(outputs) else None
 
-    @property
+    @cached_property
     def rests(self) -> list[int]:
         """Positions of the operands that stand for any number of operands."""
         return [i for i, a in enumerate(self.args) if isinstance(a, Hole) and a.rest]
 
-    @property
+    @cached_property
+    def wide(self) -> bool:
+        """Whether operands stand for more than one, if they have an order."""
+        return any(map(is_wide, self.args))
+
+    @cached_property
     def default(self) -> Hole | None:
         """The operand that may be missing, if there is one."""
         return next((a for a in self.args if isinstance(a, Hole) and a.has_default), None)
 
-    @property
+    @cached_property
     def swaps(self) -> bool:
         """Whether the two operands are tried in both orders."""
         return (

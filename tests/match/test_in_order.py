@@ -158,6 +158,20 @@ def test_searches_among_equals_regroup_where_rules_may(claim: Any) -> None:
         assert same(fgraph.outputs[0], merged(there if alone else term))
 
 
+def test_among_equal_terms_a_variable_takes_operands_side_by_side() -> None:
+    @make
+    def outward(a: Any, b: Any) -> Any:
+        return exp(cat(a, b)) >> cat(exp(a), exp(b))
+
+    def price(node: Any) -> float:
+        return 1 if node.op is cat or node.inputs[0].owner is None else 5
+
+    fgraph = FunctionGraph([x, y, z], [exp(cat(x, y, z))])
+    SaturationOptimizer([outward], cost=price).rewrite(fgraph)
+    leaves = [v for node in fgraph.toposort() if node.op is exp for v in node.inputs]
+    assert sorted(leaves, key=str) == [x, y, z]
+
+
 def test_operands_that_are_not_there_are_missed_at_once() -> None:
     rule = make(between)
 

@@ -60,7 +60,7 @@ def verdicts(one: Any, term: Any) -> set[bool]:
         one.transform(None, node),
         one.interpreted(None, node),
         next(iter(kanren.run(1, q, one.goal(etuplize(term), q))), None),
-        next(matcher.matches(numbered[term]), None),
+        next(matcher.ways(numbered[term]), None),
         found,
         one.transform(None, node) if one in Dispatch([*many, one]).candidates(node) else None,
     ]

@@ -16,13 +16,21 @@ from rewrite_engine.graph.node import Constant, Projection
 from rewrite_engine.graph.number import same_number
 from rewrite_engine.match.ac import EXTRA, is_associative
 from rewrite_engine.match.build import literal_like
+from rewrite_engine.match.interpret import Bindings
 from rewrite_engine.match.lower import sound_side
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.ac import flatten, regroup
 from rewrite_engine.rewrite.egraph import EGraph, output_of
-from rewrite_engine.rewrite.egraph.ematch import Bound, EMatcher, Joined, Tree, Weak
+from rewrite_engine.rewrite.egraph.ematch import EMatcher, Joined, Place, Tree
 from rewrite_engine.rewrite.result import StopReason
+
+
+class Weak(NamedTuple):
+    """A number that has no dtype yet."""
+
+    value: Any
+
 
 Made = int | Weak | None  # an e-node, a number, or nothing: there is no such term
 
@@ -45,7 +53,7 @@ class Instance(NamedTuple):
 
     rule: Any
     right: Any
-    bound: Bound
+    bound: Bindings
     tree: Tree
 
 
@@ -127,13 +135,14 @@ class Explorer:
 
     def _new(self, matcher: EMatcher, c: int, n: int) -> Iterator[Instance]:
         """The matches of a rule at an e-node that were not seen before."""
-        for i, (bound, tree) in enumerate(matcher.matches(n)):
+        for i, bound in enumerate(matcher.ways(n)):
             if i % 64 == 63 and self._late():
                 return
-            key = (matcher, c, *matcher.key(bound))
+            key = (matcher, c, *matcher.signature(bound))
             if key not in self._seen and matcher.guards_hold(bound):
                 self._seen.add(key)
-                yield Instance(matcher.rule, self.matchers[matcher], bound, tree)
+                right, tree = self.matchers[matcher], matcher.tree(bound)
+                yield Instance(matcher.rule, right, bound, tree)
 
     def _nested(self, c: int, n: int) -> Iterator[Instance]:
         """Where an operand of an AC op is equal to a term of the same op, these are one sum."""
@@ -152,7 +161,7 @@ class Explorer:
                         self._seen.add(key)
                         rule = flatten if exactly or not i else regroup
                         tree = head, (*kids[:i], m, *kids[i + 1 :])
-                        yield Instance(rule, None, {EXTRA: flat}, tree)
+                        yield Instance(rule, None, {EXTRA: tuple(map(Place, flat))}, tree)
 
     # --- adding ----------------------------------------------------------------------------------
 
@@ -181,27 +190,28 @@ class Explorer:
     def _right(self, instance: Instance, left: int) -> int | None:
         """The e-node of a rule's right side, beside the operands that its left side left alone."""
         egraph, bound = self.egraph, instance.bound
+        beside = [place.n for place in bound.get(EXTRA, ())]
         if instance.right is None:
-            return self.made(egraph.head[left], bound[EXTRA])
+            return self.made(egraph.head[left], beside)
         right = self._built(instance.right, bound)
         if isinstance(right, Weak):
             v: Any = egraph.var[left]
             constant = literal_like(v.owner, right.value, v.index)
             right = None if constant is None else egraph.leaf(constant)
-        if right is None or EXTRA not in bound:
-            return right
-        return self.made(egraph.head[left], [right, *bound[EXTRA]])
+        return self.made(egraph.head[left], [right, *beside]) if beside else right
 
-    def _built(self, pattern: Any, bound: Bound) -> Made:
+    def _built(self, pattern: Any, bound: Bindings) -> Made:
         if isinstance(pattern, Literal):
             return Weak(pattern.operand)
         if isinstance(pattern, Hole):
             value = bound[pattern.name]
-            return self.made(*value) if isinstance(value, Joined) else value
+            if isinstance(value, Joined):
+                return self.made(*value)
+            return value.n if isinstance(value, Place) else Weak(value)
         kids: list[Any] = []
         for a in pattern.args:
             rest = isinstance(a, Hole) and a.rest
-            kids += bound[a.name] if rest else [self._built(a, bound)]
+            kids += [place.n for place in bound[a.name]] if rest else [self._built(a, bound)]
         op = pattern.op
         if isinstance(op, OpClass):
             op = op.cls(**{n: bound[p.name] if isinstance(p, Hole) else p for n, p in op.props})
