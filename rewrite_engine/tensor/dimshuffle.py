@@ -6,6 +6,7 @@ No elements are moved or copied here. Changing shapes otherwise is `tensor/resha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -72,20 +73,26 @@ class DimShuffle(Linear):
         self.input_ndim = input_ndim
         self.new_order = order
 
-    @property
+    @cached_property
     def shuffle(self) -> tuple[int, ...]:
         """The dimensions of the input that are kept, in their new order."""
         return tuple([o for o in self.new_order if not isinstance(o, str)])
 
-    @property
+    @cached_property
     def drop(self) -> tuple[int, ...]:
         """The dimensions of the input that are dropped."""
         return tuple([i for i in range(self.input_ndim) if i not in self.new_order])
 
-    @property
+    @cached_property
     def augment(self) -> tuple[int, ...]:
         """The dimensions of the result that are new."""
         return tuple([i for i, o in enumerate(self.new_order) if o == "x"])
+
+    @cached_property
+    def _index(self) -> tuple[Any, ...]:
+        """What is taken of the array with its dimensions in order, those that are dropped last."""
+        kept = [None if o == "x" else slice(None) for o in self.new_order]
+        return (*kept, ..., *[0] * len(self.drop))
 
     def shapes(self, *types: TensorType) -> Shapes:
         """Dimensions that are dropped have length 1."""
@@ -101,9 +108,8 @@ class DimShuffle(Linear):
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         self.check(node, inputs)
-        index = [None if o == "x" else slice(None) for o in self.new_order]
         x = np.asarray(inputs[0]).transpose(self.shuffle + self.drop)
-        output_storage[0][0] = x[(*index, ..., *[0] * len(self.drop))]
+        output_storage[0][0] = x[self._index]
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
         n = inputs[0].type.ndim - self.input_ndim

@@ -126,8 +126,13 @@ def axes(op: Any, node: Apply, dims: Dims) -> list[LengthCheck]:
 @axes.register
 def _(op: TensorOp, node: Apply, dims: Dims) -> list[LengthCheck]:
     """What the shape rule says. Lengths are compared here where NumPy would not."""
-    rule, inputs, known = op.shapes_of(node), node.inputs, dims.axes
+    inputs, known = node.inputs, dims.axes
     given = [known.get(x) or dims.of(x) for x in inputs]
+    if op.stretches and given.count(given[0]) == len(given):  # of one shape
+        for out in node.outputs:
+            known[out] = given[0]
+        return []
+    rule = op.shapes_of(node)
 
     def other(length: Any) -> int | None:
         if isinstance(length, int):
