@@ -216,8 +216,8 @@ def operands_kept(fgraph, node, new):
 
 
 def operand_errors_kept(fgraph, node, new):
-    """Whether errors of operands are still raised where a new term takes the place of a node."""
-    return _all_kept(fgraph, node, node.inputs, new)
+    """Whether errors of operands are still raised where new terms take the place of a node."""
+    return _all_kept(fgraph, node, node.inputs, *new)
 
 
 def lengths_kept(fgraph, node, new):
@@ -230,8 +230,8 @@ def lengths_kept(fgraph, node, new):
     return _all_kept(fgraph, node, x.owner.inputs if silent else node.inputs, new)
 
 
-def _all_kept(fgraph, node, terms, new):
-    kept = _parts(new, _known(fgraph))
+def _all_kept(fgraph, node, terms, *new):
+    kept = set().union(*[_parts(one, _known(fgraph)) for one in new])
     for v in terms:
         answer = v in kept or errors_stay(fgraph, node, v, kept)
         if not answer:

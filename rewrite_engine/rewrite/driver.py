@@ -158,9 +158,7 @@ class SequentialOptimizer(GraphRewriter):
                 result.parts.append(error.result)
                 result.stopped = error.result.stopped
                 raise
-        reasons = {p.stopped for p in result.parts}
-        worst = (StopReason.LOOP, StopReason.BUDGET, StopReason.FAILED, StopReason.PASSED)
-        result.stopped = next((r for r in worst if r in reasons), StopReason.SATURATED)
+        result.stop_as_parts()
 
     def __iter__(self) -> Iterator[GraphRewriter]:
         return iter(self.parts)

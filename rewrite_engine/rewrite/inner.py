@@ -71,16 +71,29 @@ class Site(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What came of a call. small: the same without inputs that it does not need, and the numbers of
-    the others. told: of each output.
+    """What came of a call. through: the outputs that are constants, or (their numbers) inputs, and
+    need no call. small: the op for the others, without inputs that these do not need, and the
+    numbers of the inputs and outputs that it has. told: of each output.
     """
 
     op: Any
-    small: tuple[Any, Sequence[int]]
+    through: Mapping[int, Constant | int]
+    small: tuple[Any, Sequence[int], Sequence[int]]
     told: Sequence[Known] = ()
 
+    def outputs(self, inputs: Sequence[Variable], small: bool) -> list[Variable]:
+        """The results of a call on inputs."""
+        if not small:
+            return self.op.make_node(*inputs).outputs  # type: ignore[no-any-return]
+        op, ins, outs = self.small
+        found = {j: inputs[v] if isinstance(v, int) else v for j, v in self.through.items()}
+        if outs:
+            made = op.make_node(*[inputs[i] for i in ins]).outputs
+            found = dict(zip(outs, made, strict=True)) | found
+        return [found[j] for j in range(len(found))]
 
-def _never_refuses(fgraph: FunctionGraph, node: Apply, new: Variable) -> bool:
+
+def _never_refuses(fgraph: FunctionGraph, node: Apply, new: Sequence[Variable]) -> bool:
     return True
 
 
@@ -110,7 +123,7 @@ class Descent(GraphRewriter):
     def made(self, call: Call, graph: FunctionGraph) -> Made:
         """What comes of a call, given its graph as it is now."""
         op = call.op.clone(graph)
-        return Made(op, (op, range(len(graph.inputs))))
+        return Made(op, {}, (op, range(len(graph.inputs)), range(len(graph.outputs))))
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         self.open(fgraph, result)
@@ -149,7 +162,7 @@ class Descent(GraphRewriter):
         exchange = Exchange(sites, new, self.keeps)
         if not exchange.idle(fgraph):
             result.parts.append(exchange.rewrite(fgraph))
-        result.stopped = StopReason.PASSED
+        result.stop_as_parts()
 
 
 class InnerGraphs(Descent):
@@ -183,7 +196,7 @@ class InnerGraphs(Descent):
                 used = [j for j in outs if fgraph.get_clients(node.outputs[j])]
                 small, some, those = call.op.narrowed(used)
                 new = small.make_node(*[node.inputs[i] for i in some])
-                if small is call.op or self.keeps(fgraph, node, new.outputs[0]):
+                if small is call.op or self.keeps(fgraph, node, new.outputs):
                     call, ins, outs = Call(small), some, those
                 call = self.call(fgraph, call.op, [node.inputs[i] for i in ins])
             variants = self.variants.setdefault(call.op, {})
@@ -230,9 +243,16 @@ class InnerGraphs(Descent):
         op = call.op.clone(graph)
         if op.narrowed is None:
             return super().made(call, graph)
-        small, ins, _ = op.narrowed(range(len(graph.outputs)))
+        number = {v: i for v, i in zip(graph.inputs, op.passed, strict=True) if i is not None}
+        through = {
+            j: v if isinstance(v, Constant) else number[v]
+            for j, v in enumerate(graph.outputs)
+            if isinstance(v, Constant) or v in number
+        }
+        rest = [j for j in range(len(graph.outputs)) if j not in through]
+        small = op.narrowed(rest) if rest else (op, (), ())
         known = [{} if isinstance(v, Constant) else self.known(graph, v) for v in graph.outputs]
-        return Made(op, (small, ins), [crossing(f"inside of {op}", facts) for facts in known])
+        return Made(op, through, small, [crossing(f"inside of {op}", facts) for facts in known])
 
 
 def crossing(where: str, known: Known) -> Known:
@@ -255,6 +275,7 @@ class InnerFirst(Descent):
         if held(fgraph):
             super().run(fgraph, result)
             result.parts.append(part.rewrite(fgraph, None, result.within))
+            result.stop_as_parts()
         else:
             part.run(fgraph, result)
 
@@ -298,7 +319,7 @@ class Exchange(GraphRewriter):
 
     def idle(self, fgraph: FunctionGraph) -> bool:
         found = [(node, self.new[site.call]) for node, site in self.sites.items()]
-        return all([made.op is node.op and not any(made.told) for node, made in found])
+        return all([n.op is made.op and not (made.through or any(made.told)) for n, made in found])
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         result.stopped = StopReason.PASSED
@@ -307,7 +328,7 @@ class Exchange(GraphRewriter):
             if node not in fgraph:
                 continue
             found = list(node.outputs)
-            if made.op is not node.op:
+            if made.through or made.op is not node.op:
                 result.count(self.rule_name, sum([is_used(fgraph, v) for v in node.outputs]))
                 found = self.put(fgraph, node, made, ins, outs)
             for v, known in zip(found, made.told):
@@ -324,13 +345,15 @@ class Exchange(GraphRewriter):
     ) -> list[Variable]:
         """Replace the outputs of one node; return what took their places."""
         inputs = [fgraph.present_inputs(node)[i] for i in ins]
-        op, some = made.small
-        new = op.make_node(*[inputs[i] for i in some])
-        if op is not made.op and not self.keeps(fgraph, node, new.outputs[0]):
-            new = made.op.make_node(*inputs)
-        new.origin = node.origin
-        pairs = list(zip([node.outputs[j] for j in outs], new.outputs, strict=True))
-        with in_one_go(fgraph, node, self.rule_name, new.outputs) as go:
+        new = made.outputs(inputs, True)
+        unused = [j for j in outs if not is_used(fgraph, node.outputs[j])]  # its errors are needed
+        if unused or not self.keeps(fgraph, node, new):
+            new = made.outputs(inputs, False)
+        for maker in [v.owner for v in new]:
+            if maker is not None and maker not in fgraph:
+                maker.origin = node.origin
+        pairs = list(zip([node.outputs[j] for j in outs], new, strict=True))
+        with in_one_go(fgraph, node, self.rule_name, new) as go:
             found = [fgraph.replace(old, out, self.rule_name) for old, out in pairs]
             go.done = True
         return found

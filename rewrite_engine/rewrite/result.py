@@ -105,6 +105,12 @@ class Result:
                 total.setdefault(name, RuleStats()).add(stats)
         return total
 
+    def stop_as_parts(self) -> None:
+        """End as the part does that ended worst."""
+        ends = {part.stopped for part in self.parts}
+        worst = (StopReason.LOOP, StopReason.BUDGET, StopReason.FAILED, StopReason.PASSED)
+        self.stopped = next((r for r in worst if r in ends), StopReason.SATURATED)
+
     @property
     def fired(self) -> dict[str, int]:
         """Firings per rule name, of the rules that fired."""

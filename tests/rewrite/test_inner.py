@@ -9,20 +9,31 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine import OpFromGraph
 from rewrite_engine.errors import RuleRaisedError
 from rewrite_engine.gradient import Rop
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import HasInnerGraph, held, inner_ops
 from rewrite_engine.graph.op import Op
 from rewrite_engine.link import PyLinker
+from rewrite_engine.match import fact as facts
 from rewrite_engine.match.decorate import node_rewriter
-from rewrite_engine.match.fact import fact, given, unknown
+from rewrite_engine.match.fact import fact, unknown
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.budget import RunBudget
+from rewrite_engine.rewrite.driver import Fixpoint
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.inner import InnerGraphs
+from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.trace import Trace
 from rewrite_engine.rewrite.trace.places import Past
 from rewrite_engine.rules.language import rule
+from tests.link.reference import random_graphs, values_for
 
 X, Y = pt.dvectors("x", "y")
 A, B = pt.dvectors("a", "b")
@@ -278,7 +289,7 @@ def test_a_fact_of_a_user_holds_inside() -> None:
     @rule(phase="canonicalize")
     def floor_of_odd(x: Any) -> Any:
         """An example."""
-        return pt.floor(x) >> x, given(odd(x))
+        return pt.floor(x) >> x, facts.given(odd(x))
 
     mode = PLAIN + floor_of_odd
     f = OpFromGraph([X], [pt.floor(X) * 2.0])
@@ -306,10 +317,10 @@ def test_the_length_of_an_argument_is_known_inside() -> None:
 def test_constants_move_in() -> None:
     s = pt.dscalar("s")
     f = OpFromGraph([X, s], [X * s], name="f")
-    compiled = rw.function([A], [f(A, 1.0), f(A, 2.0), f(A, A.sum())], mode=PLAIN)
+    compiled = rw.function([A], [f(A, 4.0), f(A, 2.0), f(A, A.sum())], mode=PLAIN)
     calls = [n for n in compiled.fgraph.apply_nodes if str(n.op) == "f"]
     assert sorted(len(n.inputs) for n in calls) == [1, 1, 2]
-    np.testing.assert_allclose(compiled([3.0]), [[3.0], [6.0], [9.0]])
+    np.testing.assert_allclose(compiled([3.0]), [[12.0], [6.0], [9.0]])
 
 
 def test_for_many_constants_there_are_few_variants() -> None:
@@ -349,12 +360,32 @@ def test_arguments_that_nobody_needs_are_left_out() -> None:
         rw.function([A, B], f(A, B))([1.0], [1.0, 2.0])
 
 
+def test_results_that_are_arguments_or_constants_need_no_call() -> None:
+    f = OpFromGraph([X, Y], [pt.log(pt.exp(X)), pt.constant(2.0), pt.tanh(Y)], name="f")
+    compiled = rw.function([A, B], f(A, B), mode=PLAIN)
+    (call,) = compiled.nodes
+    assert ([*call.inputs], len(call.outputs)) == ([compiled.fgraph.inputs[1]], 1)
+    found = compiled([5.0], [0.0])
+    assert [v.tolist() for v in found] == [[5.0], 2.0, [0.0]]
+    assert not np.shares_memory(found[0], compiled.fgraph.inputs[0])
+    assert rw.function([A, B], f(A, B)[0] + f(B, A)[1], mode=PLAIN).nodes[0].op == pt.add
+    inner = OpFromGraph([X], [X * 1.0], name="inner")
+    outer = OpFromGraph([X], [inner(inner(X)) + 0.0], name="outer")
+    assert rw.function([A], outer(A)).nodes == []
+    n = pt.lscalar("n")
+    first = rw.function([A, n], OpFromGraph([X, n], [X, X * n])(A, (A * A[n])[n:].shape[0])[0])
+    with pytest.raises(IndexError):
+        first([1.0], 3)
+
+
 def test_errors_of_what_is_left_out_are_kept() -> None:
     n = pt.lscalar("n")
     f = OpFromGraph([X, n], [X * 2.0, X[n]], name="f")
     double = rw.function([A, n], f(A, n)[0])
-    with pytest.raises(IndexError):
-        double([1.0], 3)
+    same = rw.function([A, n], OpFromGraph([X, n], [X * 1.0, X[n]])(A, n)[0])
+    for one in double, same:
+        with pytest.raises(IndexError):
+            one([1.0], 3)
     g = OpFromGraph([X, Y], [pt.tanh(X)], name="g")
     argument = rw.function([A, n], g(A, A[n:][n] * A))
     with pytest.raises(IndexError):
@@ -385,6 +416,37 @@ def test_nothing_is_known_inside_of_what_changes_there() -> None:
 
     op = Repeat(X, abs(X) - 4.0)
     assert rw.function([A], op(pt.exp(A)))([0.0]).tolist() == [-1.0]
+
+
+@settings(max_examples=25)
+@given(random_graphs(), st.data())
+def test_calls_compute_what_their_graphs_do(graph: Any, data: Any) -> None:
+    inputs, outputs = graph
+    values = dict(zip(inputs, values_for(inputs), strict=True))
+
+    def argument(v: Any) -> Any:
+        kind = data.draw(st.sampled_from(["same", "constant", "positive", "shape"]))
+        if kind == "constant":
+            return v.type.make_constant(values[v])
+        if kind == "positive" and v.dtype == "float64":
+            return pt.exp(v)
+        return pt.specify_shape(v, values[v].shape) if kind == "shape" else v
+
+    given = [[argument(v) for v in inputs] for _ in range(2)]
+    used = data.draw(st.lists(st.integers(0, len(outputs) - 1), min_size=1))
+
+    def calls(inline: bool) -> Any:
+        inner = OpFromGraph(inputs, outputs, name="inner", inline=inline)
+        found = inner(*inputs, return_list=True)
+        outer = OpFromGraph(inputs, [found[i] for i in used], name="outer", inline=inline)
+        direct = inner(*given[0], return_list=True)
+        results = [direct[used[0]], *outer(*given[1], return_list=True)]
+        return rw.function(inputs, results, on_unused_input="ignore")(*values.values())
+
+    for a, b in zip(calls(False), calls(True), strict=True):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        rtol = 1e-4 if a.dtype == "float32" else 1e-9
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol)
 
 
 # --- nesting --------------------------------------------------------------------------------------
@@ -461,3 +523,17 @@ def test_a_trace_with_a_size_leaves_no_graph_watched(size: int) -> None:
     assert not [feature for feature in f.fgraph.features if isinstance(feature, Past)]
     assert len(list(trace.lines())) >= len(list(trace))
     assert len(trace.oldest()) == 3
+
+
+def test_a_repetition_has_one_budget_for_all_graphs() -> None:
+    @rule
+    def longer(x: Any) -> Any:
+        """Never ends."""
+        return pt.sin(x) >> pt.sin(pt.cos(x) + x)
+
+    part = InnerGraphs(RuleSet())
+    part.inside = [EquilibriumOptimizer(RuleSet().adding(longer))]
+    graph = FunctionGraph([A], [OpFromGraph([X], [pt.sin(X)])(A)])
+    result = Fixpoint(part, RunBudget(firings=7, on_budget="stop")).rewrite(graph)
+    assert result.stopped is StopReason.BUDGET
+    assert result.fired == {longer.name: 7, "inner/rewritten": 1}
