@@ -17,6 +17,7 @@ from rewrite_engine.graph.columns import Columns, Rows, from_columns, to_columns
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import intern
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.replace import clone_replace
 from rewrite_engine.graph.traverse import clone_get_equiv, toposort
 
@@ -209,18 +210,7 @@ def inner_ops(ops: Iterable[Any]) -> list[Any]:
     """These ops and all that are in their graphs, in the graphs of those, and so on: each once,
     after those that it holds.
     """
-    done: dict[Any, None] = {}
-    stack = [(op, False) for op in ops][::-1]
-    while stack:
-        op, opened = stack.pop()
-        if op in done:
-            continue
-        if opened:
-            done[op] = None
-            continue
-        stack.append((op, True))
-        stack += [(inner, False) for inner in held(op.fgraph)]
-    return list(done)
+    return list(postorder(ops, lambda op: held(op.fgraph)))
 
 
 def inlined(node: Apply) -> list[Variable]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rewrite_engine.errors import InconsistencyError, message
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.postorder import postorder
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.op import Op
@@ -123,24 +124,16 @@ def view_roots(var: Variable, memo: dict[Variable, Roots] | None = None) -> Root
     """
     if var.owner is None or not var.owner.op.view_map:
         return (var,)
-    memo = {} if memo is None else memo
-    found = memo.get(var)
-    stack = [] if found is not None else [var]
-    while stack:
-        v = stack[-1]
-        below = sources(v)
-        todo = [s for s in below if s not in memo and s.owner is not None and s.owner.op.view_map]
-        if todo:
-            stack += todo
-            continue
-        stack.pop()
-        if not below:
-            memo[v] = (v,)
-        elif len(below) == 1:
-            memo[v] = memo.get(below[0]) or (below[0],)
-        else:
-            memo[v] = tuple(dict.fromkeys([r for s in below for r in memo.get(s) or (s,)]))
-    return found or memo[var]
+    known: dict[Variable, Roots] = {} if memo is None else memo
+
+    def views(variables: Iterable[Variable]) -> list[Variable]:
+        """Those that are views, and not known."""
+        return [v for v in variables if v not in known and sources(v)]
+
+    if var not in known:
+        for v in postorder(views([var]), lambda v: views(sources(v))):
+            known[v] = tuple(dict.fromkeys([r for s in sources(v) for r in known.get(s) or (s,)]))
+    return known.get(var) or (var,)
 
 
 def makers_of_destroyed(destroyers: Iterable[Apply]) -> set[Apply]:

@@ -14,6 +14,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from rewrite_engine.errors import Message, message
+from rewrite_engine.graph.postorder import postorder
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -121,20 +122,11 @@ def _name(reason: Any) -> str:
 
 
 def in_order(origins: Sequence[Origin | None]) -> Iterator[Origin]:
-    """Yield origins and all that they were made of, once each, what was consumed before what was
+    """The origins and all that they were made of, once each, what was consumed before what was
     made of it.
     """
-    seen: set[int] = set()
-    stack = [(o, False) for o in reversed(origins) if o is not None]
-    while stack:
-        one, ready = stack.pop()
-        if ready:
-            yield one
-        elif id(one) not in seen:
-            seen.add(id(one))
-            stack.append((one, True))
-            if len(one) > 2:
-                stack += [(o, False) for o in reversed(one[2:]) if o is not None]
+    roots = [o for o in origins if o is not None]
+    return postorder(roots, lambda one: [o for o in one[2:] if o is not None])
 
 
 Row = tuple[Any, ...]  # (file, line), or ((file, line), rule's name, numbers of other rows)

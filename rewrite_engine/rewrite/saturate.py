@@ -18,6 +18,7 @@ from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
+from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.pattern import OpNode, subpatterns
@@ -146,17 +147,12 @@ def pieces(region: list[Apply], largest: int, shifted: bool) -> Iterator[list[Ap
 
 def _near_their_users(region: list[Apply]) -> list[Apply]:
     """The nodes, operands first, each as near as can be to where it is first used."""
-    inside, done = set(region), dict[Apply, None]()
-    for root in reversed(region):
-        stack = [root]
-        while stack:
-            node = stack[-1]
-            missing = [v.owner for v in node.inputs if v.owner in inside and v.owner not in done]
-            if missing:
-                stack += missing
-                continue
-            done[stack.pop()] = None
-    return list(done)
+    inside = set(region)
+
+    def below(node: Apply) -> list[Apply]:
+        return [v.owner for v in reversed(node.inputs) if v.owner in inside]
+
+    return list(postorder(reversed(region), below))
 
 
 def _join(region: dict[Apply, list[Apply]], a: Apply, b: Apply, limit: int | None = None) -> None:

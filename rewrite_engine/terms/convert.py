@@ -19,6 +19,7 @@ from unification import Var
 from rewrite_engine.errors import ForeignObjectError, describe, message
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.terms.expression import GraphTuple, make, null, unkeyed
 from rewrite_engine.terms.logic import PatternTerm, Term, nth
 
@@ -117,18 +118,12 @@ class Converter:
     def term(self, x: Any) -> Any:
         """Return the term of a variable, after those of all it depends on."""
         done = self.done
-        stack = [x]
-        while stack:
-            v = stack[-1]
-            if v in done or self.leaf(v):
-                stack.pop()
-                continue
-            todo = [i for i in v.owner.inputs if i not in done and not self.leaf(i)]
-            if todo:
-                stack.extend(todo)
-                continue
+
+        def unknown(variables: Iterable[Any]) -> list[Any]:
+            return [v for v in variables if v not in done and not self.leaf(v)]
+
+        for v in postorder(unknown([x]), lambda v: unknown(v.owner.inputs)):
             done[v] = self.build(v)
-            stack.pop()
         return done[x]
 
     def leaf(self, v: Any) -> bool:
@@ -201,19 +196,14 @@ def graph_tuple(term: ExpressionTuple) -> GraphTuple:
 
 def etuple_of(root: PatternTerm) -> None:
     """Give a pattern its etuple, and before it those that are in it."""
-    stack = [root]
-    while stack:
-        term = stack[-1]
+
+    def below(term: PatternTerm) -> list[PatternTerm]:
         inside = [x for x in term.items if issubclass(type(x), PatternTerm)]
-        todo = [x for x in inside if x._etuple is None]
-        if todo:
-            stack.extend(todo)
-            continue
-        if term._etuple is None:
-            term._etuple = make(
-                tuple([x.etuple if issubclass(type(x), PatternTerm) else x for x in term.items])
-            )
-        stack.pop()
+        return [x for x in inside if x._etuple is None]
+
+    for term in postorder([root], below):
+        items = [x.etuple if issubclass(type(x), PatternTerm) else x for x in term.items]
+        term._etuple = make(tuple(items))
 
 
 def from_term(term: Any) -> Any:
@@ -234,22 +224,13 @@ def from_term(term: Any) -> Any:
     if not isinstance(term, ExpressionTuple):
         return term
     values: dict[int, Any] = {}
-    stack = [term]
-    while stack:
-        t = stack[-1]
-        if id(t) in values:
-            stack.pop()
-            continue
-        if t._evaled_obj is not null:
-            values[id(t)] = t._evaled_obj
-            continue
-        todo = [
-            x for x in map(unkeyed, t) if isinstance(x, ExpressionTuple) and id(x) not in values
-        ]
-        if todo:
-            stack.extend(todo)
-            continue
-        values[id(t)] = _evaluate(t, values)
+
+    def below(t: Any) -> list[Any]:
+        known = t._evaled_obj is not null
+        return [] if known else [x for x in map(unkeyed, t) if isinstance(x, ExpressionTuple)]
+
+    for t in postorder([term], below):
+        values[id(t)] = _evaluate(t, values) if t._evaled_obj is null else t._evaled_obj
     return values[id(term)]
 
 

@@ -15,6 +15,7 @@ from etuples.core import ExpressionTuple, KwdPair
 from unification import Var
 
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.terms.logic import LogicVariable, nth
 from rewrite_engine.terms.print import LOWEST, Token, etuple_text, written
 
@@ -101,18 +102,13 @@ def make(items: tuple[Any, ...], evaled: Any = null) -> GraphTuple:
 def _fill_hashes(root: GraphTuple) -> None:
     """Hash all sub-terms, leaves first. The hash of the plain etuple and of the tuple is the
     same."""
-    stack = [root]
-    while stack:
-        term = stack[-1]
-        if term._hash is not None:
-            stack.pop()
-            continue
-        todo = [x for x in map(unkeyed, term._tuple) if type(x) is GraphTuple and x._hash is None]
-        if todo:
-            stack.extend(todo)
-            continue
+
+    def below(term: GraphTuple) -> list[GraphTuple]:
+        inside = map(unkeyed, term._tuple)
+        return [x for x in inside if type(x) is GraphTuple and x._hash is None]
+
+    for term in postorder([root], below):
         term._hash = hash(term._tuple)
-        stack.pop()
 
 
 def unkeyed(x: Any) -> Any:

@@ -25,6 +25,7 @@ from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.number import counts_as
+from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.replace import ILL_TYPED
 from rewrite_engine.graph.type import Type
 from rewrite_engine.terms.convert import from_term, record_term
@@ -309,22 +310,19 @@ class Reifier:
 
     def result(self, root: Any) -> Any:
         """Return the new term, with etuples in place of patterns."""
-        done, busy = self.done, set()
-        stack = [root]
-        while stack:
-            x = stack[-1]
-            if id(x) in done:
-                stack.pop()
-                continue
+        done = self.done
+
+        def below(x: Any) -> list[Any]:
+            return [c for c in self.children(x) if id(c) not in done]
+
+        for x in postorder(below((root,)), below):
             children = self.children(x)
-            todo = [c for c in children if id(c) not in done]
-            if not todo:
-                done[id(x)] = self.rebuild(x, [done[id(c)] for c in children])
-                continue
-            busy.add(id(x))
-            if any(id(c) in busy for c in todo):
-                raise PatternError(f"{_first_variable(stack)} stands for a term that contains it")
-            stack.extend(todo)
+            try:
+                new = [done[id(c)] for c in children]
+            except KeyError:  # one of them is above
+                name = next(filter(is_free, (x, *children)), "a variable")
+                raise PatternError(f"{name} stands for a term that contains it") from None
+            done[id(x)] = self.rebuild(x, new)
         return done[id(root)]
 
     def rebuild(self, x: Any, new: list[Any]) -> Any:
@@ -364,10 +362,6 @@ def _like(x: Any, new: list[Any]) -> Any:
 def _atomic(x: Any) -> bool:
     """Whether nothing can be inside, as far as this module can see."""
     return isinstance(x, (Variable, Record, Apply, ExpressionTuple, str, Number, type, tuple, list))
-
-
-def _first_variable(stack: list[Any]) -> Any:
-    return next((x for x in stack if is_free(x)), "a variable")
 
 
 __all__ = [

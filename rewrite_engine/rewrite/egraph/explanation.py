@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from rewrite_engine.graph.postorder import postorder, same
 from rewrite_engine.rewrite.egraph import EGraph, Justification, output_of
 
 LIMIT = 2_000  # steps for one term; more are of use to nobody
@@ -48,19 +49,16 @@ def explained(egraph: EGraph, start: int, goal: int) -> list[ProofStep] | None:
     """The steps from an e-node to an equal one; None if they are more than `LIMIT`."""
     paths: dict[Pair, list[Edge]] = {}
     done: dict[Pair, list[ProofStep]] = {}
-    stack = [(start, goal)]
-    while stack:
-        pair = stack[-1]
-        if pair not in paths:
-            paths[pair] = _path(egraph, *pair)
-            stack += [below for edge in paths[pair] for below in _below(egraph, edge)]
-            continue
-        stack.pop()
-        if pair not in done:
-            steps = _steps(egraph, pair[0], paths[pair], done)
-            if steps is None:
-                return None
-            done[pair] = steps
+
+    def below(pair: Pair) -> list[Pair]:
+        paths[pair] = _path(egraph, *pair)
+        return [inner for edge in paths[pair] for inner in _below(egraph, edge)]
+
+    for pair in postorder([(start, goal)], below, key=same):
+        steps = _steps(egraph, pair[0], paths[pair], done)
+        if steps is None:
+            return None
+        done[pair] = steps
     return done[start, goal]
 
 

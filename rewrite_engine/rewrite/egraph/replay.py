@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.postorder import postorder, same
 from rewrite_engine.match.explain import Diagnosis
 from rewrite_engine.rewrite.egraph import EGraph, output_of
 from rewrite_engine.rewrite.egraph.explanation import ProofStep, explained, within
@@ -49,14 +50,7 @@ class Replay:
 
     def _needed(self, roots: Sequence[int]) -> set[int]:
         """The e-classes that the result is made of."""
-        egraph, found = self.egraph, set[int]()
-        stack = list(roots)
-        while stack:
-            c = stack.pop()
-            if c not in found:
-                found.add(c)
-                stack += [egraph.find(k) for k in egraph.children[self.choice[c]]]
-        return found
+        return set(postorder(roots, self._kids, key=same))
 
     def _lead(self, v: Variable, n: int) -> None:
         """Bring one variable to the chosen term of its e-class."""
@@ -73,19 +67,19 @@ class Replay:
         """The chosen term of an e-class, on those that the graph has or will have for others."""
         egraph = self.egraph
         done: dict[int, int] = {}
-        stack = [c]
-        while stack:
-            d = stack[-1]
-            below = [egraph.find(k) for k in egraph.children[self.choice[d]]]
-            missing = [k for k in below if k not in done and k not in self.anchor]
-            if missing:
-                stack += missing
-                continue
-            stack.pop()
-            kids = [done[k] if k in done else self.anchor[k] for k in below]
+
+        def below(d: int) -> list[int]:
+            return [k for k in self._kids(d) if k not in self.anchor]
+
+        for d in postorder([c], below, key=same):
+            kids = [done[k] if k in done else self.anchor[k] for k in self._kids(d)]
             chosen = self.choice[d]
             done[d] = within(egraph, chosen, kids) if kids else chosen
         return done[c]
+
+    def _kids(self, c: int) -> list[int]:
+        """The e-classes that the chosen term of an e-class is made of."""
+        return [self.egraph.find(k) for k in self.egraph.children[self.choice[c]]]
 
     def _fire(self, old: Variable, step: ProofStep) -> Variable:
         """Put the term that a step led to in the place of `old`; the graph's variable for it.
@@ -117,17 +111,15 @@ class Replay:
         """The variable of an e-node, on the graph as it is now."""
         egraph = self.egraph
         made: dict[int, Variable] = {}
-        stack = [n]
-        while stack:
-            m = stack[-1]
-            known = made[m] if m in made else self._known(m)
-            missing = [k for k in egraph.children[m] if known is None and k not in made]
-            if missing:
-                stack += missing
-                continue
+
+        def below(m: int) -> Sequence[int]:
+            return egraph.children[m] if self._known(m) is None else ()
+
+        for m in postorder([n], below, key=same):
+            known = self._known(m)
             if known is None:
                 known = output_of(egraph.head[m], [made[k] for k in egraph.children[m]])
-            made[stack.pop()] = known
+            made[m] = known
         return made[n]
 
     def _known(self, n: int) -> Variable | None:
