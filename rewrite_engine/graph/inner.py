@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NoReturn
 
 from rewrite_engine.errors import ConstantInputError, MethodNotDefined, ReadOnlyError
 from rewrite_engine.graph.columns import Columns, Rows, from_columns, to_columns
+from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import intern
 from rewrite_engine.graph.node import Apply, Constant, Variable
@@ -41,6 +42,9 @@ class HasInnerGraph:
     fgraph: Any
     inline: bool = False
     structure: Structure
+    #: numbers of inputs of the graph that it may overwrite: `runs` gives their values away. (Of the
+    #: class, or among the `__props__`.)
+    given_away: Collection[int] = ()
     #: the graph of an op as a function, for `perform`: filled by `link/`
     body_hook: ClassVar[Callable[[Any], Callable[..., Any]]]
 
@@ -66,13 +70,17 @@ class HasInnerGraph:
                 memo[v] = v.type.make_variable(v.name)
         self.fgraph = InnerGraph(inputs, outputs, memo=memo)
         self.fgraph.memo = {}  # it would keep the user's graph alive
+        if self.given_away:
+            mutable = [self.inner_inputs[i] for i in self.given_away]
+            self.fgraph.attach_feature(DestroyHandler(mutable, strict=True))
         self.fgraph.validate()
         self.structure = Structure(self.fgraph)
 
     runs: Callable[[Apply, Callable[..., Any]], Callable[..., Any]] | None = None
     """`runs(node, body)`: a function of the values of the node's inputs that computes its output
     (for several: a list or tuple of them). body: such a function of the graph inside, made by the
-    linker that runs the node; what it returns is new, and it overwrites nothing.
+    linker that runs the node; what it returns is new (or in the memory of what is given away, which
+    is all that it overwrites).
     """
 
     narrowed: Callable[[Sequence[int]], tuple[Any, Sequence[int], Sequence[int]]] | None = None

@@ -85,7 +85,10 @@ def bodies(op: Any) -> dict[Linker, Linked]:
 def whole(op: Any) -> Program:
     """The program that computes the graph inside an op."""
     graph = op.fgraph
-    arguments = tuple([Argument(v.type, v.name) for v in graph.inputs])
+    away = [i in op.given_away for i in range(len(graph.inputs))]
+    arguments = tuple(
+        [Argument(v.type, v.name, mutable=m, borrow=m) for v, m in zip(graph.inputs, away)]
+    )
     n = len(graph.outputs)
     return Program(graph, arguments, str(op), n, "single" if n == 1 else "list")
 

@@ -248,6 +248,46 @@ def test_an_op_says_how_its_graph_runs() -> None:
         rw.function([A], Silent(X, X + 1.0, 3)(A))([1.0])
 
 
+class Steps(HasInnerGraph, Op):
+    """Applies a graph several times to a state that it has for itself."""
+
+    __props__ = ("structure", "times")
+    given_away = (0,)
+
+    def __init__(self, x: Any, y: Any, times: int) -> None:
+        self.times = times
+        self.hold([x], [y])
+
+    def infer_types(self, types: Any) -> Any:
+        return [self.inner_outputs[0].type]
+
+    def runs(self, node: Any, body: Any) -> Any:
+        def run(value: Any) -> Any:
+            state = value.copy()
+            for _ in range(self.times):
+                state = body(state)
+            return state
+
+        return run
+
+
+@pytest.mark.parametrize("mode", ["vm", "py"])
+def test_what_is_given_to_a_graph_may_be_overwritten(mode: str) -> None:
+    op = Steps(X, pt.exp(X) * 0.5, 3)
+    f = rw.function([A], op(A), mode=mode)
+    given = np.array([0.0, 0.5])
+    wanted = given.copy()
+    for _ in range(3):
+        wanted = np.exp(wanted) * 0.5
+    for one in f, pickle.loads(pickle.dumps(f)):
+        np.testing.assert_allclose(one(given), wanted)
+        assert given.tolist() == [0.0, 0.5]
+    (now,) = held(f.fgraph)
+    assert pickle.loads(pickle.dumps(now)) is now
+    overwritten = {v for n in now.fgraph.apply_nodes for i in n.op.destroys for v in [n.inputs[i]]}
+    assert (now.inner_inputs[0] in overwritten) == (mode == "vm")
+
+
 # --- what crosses the border ----------------------------------------------------------------------
 
 
