@@ -8,8 +8,8 @@ without an operand that may be missing, and beside the operands that the rule le
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import permutations, product
+from collections.abc import Iterator, Sequence
+from itertools import combinations, permutations, product
 from numbers import Number
 from typing import Any
 
@@ -109,20 +109,15 @@ def _present(pattern: Any) -> Iterator[tuple[Any, Bindings]]:
     """Yield what a right side may have made, with the rests that are empty in it: no operand that
     may be missing is, and an op in any order with one operand beside empty rests is that operand.
     """
-    if isinstance(pattern, Hole):
-        yield Hole(pattern.name, pattern.sort), {}
-        return
-    if not isinstance(pattern, OpNode):
-        yield pattern, {}
-        return
-    for parts in product(*[list(_present(a)) for a in pattern.args]):
-        args = tuple([part for part, _ in parts])
-        empty = {name: () for _, names in parts for name in names}
-        made = pattern.of(*args)
-        yield made, empty
-        if is_associative(pattern) and 0 < len(made.rests) == len(args) - 1:
-            (other,) = [a for i, a in enumerate(args) if i not in made.rests]
-            yield other, empty | {args[i].name: () for i in made.rests}
+    for empty in _chosen([name for name, hole in holes(pattern).items() if hole.rest]):
+        yield _filled(pattern, empty), empty
+
+
+def _chosen(names: Sequence[str]) -> Iterator[dict[str, tuple[Any, ...]]]:
+    """Yield the ways in which there is nothing for some of several variables, few of them first."""
+    for n in range(len(names) + 1):
+        for some in combinations(names, n):
+            yield dict.fromkeys(some, ())
 
 
 def _unbound(rule: Any) -> Bindings:
@@ -135,9 +130,15 @@ def _unbound(rule: Any) -> Bindings:
 def _lefts(rule: Any, bound: Bindings) -> Iterator[OpNode]:
     """Yield the left side without operands that may be missing, with those it leaves alone."""
     left = rule.left
+    maybe = [
+        name
+        for name, hole in holes(left).items()
+        if hole.has_default and hole is not left.default and _may_be_missing(hole, bound)
+    ]
     if EXTRA in bound:
         left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
-    yield from _without_missing(left, bound, root=True)
+    for gone in _chosen(maybe):
+        yield _filled(left, gone)
 
 
 def _is_term(left: OpNode, terms: Bindings) -> bool:
@@ -148,19 +149,6 @@ def _is_term(left: OpNode, terms: Bindings) -> bool:
 
 def _count(pattern: Any, terms: Bindings) -> int:
     return len(terms[pattern.name]) if isinstance(pattern, Hole) and pattern.rest else 1
-
-
-def _without_missing(pattern: Any, bound: Bindings, root: bool = False) -> Iterator[Any]:
-    if not isinstance(pattern, OpNode):
-        yield pattern
-        return
-    maybe = pattern.default
-    for args in product(*[list(_without_missing(a, bound)) for a in pattern.args]):
-        yield pattern.of(*args)
-    if root or maybe is None or not _may_be_missing(maybe, bound):
-        return
-    (other,) = [a for a in pattern.args if a is not maybe]
-    yield from _without_missing(other, bound)
 
 
 def _may_be_missing(hole: Hole, bound: Bindings) -> bool:
@@ -185,30 +173,29 @@ def opened(rule: Any, term: Any) -> Iterator[tuple[Any, Any]]:
             name: tuple([Hole(f"{name}{i}", Anything) for i in range(size)])
             for name, size in zip(rests, sizes, strict=True)
         }
-        for missing in product((False, True), repeat=len(maybe)):
-            gone = {name for name, is_gone in zip(maybe, missing, strict=True) if is_gone}
-            left = _filled(rule.left, named, gone)
+        for gone in _chosen(maybe):
+            left = _filled(rule.left, named | gone)
             numbers: dict[str, tuple[Any, ...]] = {n: (Literal(found[n].default),) for n in gone}
             right = rule.right
             if not isinstance(right, Compute):
-                right = _filled(right, named | numbers, set())
+                right = _filled(right, named | numbers)
             if isinstance(left, OpNode):
                 yield left, right
 
 
-def _filled(pattern: Any, named: dict[str, tuple[Any, ...]], gone: set[str]) -> Any:
-    """A side with patterns in place of some variables, and without the operands `gone`."""
+def _filled(pattern: Any, named: dict[str, tuple[Any, ...]]) -> Any:
+    """A side with patterns in place of some variables, or nothing; all others have to be there."""
     if isinstance(pattern, Hole):
         return named.get(pattern.name, (Hole(pattern.name, pattern.sort),))[0]
     if not isinstance(pattern, OpNode):
         return pattern
     args: list[Any] = []
     for a in pattern.args:
-        if isinstance(a, Hole) and (a.name in gone or a.name in named):
-            args.extend(() if a.name in gone else named[a.name])
+        if isinstance(a, Hole) and a.name in named:
+            args.extend(named[a.name])
         else:
-            args.append(_filled(a, named, gone))
-    if len(args) == 1 and len(pattern.args) > 1 and is_associative(pattern):
+            args.append(_filled(a, named))
+    if len(args) == 1 and len(pattern.args) > 1 and (is_associative(pattern) or pattern.default):
         return args[0]
     return pattern.of(*args)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
 from copy import copy
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from typing import Any, Literal
 
 from rewrite_engine.errors import PatternError, RuleError, UnboundVariableError
@@ -99,8 +99,6 @@ class Equation(Rule):
             raise self.error(type(error), error) from None
         #: None for an equation with one direction
         self.backward = DirectedRule(self, "backward") if direction == "both" else None
-        there = self.forward.text.removeprefix(f"{pattern_text(self.left)} -> ")
-        self.text = f"{_text(self.left)} == {there}"
         self.depth = max(rule.depth for rule in self.directions)
 
     @property
@@ -119,19 +117,19 @@ class Equation(Rule):
     @cached_property
     def on_trust(self) -> Equation:
         """The equation without the guards that its assumption makes unnecessary."""
-        made = copy(self)
-        for name in ("apply", "goal", "on_trust"):
-            made.__dict__.pop(name, None)
-        made.forward = made._own(self.forward)
-        made.backward = made._own(self.backward) if self.backward is not None else None
+        made: Any = self._copied()
+        for rule in self.directions:
+            own: Any = copy(rule.on_trust)
+            own.equation = made
+            setattr(made, rule.direction, own)
         made.guards = made.forward.guards
-        made.text = f"{_text(made.left)} == {made.forward.text.split(' -> ', 1)[1]}"
-        return made
+        return made  # type: ignore[no-any-return]
 
-    def _own(self, rule: DirectedRule) -> DirectedRule:
-        direction: Any = copy(rule.on_trust)
-        direction.equation = self
-        return direction  # type: ignore[no-any-return]
+    @property
+    def text(self) -> str:  # type: ignore[override]
+        """The equation on one line."""
+        there = self.forward.text.removeprefix(f"{pattern_text(self.left)} -> ")
+        return f"{_text(self.left)} == {there}"
 
     @property
     def names(self) -> frozenset[str]:
@@ -174,14 +172,9 @@ class Equation(Rule):
     @cached_property
     def goal(self) -> Callable[[Any, Any], Any]:
         """The equation as a miniKanren relation over etuples, true in both directions."""
-        import kanren
+        from rewrite_engine.match.goal import rule_goal
 
-        goals = [rule.goal for rule in self.directions]
-
-        def goal(term: Any, result: Any) -> Any:
-            return kanren.conde(*[[g(term, result)] for g in goals])
-
-        return goal
+        return rule_goal(*self.directions)
 
 
 def _sides(fn: Callable[..., Any], swap: bool) -> Callable[..., Any]:
@@ -261,28 +254,7 @@ def _text(side: OpNode) -> str:
     return f"{a} {symbol} {b}"
 
 
-def equation(
-    fn: Callable[..., Any] | None = None,
-    *,
-    phase: str | None = "saturate",
-    claim: Claim = refines,
-    tags: Iterable[str] = (),
-    prefer: Any = None,
-    direction: Direction = "both",
-    variable: type[LogicVariable] = LogicVariable,
-) -> Any:
+def equation(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Make an equation of a function whose parameters are the variables, and which returns `left,
-    right`. See `Equation`."""
-
-    def decorate(f: Callable[..., Any]) -> Equation:
-        return Equation(
-            f,
-            phase=phase,
-            claim=claim,
-            tags=tags,
-            prefer=prefer,
-            direction=direction,
-            variable=variable,
-        )
-
-    return decorate if fn is None else decorate(fn)
+    right`. options: those of `Equation`."""
+    return partial(Equation, **options) if fn is None else Equation(fn, **options)

@@ -95,7 +95,7 @@ def find(
     A nest `a + (b + c)` whose inner sums are used nowhere else is looked at as one sum, too: at its
     outermost node, where that alone does not match. Nests below the root of a pattern are not.
     """
-    finder = Finder.of(pattern, variable)
+    finder = finder_for(pattern, variable)
     watch = Watch(Budget(answers, seconds, on_budget))
 
     def error(what: str) -> SearchBudgetError:
@@ -163,63 +163,9 @@ def _nodes(
 
 
 class Finder:
-    """A pattern, ready to be asked at nodes."""
-
-    text: str
-    #: whether nests are looked at as one op, where a part of one alone does not match
-    opens = False
-
-    @staticmethod
-    def of(pattern: Any, variable: type[LogicVariable]) -> Finder:
-        """Read a pattern, in one of the forms that `find` knows."""
-        if isinstance(pattern, DataRule):
-            return PatternFinder(pattern.lowered)
-        if isinstance(pattern, Op) or (isinstance(pattern, type) and issubclass(pattern, Op)):
-            return OpFinder(pattern)
-        if isinstance(pattern, PatternTerm):
-            left: Any = lower_side(pattern)
-            lowered = in_own_form(Lowered(left, left, ()), variable.worlds())
-            return PatternFinder(extended(lowered))
-        if not callable(pattern) or not hasattr(pattern, "__code__"):
-            raise PatternError(
-                f"{pattern!r} is no pattern: give a data rule, a function of its variables that "
-                "returns a left side, a term of logic variables, or an op"
-            )
-        return PatternFinder(_lower(pattern, variable))
-
-    def considers(self, op: Any) -> bool:
-        """Whether nodes of an op may match."""
-        raise NotImplementedError
-
-    def target(self, node: Apply) -> Any:
-        """The output of such a node that the pattern speaks of; None if there is none."""
-        return next(iter(node.outputs), None)
-
-    def first(self, node: Apply, fgraph: Any) -> Sequence[Bindings]:
-        """The first match at a node, if there is one."""
-        raise NotImplementedError
-
-    def every(self, node: Apply, fgraph: Any) -> Iterator[Bindings]:
-        """All matches at a node."""
-        return iter(self.first(node, fgraph))
-
-
-class OpFinder(Finder):
-    """Finds the nodes of an op, or of a class of ops."""
-
-    def __init__(self, op: Any) -> None:
-        self.op = op
-        self.text = str(getattr(op, "__name__", op))
-
-    def considers(self, op: Any) -> bool:
-        return is_root(self.op, op)
-
-    def first(self, node: Apply, fgraph: Any) -> Sequence[Bindings]:
-        return ({},)
-
-
-class PatternFinder(Finder):
-    """Finds what a left side matches, by a function compiled for it."""
+    """A left side with guards, ready to be asked at nodes by a function compiled for it. opens:
+    whether nests are looked at as one op, where a part of one alone does not match.
+    """
 
     def __init__(self, lowered: Lowered) -> None:
         self.lowered = lowered
@@ -238,12 +184,15 @@ class PatternFinder(Finder):
         self.match = matcher_for(asked, "find", self.text)
 
     def considers(self, op: Any) -> bool:
+        """Whether nodes of an op may match."""
         return self.left.fits(op)
 
     def target(self, node: Apply) -> Any:
+        """The output of such a node that the pattern speaks of; None if there is none."""
         return self.left.target(node)
 
-    def first(self, node: Apply, fgraph: Any) -> Sequence[Bindings]:
+    def first(self, node: Apply, fgraph: FunctionGraph | None) -> Sequence[Bindings]:
+        """The first match at a node, if there is one."""
         n, wanted = len(node.inputs), len(self.left.args)
         exact = self.lowered.exact
         if self.extends and not may_regroup(n, wanted, exact, node.outputs[0]):
@@ -253,10 +202,51 @@ class PatternFinder(Finder):
             bound = bound[self.place or 0]
         return () if bound is None else (_seen(bound),)
 
-    def every(self, node: Apply, fgraph: Any) -> Iterator[Bindings]:
+    def every(self, node: Apply, fgraph: FunctionGraph | None) -> Iterator[Bindings]:
+        """All matches at a node."""
         for bound in match_root(self.left, node, self.lowered.exact):
             if guards_hold(self.lowered.guards, bound, fgraph):
                 yield _seen(bound)
+
+
+class OpFinder(Finder):
+    """Finds the nodes of an op, or of a class of ops."""
+
+    opens = False
+
+    def __init__(self, op: Any) -> None:
+        self.op = op
+        self.text = str(getattr(op, "__name__", op))
+
+    def considers(self, op: Any) -> bool:
+        return is_root(self.op, op)
+
+    def target(self, node: Apply) -> Any:
+        return next(iter(node.outputs), None)
+
+    def first(self, node: Apply, fgraph: FunctionGraph | None) -> Sequence[Bindings]:
+        return ({},)
+
+    def every(self, node: Apply, fgraph: FunctionGraph | None) -> Iterator[Bindings]:
+        yield {}
+
+
+def finder_for(pattern: Any, variable: type[LogicVariable]) -> Finder:
+    """Read a pattern, in one of the forms that `find` knows."""
+    if isinstance(pattern, DataRule):
+        return Finder(pattern.lowered)
+    if isinstance(pattern, Op) or (isinstance(pattern, type) and issubclass(pattern, Op)):
+        return OpFinder(pattern)
+    if isinstance(pattern, PatternTerm):
+        left: Any = lower_side(pattern)
+        lowered = in_own_form(Lowered(left, left, ()), variable.worlds())
+        return Finder(extended(lowered))
+    if not callable(pattern) or not hasattr(pattern, "__code__"):
+        raise PatternError(
+            f"{pattern!r} is no pattern: give a data rule, a function of its variables that "
+            "returns a left side, a term of logic variables, or an op"
+        )
+    return Finder(_lower(pattern, variable))
 
 
 def _seen(bound: Bindings) -> Bindings:

@@ -48,9 +48,9 @@ Terms = dict[str, Any]  # what stands for the variables of a rule: a term, or a 
 UNKNOWN, IMPOSSIBLE = object(), object()
 
 
-def rule_goal(rule: Any) -> Callable[[Any, Any], Goal]:
-    """The relation of a `DataRule`; it relates terms of single outputs."""
-    goals = [_one_goal(part) for part in rule.lowered.parts]
+def rule_goal(*rules: Any) -> Callable[[Any, Any], Goal]:
+    """The relation of `DataRule`s: that of any of them. It relates terms of single outputs."""
+    goals = [_one_goal(part) for rule in rules for part in rule.lowered.parts]
     if len(goals) == 1:
         return goals[0]
     return lambda term, result: kanren.conde(*[[goal(term, result)] for goal in goals])
