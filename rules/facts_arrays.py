@@ -101,9 +101,21 @@ def _below(x, i):
         return None
     found = node.op.shapes_of(node).outputs[x.index][i]
     if isinstance(found, Value):
-        size = node.inputs[found.i]
-        return (size.owner.inputs[0], size.head.i) if isinstance(size.head, Shape_i) else None
+        return _dimension_read(node.inputs[found.i])
     return (node.inputs[found[0]], found[1]) if is_dimension(found) else None
+
+
+def _dimension_read(v):
+    """The dimension that an integer is the length of, if it is read from one."""
+    return (v.owner.inputs[0], v.head.i) if isinstance(v.head, Shape_i) else None
+
+
+def length_read(v):
+    """The length that an integer is, as `length` gives it; None if it is another."""
+    if v.head is CONSTANT:
+        return v.number
+    read = _dimension_read(v)
+    return None if read is None else length(*read).value
 
 
 @fact

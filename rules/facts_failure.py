@@ -9,37 +9,20 @@ anything (`keeps_errors`), a node rewriter says `keeps=operands_kept`.
 
 from collections import Counter, deque
 from itertools import islice
+from types import SimpleNamespace
 
-from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.fact import because, every, fact, unknown
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.pattern import OpNode, Prop, holes, subpatterns
+from rewrite_engine.rules import facts_arrays, facts_numbers
 from rewrite_engine.rules.facts_arrays import length
-from rewrite_engine.rules.facts_numbers import nonneg
-from rewrite_engine.tensor import (
-    AdvancedIncSubtensor,
-    AdvancedSubtensor,
-    Alloc,
-    AllocEmpty,
-    ARange,
-    Argmax,
-    CheckedLength,
-    Eye,
-    IncSubtensor,
-    Max,
-    Min,
-    Reshape,
-    Shape_i,
-    SpecifyShape,
-    Split,
-    Subtensor,
-)
 
 __all__ = ["cannot_fail", "fits", "operands_kept"]
 
 SMALL = 50  # how many terms of what a rule makes are looked into
 MOST = 200  # how many terms are looked at to find whether one stays
+FACTS = SimpleNamespace(**vars(facts_numbers) | vars(facts_arrays))  # what ops may ask
 
 
 # --- facts --------------------------------------------------------------------------------------
@@ -53,7 +36,9 @@ def fits(x):
         return because("it is not computed")
     groups = node.op.equal_lengths(node)
     if groups is None:
-        return unknown(f"{node.op} may raise an error", blame=x)
+        said = node.op.implied.get("fits")
+        refused = unknown(f"{node.op} may raise an error", blame=x)
+        return said(FACTS, *node.inputs) if said else refused
     found = []
     for group in groups:
         first = None
@@ -67,66 +52,6 @@ def fits(x):
                 return unknown(why, blame=x)
             first = value
     return because("the lengths are equal", *found) if found else because("it always can")
-
-
-@fits.case(Reshape)
-def reshape_fits(x):
-    """Where there are as many elements, whatever the lengths are."""
-    op, (v, *sizes) = x.head, x.owner.inputs
-    sizes = iter(sizes)
-    wanted = [_size(next(sizes)) if s == "i" else s for s in op.shape]
-    have = [length(v, i).value for i in range(v.type.ndim)]
-    if None in wanted:
-        return unknown("Reshape may raise an error: a length is not known", blame=x)
-    fixed = Counter([n for n in wanted if n not in (-1, 1)])
-    if -1 not in wanted:
-        known = all(isinstance(n, int) for n in (*wanted, *have))
-        same = fixed == Counter([n for n in have if n != 1])
-        good = same or (known and _product(wanted) == _product(have))
-    else:
-        numbers = all(isinstance(n, int) and n > 0 for n in fixed)
-        product = _product([n for n in have if isinstance(n, int)])
-        good = numbers and product % _product(fixed.elements()) == 0
-    if good:
-        return because("there are as many elements")
-    return unknown("Reshape may raise an error: the numbers of elements may differ", blame=x)
-
-
-def _size(v):
-    """The length that an integer is read from, as `length` gives it; None if it is another."""
-    if v.head is CONSTANT:
-        return v.number
-    return length(v.owner.inputs[0], v.head.i).value if isinstance(v.head, Shape_i) else None
-
-
-def _product(numbers):
-    product = 1
-    for n in numbers:
-        product *= n
-    return product
-
-
-@fits.case(Alloc, AllocEmpty, Eye)
-def allocation_fits(x):
-    """Lengths that are not negative, and a value that is one number."""
-    lengths = x.owner.inputs
-    if isinstance(x.head, Alloc):
-        if not all(lengths[0].type.broadcastable):
-            return unknown("Alloc may raise an error: the value may not fit", blame=x)
-        lengths = lengths[1:]
-    if isinstance(x.head, Eye):
-        lengths = lengths[:2]
-    return every("lengths", nonneg, lengths)
-
-
-@fits.case(ARange)
-def range_fits(x):
-    """Integers, and a step that is not 0."""
-    step = x.owner.inputs[2]
-    whole = all(v.type.kind in "iub" for v in x.owner.inputs)
-    if whole and step.head is CONSTANT and step.number:
-        return because("counted")
-    return unknown("ARange may raise an error: the step may be 0", blame=x)
 
 
 @fact
@@ -241,15 +166,7 @@ def _all_kept(fgraph, node, terms, *new):
 
 def _says_when_it_fails(cls):
     """Whether anything is declared of when a class of ops fails."""
-    known = cls.equal_lengths is not Op.equal_lengths or issubclass(cls, MAY_FAIL)
-    return known or cls in fits.cases
-
-
-#: ops that may fail for other reasons than shapes that do not fit each other
-MAY_FAIL = (
-    AdvancedIncSubtensor, AdvancedSubtensor, Alloc, AllocEmpty, Argmax, CheckedLength,
-    IncSubtensor, Max, Min, Reshape, SpecifyShape, Split, Subtensor,
-)  # fmt: skip
+    return cls.equal_lengths is not Op.equal_lengths or "fits" in cls.implied or cls in fits.cases
 
 
 def keeps_errors(rule):
@@ -264,7 +181,7 @@ def keeps_errors(rule):
     names = set(right.names if isinstance(right, Compute) else holes(right))
     lost = [h for h in holes(rule.left).values() if h.name not in names and h.sort is not Prop]
     more = Counter() if isinstance(right, Compute) else _ops(rule.left) - _ops(right)
-    may_fail = tuple([cls for cls in more if issubclass(cls, MAY_FAIL)])
+    may_fail = tuple([cls for cls in more if getattr(cls, "may_fail", False)])
     return Keeping(rule, may_fail) if lost or may_fail else None
 
 

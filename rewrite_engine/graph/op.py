@@ -128,7 +128,11 @@ class Op(Record):
     #: name of the fact that all operands have to have; or a function `(f, *inputs)` that answers,
     #: of the facts (`rules/facts_numbers.py`) and the operands. Facts about each element are only
     #: concluded of real floats (integers wrap around, see `bounds`), "nonzero" from itself of all.
+    #: "fits" is asked where `equal_lengths` is None: whether a node fails for no other reason.
     implied: Mapping[str, Any] = {}
+    #: whether it may fail for other reasons than lengths that differ, so that a rule that drops one
+    #: inside of its left side has to show that it does not
+    may_fail: bool = False
     #: two numbers that no element of it is ever beyond, none of which is NaN
     limits: tuple[Any, Any] | None = None
     #: the operands that all elements of the result are taken from, where no new ones are made

@@ -79,6 +79,16 @@ class _Allocating(TensorOp):
         return None not in out.shape and out.get_size(out.shape) <= _FOLD_BYTES
 
 
+def _not_negative(f: Any, *lengths: Any) -> Any:
+    return f.every("lengths", f.nonneg, lengths)
+
+
+def _one_number(f: Any, value: Any, *lengths: Any) -> Any:
+    if not all(value.type.broadcastable):
+        return f.unknown("Alloc may raise an error: the value may not fit", blame=value)
+    return _not_negative(f, *lengths)
+
+
 class Alloc(_Allocating, Linear):
     """An array of a given shape filled with a value that broadcasts: `Alloc()(value, *shape)`.
 
@@ -89,6 +99,8 @@ class Alloc(_Allocating, Linear):
     moves_only = True
     elements = slice(0, 1)
     __props__ = ()
+    may_fail = True
+    implied = {"fits": _one_number}
     samples: Sequence[Any] = (({}, (), 2, 3), ({}, (3,), 2, 3), ({}, (2, 1), 2, 0), ({}, ()))
 
     def dtypes(self, *types: TensorType) -> list[str]:
@@ -134,6 +146,8 @@ class AllocEmpty(_Allocating, NoGradient):
     """An array of a given shape whose elements are arbitrary: `AllocEmpty("float64")(*shape)`."""
 
     __props__ = ("dtype",)
+    may_fail = True
+    implied = {"fits": _not_negative}
     samples: Sequence[Any] = (({"dtype": "float64"}, 2, 3), ({"dtype": "int8"},))
 
     def __init__(self, dtype: Any) -> None:
@@ -165,12 +179,20 @@ def _counted_up(f: Any, start: Any, stop: Any, step: Any) -> Any:
     return f.every("counted up", f.positive, [step])
 
 
+def _ends(f: Any, start: Any, stop: Any, step: Any) -> Any:
+    whole = all(v.type.kind in "iub" for v in (start, stop, step))
+    if whole and getattr(step, "number", None):
+        return f.because("counted")
+    return f.unknown("ARange may raise an error: the step may be 0", blame=step)
+
+
 class ARange(_Allocating):
     """Numbers from start up to (not including) stop in steps: `ARange("int64")(start, stop,
     step)`.
     """
 
     __props__ = ("dtype",)
+    implied: dict[str, Any] = {"fits": _ends}
     samples: Sequence[Any] = (
         ({"dtype": "int64"}, 1, 8, 3),
         ({"dtype": "int64"}, 5, 0, -2),
@@ -181,7 +203,7 @@ class ARange(_Allocating):
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype_name(dtype)
         if self.dtype == "int64":
-            self.implied = {"distinct": _counted, "increasing": _counted_up}
+            self.implied = ARange.implied | {"distinct": _counted, "increasing": _counted_up}
 
     def shapes(self, *types: TensorType) -> Shapes:
         """One length, computed. Raises `NDimError`."""
@@ -247,6 +269,7 @@ class Eye(_Allocating, NoGradient):
 
     __props__ = ("dtype",)
     limits = (0, 1)
+    implied = {"fits": lambda f, rows, columns, k: _not_negative(f, rows, columns)}
     samples: Sequence[Any] = (({"dtype": "float64"}, 3, 3, 0), ({"dtype": "int8"}, 2, 4, 1))
 
     def __init__(self, dtype: Any) -> None:

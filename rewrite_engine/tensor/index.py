@@ -50,6 +50,7 @@ class IndexOp(TensorOp):
     """What the indexing ops share: a template as a parameter, and its inputs after the arrays."""
 
     moves_only = True
+    may_fail = True
     __props__: tuple[str, ...] | None = ("idx_list",)
     idx_list: Template
     nin = None

@@ -133,6 +133,7 @@ class Split(Linear):
 
     moves_only = True
     elements = slice(0, 1)
+    may_fail = True
     __props__ = ("axis", "sizes")
     nin = None
     samples: Sequence[Any] = (

@@ -192,6 +192,7 @@ class Max(_Fixed):
 
     moves_only = True
     elements = slice(0, 1)
+    may_fail = True
     op = scalar.maximum
 
 
@@ -200,6 +201,7 @@ class Min(_Fixed):
 
     moves_only = True
     elements = slice(0, 1)
+    may_fail = True
     op = scalar.minimum
 
 

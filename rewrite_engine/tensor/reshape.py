@@ -6,6 +6,7 @@ Dimensions of length 1 are added and dropped by `tensor/dimshuffle.py`.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -42,7 +43,7 @@ class Reshape(Linear):
 
     moves_only = True
     elements = slice(0, 1)
-    implied = {"distinct": "distinct"}
+    may_fail = True
     __props__ = ("shape",)
     view_map = {0: [0]}
     nin = None
@@ -56,6 +57,7 @@ class Reshape(Linear):
 
     def __init__(self, shape: Sequence[int | str]) -> None:
         self.shape = tuple(shape)
+        self.implied = {"distinct": "distinct", "fits": partial(_as_many, self.shape)}
         if self.shape.count(-1) > 1:
             raise ShapeError(located(f"Reshape: only one -1 is possible in {self.shape}"))
         if any(not isinstance(s, str) and s < -1 for s in self.shape):
@@ -99,6 +101,27 @@ class Reshape(Linear):
 
     def __str__(self) -> str:
         return f"Reshape{{{', '.join(map(str, self.shape))}}}"
+
+
+def _as_many(shape: Sequence[Any], f: Any, x: Any, *sizes: Any) -> Any:
+    """Evidence that there are as many elements, whatever the lengths are."""
+    given = iter(sizes)
+    wanted = [f.length_read(next(given)) if n == "i" else n for n in shape]
+    have = [f.length(x, i).value for i in range(x.type.ndim)]
+    if None in wanted:
+        return f.unknown("Reshape may raise an error: a length is not known", blame=x)
+    fixed = Counter([n for n in wanted if n not in (-1, 1)])
+    if -1 not in wanted:
+        known = all(isinstance(n, int) for n in (*wanted, *have))
+        same = fixed == Counter([n for n in have if n != 1])
+        good = same or (known and math.prod(wanted) == math.prod(have))
+    else:
+        numbers = all(isinstance(n, int) and n > 0 for n in fixed)
+        total = math.prod([n for n in have if isinstance(n, int)])
+        good = numbers and total % math.prod(fixed.elements()) == 0
+    if good:
+        return f.because("there are as many elements")
+    return f.unknown("Reshape may raise an error: the numbers of elements may differ", blame=x)
 
 
 def _possible(have: int, open_: bool, want: int, holes: int) -> bool:

@@ -107,6 +107,7 @@ class CheckedLength(NoGradient):
 
     __props__ = ("groups", "compared")
     limits = (0, LONGEST)
+    may_fail = True
     nin = None
     samples: Sequence[Any] = (({"groups": (2, 3), "compared": None}, 4, 3, 3, 5, 5, 5),)
 
@@ -160,6 +161,7 @@ class SpecifyShape(Linear):
     moves_only = True
     elements = slice(0, 1)
     implied = {"distinct": "distinct"}
+    may_fail = True
     __props__ = ("shape",)
     view_map = {0: [0]}
     must_view_map = {0: 0}

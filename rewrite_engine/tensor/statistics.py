@@ -118,6 +118,7 @@ class Argmax(Reduction):
     limits = (0, LONGEST)
     find: ClassVar[Any] = staticmethod(np.argmax)
     needs_elements = True
+    may_fail = True
 
     def __init__(self, axis: Any = None, keepdims: bool = False) -> None:
         super().__init__(axis, keepdims)

@@ -21,12 +21,15 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import graph_inputs
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rules.facts import cannot_fail
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.logic import CHOICES
 from rewrite_engine.rules.pipeline import optimizer
 from rewrite_engine.tensor import Join, MakeVector, Shape_i
+from rewrite_engine.tensor.op import TensorOp, same_shape
 from tests.rules.instances import DATA, instances
 from tests.tensor.evaluate import evaluate
 
@@ -276,6 +279,36 @@ def test_an_op_that_says_nothing_may_fail() -> None:
     assert not cannot_fail(Picky()(x))
     assert repr(rewritten(Picky()(three).shape)) != "[3]"
     assert repr(rewritten(pt.switch(Picky()(s) > 0, s, s))) != "s"
+
+
+class Narrow(TensorOp):
+    """An op of a user that takes numbers above 0, and says so."""
+
+    __props__ = ()
+    may_fail = True
+    implied = {"fits": lambda f, v: f.every("of", f.positive, [v])}
+
+    def shapes(self, *types: Any) -> Any:
+        return same_shape(types[0])
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        if (inputs[0] <= 0).any():
+            self.fail(node, "a number is not above 0")
+        output_storage[0][0] = inputs[0]
+
+
+def test_an_op_says_when_it_does_not_fail_for_other_reasons() -> None:
+    @rule
+    def not_needed(a: Float) -> Any:
+        """(For tests.)"""
+        return pt.exp(Narrow()(a)) >> pt.exp(a)
+
+    assert cannot_fail(Narrow()(pt.exp(x)))
+    assert not cannot_fail(Narrow()(x))
+    for v, ops in ((pt.exp(y), "exp exp"), (y, "Narrow exp")):
+        graph = FunctionGraph(None, [pt.exp(Narrow()(v))], copy_inputs=False)
+        EquilibriumOptimizer(RuleSet([not_needed])).rewrite(graph)
+        assert " ".join([str(node.op) for node in graph.toposort()]) == ops
 
 
 class Doubled(Op):
