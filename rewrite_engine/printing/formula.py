@@ -13,8 +13,9 @@ from itertools import count
 from typing import Any
 
 from rewrite_engine.graph.inner import HasInnerGraph, inner_ops
-from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.printing.tree import sources
 from rewrite_engine.terms.print import (
     ATOM,
     LOWEST,
@@ -46,7 +47,7 @@ def pp(graph_like: Any, limit: int | None = None) -> str:
     a = x + 1.0
     a * log(a)
     """
-    outputs = _outputs(graph_like)
+    outputs = [v for source in sources(graph_like) for v in source.outputs]
     formula = Formula(outputs)
     out: list[str] = []
     left = limit
@@ -64,19 +65,6 @@ pprint = pp
 
 def _cut(text: str, limit: int | None) -> str:
     return text if limit is None or len(text) <= limit else text[:limit].rstrip("…") + "…"
-
-
-def _outputs(obj: Any) -> list[Any]:
-    if isinstance(obj, Variable):
-        return [obj]
-    if isinstance(obj, Apply):
-        return list(obj.outputs)
-    if isinstance(obj, (list, tuple)):
-        return [v for item in obj for v in _outputs(item)]
-    outputs = getattr(getattr(obj, "fgraph", obj), "outputs", None)
-    if outputs is None:
-        raise TypeError(f"{type(obj).__name__} is no variable, graph, function or list: {obj!r}")
-    return list(outputs)
 
 
 class Formula:

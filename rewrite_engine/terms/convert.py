@@ -106,14 +106,14 @@ class Converter:
         node = x if isinstance(x, Apply) else x.owner
         if node is None:
             return x
-        if not self.shallow:
-            for v in node.inputs:
+        for v in node.inputs:
+            if self.shallow:
+                self.done[v] = v if self.replace is None else self.replace(v)
+            else:
                 self.term(v)
-        return (
-            make(self.items(node), x if self.faithful(node) else null)
-            if x is node
-            else self.build(x)
-        )
+        if x is not node:
+            return self.build(x)
+        return make(self.items(node), x if self.faithful(node) else null)
 
     def term(self, x: Any) -> Any:
         """Return the term of a variable, after those of all it depends on."""
@@ -139,19 +139,13 @@ class Converter:
     def items(self, node: Apply) -> tuple[Any, ...]:
         """The elements of a node's term."""
         op = node.op if self.rator is None else self.rator(node.op)
-        if self.shallow:
-            return (op, *[v if self.replace is None else self.replace(v) for v in node.inputs])
         return (op, *[self.done[v] for v in node.inputs])
 
     def faithful(self, node: Apply) -> bool:
         """Whether the term of the node evaluates to it: nothing below was replaced."""
-        if not self.exact:
-            return False
         if self.replace is None:
-            return True
-        if self.shallow:
-            return all(self.replace(v) is v for v in node.inputs)
-        return all(
+            return self.exact
+        return self.exact and all(
             self.done[v] is v or getattr(self.done[v], "_evaled_obj", None) is v
             for v in node.inputs
         )

@@ -16,6 +16,7 @@ from string import ascii_uppercase
 from types import FunctionType
 from typing import Any
 
+from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import output_text
 
@@ -64,8 +65,8 @@ def write(
         item = stack.pop()
         if not isinstance(item, str):
             x, around, left = item
-            parts = writer.parts(x, around, left > 0)
-            stack += [p if isinstance(p, str) else (*p, left - 1) for p in reversed(parts)]
+            for part in reversed(writer.parts(x, around, left > 0)):
+                stack.append(part if isinstance(part, str) else (part[0], part[1], left - 1))
             continue
         out.append(item)
         size += len(item)
@@ -101,7 +102,9 @@ class Writer:
             return ["…"]
         if self.width is not None and len(args) > self.width:
             args = [*args[: self.width], Unquoted(f"… {len(args) - self.width} more")]
-        return [*self.call(op, args, ATOM if which else outer), which]
+        if which:
+            return [*self.call(op, args, ATOM), which]
+        return self.call(op, args, outer)
 
 
 class Unquoted(str):
@@ -124,7 +127,7 @@ def written(x: Any, outer: int) -> Sequence[Token]:
 
 def tokens(op: Any, args: Sequence[Any], outer: int = LOWEST) -> Sequence[Token]:
     """An op applied to operands in the usual notation."""
-    if items_of(op) is not None:
+    if not isinstance(op, Record) and items_of(op) is not None:
         return call_tokens([(op, ATOM)], args)
     name = operator_text(op)
     if name == "nth" and len(args) == 2:
@@ -188,13 +191,13 @@ def operator_of(term: Any) -> Any:
 
 def operator_text(op: Any) -> str:
     """How an operator is called."""
-    return op if isinstance(op, str) else leaf_text(op)
+    return str(op) if isinstance(op, (Record, str)) else leaf_text(op)
 
 
 def leaf_text(x: Any) -> str:
     """A leaf: a constant by its value, a variable by its name, a class or function too, another
     value by its repr."""
-    if isinstance(x, type | FunctionType):
+    if isinstance(x, (type, FunctionType)):
         return x.__name__
     return constant_text(x) if isinstance(x, Constant) and x.name is None else repr(x)
 
