@@ -19,10 +19,15 @@ from rewrite_engine.link.program import schedule
 class PyLinker(Linker):
     """Runs a graph node by node; every value must be of the type that its variable has.
 
-    A subclass may say what runs for a node (`runner`).
+    A subclass may say what runs for a node (`runner`), and what values are like (`checked`).
     """
 
     name = "py"
+
+    def checked(self, v: Variable, value: Any) -> Any:
+        """A value, if it is of a variable's type (a NumPy scalar is a 0-d array)."""
+        value = np.asarray(value) if isinstance(value, np.generic) else value
+        return v.type.filter(value, strict=True)
 
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
         steps = [(node, self.runner(node)) for node in schedule(fgraph)]
@@ -41,7 +46,7 @@ class PyLinker(Linker):
                     found = function(*given)
                     results = (found,) if len(node.outputs) == 1 else found
                     for v, value in zip(node.outputs, results, strict=True):
-                        known[v] = checked(v, value)
+                        known[v] = self.checked(v, value)
                 except Exception as error:
                     failed(error, node, given)
                     raise
@@ -50,12 +55,6 @@ class PyLinker(Linker):
             return [known[v] for v in fgraph.outputs]
 
         return run
-
-
-def checked(v: Variable, value: Any) -> Any:
-    """A value, if it is of a variable's type (a NumPy scalar is a 0-d array)."""
-    value = np.asarray(value) if isinstance(value, np.generic) else value
-    return v.type.filter(value, strict=True)
 
 
 LINKER = PyLinker()
