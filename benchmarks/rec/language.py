@@ -54,6 +54,7 @@ class Symbol(Op):
     """A function symbol of fixed arity."""
 
     __props__ = ("name", "nin")
+    nout = 1
 
     def __init__(self, name: str, nin: int) -> None:
         self.name = name

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 _NOT_WORD = re.compile(r"\W+")
-_REGISTER = re.compile(r"_*r\d+\Z")
+_REGISTER = re.compile(r"(_*r)\d+\Z")
+_BUILTINS = frozenset(vars(builtins))
 _USED = frozenset({"type", "len", "BaseException"})  # builtins that generated code calls
 
 
@@ -47,8 +48,9 @@ def register_prefix(parameters: Iterable[str]) -> str:
     """Return how register names begin: "r", or with as many underscores as no parameter looks
     like one.
     """
+    alike = {found[1] for found in map(_REGISTER.match, parameters) if found}
     prefix = "r"
-    while any(re.match(prefix + r"\d+\Z", name) for name in parameters):
+    while prefix in alike:
         prefix = "_" + prefix
     return prefix
 
@@ -74,5 +76,5 @@ class Names:
 
     def local(self, wanted: str) -> str:
         """Reserve a name like the one wanted."""
-        base = wanted + "_" if hasattr(builtins, wanted) or _REGISTER.match(wanted) else wanted
+        base = wanted + "_" if wanted in _BUILTINS or _REGISTER.match(wanted) else wanted
         return unique(base, self.taken, self.numbers)

@@ -293,11 +293,20 @@ def holes(pattern: Any) -> dict[str, Hole]:
 # --- what an author writes -----------------------------------------------------------------------
 
 
+def is_plain(fn: Any) -> bool:
+    """Whether a function's code tells all of its parameters."""
+    return type(fn) is FunctionType and not (
+        hasattr(fn, "__wrapped__")
+        or hasattr(fn, "__signature__")
+        or fn.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    )
+
+
 def names_of(fn: Callable[..., Any]) -> tuple[str, ...]:
     """The names of a function's parameters, soon where it is an ordinary one."""
-    code = fn.__code__ if type(fn) is FunctionType and not hasattr(fn, "__wrapped__") else None
-    if code is None or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+    if not is_plain(fn):
         return tuple(inspect.signature(fn).parameters)
+    code = fn.__code__
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
@@ -305,19 +314,21 @@ def parameters_of(fn: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
     """Annotation and default of each parameter of a rule function, also where annotations are text;
     `Parameter.empty` for what it has not.
     """
-    fn = inspect.unwrap(fn)
-    none = inspect.Parameter.empty
+    none, names = inspect.Parameter.empty, inspect.unwrap(fn).__globals__
     try:
-        notes = inspect.get_annotations(fn, eval_str=True)
-        names = fn.__globals__  # (text in text: quoted under `annotations`)
-        read = {k: eval(v, names) if isinstance(v, str) else v for k, v in notes.items()}
+        if is_plain(fn):
+            notes, given = inspect.get_annotations(fn, eval_str=True), fn.__defaults__ or ()
+            first = fn.__code__.co_argcount - len(given)
+            defaults = dict(zip(names_of(fn)[first:], given)) | (fn.__kwdefaults__ or {})
+            found = {k: (notes.get(k, none), defaults.get(k, none)) for k in names_of(fn)}
+        else:
+            parameters = inspect.signature(fn, eval_str=True).parameters
+            found = {k: (p.annotation, p.default) for k, p in parameters.items()}
+        # (text in text: quoted under `annotations`)
+        return {k: (eval(t, names) if isinstance(t, str) else t, d) for k, (t, d) in found.items()}
     except Exception as error:
         what = f"the annotations cannot be read: {type(error).__name__}: {error}"
         raise PatternError(what) from error
-    given = fn.__defaults__ or ()
-    first = fn.__code__.co_argcount - len(given)
-    defaults = dict(zip(fn.__code__.co_varnames[first:], given)) | (fn.__kwdefaults__ or {})
-    return {k: (read.get(k, none), defaults.get(k, none)) for k in names_of(fn)}
 
 
 def called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Any:

@@ -241,7 +241,9 @@ class DataRule(Rule):
         self.left: OpNode = self.lowered.left
         self.right: Any = self.lowered.right
         self.guards = self.lowered.guards
-        if any(g.assumed for g in self.guards):
+        #: whether facts prove what it assumes, or the user grants it
+        self.proves = any([g.assumed for g in self.guards])
+        if self.proves:
             if claim.then is None:
                 why = 'what a rule is `assuming` belongs to a claim: claim=assumes("fastmath"), say'
                 raise self.error(PatternError, why)
@@ -259,7 +261,7 @@ class DataRule(Rule):
 
     @property
     def needs_grant(self) -> str | None:
-        return None if any(g.assumed for g in self.guards) else self.claim.needs_grant
+        return None if self.proves else self.claim.needs_grant
 
     def under(self, granted: Container[str]) -> Rule:
         proves = self.claim.needs_grant in granted and self.needs_grant is None
@@ -270,7 +272,8 @@ class DataRule(Rule):
         """The rule without the guards that its assumption makes unnecessary."""
         guards = tuple([g for g in self.guards if not g.assumed])
         lowered = self.lowered._replace(guards=guards)
-        return self._copied(guards=guards, lowered=lowered, text=rule_text(lowered))  # type: ignore
+        text = rule_text(lowered)
+        return self._copied(guards=guards, lowered=lowered, text=text, proves=False)  # type: ignore
 
     @cached_property
     def text(self) -> str:  # type: ignore[override]

@@ -44,6 +44,13 @@ class RuleSet:
         self.by_name = by_name
 
     @classmethod
+    def _of(cls, by_name: dict[str, Rule]) -> RuleSet:
+        """A set of rules that are known by their names already."""
+        made = RuleSet.__new__(RuleSet)
+        made.by_name = by_name
+        return made
+
+    @classmethod
     def of(cls, *modules: ModuleType) -> RuleSet:
         """The rules and strategies defined in modules, in source order. A strategy is called after
         its variable. Rules without a phase that are parts of these strategies are for them alone.
@@ -94,9 +101,10 @@ class RuleSet:
         """
         new = RuleSet(r for given in rules for r in _each(given))
         if not overwrite:
-            RuleSet([*self, *new])  # says which names clash
+            for name, rule in new.by_name.items():
+                RuleSet([self.by_name.get(name, rule), rule])  # says if they clash
         if before is None and after is None:
-            return RuleSet((self.by_name | new.by_name).values())
+            return RuleSet._of(self.by_name | new.by_name)
         if before is not None and after is not None:
             raise ValueError("name one place: before=..., or after=...")
         others = [r for r in self if r.name not in new]
@@ -118,7 +126,7 @@ class RuleSet:
         """The rules that both have, in this one's order."""
         if not isinstance(other, RuleSet):
             return NotImplemented
-        return RuleSet(r for r in self if r.name in other)
+        return self._if(lambda rule: rule.name in other.by_name)
 
     def __sub__(self, other: RuleSet | Rule | str) -> RuleSet:
         """Without the rules of another set, one rule, or all that have a name or tag."""
@@ -127,7 +135,7 @@ class RuleSet:
         if not isinstance(other, RuleSet | Rule):
             return NotImplemented
         gone = {other.name} if isinstance(other, Rule) else set(other.by_name)
-        return RuleSet(r for r in self if r.name not in gone)
+        return self._if(lambda rule: rule.name not in gone)
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, RuleSet) and self.rules == other.rules)
@@ -151,7 +159,7 @@ class RuleSet:
         has.
         """
         chosen = self._where(query, lambda rule: rule.needs_grant)
-        return RuleSet(rule.under(query.include) for rule in chosen)
+        return RuleSet._of({name: r.under(query.include) for name, r in chosen.by_name.items()})
 
     def including(self, *tags: Any) -> RuleSet:
         """The rules wanted by default, and those that need one of these tags to be granted."""
@@ -167,15 +175,25 @@ class RuleSet:
 
     def phase(self, name: str) -> RuleSet:
         """The rules of one phase."""
-        return RuleSet(r for r in self if r.phase == name)
+        return RuleSet._of(self._phases.get(name, {}))
+
+    @cached_property
+    def _phases(self) -> dict[str | None, dict[str, Rule]]:
+        found: dict[str | None, dict[str, Rule]] = {}
+        for name, rule in self.by_name.items():
+            found.setdefault(rule.phase, {})[name] = rule
+        return found
 
     def _where(
         self, query: Query, needed: Callable[[Rule], str | None] = lambda rule: None
     ) -> RuleSet:
         if not query.exclude and not query.require:
             granted = {None, *query.include}
-            return RuleSet(r for r in self if needed(r) in granted)
-        return RuleSet(r for r in self if query.selects(r.names, needed(r)))
+            return self._if(lambda rule: needed(rule) in granted)
+        return self._if(lambda rule: query.selects(rule.names, needed(rule)))
+
+    def _if(self, wanted: Callable[[Rule], bool]) -> RuleSet:
+        return RuleSet._of({name: r for name, r in self.by_name.items() if wanted(r)})
 
     def _known(self, query: Query) -> Query:
         """The query, if every name it speaks of is one of a rule, or of a claim."""
