@@ -4,9 +4,9 @@ It comes last, on the finished graph. A value that one node reads is for that no
 this costs nobody else anything, and no look at the order. For every other value (memory, with all
 views of it) it is asked which of its readers can be the last one: one from which no other reader
 can be reached. The latest in the graph's order can always be; the others are searched
-(`rewrite/lastness.py`). What was decided is an edge of the order (the other readers first), so that
-later decisions know of it, and all ops are put in together at the end. Nothing is tried and taken
-back.
+(`rewrite/reachability.py`). What was decided is an edge of the order (the other readers first), so
+that later decisions know of it, and all ops are put in together at the end. Nothing is tried and
+taken back.
 
 Each decision is exact; together they are greedy, and may leave out a node that another choice would
 have let work in place (1 in 200 on small random graphs, where all choices can be tried).
@@ -25,7 +25,7 @@ from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.worklist import Worklist
 from rewrite_engine.rewrite.driver import GraphRewriter
-from rewrite_engine.rewrite.lastness import Paths, Search
+from rewrite_engine.rewrite.reachability import Paths, Search
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.step import Refusal
 from rewrite_engine.rewrite.trace import Trace, asked_for_tries

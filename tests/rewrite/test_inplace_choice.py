@@ -17,7 +17,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.order import Order
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
-from rewrite_engine.rewrite.lastness import Paths, Search
+from rewrite_engine.rewrite.reachability import Paths, Search
 from rewrite_engine.rewrite.trace import Trace
 from tests.cells import Cell, best, either, legal, random_graph, run, same
 from tests.toy import add, num, view
