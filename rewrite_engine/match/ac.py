@@ -24,7 +24,7 @@ from typing import Any
 
 from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
-from rewrite_engine.match.pattern import Hole, Literal, OpNode, subpatterns
+from rewrite_engine.match.pattern import Graph, Hole, Literal, OpNode, subpatterns
 
 MOST = 100_000  # ways to share operands among rests that are looked at in one match
 EXTRA = "*"  # the name under which the operands that a left side leaves alone are bound
@@ -326,7 +326,7 @@ class Uses:
         return node.inputs
 
 
-def is_joined_to(fgraph: Any, v: Variable, op: Any, type_: Any) -> bool:
+def is_joined_to(fgraph: Graph | Uses, v: Variable, op: Any, type_: Any) -> bool:
     """Whether `v` is made by the same op, has the extent of the result it goes into, and is used
     nowhere else: then its operands can stand in its place.
     """
@@ -345,7 +345,7 @@ def all_constant(node: Any) -> bool:
     return True
 
 
-def is_inside(fgraph: Any, node: Apply, anywhere: bool) -> bool:
+def is_inside(fgraph: Graph | Uses, node: Apply, anywhere: bool) -> bool:
     """Whether a node is an inner one of a nest: the whole nest is opened at its root."""
     out = node.outputs[0]
     if fgraph is None or len(users := fgraph.clients[out]) != 1 or out in fgraph.out_uses:
@@ -362,7 +362,7 @@ def is_inside(fgraph: Any, node: Apply, anywhere: bool) -> bool:
     return inputs[0] is out and (len(inputs) > 4 or inputs.count(out) == 1)
 
 
-def leaves(fgraph: Any, node: Apply, anywhere: bool = True) -> Iterator[Variable]:
+def leaves(fgraph: Graph | Uses, node: Apply, anywhere: bool = True) -> Iterator[Variable]:
     """The operands with those of operands of the same op in their places, all the way down;
     anywhere: not only of the first operand, `(a + b) + c`.
     """
@@ -391,10 +391,10 @@ def repeated(operands: Sequence[Variable]) -> set[Variable]:
     return {v for v in operands if v in seen or seen.add(v)}  # type: ignore[func-returns-value]
 
 
-def as_one(uses: Any, node: Apply) -> Apply | None:
+def as_one(uses: Graph | Uses, node: Apply) -> Apply | None:
     """The node with the operands of the whole nest that it is the root of; None if it is no nest's.
 
-    uses: a `FunctionGraph`, or `Uses`.
+    uses: the graph it is in, or what takes its place.
     """
     op, out = node.op, node.outputs[0]
     if not any([v.head is op for v in node.inputs]) or is_inside(uses, node, anywhere=True):

@@ -25,7 +25,7 @@ from rewrite_engine.match.ac import (
     put_back,
 )
 from rewrite_engine.match.lower import Compute, Condition, askable
-from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode, subpatterns
+from rewrite_engine.match.pattern import ALL, Graph, Hole, Literal, OpClass, OpNode, subpatterns
 
 if TYPE_CHECKING:
     from rewrite_engine.match.emit import Function, RuleEmitter
@@ -34,15 +34,15 @@ UNDECLARED = "{0} has {1} outputs, and {2} does not say so: give it `output_name
 
 Bindings = dict[str, Any]
 Consumer = Callable[[Apply, Origin | None, Any], Origin | None]
-Keeps = Callable[[Any, Apply, Any], Any]  # of a graph, a node, and what may take its place
+Keeps = Callable[[Graph, Apply, Any], Any]  # of a graph, a node, and what may take its place
 
 
-def guards_hold(guards: Sequence[Condition], bound: Bindings, fgraph: Any = None) -> bool:
+def guards_hold(guards: Sequence[Condition], bound: Bindings, fgraph: Graph = None) -> bool:
     """Whether all guards hold whose variables are bound."""
     return all(ask(guard, bound, fgraph) for _, guard in askable(guards, bound))
 
 
-def ask(guard: Condition, bound: Bindings, fgraph: Any = None) -> Any:
+def ask(guard: Condition, bound: Bindings, fgraph: Graph = None) -> Any:
     """What a guard says of these bindings: something true, or a reason that is false.
 
     fgraph: the graph they are of; it remembers what facts say.
@@ -224,7 +224,7 @@ def careful(apply: Function, keeps: Keeps | None) -> Function:
     if keeps is None:
         return apply
 
-    def checked(fgraph: Any, node: Apply) -> Any:
+    def checked(fgraph: Graph, node: Apply) -> Any:
         new = apply(fgraph, node)
         if new.__class__ is tuple:  # of a data rule: for each output
             return keeps(fgraph, node, new) and new
@@ -238,7 +238,7 @@ def careful(apply: Function, keeps: Keeps | None) -> Function:
 def on_constants(fn: Function) -> Function:
     """`fn`, where all inputs are constants (dispatch looks at the first few only)."""
 
-    def apply(fgraph: Any, node: Apply) -> Any:
+    def apply(fgraph: Graph, node: Apply) -> Any:
         return fn(fgraph, node) if all_constant(node) else None
 
     return apply
@@ -326,7 +326,7 @@ def levels(left: OpNode) -> int:
     return NEST if differences(left) else 0
 
 
-def views(left: OpNode, exact: bool, fgraph: Any, node: Apply) -> Iterator[View]:
+def views(left: OpNode, exact: bool, fgraph: Graph, node: Apply) -> Iterator[View]:
     """Yield sums that a left side may match because a nest is equal to one with such a sum in it;
     and what makes the whole of what takes its place. exact: see `ac.may_regroup`.
     """
@@ -351,7 +351,7 @@ def views(left: OpNode, exact: bool, fgraph: Any, node: Apply) -> Iterator[View]
             yield _view(node, ops, pair, here, there)
 
 
-def _leaves(fgraph: Any, node: Apply, ops: tuple[Any, ...]) -> list[tuple[Path, Any, int]]:
+def _leaves(fgraph: Graph, node: Apply, ops: tuple[Any, ...]) -> list[tuple[Path, Any, int]]:
     """The operands of a nest of sums and differences, with their places and signs."""
     type_, room = node.outputs[0].type, OPENED
     found: list[tuple[Path, Any, int]] = []

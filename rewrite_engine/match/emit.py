@@ -34,6 +34,7 @@ from rewrite_engine.match.build import write_right
 from rewrite_engine.match.lower import Condition, Lowered, askable
 from rewrite_engine.match.pattern import (
     ALL,
+    Graph,
     Hole,
     Literal,
     OpClass,
@@ -45,7 +46,7 @@ from rewrite_engine.match.pattern import (
 )
 from rewrite_engine.match.source import Source, compiled
 
-Function = Callable[[Any, Any], Any]
+Function = Callable[[Graph, Any], Any]
 Then = Callable[[], None]
 
 ROOT = "node.outputs[0]"  # what the left side is matched with, in source

@@ -22,7 +22,7 @@ from rewrite_engine.match.ac import is_ac
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.emit import Function
 from rewrite_engine.match.lower import Compute, Given, RuleBody
-from rewrite_engine.match.pattern import Hole, OpClass, OpNode, holes
+from rewrite_engine.match.pattern import Graph, Hole, OpClass, OpNode, holes
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.match.text import pattern_text
 from rewrite_engine.terms.logic import LogicVariable
@@ -160,7 +160,7 @@ class Equation(Rule):
         `SaturationOptimizer`.)"""
         rules = self.directions
 
-        def apply(fgraph: Any, node: Apply) -> Any:
+        def apply(fgraph: Graph, node: Apply) -> Any:
             for rule in rules:
                 new = rule.transform(fgraph, node)
                 if new is not None:

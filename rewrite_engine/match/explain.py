@@ -19,7 +19,7 @@ from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.interpret import ASKED, Bindings, Matcher, match_root, matches, named
 from rewrite_engine.match.lower import Compute, Condition
 from rewrite_engine.match.outline import tracks
-from rewrite_engine.match.pattern import Hole, Literal, OpNode
+from rewrite_engine.match.pattern import Graph, Hole, Literal, OpNode
 from rewrite_engine.match.rule import DataRule, NodeRewriter, Rule
 from rewrite_engine.match.text import pattern_text
 from rewrite_engine.terms.print import brief
@@ -47,7 +47,11 @@ class Diagnosis:
 
 
 def diagnose(
-    rule: Rule, node: Apply, fgraph: Any = None, text: Text = brief, run: bool = True
+    rule: Rule,
+    node: Apply,
+    fgraph: Graph = None,
+    text: Text = brief,
+    run: bool = True,
 ) -> Diagnosis:
     """Ask a rule at a node. text: how terms are written. run: whether Python that makes right sides
     may be called; without it a rule counts as applying where only that is left.
@@ -87,7 +91,7 @@ def _plain_name(op: Any) -> str:
     return str(op).partition("{")[0]
 
 
-def _of_data(rule: DataRule, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:
+def _of_data(rule: DataRule, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
     if rule.left.target(node) is None:
         has = f"{node.op} has {len(node.outputs)} outputs here"
         return Diagnosis(False, "root", f"the rule looks at {pattern_text(rule.left)}, and {has}")
@@ -137,7 +141,7 @@ def _finish(rule: DataRule, node: Apply, bound: Bindings, probe: Probe, run: boo
     return Diagnosis(True, bindings=bound, evidence=evidence, progress=progress)
 
 
-def _of_equation(rule: Equation, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:
+def _of_equation(rule: Equation, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
     """For equations: what both directions say."""
     here = [one for one in rule.directions if tracks(one.roots(), node.op)]
     found = [(one, diagnose(one, node, fgraph, text, run)) for one in here]
@@ -149,7 +153,7 @@ def _of_equation(rule: Equation, node: Apply, fgraph: Any, text: Text, run: bool
     return replace(best, reason=reason)
 
 
-def _of_strategy(rule: Any, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:
+def _of_strategy(rule: Any, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
     """For rules that are made of rules: what those say that may act first."""
     found = [(part, diagnose(part, node, fgraph, text, run)) for part in rule.leading]
     able = next((part for part, said in found if said.applies), None)
@@ -160,7 +164,7 @@ def _of_strategy(rule: Any, node: Apply, fgraph: Any, text: Text, run: bool) -> 
     return replace(said, part=part.name, reason=f"{part.name}: {said.reason}")
 
 
-def _stopped(rule: Any, able: Rule, node: Apply, fgraph: Any, text: Text) -> Diagnosis:
+def _stopped(rule: Any, able: Rule, node: Apply, fgraph: Graph, text: Text) -> Diagnosis:
     """For a strategy that fails though a part of it may act."""
     stop = rule.stopped(fgraph, node)
     if isinstance(stop, str):
@@ -175,7 +179,7 @@ def _stopped(rule: Any, able: Rule, node: Apply, fgraph: Any, text: Text) -> Dia
     return replace(said, applies=False, part=part.name, reason=why)
 
 
-def _of_function(rule: Rule, node: Apply, fgraph: Any, text: Text, run: bool) -> Diagnosis:
+def _of_function(rule: Rule, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
     """For rules that are Python: whether it returns anything, and if not, what it is about."""
     if isinstance(rule, NodeRewriter) and rule.constant_inputs:
         others = [v for v in node.inputs if v.head is not CONSTANT]
@@ -208,7 +212,7 @@ class Probe(Matcher):
 
     __slots__ = ("first", "progress", "reached", "text")
 
-    def __init__(self, rule: DataRule, text: Text = brief, fgraph: Any = None) -> None:
+    def __init__(self, rule: DataRule, text: Text = brief, fgraph: Graph = None) -> None:
         super().__init__(rule.left, rule.lowered.exact, guards=rule.guards, fgraph=fgraph)
         self.text = text
         self.reached = 0

@@ -32,6 +32,7 @@ from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.knowledge import Evaluation, Knowledge, current, key_for, knowledge_of
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.match.lower import Condition, Given, lower_condition
+from rewrite_engine.match.pattern import Graph
 from rewrite_engine.terms.logic import Term
 
 SHOWN = 4  # how many reasons, and levels of nested ones, are printed
@@ -164,7 +165,7 @@ class Fact:
             return Condition(self.fn, args, text, fact=self)
         return Evaluation(Knowledge()).first(key_for(self, args), args)
 
-    def ask(self, fgraph: Any, *args: Any) -> Any:
+    def ask(self, fgraph: Graph, *args: Any) -> Any:
         """The answer about variables of a graph (None: of none), kept with the graph until what
         it rests on changes.
         """
@@ -183,12 +184,12 @@ class Fact:
             return evaluation.nested(key, args)
         return Evaluation(known).first(key, args)
 
-    def at(self, fgraph: Any, node: Apply, *args: Any) -> Any:
+    def at(self, fgraph: Graph, node: Apply, *args: Any) -> Any:
         """The same for a rule at a node, which is visited again when it need not be refused any
         more.
         """
         try:
-            known = fgraph.facts
+            known: Any = fgraph.facts  # type: ignore[union-attr]
             key = key_for(self, args)
             answer = known.answers[key]
         except (AttributeError, KeyError):  # no graph, nothing known of it, or not this
@@ -198,7 +199,7 @@ class Fact:
             known, key = fgraph.facts, key_for(self, args)
         if (
             type(answer) is Unknown
-            and fgraph.worklist is not None
+            and fgraph.worklist is not None  # type: ignore[union-attr]
             and node not in known.waiting.get(key, ())
         ):
             known.wait(key, node)

@@ -41,7 +41,7 @@ from rewrite_engine.match.lower import (
     lower_side,
 )
 from rewrite_engine.match.outline import is_root
-from rewrite_engine.match.pattern import Hole, OpNode, Rest, holes
+from rewrite_engine.match.pattern import Graph, Hole, OpNode, Rest, holes
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.match.sample import in_own_form
 from rewrite_engine.match.text import pattern_text
@@ -103,7 +103,7 @@ def find(
 
     nodes, outputs, own = _nodes(graph)
     fgraph = graph if isinstance(graph, FunctionGraph) else None
-    uses: Any = fgraph
+    uses: Graph | Uses = fgraph
     if fgraph is None and finder.opens:
         uses = Uses(nodes, outputs)
     found = _search(finder, nodes, fgraph, uses, every, watch)
@@ -114,7 +114,12 @@ def find(
 
 
 def _search(
-    finder: Finder, nodes: Sequence[Apply], fgraph: Any, uses: Any, every: bool, watch: Watch
+    finder: Finder,
+    nodes: Sequence[Apply],
+    fgraph: Graph,
+    uses: Graph | Uses,
+    every: bool,
+    watch: Watch,
 ) -> Iterator[Match]:
     ask = finder.every if every else finder.first
     for i, node in enumerate(nodes):
@@ -191,7 +196,7 @@ class Finder:
         """The output of such a node that the pattern speaks of; None if there is none."""
         return self.left.target(node)
 
-    def first(self, node: Apply, fgraph: FunctionGraph | None) -> Sequence[Bindings]:
+    def first(self, node: Apply, fgraph: Graph) -> Sequence[Bindings]:
         """The first match at a node, if there is one."""
         n, wanted = len(node.inputs), len(self.left.args)
         exact = self.lowered.exact
@@ -202,7 +207,7 @@ class Finder:
             bound = bound[self.place or 0]
         return () if bound is None else (_seen(bound),)
 
-    def every(self, node: Apply, fgraph: FunctionGraph | None) -> Iterator[Bindings]:
+    def every(self, node: Apply, fgraph: Graph) -> Iterator[Bindings]:
         """All matches at a node."""
         for bound in match_root(self.left, node, self.lowered.exact):
             if guards_hold(self.lowered.guards, bound, fgraph):
@@ -224,10 +229,10 @@ class OpFinder(Finder):
     def target(self, node: Apply) -> Any:
         return next(iter(node.outputs), None)
 
-    def first(self, node: Apply, fgraph: FunctionGraph | None) -> Sequence[Bindings]:
+    def first(self, node: Apply, fgraph: Graph) -> Sequence[Bindings]:
         return ({},)
 
-    def every(self, node: Apply, fgraph: FunctionGraph | None) -> Iterator[Bindings]:
+    def every(self, node: Apply, fgraph: Graph) -> Iterator[Bindings]:
         yield {}
 
 

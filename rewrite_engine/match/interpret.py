@@ -14,7 +14,6 @@ from itertools import chain
 from math import inf
 from typing import Any, ClassVar
 
-from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.ac import (
     AFTER,
     BEFORE,
@@ -35,7 +34,16 @@ from rewrite_engine.match.ac import (
 from rewrite_engine.match.build import ask, differences, instantiate, proposed, views
 from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.lower import Condition, Lowered, askable
-from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode, is_wide, test_cost
+from rewrite_engine.match.pattern import (
+    ALL,
+    Graph,
+    Hole,
+    Literal,
+    OpClass,
+    OpNode,
+    is_wide,
+    test_cost,
+)
 
 Bindings = dict[Any, Any]  # by name; nodes of several outputs by their patterns
 Pairs = Sequence[tuple[Any, Any]]  # of a pattern and what it is to match
@@ -73,12 +81,12 @@ def named(bound: Bindings) -> Bindings:
     return {name: v for name, v in bound.items() if name.__class__ is str and name != ASKED}
 
 
-def interpreted(rule: Lowered, fgraph: Any, node: Any) -> Any:
+def interpreted(rule: Lowered, fgraph: Graph, node: Any) -> Any:
     """What a rule makes of a node; None if it does not apply."""
     return with_views(rule.left, rule.exact, partial(_interpreted, rule))(fgraph, node)
 
 
-def _interpreted(rule: Lowered, fgraph: Any, node: Any) -> Any:
+def _interpreted(rule: Lowered, fgraph: Graph, node: Any) -> Any:
     for bound in Matcher(rule.left, rule.exact, Tries(MOST), rule.guards, fgraph).ways(node):
         result = instantiate(rule.right, bound, node, rule.left.place)
         if result is not None:
@@ -103,7 +111,7 @@ def with_views(left: OpNode, exact: bool, match: Function) -> Function:
     if not differences(left):
         return match
 
-    def apply(fgraph: Any, node: Any) -> Any:
+    def apply(fgraph: Graph, node: Any) -> Any:
         new = match(fgraph, node) if node.op is left.op else None
         if new is not None:
             return new
@@ -126,7 +134,7 @@ class Matcher:
     exact: bool = False
     tries: Tries = field(default_factory=Tries)
     guards: Sequence[Condition] = ()
-    fgraph: FunctionGraph | None = None
+    fgraph: Graph = None
     plans: dict[int, Plan | None] = field(default_factory=dict)  # by the `id` of a pattern
 
     #: whether a second output of a node has to be one of the very node, matched already

@@ -15,6 +15,7 @@ from rewrite_engine.errors import PatternError, RelationBudgetError, RewriteEngi
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.emit import Function
+from rewrite_engine.match.pattern import Graph
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.terms.budget import Budget, Watch, bounded
 
@@ -81,7 +82,7 @@ class RelationRule(Rule):
 
     @cached_property
     def apply(self) -> Function:
-        def apply(fgraph: Any, node: Apply) -> Any:
+        def apply(fgraph: Graph, node: Apply) -> Any:
             if self.node_filter is not None and not self.node_filter(node):
                 return None
             found = self.answers(node)

@@ -33,7 +33,7 @@ from rewrite_engine.match.outline import (
     numbers_among,
     tracks,
 )
-from rewrite_engine.match.pattern import Hole, Literal, OpNode, holes, subpatterns
+from rewrite_engine.match.pattern import Graph, Hole, Literal, OpNode, holes, subpatterns
 from rewrite_engine.match.sample import settled
 from rewrite_engine.match.text import refuse_twice, rule_text
 from rewrite_engine.terms.logic import LogicVariable
@@ -189,7 +189,7 @@ class Rule:
         """`apply(fgraph, node)`: the replacement for the node, or None. Made on first use."""
         raise NotImplementedError
 
-    def transform(self, fgraph: Any, node: Apply) -> Result:
+    def transform(self, fgraph: Graph, node: Apply) -> Result:
         """Apply the rule to any node: like `apply`, and None where it is not for such nodes."""
         return self.apply(fgraph, node) if self.is_for(node) else None
 
@@ -320,7 +320,7 @@ class DataRule(Rule):
         match = matcher_for(self.lowered, name, self.text)
         return careful(with_views(self.left, self.lowered.exact, match), self.keeps)
 
-    def interpreted(self, fgraph: Any, node: Apply) -> Any:
+    def interpreted(self, fgraph: Graph, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""
         return careful(partial(interpreted, self.lowered), self.keeps)(fgraph, node)
 
@@ -407,7 +407,7 @@ class NodeRewriter(Rule):
     def apply(self) -> Function:
         return careful(on_constants(self.fn) if self.constant_inputs else self.fn, self.keeps)
 
-    def __call__(self, fgraph: Any, node: Apply) -> Any:
+    def __call__(self, fgraph: Graph, node: Apply) -> Any:
         """Call the function."""
         return self.fn(fgraph, node)
 
