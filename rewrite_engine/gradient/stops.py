@@ -8,40 +8,40 @@ from typing import Any
 from rewrite_engine.gradient.walk import float_zeros
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, grad_undefined
-from rewrite_engine.graph.op import Lengths, Op
-from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.math import clip, mul
+from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
 
 
-class GradientView(Op):
+class GradientView(TensorOp):
     """The input itself; subclasses say what happens to the gradient."""
 
     __props__: tuple[str, ...] | None = ()
     view_map = {0: [0]}
     must_view_map = {0: 0}
+    only_lengths = True
+    samples: Sequence[Any] = (({}, (2, 3)),)
 
-    def convert_input(self, x: Any) -> Variable:
-        return as_tensor_variable(x)  # type: ignore[no-any-return]
-
-    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
+    def infer_types(self, types: tuple[Any, ...], numbers: Sequence[Any] = ()) -> Sequence[Any]:
+        """Those of the input, whatever they are."""
         return types
+
+    def shapes(self, *types: Any) -> Shapes:
+        return same_shape(types[0])
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """The same along a batch."""
+        return [self(*inputs)]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         output_storage[0][0] = inputs[0]
 
-    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        return list(shapes)
-
-    def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        return []
-
 
 class DisconnectedGrad(GradientView):
     """Nothing flows back, as if the output did not depend on the input."""
 
-    def connection_pattern(self, node: Apply) -> list[list[bool]]:
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
         return [[False]]
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
@@ -75,6 +75,7 @@ class GradClip(GradientView):
     """What flows back is clipped to [clip_lower_bound, clip_upper_bound]."""
 
     __props__ = ("clip_lower_bound", "clip_upper_bound")
+    samples = (({"clip_lower_bound": -1.0, "clip_upper_bound": 1.0}, (2, 3)),)
 
     def __init__(self, clip_lower_bound: float, clip_upper_bound: float) -> None:
         if not clip_lower_bound <= clip_upper_bound:
@@ -90,6 +91,7 @@ class GradScale(GradientView):
     """What flows back is multiplied."""
 
     __props__ = ("multiplier",)
+    samples = (({"multiplier": 2.0}, (2, 3)),)
 
     def __init__(self, multiplier: float) -> None:
         self.multiplier = multiplier

@@ -72,5 +72,9 @@ class Assume(Op):
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> Any:
         return shapes
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """What is declared of one is not so of a batch."""
+        return inputs
+
     def __str__(self) -> str:
         return f"Assume{{{', '.join([one.name for one, _ in self.declared])}}}"

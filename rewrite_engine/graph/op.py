@@ -343,6 +343,12 @@ class Op(Record):
         """
         return None
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """The outputs of a node when its inputs have more dimensions in front, a batch, along which
+        all is computed; None: it is done one by one (`tensor/blockwise.py`).
+        """
+        return None
+
     def grad(
         self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]
     ) -> Sequence[Any]:

@@ -288,7 +288,7 @@ def vectorize_graph(
     computed: those of the variables that are given for them. What is the same along all of it, as a
     length, has no batch.
 
-    Ops say how (`TensorOp.vectorize`); the others are computed one by one (`Blockwise`). like: what
+    Ops say how (`Op.vectorize`); the others are computed one by one (`Blockwise`). like: what
     the core op of that becomes.
     """
     found: dict[Any, Any] = dict(given)
@@ -306,7 +306,7 @@ def _vectorized(node: Apply, inputs: Sequence[Any], like: Blockwise | None) -> S
         return op.make_node(*inputs).outputs  # type: ignore[no-any-return]
     if like is not None and op is like.core and ranks == [*map(len, parse(like.signature)[0])]:
         return like.make_node(*inputs).outputs
-    made = op.vectorize(node, inputs) if isinstance(op, TensorOp) else None
+    made = op.vectorize(node, inputs)
     return Blockwise(op, _ranks_only(node)).make_node(*inputs).outputs if made is None else made
 
 

@@ -62,7 +62,7 @@ def is_dimension(length: Length) -> bool:
 
 def same_shape(x: Any) -> Shapes:
     """The rule for one output in the shape of the first input, which is a `x`."""
-    return Shapes([[(0, i) for i in range(x.ndim)]])
+    return Shapes([[(0, i) for i in range(x.ndim or 0)]])
 
 
 def behind_batch(node: Apply, inputs: Sequence[Any], missing: Sequence[int]) -> list[Any]:
@@ -143,12 +143,6 @@ class TensorOp(Op):
     def misfit(self, types: Types, group: Group) -> type[ShapeError]:
         """The class of the error for lengths of a group that differ."""
         return ShapeError
-
-    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """The outputs of a node when its inputs have more dimensions in front, a batch, along which
-        all is computed; None: it is done one by one (`tensor/blockwise.py`).
-        """
-        return None
 
     # --- building -----------------------------------------------------------------------------
 

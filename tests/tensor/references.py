@@ -41,6 +41,9 @@ MEANS: dict[str, Callable[..., Any]] = {
     "Shape_i": lambda op, x: np.array(x.shape[op.i]),
     "CheckedLength": lambda op, n, *others: n,
     "SpecifyShape": lambda op, x, *sizes: x,
+    **dict.fromkeys(
+        ["GradientView", "DisconnectedGrad", "ZeroGrad", "UndefinedGrad", "GradClip", "GradScale"],
+        lambda op, x: x),
     "Join": lambda op, *xs: np.concatenate(xs, op.axis),
     "Split": lambda op, x, *n: np.split(x, np.cumsum(_filled(op.sizes, n))[:-1], op.axis),
     "MakeVector": lambda op, *xs: np.array(xs, op.dtype),

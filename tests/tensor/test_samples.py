@@ -14,6 +14,7 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import DTypeError, MethodNotDefined, ShapeError
 from rewrite_engine.gradient import Lop, Rop, verify_grad
+from rewrite_engine.gradient.stops import GradientView
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.graph.memory import check_memory
 from rewrite_engine.graph.op import Op
@@ -260,6 +261,8 @@ def _compiled(op: Any, values: Any) -> Any:
 def test_gradients(case: Case) -> None:
     values = case.values()
     floats = [i for i, x in enumerate(values) if x.dtype.kind == "f"]
+    if isinstance(case.op, GradientView):  # it gives another one
+        return
     _, outputs = apply(case.op, values, known=False)
     moves = [k for k, v in enumerate(outputs) if v.type.kind == "f"]
     if not floats or not moves:
@@ -283,7 +286,7 @@ def test_derivatives_forwards_are_those_backwards(case: Case) -> None:
     floats = [i for i, v in enumerate(inputs) if v.type.kind == "f"]
     pattern = getattr(case.op, "connection_pattern", None)
     linked = pattern is None or any(any(row) for row in pattern(outputs[0].owner))
-    if not floats or not linked or outputs[0].type.kind != "f":
+    if isinstance(case.op, GradientView) or not floats or not linked or outputs[0].type.kind != "f":
         return
     rng = np.random.default_rng(9)
     xs, given = [inputs[i] for i in floats], dict(zip(inputs, values, strict=True))
