@@ -24,6 +24,12 @@ def sigmoids(v: Any) -> list[Any]:
     return [1 / (1 + exp(-v)), exp(v) / (1 + exp(v)), pt.sigmoid(v), 1 - 1 / (1 + exp(v))]
 
 
+def softmax(v: Any, **options: Any) -> Any:
+    """A softmax with one exponential."""
+    e = exp(v)
+    return e / e.sum(**options)
+
+
 #: of one term
 ONE: list[Callable[[Any, Any], Any]] = [
     lambda v, p: p,
@@ -45,6 +51,8 @@ ONE: list[Callable[[Any, Any], Any]] = [
     lambda v, p: pt.softmax(v),
     lambda v, p: exp(v) / exp(v).sum(),
     lambda v, p: log(exp(v) / exp(v).sum()),
+    lambda v, p: softmax(v, axis=-1, keepdims=True),
+    lambda v, p: log(softmax(v, axis=0)),
     lambda v, p: log(pt.softmax(v)),
     lambda v, p: log(exp(v).sum()),
     lambda v, p: v - log(exp(v).sum()),
@@ -61,6 +69,10 @@ TWO: list[Callable[[Any, Any, Any], Any]] = [
     lambda v, p, y: -(y * log(pt.softmax(v))).sum(),
     lambda v, p, y: -log(pt.softmax(v)[0]),
     lambda v, p, y: -log((exp(v) / exp(v).sum())[-1]),
+    lambda v, p, y: -(y * log(softmax(v))).sum(),
+    lambda v, p, y: -(y * log(softmax(v, axis=0, keepdims=True))).mean(),
+    lambda v, p, y: -log(softmax(v)[-1]),
+    lambda v, p, y: log(1 + exp(-v * (2 * y - 1))),
     lambda v, p, y: pt.switch(v > 0, log(pt.abs(v)) - v, -v),
 ]
 #: of two terms that are alike

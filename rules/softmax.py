@@ -122,7 +122,26 @@ def softmax_denominator_gradient(v, x: Real, axis: Prop, keepdims: Prop):
 
 
 @rule(phase="stabilize", claim=approx(ulps=8))
-def softmax_gradient(a, v, x: Real, axis: Prop):
+def softmax_gradient_of_log(y, v, x: Real, axis: Prop, keepdims: Prop):
+    """What comes through numerator and denominator of log(p): there (y / p) / sum(exp(x)) * exp(x)
+    cancels. (Without a logarithm: `softmax_gradient`.)
+
+    >>> x, y, v = matrices("x y v")
+    >>> e = exp(x)
+    >>> s = e.sum(axis=1, keepdims=True)
+    >>> rewritten((y / (e / s) / s + second(e, (v / s).sum(axis=1, keepdims=True))) * e)
+    y + Sum{axis=1, keepdims}(v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)))
+        * ScaledExp{axis=(1,)}(x)
+    """
+    outer, total, e = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims), exp(x)
+    p, scaled = Softmax(axis=axis)(x), ScaledExp(axis=axis)(x)
+    left = (y / p / total(e) + second(e, outer(v / total(e)))) * e
+    right = y + outer(v / total(scaled)) * scaled
+    return left >> right, given(stands_beside, same_slices, same_dtype(x, y))
+
+
+@rule(phase="stabilize", claim=approx(ulps=8))
+def softmax_gradient(a, v, x: Real, axis: Prop, keepdims: Prop):
     """What comes through the numerator and the denominator, as one product.
 
     >>> x, a, v = matrices("x a v")
@@ -133,9 +152,11 @@ def softmax_gradient(a, v, x: Real, axis: Prop):
         + Sum{axis=1, keepdims}(v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x))))
         * ScaledExp{axis=(1,)}(x)
     """
-    total, e, scaled = Sum(axis=axis, keepdims=True), exp(x), ScaledExp(axis=axis)(x)
-    left = (a / total(e) + second(e, total(v / total(e)))) * e
-    return left >> (a / total(scaled) + total(v / total(scaled))) * scaled, given(same_slices)
+    outer, total, e = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims), exp(x)
+    scaled = ScaledExp(axis=axis)(x)
+    left = (a / total(e) + second(e, outer(v / total(e)))) * e
+    right = (a / total(scaled) + outer(v / total(scaled))) * scaled
+    return left >> right, given(stands_beside, same_slices)
 
 
 @rule(phase="stabilize")

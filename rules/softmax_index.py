@@ -4,11 +4,13 @@ gradient.
 Each rule is there for basic indices (`Subtensor`) and for those in arrays (`AdvancedSubtensor`).
 """
 
+from rewrite_engine.rules.facts import same_dtype
 from rewrite_engine.rules.language import *
-from rewrite_engine.rules.softmax import of_all, stands_beside, unless_nan
+from rewrite_engine.rules.softmax import of_all, puts_back, same_slices, stands_beside, unless_nan
 from rewrite_engine.tensor import (
     AdvancedIncSubtensor,
     AdvancedSubtensor,
+    DimShuffle,
     IncSubtensor,
     Subtensor,
     Sum,
@@ -188,3 +190,105 @@ def softmax_cancels_at_indices_in_product(
     there, right = scattered(at, add_at, zeros, y, p, x, i)
     left = there / Sum(axis=axis, keepdims=keepdims)(exp(x)) * exp(x)
     return left >> unless_nan(ScaledExp(axis=axis)(x), right), given(stands_beside, all_zero)
+
+
+def is_of_all(x, axis):
+    """Whether a sum over `axis` is one number."""
+    return of_all(x, axis)
+
+
+def is_put_back(w, x, axis, n, order):
+    """Whether w, of the rank of the sum, is given that of x."""
+    return puts_back(x, w, axis, n, order)
+
+
+@rule(phase="stabilize")
+def softmax_cancels_at_index_in_gradient(
+    y: Real, w: Real, x: Real, axis: Prop, n: Prop, order: Prop, template: Prop, i: Rest
+):
+    """The same where numerator and denominator were written with one exponential.
+
+    >>> x, y, w = vector("x"), scalar("y"), scalar("w")
+    >>> e = exp(x)
+    >>> s = e.sum()
+    >>> rewritten(inc_subtensor(second(e, (w / s)[None])[2], y / (e / s)[2] / s) * e)
+    IncSubtensor{2}(ExpandDims{axes=[0]}(w / Sum(ScaledExp{axis=None}(x)))
+        * ScaledExp{axis=None}(x), second(Subtensor{2}(x), y))
+    """
+    e, at = exp(x), Subtensor(idx_list=template)
+    add_at = IncSubtensor(idx_list=template, set_instead_of_inc=False)
+    p, total, turn = at(Softmax(axis=axis)(x), *i), Sum(axis=axis), DimShuffle(n, order)
+    left = add_at(second(e, turn(w / total(e))), y / p / total(e), *i) * e
+    scaled = ScaledExp(axis=axis)(x)
+    right = add_at(turn(w / total(scaled)) * scaled, second(at(x, *i), y), *i)
+    return left >> right, given(is_of_all, is_put_back)
+
+
+@rule(phase="stabilize")
+def softmax_cancels_at_indices_in_gradient(
+    y: Real, v: Real, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
+):
+    """The same for indices in arrays.
+
+    >>> x, y, v, i = vector("x"), vector("y"), vector("v"), ivector("i")
+    >>> e = exp(x)
+    >>> s = e.sum()
+    >>> rewritten(inc_subtensor(second(e, (v / s).sum(keepdims=True))[i], y / (e / s)[i] / s) * e)
+    AdvancedIncSubtensor{i}(Sum{keepdims}(v / Sum(ScaledExp{axis=None}(x)))
+        * ScaledExp{axis=None}(x), second(AdvancedSubtensor{i}(x, i), y), i)
+    """
+    e, at = exp(x), AdvancedSubtensor(idx_list=template)
+    add_at = AdvancedIncSubtensor(idx_list=template, set_instead_of_inc=False)
+    p, scaled = at(Softmax(axis=axis)(x), *i), ScaledExp(axis=axis)(x)
+    outer, total = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims)
+    left = add_at(second(e, outer(v / total(e))), y / p / total(e), *i) * e
+    right = add_at(outer(v / total(scaled)) * scaled, second(at(x, *i), y), *i)
+    return left >> right, given(is_number, same_slices)
+
+
+@rule(phase="stabilize", claim=approx(ulps=8))
+def softmax_gradient_of_log_at_index(
+    zeros: Real, y: Real, v, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
+):
+    """What comes through numerator and denominator of log(p[i]), with one exponential.
+
+    >>> x, v, y = vector("x"), vector("v"), scalar("y")
+    >>> e = exp(x)
+    >>> s = e.sum(keepdims=True)
+    >>> there = inc_subtensor(zeros_like(x)[0], y / (e / s)[0])
+    >>> rewritten((there / s + second(e, (v / s).sum(keepdims=True))) * e)
+    IncSubtensor{0}(second(x, 0.0), second(Subtensor{0}(x), y))
+        + Sum{keepdims}(v / Sum{keepdims}(ScaledExp{axis=None}(x))) * ScaledExp{axis=None}(x)
+    """
+    p, at = Softmax(axis=axis)(x), Subtensor(idx_list=template)
+    add_at = IncSubtensor(idx_list=template, set_instead_of_inc=False)
+    outer, total, e = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims), exp(x)
+    scaled = ScaledExp(axis=axis)(x)
+    there, right = scattered(at, add_at, zeros, y, p, x, i)
+    left = (there / total(e) + second(e, outer(v / total(e)))) * e
+    right = right + outer(v / total(scaled)) * scaled
+    return left >> right, given(stands_beside, same_slices, all_zero, same_dtype(x, y, zeros))
+
+
+@rule(phase="stabilize", claim=approx(ulps=8))
+def softmax_gradient_of_log_at_indices(
+    zeros: Real, y: Real, v, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
+):
+    """The same for indices in arrays.
+
+    >>> x, v, y, i = vector("x"), vector("v"), vector("y"), ivector("i")
+    >>> e = exp(x)
+    >>> s = e.sum(keepdims=True)
+    >>> there = inc_subtensor(zeros_like(x)[i], y / (e / s)[i])
+    >>> rewritten((there / s + second(e, (v / s).sum(keepdims=True))) * e)
+    AdvancedIncSubtensor{i}(second(x, 0.0), second(AdvancedSubtensor{i}(x, i), y), i)
+        + Sum{keepdims}(v / Sum{keepdims}(ScaledExp{axis=None}(x))) * ScaledExp{axis=None}(x)
+    """
+    p, at = Softmax(axis=axis)(x), AdvancedSubtensor(idx_list=template)
+    add_at = AdvancedIncSubtensor(idx_list=template, set_instead_of_inc=False)
+    outer, total, e = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims), exp(x)
+    scaled = ScaledExp(axis=axis)(x)
+    there, right = scattered(at, add_at, zeros, y, p, x, i)
+    left = (there / total(e) + second(e, outer(v / total(e)))) * e
+    right = right + outer(v / total(scaled)) * scaled
+    return left >> right, given(stands_beside, same_slices, all_zero, same_dtype(x, y, zeros))

@@ -119,6 +119,14 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "softmax_cancels_at_indices": AT_INDICES,
     "softmax_cancels_at_index_in_product": [d | dict(keepdims=True) for d in AT_INDEX],
     "softmax_cancels_at_indices_in_product": [d | dict(keepdims=True) for d in AT_INDICES],
+    "softmax_cancels_at_index_in_gradient": [
+        d | dict(axis=None, n=0, order=order) for d in AT_INDEX for order in (("x",), ("x", "x"))
+    ],
+    "softmax_cancels_at_indices_in_gradient": [
+        d | dict(axis=None, keepdims=False) for d in AT_INDICES
+    ],
+    "softmax_gradient_of_log_at_index": [d | dict(keepdims=True) for d in AT_INDEX],
+    "softmax_gradient_of_log_at_indices": [d | dict(keepdims=True) for d in AT_INDICES],
     "sum_put_back": [
         dict(axis=(1,), n=1, order=(0, "x")),
         dict(axis=(0,), n=1, order=("x", 0)),
@@ -151,6 +159,9 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
     "softmax_cancels_at_indices": {"zeros": [pt.zeros_like]},
     "softmax_cancels_at_index_in_product": {"zeros": [pt.zeros_like], "y": [pt.sum]},
     "softmax_cancels_at_indices_in_product": {"zeros": [pt.zeros_like]},
+    "softmax_cancels_at_index_in_gradient": {"y": [pt.sum], "w": [pt.sum]},
+    "softmax_gradient_of_log_at_index": {"zeros": [pt.zeros_like], "y": [pt.sum]},
+    "softmax_gradient_of_log_at_indices": {"zeros": [pt.zeros_like]},
     "difference_with_itself": {"x": [lambda v: 2 * truth(v) - 3, lambda v: pt.sin(truth(v))]},
     "quotient_with_itself": {"x": [lambda v: 2 * truth(v) - 3, lambda v: 2 + pt.sin(truth(v))]},
     "product_with_zero": {"x": [lambda v: 2 * truth(v) - 3, lambda v: pt.sin(truth(v))]},

@@ -24,12 +24,20 @@ def naive(z: Any) -> Any:
     return pt.exp(z) / pt.exp(z).sum(axis=1, keepdims=True)
 
 
+def shared(z: Any) -> Any:
+    """The same, with one exponential."""
+    e = pt.exp(z)
+    return e / e.sum(axis=1, keepdims=True)
+
+
 def naive_log_from_difference(z: Any) -> Any:
     return z - pt.log(pt.exp(z).sum(axis=1, keepdims=True))
 
 
 LOSSES: dict[str, tuple[Callable[[Any, Any], Any], float]] = {
     "summed": (lambda z, y: -(y * pt.log(naive(z))).sum(), 1.0),
+    "summed, one exponential": (lambda z, y: -(y * pt.log(shared(z))).sum(), 1.0),
+    "mean, one exponential": (lambda z, y: (y * pt.log(shared(z))).mean(), -1 / 6),
     "summed, sign inside": (lambda z, y: (-y * pt.log(naive(z))).sum(), 1.0),
     "positive": (lambda z, y: (y * pt.log(naive(z))).sum(), -1.0),
     "mean over all": (lambda z, y: -(y * pt.log(naive(z))).mean(), 1 / 6),
@@ -44,6 +52,7 @@ def test_cross_entropy_and_its_gradient_are_finite_and_right(name: str) -> None:
     z, y = pt.matrix("z"), pt.matrix("y")
     loss = spelling(z, y)
     value, slope = rw.function([z, y], [loss, rw.grad(loss, z)])(LOGITS, ONE_HOT)
+    np.testing.assert_array_equal(rw.function([z, y], rw.grad(loss, z))(LOGITS, ONE_HOT), slope)
     expected = -(ONE_HOT * log_softmax(LOGITS, axis=1)).sum()
     np.testing.assert_allclose(value, factor * expected, rtol=1e-14)
     np.testing.assert_allclose(slope, factor * (softmax(LOGITS, axis=1) - ONE_HOT), atol=1e-15)
@@ -168,12 +177,12 @@ def test_what_is_nan_stays_nan() -> None:
 
 def test_no_test_for_nan_is_left_where_another_term_shows_it() -> None:
     z, y = pt.matrix("z"), pt.matrix("y")
-    for probabilities in (naive(z), pt.softmax(z, axis=1)):
+    for probabilities in (naive(z), shared(z), pt.softmax(z, axis=1)):
         f = rw.function([z, y], rw.grad(-(y * pt.log(probabilities)).sum(), z))
         assert not [node for node in f.fgraph.toposort() if node.op in (pt.isnan, pt.switch)]
 
 
-@pytest.mark.parametrize("probabilities", [naive, lambda z: pt.softmax(z, axis=1)])
+@pytest.mark.parametrize("probabilities", [naive, shared, lambda z: pt.softmax(z, axis=1)])
 def test_the_log_probability_of_a_label(probabilities: Callable[[Any], Any]) -> None:
     z, label = pt.matrix("z"), pt.lvector("label")
     p = probabilities(z)
@@ -189,3 +198,26 @@ def test_the_log_probability_of_a_label(probabilities: Callable[[Any], Any]) -> 
         value, slope = f(logits, [0, 2])
         np.testing.assert_allclose(value, -(where * log_softmax(logits, axis=1)).sum(), rtol=1e-14)
         np.testing.assert_allclose(slope, softmax(logits, axis=1) - where, atol=1e-15)
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", [None, 0, -1])
+def test_the_softmax_of_a_vector_with_one_exponential(axis: int | None, keepdims: bool) -> None:
+    z, i = pt.vector("z"), pt.lscalar("i")
+    e = pt.exp(z)
+    p = e / e.sum(axis=axis, keepdims=keepdims)
+    weights = np.array([1.0, 2.0, 3.0])
+    for values in ([1000.0, 0.5, -745.0], [745.0, 0.0, -1000.0], [0.5, -0.25, 1.0]):
+        true = softmax(values)
+        wanted = {
+            (p * weights).sum(): true * (weights - (weights * true).sum()),
+            (pt.log(p) * weights).sum(): weights - 6 * true,
+            pt.log(p).mean(): 1 / 3 - true,
+            pt.log(p)[1]: np.eye(3)[1] - true,
+            pt.log(p[1]): np.eye(3)[1] - true,
+            -2 * pt.log(p[i]): 2 * true - 2 * np.eye(3)[1],
+            pt.log(p[np.array([1, 0])]).sum(): np.eye(3)[0] + np.eye(3)[1] - 2 * true,
+        }
+        for loss, slope in wanted.items():
+            f = rw.function([z, i], rw.grad(loss, z), on_unused_input="ignore")
+            np.testing.assert_allclose(f(values, 1), slope, atol=1e-15)

@@ -258,7 +258,10 @@ def unlike(
         overflown = sides.promise.ulps and size >= np.finfo(a.dtype).max
         if np.isinf(b) and (lost or overflown):
             return None
-        if sides.limits and finite(inputs) and is_true(b, t, largest(inputs), units):
+        reached = not finite(inputs) and (t is None or t != t)  # by NaN, wherever it stands
+        infinite = any(np.isinf(x).any() for x in inputs)
+        mended = sides.limits and not reached and not infinite
+        if mended and is_true(b, t, largest(inputs), units):
             return None
         if a.dtype.kind == "c" and at:
             inputs = [part(x, at) for x in inputs if x.ndim <= len(at)]
@@ -297,7 +300,7 @@ def element(a: Any, at: Any) -> Any:
 
 def largest(inputs: Any) -> float:
     """The size of the largest operand: what an overflow left NaN may underflow beside it."""
-    return max([float(np.abs(x).max(initial=1)) for x in inputs], default=1.0)
+    return max([float(np.abs(x[~np.isnan(x)]).max(initial=1)) for x in inputs], default=1.0)
 
 
 def finite(inputs: Any) -> bool:
