@@ -8,13 +8,16 @@ somebody looks at an answer does not count. Searches of miniKanren goals are in 
 
 from __future__ import annotations
 
+import _weakrefset
 import os
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from ctypes import c_ulong, py_object, pythonapi
 from dataclasses import dataclass
 from threading import Event, RLock, Thread, get_ident
 from time import perf_counter, sleep
+from types import FrameType
 from typing import Literal, TypeVar
 
 from rewrite_engine.errors import SearchBudgetError
@@ -186,24 +189,33 @@ class Watchdog:
     def look_at(self, watch: Watch, thread: int, now: float) -> None:
         """Interrupt a search that is overdue; again if it goes on: a thread has one interrupt at a
         time, and a search inside of this one may have had it. Who left by Ctrl-C may have had no
-        time to say so.
+        time to say so. Not where Python drops exceptions: it would be reported there, and lost.
         """
-        if not is_searching(watch, thread):
+        inside = frames_inside(watch, thread)
+        if inside is None:
             del self.searches[watch]
-        elif now > watch.overdue:
+        elif now > watch.overdue and not any(map(drops_exceptions, inside)):
             watch.struck = True
             watch.overdue = now + GRACE
             pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread), py_object(Overdue))
 
 
-def is_searching(watch: Watch, thread: int) -> bool:
-    """Whether a thread is in a search now, by its stack."""
+def frames_inside(watch: Watch, thread: int) -> list[FrameType] | None:
+    """Where in a search a thread is now; None if it is in none."""
+    found: list[FrameType] = []
     frame = sys._current_frames().get(thread)
     while frame is not None:
         if frame.f_code is Watch.next.__code__ and frame.f_locals["self"] is watch:
-            return True
+            return found
+        found.append(frame)
         frame = frame.f_back
-    return False
+    return None
+
+
+def drops_exceptions(frame: FrameType) -> bool:
+    """Whether this is what the collector calls: a finalizer, or a callback of a weak reference."""
+    code = frame.f_code
+    return code.co_name == "__del__" or code.co_filename in (weakref.__file__, _weakrefset.__file__)
 
 
 watchdog = Watchdog()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from itertools import count
 from time import perf_counter
 from typing import Any
+from weakref import WeakValueDictionary
 
 import pytest
 from kanren import conde, eq, lall, membero, var
@@ -18,10 +20,6 @@ from rewrite_engine.terms import budget
 from rewrite_engine.terms.budget import Budget, Watch, bounded
 from rewrite_engine.terms.search import run
 from tests.toy import num, sin
-
-# An interrupt may strike in what the collector calls: Python reports it there and goes on, and so
-# does the search, until the next one.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 q, x = var(), num("x")
 SHORT = 0.1
@@ -210,3 +208,30 @@ def test_who_left_without_a_word_is_not_interrupted(monkeypatch: pytest.MonkeyPa
     while perf_counter() < end:  # (an interrupt would be noticed here)
         pass
     assert not budget.watchdog.searches
+
+
+class Dropped:
+    """Something with a finalizer that takes its time."""
+
+    def __del__(self) -> None:
+        for _ in range(1000):
+            pass
+
+
+def test_no_interrupt_is_lost_where_python_drops_exceptions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nearly all the time is spent in finalizers and callbacks of weak references."""
+    lost: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+
+    def deaf() -> Iterator[Any]:
+        known: WeakValueDictionary[int, Any] = WeakValueDictionary()
+        for i in count():
+            known[i % 3] = Dropped()
+        yield None
+
+    for _ in range(4):
+        with pytest.raises(SearchBudgetError, match="in which it found 0 answers"):
+            list(bounded(deaf(), Watch(Budget(seconds=0.02))))
+    assert lost == []
