@@ -23,6 +23,7 @@ from rewrite_engine.explain.term import (
     describe_change,
     describe_inside,
     describe_overwrite,
+    exchanged_for,
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
@@ -97,7 +98,7 @@ class Story(Trace):
                 assert new.owner is not None
                 step.change = describe_overwrite(node, new.owner)
                 step.made = (node,)
-            elif step.rule == Exchange.rule_name:
+            elif step.rule == Exchange.rule_name and not exchanged_for(node, new):
                 step.change = describe_inside(node)
             else:
                 step.change = describe_change(old, new)

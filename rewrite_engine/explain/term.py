@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rewrite_engine.graph.memory import written
-from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.printing.formula import formula
 from rewrite_engine.terms.print import letter, operator_text, write
 
@@ -92,6 +92,11 @@ def describe_overwrite(node: Apply, new: Apply) -> Change:
     places = dict.fromkeys(i for into in new.op.destroy_map.values() for i in into)
     into = " and ".join([sides.text(node.inputs[i]) for i in places])
     return Change(before, f"{before}, written into {into}", sides.definitions(), tuple(sides.seen))
+
+
+def exchanged_for(node: Apply, new: Variable) -> bool:
+    """Whether a call of a graph gave way to one of its arguments, or to a constant."""
+    return new in node.inputs or isinstance(new, Constant)
 
 
 def describe_inside(node: Apply) -> Change:

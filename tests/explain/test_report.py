@@ -406,6 +406,18 @@ def test_inner_graphs_are_shown_and_their_firings_have_a_place() -> None:
     assert report.ok
 
 
+def test_calls_that_give_way_to_an_argument_are_told() -> None:
+    x, a = pt.dvectors("x", "a")
+    f = OpFromGraph([x], [pt.log(pt.exp(x)), pt.tanh(x)], name="f")
+    report = explain(f(pt.sin(a)))
+    changes = [(s.before, s.after) for s in report.functions[0].steps if s.phase == "inner"]
+    assert changes == [
+        ("f(sin(a))[0]", "sin(a)"),
+        ("f(sin(a))", "f(sin(a)), with its graph rewritten"),
+    ]
+    assert report.ok
+
+
 def test_the_lines_of_a_trace_replay_in_each_graph() -> None:
     x, a = pt.dvectors("x", "a")
     f = OpFromGraph([x], [pt.log(1 + pt.exp(x))], name="f")
