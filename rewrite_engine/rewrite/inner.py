@@ -193,12 +193,12 @@ class InnerGraphs(Descent):
         for node, site in super().sites(fgraph).items():
             call, ins, outs = site
             if call.op.narrowed is not None:
-                used = [j for j in outs if fgraph.get_clients(node.outputs[j])]
+                used = [j for j in outs if is_used(fgraph, node.outputs[j])]
                 small, some, those = call.op.narrowed(used)
                 new = small.make_node(*[node.inputs[i] for i in some])
                 if small is call.op or self.keeps(fgraph, node, new.outputs):
                     call, ins, outs = Call(small), some, those
-                call = self.call(fgraph, call.op, [node.inputs[i] for i in ins])
+            call = self.call(fgraph, call.op, [node.inputs[i] for i in ins])
             variants = self.variants.setdefault(call.op, {})
             if call not in variants and len(variants) >= VARIANTS:
                 call = Call(call.op)

@@ -489,6 +489,29 @@ def test_calls_compute_what_their_graphs_do(graph: Any, data: Any) -> None:
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol)
 
 
+def test_what_stays_the_same_in_all_runs_is_known_inside() -> None:
+    class Repeat(HasInnerGraph, Op):
+        __props__ = ("structure",)
+        passed = (None, 1)
+
+        def __init__(self, x: Any, c: Any, y: Any) -> None:
+            self.hold([x, c], [y])
+
+        def infer_types(self, types: Any) -> Any:
+            return [self.inner_outputs[0].type]
+
+        def runs(self, node: Any, body: Any) -> Any:
+            return lambda x, c: body(body(x, c), c)
+
+    op = Repeat(X, Y, abs(X) - abs(Y) * 2.0)
+    f = rw.function([A, B], op(pt.exp(A), pt.exp(B)), mode=PLAIN)
+    assert ops(held(f.fgraph)[0].fgraph) == ["abs", "mul", "sub"]
+    assert f([0.0], [0.0]).tolist() == [-1.0]
+    g = rw.function([A], op(A, pt.constant([-1.0])), mode=PLAIN)
+    assert ops(held(g.fgraph)[0].fgraph) == ["abs", "sub"]
+    assert g([1.0]).tolist() == [-1.0]
+
+
 # --- nesting --------------------------------------------------------------------------------------
 
 
