@@ -239,17 +239,19 @@ class FunctionGraph(NodeStore):
         for key in [key for key, node in self.table.items() if node in nodes]:
             del self.table[key]
         leave, enter = self._unguarded(self.on_prune), self._unguarded(self.on_import)
+        watched = bool(self.on_exchange or leave or enter)
         pairs: Iterable[tuple[Apply, Op]] = zip(nodes, ops, strict=True)
-        if self.on_exchange:  # in the order in which they run
+        if watched:  # in the order in which they run
             pairs = sorted(pairs, key=lambda pair: self.order.level[pair[0]])
         for node, op in pairs:
-            for tell in self.on_exchange:
-                tell(self, node, op, reason)
-            for tell in leave:
-                tell(self, node, reason)
+            if watched:
+                for tell in self.on_exchange:
+                    tell(self, node, op, reason)
+                for tell in leave:
+                    tell(self, node, reason)
             node.set_op(op)
             node.origin = plainly(node, None, reason)
-            for tell in enter:
+            for tell in enter if watched else ():
                 tell(self, node, reason)
 
     def _unguarded(self, calls: Iterable[Any]) -> list[Any]:

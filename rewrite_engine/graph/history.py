@@ -50,18 +50,28 @@ class State:
         self.names: dict[Variable, str | None] = {}
 
     @classmethod
-    def of(cls, fgraph: FunctionGraph, named: bool = False) -> State:
-        """The state that a graph is in. named: with names and origins."""
-        nodes = list(fgraph.apply_nodes)
-        state = cls(dict(zip(nodes, map(attrgetter("inputs"), nodes), strict=True)), fgraph.outputs)
-        state.inputs.update((node, fgraph.present_inputs(node)) for node in fgraph.dirty)
-        state.ops = dict(zip(nodes, map(attrgetter("op"), nodes), strict=True))
-        if named:
-            state.whole = True
-            state.origins = dict(zip(nodes, map(attrgetter("origin"), nodes), strict=True))
-            made = chain.from_iterable(map(attrgetter("outputs"), nodes))
-            state.names = {v: v.name for v in made if v.name is not None}
-        return state
+    def of(cls, fgraph: FunctionGraph) -> State:
+        """The state that a graph is in."""
+        return cls.noted(fgraph)()
+
+    @classmethod
+    def noted(cls, fgraph: FunctionGraph) -> Callable[[], State]:
+        """Note the state that a graph is in (0.2 µs a node); what is returned makes it."""
+        nodes, dirty = list(fgraph.apply_nodes), [*fgraph.dirty]
+        inputs, ops = [*map(attrgetter("inputs"), nodes)], [*map(attrgetter("op"), nodes)]
+        origins = [*map(attrgetter("origin"), nodes)]
+        made = chain.from_iterable(map(attrgetter("outputs"), nodes))
+        names = {v: v.name for v in made if v.name is not None}
+        present, outputs = [fgraph.present_inputs(node) for node in dirty], list(fgraph.outputs)
+
+        def make() -> State:
+            state = cls(dict(zip(nodes, inputs, strict=True)), outputs, whole=True)
+            state.inputs.update(zip(dirty, present, strict=True))
+            state.ops = dict(zip(nodes, ops, strict=True))
+            state.origins, state.names = dict(zip(nodes, origins, strict=True)), names
+            return state
+
+        return make
 
     def update(self, other: State) -> None:
         """Put in what another state has."""

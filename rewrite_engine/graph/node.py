@@ -308,8 +308,8 @@ class Apply(Tagged):
         """Take another op, which computes the same into the same types. Only the graph that a node
         is in does that (`FunctionGraph.exchange`).
         """
-        self.op = op
-        for out, head in zip(self.outputs, heads_of(op, len(self.outputs)), strict=False):
+        self.op, outputs = op, self.outputs
+        for out, head in zip(outputs, heads_of(op, len(outputs))):
             out.head = head
 
     @property

@@ -16,7 +16,6 @@ from typing import Any
 from rewrite_engine.config import config
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.rewrite.loop import EVERY, WINDOW, Lineage, Lineages
 from rewrite_engine.rewrite.loop.cycle import AGAIN, LONG, Cycle, Stop
@@ -90,7 +89,8 @@ class Account:
     with an account within that one's. Turns are expensive, so lineages are looked at from their
     beginning, and go on from one turn to the next.
 
-    watching: whether every firing is looked at. due: what is `left` when the next must be.
+    watching: whether every firing is looked at; looks: whether this one is. due: what is `left`
+    when the next must be. lineage: of the node at which a rule fires. firing: what is compared.
     """
 
     def __init__(
@@ -123,6 +123,9 @@ class Account:
         self.watching |= outer is not None
         self.given = self.operands
         self.due = self.left
+        self.looks = False
+        self.lineage: Lineage | None = None
+        self.firing: tuple[Any, ...] | None = None
 
     def within(self, outer: Account, turns: bool) -> None:
         """Last no longer than what is around it; as one of its turns, go on with what it has."""
@@ -154,14 +157,16 @@ class Account:
 
     # --- firings that are looked at --------------------------------------------------------------
 
-    def before(
-        self, node: Apply, rule: Rule, new: Any, lineage: Lineage | None, count: int
-    ) -> tuple[Any, ...] | None:
-        """Before a firing, the lineage's number `count`: may it be? If it is one of those that are
-        compared, return what it is known by.
+    def before(self, node: Apply, rule: Rule, new: Any) -> None:
+        """Before a firing: may it be? If it is one of those that are compared, note what it is
+        known by.
         """
-        if new.__class__ is Unknown:
-            return None
+        self.lineage = lineage = self.lineages.of.get(node)
+        number = 1 if lineage is None else lineage[0] + 1
+        self.looks = self.watching or number % self.every >= self.quiet
+        self.firing = None
+        if not self.looks:
+            return
         if self.cycle is None and self.left <= 0:
             self.stop(f"its budget of {self.budget.firings} firings is used up", rule, lineage)
         elif self.cycle is None and self.per_rule < inf:
@@ -171,17 +176,34 @@ class Account:
                 self.stop(why, spent, lineage)
         if self.cycle is not None:
             self.cycle.note(node, rule, new, len(self.fgraph), lineage)
-            return None
-        if count % self.every < self.quiet:
-            return None
-        self.lineages.sees(lineage, node, rule.depth)
-        return rule.name, self.lineages.numbers.key(node)
+        elif number % self.every >= self.quiet:
+            self.lineages.sees(lineage, node, rule.depth)
+            self.firing = rule.name, self.lineages.numbers.key(node)
 
-    def after(
-        self, rule: Rule, lineage: Lineage | None, firing: Any, fresh: Sequence[Apply]
-    ) -> None:
-        """After such a firing, and when one is due: is a budget used up, is it a loop?"""
-        limit, n = self.budget, len(self.fgraph)
+    def after(self, node: Apply, rule: Rule, fresh: Sequence[Apply], steps: int) -> None:
+        """After a firing of so many steps, which made nodes: count. When one is due: is a budget
+        used up, is it a loop?
+        """
+        of, lineage = self.lineages.of, self.lineage
+        number = 1 if lineage is None else lineage[0] + 1
+        if node in self.fgraph.order.level:
+            of[node] = lineage = lineage or [0, 0, None]
+        elif number > 1:
+            of.pop(node, None)
+        if fresh:
+            lineage = lineage or [0, 0, None]
+            for made in fresh:
+                of[made] = lineage
+                self.operands -= len(made.inputs)
+        if lineage is not None:
+            lineage[0] = number
+        self.left -= steps
+        if self.looks or self.left <= self.due or self.operands < 0:
+            self.check(rule, lineage, fresh)
+
+    def check(self, rule: Rule, lineage: Lineage | None, fresh: Sequence[Apply]) -> None:
+        """Is a budget used up, is it a loop?"""
+        limit, n, firing = self.budget, len(self.fgraph), self.firing
         if self.cycle is not None:
             if self.cycle.taken(fresh, lineage) or -4 * self.operands > self.given:
                 raise Stop(self.cycle.error(), fired=True)

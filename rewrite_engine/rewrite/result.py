@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -150,15 +150,19 @@ class Result:
         stats.matches += firings
         stats.firings += firings
 
-    def fire(self, name: str) -> None:
-        """Note a firing of a rule that was tried. Reports name rules in the order in which they
-        first fired.
+    def fire(self, steps: Iterable[tuple[Rule, Any]], created: int, dropped: int) -> None:
+        """Note that rules fired, the last of which has changed the graph by so many nodes. Reports
+        name rules in the order in which they first fired.
         """
-        stats = self.tally.get(name) or RuleStats()
-        if not stats.firings:
-            self.tally.pop(name, None)
-            self.tally[name] = stats
-        stats.firings += 1
+        tally = self.tally
+        for rule, _ in steps:
+            stats = tally.get(rule.name) or RuleStats()
+            if not stats.firings:
+                tally.pop(rule.name, None)
+                tally[rule.name] = stats
+            stats.firings += 1
+        stats.created += created
+        stats.dropped += dropped
 
     def leaves(self) -> Iterator[Result]:
         """The results without parts, in order."""
@@ -219,16 +223,14 @@ class WayBack:
     """The way back to where a driver begins, as soon as `take` was called: of the graph, of what is
     counted, and of what features of the graph have noted since this was made.
 
-    taken: whether there is a state to go back to. Taking one is linear in the graph (0.25 µs a
-    node), so it is taken just before the first change.
+    Noting the state is linear in the graph, so it is done just before the first change.
     """
 
     def __init__(self, fgraph: FunctionGraph, result: Result) -> None:
         self.fgraph, self.result = fgraph, result
         self.marks = fgraph.marks()
-        self.state: State | None = None
+        self.taken: Callable[[], State] | None = None
         self.types: dict[Variable, Any] = {}
-        self.taken = False
 
     def open(self) -> None:
         """Note types that change, from here to `close`."""
@@ -237,8 +239,7 @@ class WayBack:
 
     def take(self) -> None:
         """Note how the graph is now."""
-        self.state = State.of(self.fgraph, named=True)
-        self.taken = True
+        self.taken = State.noted(self.fgraph)
 
     def note_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
         """A type becomes more precise."""
@@ -251,9 +252,10 @@ class WayBack:
 
     def go(self, why: object) -> None:
         """Go back. why: what went wrong; the beginning of it is kept."""
-        if self.state is not None:
-            self.state.types.update(self.types)
-            self.fgraph.restore(self.state)
+        if self.taken is not None:
+            state = self.taken()
+            state.types.update(self.types)
+            self.fgraph.restore(state)
         by = self.result.name
         self.result.take_back(by)
         said = " ".join([line.strip() for line in str(why).split("\n", 2)[:2]])

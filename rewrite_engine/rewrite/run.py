@@ -22,7 +22,6 @@ from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import Account, RunBudget
-from rewrite_engine.rewrite.loop import Lineage
 from rewrite_engine.rewrite.loop.cycle import Stop, text_of
 from rewrite_engine.rewrite.result import Result, RuleStats, StopReason, Trial, WayBack
 from rewrite_engine.rewrite.step import Derived, Refusal, Validator, fail, made_by, put
@@ -140,88 +139,50 @@ class Run(Worklist):
 
     def take(self, node: Apply, rule: Rule, new: Any, stats: RuleStats) -> bool:
         """Put in what a rule proposes, and count; False if the graph does not change."""
-        level, fresh, account = self.level, self.fresh, self.account
-        fresh.clear()
-        if not self.before.taken:
-            self.before.take()
-        lineages, size = account.lineages.of, len(level)
-        lineage: Lineage | None = lineages.get(node)
-        n = 1 if lineage is None else lineage[0] + 1
-        looked = account.watching or n % account.every >= account.quiet
-        firing = account.before(node, rule, new, lineage, n) if looked else None
-        own, stats.matches = rule, stats.matches + 1
-        if new.__class__ is Derived:
-            own = new.steps[-1][0]
-            stats = self.tally.setdefault(own.name, RuleStats())
-        if not self.put(node, rule, new, stats):
-            return False
-        self.hit = True
-        if stats.firings:
-            stats.firings += 1
-        else:
-            self.result.fire(own.name)
-        if node in level:
-            self.remain(node, rule, size)
-            lineages[node] = lineage = lineage or [0, 0, None]
-        elif n > 1:
-            lineages.pop(node, None)
-        if fresh:
-            stats.created += len(fresh)
-            lineage = lineage or [0, 0, None]
-            for made in fresh:
-                lineages[made] = lineage
-                account.operands -= len(made.inputs)
-        stats.dropped += size - len(level) + len(fresh)
-        if lineage is not None:
-            lineage[0] = n
-        account.left -= 1
-        if looked or account.left <= account.due or account.operands < 0:
-            account.after(rule, lineage, firing, fresh)
-        return True
-
-    def put(self, node: Apply, rule: Rule, new: Any, stats: RuleStats) -> bool:
-        """Make a replacement; False if the graph does not change."""
-        old = node.outputs[0]
-        alike = len(node.outputs) == 1 and getattr(new, "type", None) is old.type
-        if alike and self.validator is None:
-            try:
-                return self.fgraph.replace(old, new, rule) is not old
-            except Unguarded:
-                self.guard()
         if new.__class__ is Unknown:  # it says why it proposes nothing
             self.reason = new
-            stats.matches -= 1
             return False
-        then = perf_counter()
+        if self.before.taken is None:
+            self.before.take()
+        level, fresh = self.level, self.fresh
+        size = len(level)
+        fresh.clear()
+        stats.matches += 1
+        self.account.before(node, rule, new)
+        if not self.put(node, rule, new):
+            return False
+        self.hit = True
+        steps = new.steps if new.__class__ is Derived else ((rule, new),)
+        self.result.fire(steps, len(fresh), size - len(level) + len(fresh))
+        if node in level:
+            self.remain(node, rule, size)
+        self.account.after(node, rule, fresh, len(steps))
+        return True
+
+    def put(self, node: Apply, rule: Rule, new: Any) -> bool:
+        """Make a replacement; False if the graph does not change, and `reason` says why."""
+        old = node.outputs[0]
+        plain = self.validator is None and len(node.outputs) == 1
         try:
             try:
-                fired = self.checked(node, rule, new)
+                if plain and getattr(new, "type", None) is old.type:  # by far the most
+                    return self.fgraph.replace(old, new, rule) is not old
+                return self.checked(node, rule, new)
             except Unguarded:
                 self.guard()
-                fired = self.checked(node, rule, new)
-            if fired and new.__class__ is Derived:
-                for step, _ in new.steps[:-1]:  # each is a firing
-                    self.result.fire(step.name)
-                self.account.left -= len(new.steps) - 1
-            return fired
+                return self.checked(node, rule, new)
         except Refusal as refusal:
             self.reason, name = refusal, refusal.feature
             if not refusal.told:
-                stats.refused += 1
+                last = new.steps[-1][0] if new.__class__ is Derived else rule
+                self.tally.setdefault(last.name, RuleStats()).refused += 1
                 if name is not None:
                     self.result.refusals[name] = self.result.refusals.get(name, 0) + 1
             refusal.told = True
             return False
-        finally:
-            if new.__class__ is Derived:  # it is the inner rule that took the time
-                took = perf_counter() - then
-                stats.seconds += took
-                self.tally[rule.name].seconds -= took
 
     def checked(self, node: Apply, rule: Rule, new: Any) -> bool:
-        """Make a replacement that needs care: with features that may refuse, of several outputs,
-        of another type.
-        """
+        """Make a replacement that a feature may refuse, if one may."""
         if self.validator is None:
             return put(self.fgraph, node, rule, new)
         return self.validator.put(node, rule, new)

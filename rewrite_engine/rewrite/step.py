@@ -107,13 +107,15 @@ class in_one_go:  # noqa: N801  (used as a function)
 
 def default_of(node: Apply, rule: Any) -> Variable:
     """The output that a single term replaces."""
-    i = 0 if len(node.outputs) == 1 else node.op.default_output
+    outputs = node.outputs
+    if len(outputs) == 1:
+        return outputs[0]  # type: ignore[no-any-return]
+    i = node.op.default_output
     if i is None:
         n, op = len(node.outputs), node.op
         what = f"returns one variable for the {n} outputs of {op}: a list says which stay (None)"
         raise rule.error(PatternError, f"{what}, as {[*[None] * (n - 1), 'new']!r} does, or a dict")
-    found: Variable = node.outputs[i]
-    return found
+    return outputs[i]  # type: ignore[no-any-return]
 
 
 def fire(fgraph: FunctionGraph, old: Variable, rule: Any, new: Variable) -> bool:
