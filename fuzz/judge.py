@@ -138,6 +138,8 @@ class Judge:
             varies = (noise != w).any() or truth == int(f) or self.doubts
             if varies or ((truth is None or self.is_close) and self.is_mended):
                 return None
+            if self.is_close and self.is_improved:
+                return None
             excused = self.limit(i, place) == int(f) or (
                 (truth is None or self.taken) and self.is_limit
             )
@@ -202,6 +204,18 @@ class Judge:
             known = np.array([t - t == 0 for t in np.ravel(true[v])], bool)
             if (known & ~np.isfinite(np.ravel(a))).any():
                 return True
+        return False
+
+    @cached_property
+    def is_improved(self) -> bool:
+        """Whether something on the way has no digit right, as log(1 + x) for a tiny x."""
+        with mp.workdps(DIGITS[0]):
+            true = exact.evaluate(self.case.results, self.start)
+        for v, a in self.values.items():
+            if a.dtype.kind == "f" and v in true:
+                pairs = zip(np.ravel(true[v]), np.ravel(a), strict=True)
+                if any(t - t == 0 and 2 * abs(t - mpf(float(x))) > abs(t) for t, x in pairs):
+                    return True
         return False
 
     @property
@@ -272,8 +286,11 @@ class Judge:
 
     @property
     def widths(self) -> list[str]:
-        """The dtypes of floats on the way."""
-        return [v.type.dtype for n in self.case.nodes for v in n.outputs if v.type.kind == "f"]
+        """The dtypes of floats on the way, also of accumulators."""
+        floats = [n for n in self.case.nodes if any(v.type.kind == "f" for v in n.outputs)]
+        inner = [getattr(n.op, "acc_dtype", None) for n in floats]
+        own = [v.type.dtype for n in floats for v in n.outputs if v.type.kind == "f"]
+        return own + [dtype for dtype in inner if dtype and np.dtype(dtype).kind == "f"]
 
     @cached_property
     def blur(self) -> float:
