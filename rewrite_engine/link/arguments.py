@@ -36,7 +36,7 @@ def refusal(type_: Type, name: str, names: Names) -> str | None:
     return None
 
 
-@refusal.register
+@refusal.register(TensorType)
 def _(type_: TensorType, name: str, names: Names) -> str:
     array, dtype = names.add(np.ndarray, "ndarray"), names.add(type_.numpy_dtype, type_.dtype)
     parts = [f"type({name}) is not {array}", f"{name}.dtype is not {dtype}"]

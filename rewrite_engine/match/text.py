@@ -37,17 +37,17 @@ def pattern_text(pattern: Any, outer: int = LOWEST) -> str:
     return write(pattern, outer=outer)
 
 
-@written.register
+@written.register(Hole)
 def _(hole: Hole, outer: int) -> Sequence[Token]:
     return [f"*{hole.name}" if hole.rest else hole.name]
 
 
-@written.register
+@written.register(Literal)
 def _(literal: Literal, outer: int) -> Sequence[Token]:
     return written(literal.value, outer)
 
 
-@written.register
+@written.register(OpNode)
 def _(pattern: OpNode, outer: int) -> Sequence[Token]:
     op = _class_text(pattern.op) if isinstance(pattern.op, OpClass) else pattern.op
     one = pattern.index is not None and pattern.index != ALL

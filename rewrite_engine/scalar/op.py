@@ -123,8 +123,9 @@ class ScalarOp(Op):
         """
         if self.__props__ is not ScalarOp.__props__:  # ops of a subclass are told by their props
             return super().__key__()
-        said = [(k, tuple(v.items()) if isinstance(v, dict) else v) for k, v in vars(self).items()]
-        return prop_key(tuple([item for item in said if not item[0].startswith("_")]))
+        said = {k: v for k, v in vars(self).items() if not k.startswith("_")}
+        values = [tuple(v.items()) if isinstance(v, dict) else v for v in said.values()]
+        return tuple(said), prop_key(tuple(values))
 
     @property
     def listed(self) -> bool:

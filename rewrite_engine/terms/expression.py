@@ -22,12 +22,12 @@ from rewrite_engine.terms.print import LOWEST, Token, etuple_text, written
 Var.register(LogicVariable)
 
 
-@written.register
+@written.register(KwdPair)
 def _(x: KwdPair, outer: int) -> Sequence[Token]:
     return [f"{x.arg}=", (x.value, LOWEST)]
 
 
-@written.register
+@written.register(ExpressionTuple)
 def _(x: ExpressionTuple, outer: int) -> Sequence[Token]:
     return ["e()"]  # others are an op applied to operands
 

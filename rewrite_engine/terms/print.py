@@ -12,13 +12,14 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import singledispatch
 from math import inf
-from string import ascii_uppercase
 from types import FunctionType
 from typing import Any
 
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import output_text
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 LOWEST, UNARY, POWER, ATOM = 0, 8, 9, 10
 
@@ -240,5 +241,5 @@ def brief(v: Any, depth: int = 4) -> str:
 
 def letter(n: int) -> str:
     """The n-th letter to call a term by: A, B, …, Z, A1, …"""
-    rounds, place = divmod(n, len(ascii_uppercase))
-    return ascii_uppercase[place] + (str(rounds) if rounds else "")
+    rounds, place = divmod(n, len(LETTERS))
+    return LETTERS[place] + (str(rounds) if rounds else "")

@@ -28,7 +28,7 @@ def lengths_text(node: Apply, first: int, ctx: Context) -> str:
     return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
 
 
-@lower.register
+@lower.register(Alloc)
 def _(op: Alloc, node: Apply, ctx: Context) -> str | None:
     value, out = node.inputs[0], node.outputs[0].type
     if value.type.ndim or not out.ndim:
@@ -43,7 +43,7 @@ def _(op: Alloc, node: Apply, ctx: Context) -> str | None:
     return None
 
 
-@lower.register
+@lower.register(AllocEmpty)
 def _(op: AllocEmpty, node: Apply, ctx: Context) -> str:
     out = node.outputs[0].type
     if not out.ndim:

@@ -123,7 +123,7 @@ def axes(op: Any, node: Apply, dims: Dims) -> list[LengthCheck]:
     return []
 
 
-@axes.register
+@axes.register(TensorOp)
 def _(op: TensorOp, node: Apply, dims: Dims) -> list[LengthCheck]:
     """What the shape rule says. Lengths are compared here where NumPy would not."""
     inputs, known = node.inputs, dims.axes

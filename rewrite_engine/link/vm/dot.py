@@ -9,14 +9,14 @@ from rewrite_engine.link.vm.lower import Context, Traits, lower, traits
 from rewrite_engine.tensor.dot import Dot
 
 
-@traits.register
+@traits.register(Dot)
 def _(op: Dot, node: Apply) -> Traits:
     same = all(x.type.dtype == node.outputs[0].type.dtype for x in node.inputs)
     many = node.outputs[0].type.ndim > 0
     return Traits(fresh=many, keep=many and same, inline=True)
 
 
-@lower.register
+@lower.register(Dot)
 def _(op: Dot, node: Apply, ctx: Context) -> str:
     a, b = ctx.array(0), ctx.array(1)
     ctx.form = "scalar"

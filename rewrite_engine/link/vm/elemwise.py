@@ -37,7 +37,7 @@ KEYWORD_OUT = frozenset({"maximum", "minimum"})  # a positional `out` is depreca
 # --- what is known beforehand -----------------------------------------------------------------
 
 
-@traits.register
+@traits.register(Elemwise)
 def _(op: Elemwise, node: Apply) -> Traits:
     inputs, outputs = node.inputs, node.outputs
     rest = inputs[2:]
@@ -84,7 +84,7 @@ def _handler(op: ScalarOp) -> Handler | None:
     return None
 
 
-@lower.register
+@lower.register(Elemwise)
 def _(op: Elemwise, node: Apply, ctx: Context) -> str | None:
     handler = _handler(op.scalar_op)
     if handler is None or len(node.outputs) > 1:

@@ -12,12 +12,12 @@ from rewrite_engine.tensor.index import IncSubtensor, Subtensor
 from rewrite_engine.tensor.index_template import INPUT, NEWAXIS, Slice, Template
 
 
-@traits.register
+@traits.register(Subtensor)
 def _(op: Subtensor, node: Apply) -> Traits:
     return VIEW
 
 
-@lower.register
+@lower.register(Subtensor)
 def _(op: Subtensor, node: Apply, ctx: Context) -> str:
     ctx.form = "scalar"
     if not op.idx_list:
@@ -62,7 +62,7 @@ def _static_index(template: Template) -> Any:
     return key[0] if len(key) == 1 else key
 
 
-@traits.register
+@traits.register(IncSubtensor)
 def _(op: IncSubtensor, node: Apply) -> Traits:
     return FRESH if _is_plain(op, node) else Traits()
 
@@ -78,7 +78,7 @@ def _is_plain(op: IncSubtensor, node: Apply) -> bool:
     return y.ndim == 0 or (y.ndim == part and 1 not in y.shape)
 
 
-@lower.register
+@lower.register(IncSubtensor)
 def _(op: IncSubtensor, node: Apply, ctx: Context) -> str | None:
     if not _is_plain(op, node):
         return call_op(op, node, ctx)

@@ -15,13 +15,13 @@ def _(op: Join, node: Apply) -> Traits:
     return FRESH
 
 
-@lower.register
+@lower.register(Join)
 def _(op: Join, node: Apply, ctx: Context) -> str:
     xs = ", ".join([ctx.array(i) for i in range(len(node.inputs))])
     return f"{ctx.name(np.concatenate, 'concatenate')}(({xs},), {op.axis})"
 
 
-@lower.register
+@lower.register(MakeVector)
 def _(op: MakeVector, node: Apply, ctx: Context) -> str:
     xs = ", ".join([ctx.scalar(i) for i in range(len(node.inputs))])
     out = node.outputs[0].type

@@ -24,13 +24,13 @@ from rewrite_engine.tensor.special import (
 from rewrite_engine.tensor.statistics import Argmax
 
 
-@traits.register
+@traits.register(Reduction)
 def _(op: Reduction, node: Apply) -> Traits:
     fresh = node.outputs[0].type.ndim > 0 and bool(op.axes(node.inputs[0].type.ndim))
     return Traits(fresh=fresh, inline=True)
 
 
-@lower.register
+@lower.register(CAReduce)
 def _(op: CAReduce, node: Apply, ctx: Context) -> str:
     """`add.reduce(x, axis, dtype, None, keepdims)`, with what is not needed left off."""
     ufunc, out = op.reducer(), node.outputs[0].type
@@ -55,7 +55,7 @@ def reducing(ufunc: np.ufunc) -> Any:
     return ufunc.reduce
 
 
-@lower.register
+@lower.register(Argmax)
 def _(op: Argmax, node: Apply, ctx: Context) -> str:
     """The method of the array, for one axis or all of them."""
     name = op.find.__name__
@@ -77,11 +77,11 @@ def _(op: Any, node: Apply) -> Traits:
     return FRESH
 
 
-@lower.register
+@lower.register(Softmax)
 def _(op: Softmax, node: Apply, ctx: Context) -> str:
     return f"{ctx.name(softmax_array, 'softmax')}({ctx.array(0)}, {op.axis})"
 
 
-@lower.register
+@lower.register(LogSoftmax)
 def _(op: LogSoftmax, node: Apply, ctx: Context) -> str:
     return f"{ctx.name(log_softmax_array, 'log_softmax')}({ctx.array(0)}, {op.axis})"

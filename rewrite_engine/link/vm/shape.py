@@ -28,7 +28,7 @@ from rewrite_engine.tensor.shape import CheckedLength, Shape, Shape_i
 # --- DimShuffle -------------------------------------------------------------------------------
 
 
-@traits.register
+@traits.register(DimShuffle)
 def _(op: DimShuffle, node: Apply) -> Traits:
     return _known(op, node.inputs[0].type)[0]
 
@@ -52,7 +52,7 @@ def _known(op: DimShuffle, type_: Any) -> tuple[Traits, bool, str, tuple[Any, ..
     return known, bool(order), text, index
 
 
-@lower.register
+@lower.register(DimShuffle)
 def _(op: DimShuffle, node: Apply, ctx: Context) -> str:
     known, dimensions, text, index = _known(op, node.inputs[0].type)
     if known is DEFAULT:
@@ -76,12 +76,12 @@ def _is_plain(node: Apply) -> bool:
     return all(x.owner is not None and isinstance(x.owner.op, lengths) for x in node.inputs[1:])
 
 
-@traits.register
+@traits.register(Reshape)
 def _(op: Reshape, node: Apply) -> Traits:
     return VIEW if _is_plain(node) else DEFAULT
 
 
-@lower.register
+@lower.register(Reshape)
 def _(op: Reshape, node: Apply, ctx: Context) -> str:
     if not _is_plain(node):
         return call_op(op, node, ctx)
@@ -97,35 +97,35 @@ def _(op: Reshape, node: Apply, ctx: Context) -> str:
 # --- shapes as values -------------------------------------------------------------------------
 
 
-@traits.register
+@traits.register(Shape)
 def _(op: Shape, node: Apply) -> Traits:
     return FRESH
 
 
-@lower.register
+@lower.register(Shape)
 def _(op: Shape, node: Apply, ctx: Context) -> str:
     dtype = ctx.name(np.dtype("int64"), "int64")
     return f"{ctx.name(np.array, 'array')}({ctx.array(0)}.shape, {dtype})"
 
 
-@axes.register
+@axes.register(Shape_i)
 def _(op: Shape_i, node: Apply, dims: Dims) -> list[LengthCheck]:
     dims.counts[node.outputs[0]] = dims.of(node.inputs[0])[op.i]
     return []
 
 
-@traits.register
+@traits.register(Shape_i)
 def _(op: Shape_i, node: Apply) -> Traits:
     return Traits(inline=True, warns=False)
 
 
-@lower.register
+@lower.register(Shape_i)
 def _(op: Shape_i, node: Apply, ctx: Context) -> str:
     ctx.form = "scalar"
     return f"{ctx.name(np.int64, 'to_int64')}({ctx.array(0)}.shape[{op.i}])"
 
 
-@axes.register
+@axes.register(CheckedLength)
 def _(op: CheckedLength, node: Apply, dims: Dims) -> list[LengthCheck]:
     """It is the length that it was, and others are known to be equal from here on."""
     counts = [dims.counts.get(x) for x in node.inputs]
@@ -138,12 +138,12 @@ def _(op: CheckedLength, node: Apply, dims: Dims) -> list[LengthCheck]:
     return []
 
 
-@traits.register
+@traits.register(CheckedLength)
 def _(op: CheckedLength, node: Apply) -> Traits:
     return Traits(inline=True, warns=False)
 
 
-@lower.register
+@lower.register(CheckedLength)
 def _(op: CheckedLength, node: Apply, ctx: Context) -> str:
     numbers = [ctx.scalar(i) for i in range(len(node.inputs))]
     test = " or ".join([f"{numbers[i]} != {numbers[j]}" for i, j in op.pairs()])

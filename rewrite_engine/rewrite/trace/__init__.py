@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,8 @@ from rewrite_engine.rewrite.trace.places import Past, Place, addresses, made
 from rewrite_engine.terms.print import brief as brief
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rewrite_engine.rewrite.trace.attempts import Attempt
 
 
