@@ -8,24 +8,13 @@ from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.fact import because, both, every, fact, unknown
 from rewrite_engine.rules.facts_numbers import (
     from_operands,
-    kind_of,
     nonneg,
     operands_of,
     positive,
     said_of,
 )
-from rewrite_engine.tensor import (
-    DimShuffle,
-    Dot,
-    Elemwise,
-    Eye,
-    MatMul,
-    Shape_i,
-    add,
-    mul,
-    neg,
-    sub,
-)
+from rewrite_engine.tensor import Elemwise, Shape_i, add, mul, neg, sub
+from rewrite_engine.tensor.dimshuffle import transposes
 from rewrite_engine.tensor.op import TensorOp, Value, is_dimension
 
 __all__ = [
@@ -147,28 +136,6 @@ def same_shape(x, y):
 # --- matrices -----------------------------------------------------------------------------------
 
 
-def _turned(x):
-    """What x is the transpose of, or None."""
-    turns = isinstance(x.head, DimShuffle) and x.head.new_order == (1, 0)
-    return x.owner.inputs[0] if turns else None
-
-
-def _gram(x):
-    """Whether x is a product a.T @ a, or a @ a.T, of real matrices."""
-    if not isinstance(x.head, Dot | MatMul) or kind_of(x) != "f":
-        return False
-    a, b = x.owner.inputs
-    return a.type.ndim == b.type.ndim == 2 and (_turned(a) is b or _turned(b) is a)
-
-
-def _is_eye(x):
-    """Whether x is a square matrix with ones on its diagonal."""
-    if not isinstance(x.head, Eye):
-        return False
-    rows, columns, k = x.owner.inputs
-    return rows is columns and k.head is CONSTANT and k.number == 0
-
-
 def _number(v):
     """Whether v is one number, beside matrices."""
     return all(v.type.broadcastable)
@@ -184,21 +151,14 @@ def symmetric(x):
     if x.head is CONSTANT:
         same = x.data.shape[0] == x.data.shape[1] and _equal(x.data, x.data.T)
         return because("a constant") if same else unknown("a constant that is not", blame=x)
-    if _is_eye(x) or x.type.shape == (1, 1):
-        return because("a unit matrix" if _is_eye(x) else "a single number")
+    if x.type.shape == (1, 1):
+        return because("a single number")
     if "symmetric" in said_of(x):
         return from_operands(symmetric, x, "it is not known to be symmetric")
-    if _gram(x):
-        return because("the product of a matrix and its transpose")
-    inner = _turned(x)
-    if inner is not None:
-        return every("the transpose of", symmetric, [inner])
     if not isinstance(x.head, Elemwise):
         return unknown("it is not known to be symmetric", blame=x)
     matrices = [v for v in x.owner.inputs if not _number(v)]
-    if x.head in (add, mul) and len(matrices) == 2 and _turned(matrices[0]) is matrices[1]:
-        return because("combined with its transpose")
-    if x.head in (add, mul) and len(matrices) == 2 and _turned(matrices[1]) is matrices[0]:
+    if x.head in (add, mul) and len(matrices) == 2 and transposes(*matrices):
         return because("combined with its transpose")
     if not matrices:
         return unknown("it may not be square", blame=x)
@@ -237,16 +197,15 @@ def diagonal(x):
         square = x.data.shape[0] == x.data.shape[1]
         good = square and not x.data[~np.eye(len(x.data), dtype=bool)].any()
         return because("a constant") if good else unknown("a constant that is not", blame=x)
-    if _is_eye(x) or x.type.shape == (1, 1):
-        return because("a unit matrix" if _is_eye(x) else "a single number")
+    if x.type.shape == (1, 1):
+        return because("a single number")
     if "diagonal" in said_of(x):
         return from_operands(diagonal, x, "it is not known to be diagonal")
     operands = operands_of(x, add, sub, neg)
-    inner = _turned(x)
     if any(map(_number, operands)):
         return unknown("a number is added to every element", blame=x)
-    if inner is not None or operands:
-        return every("made of", diagonal, operands or [inner])
+    if operands:
+        return every("made of", diagonal, operands)
     return unknown("it is not known to be diagonal", blame=x)
 
 
@@ -259,8 +218,6 @@ def positive_semidefinite(x):
     if x.head is CONSTANT:
         good = _eigenvalues(x.data) >= 0
         return because("a constant") if good.all() else unknown("a constant that is not", blame=x)
-    if _gram(x) or _is_eye(x):
-        return because("no eigenvalue is below 0", even)
     if "positive_semidefinite" in said_of(x):
         return from_operands(positive_semidefinite, x, "an eigenvalue may be below 0")
     if x.head is add and not any(map(_number, x.owner.inputs)):
@@ -300,8 +257,6 @@ def positive_definite(x):
     if x.head is CONSTANT:
         good = _eigenvalues(x.data) > 0
         return because("a constant") if good.all() else unknown("a constant that is not", blame=x)
-    if _is_eye(x):
-        return because("a unit matrix")
     if "positive_definite" in said_of(x):
         return from_operands(positive_definite, x, "an eigenvalue may be 0")
     if x.head is add and not any(map(_number, x.owner.inputs)):

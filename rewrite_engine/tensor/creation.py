@@ -73,6 +73,13 @@ class _Allocating(TensorOp):
         types = self.output_types(tuple([v.type for v in variables]), numbers)
         return build_node(self, variables, types, user_origin())
 
+    def sizes(self, node: Apply, values: Sequence[Any]) -> tuple[int, ...]:
+        """Lengths as integers. Raises `ShapeError` for one below 0."""
+        sizes = tuple([int(n) for n in values])
+        if min(sizes, default=0) < 0:
+            self.fail(node, f"a length is negative: {sizes}")
+        return sizes
+
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
         """Small results only: a large one would be kept in memory to save what costs little."""
         out = node.outputs[0].type
@@ -123,11 +130,9 @@ class Alloc(_Allocating, Linear):
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         """Fill a new array."""
-        value, shape = np.asarray(inputs[0]), tuple([int(d) for d in inputs[1:]])
+        value = np.asarray(inputs[0])
         self.check(node, inputs)
-        if min(shape, default=0) < 0:
-            self.fail(node, f"a length is negative: {shape}", BroadcastError)
-        out = np.empty(shape, value.dtype)
+        out = np.empty(self.sizes(node, inputs[1:]), value.dtype)
         out[...] = value
         output_storage[0][0] = out
 
@@ -162,7 +167,7 @@ class AllocEmpty(_Allocating, NoGradient):
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         """Allocate."""
-        output_storage[0][0] = np.empty(tuple([int(d) for d in inputs]), self.dtype)
+        output_storage[0][0] = np.empty(self.sizes(node, inputs), self.dtype)
 
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
         """Never: two calls need not agree."""
@@ -229,6 +234,8 @@ class ARange(_Allocating):
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         """Compute."""
+        if not inputs[2]:
+            self.fail(node, "the step is 0")
         output_storage[0][0] = np.arange(*[x.item() for x in inputs], dtype=self.dtype)
 
     def bounds(self, node: Apply, of: Callable[[Variable], Any]) -> Any:
@@ -264,12 +271,24 @@ class ARange(_Allocating):
         return [m.cast(parts[0], kept[0]), disconnected(), m.cast(parts[1], kept[1])]
 
 
+def _unit(f: Any, rows: Any, columns: Any, k: Any) -> Any:
+    if rows is columns and getattr(k, "number", None) == 0:
+        return f.because("a unit matrix")
+    return f.unknown("it may be no unit matrix", blame=k)
+
+
 class Eye(_Allocating, NoGradient):
     """A matrix with ones on a diagonal: `Eye("float64")(rows, columns, k)`."""
 
     __props__ = ("dtype",)
     limits = (0, 1)
-    implied = {"fits": lambda f, rows, columns, k: _not_negative(f, rows, columns)}
+    implied = {
+        "fits": lambda f, rows, columns, k: _not_negative(f, rows, columns),
+        "symmetric": _unit,
+        "diagonal": _unit,
+        "positive_semidefinite": _unit,
+        "positive_definite": _unit,
+    }
     samples: Sequence[Any] = (({"dtype": "float64"}, 3, 3, 0), ({"dtype": "int8"}, 2, 4, 1))
 
     def __init__(self, dtype: Any) -> None:
@@ -284,8 +303,8 @@ class Eye(_Allocating, NoGradient):
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         """Compute."""
-        rows, columns, k = [int(x) for x in inputs]
-        output_storage[0][0] = np.eye(rows, columns, k, dtype=self.dtype)
+        rows, columns = self.sizes(node, inputs[:2])
+        output_storage[0][0] = np.eye(rows, columns, int(inputs[2]), dtype=self.dtype)
 
 
 # --- for users ------------------------------------------------------------------------------

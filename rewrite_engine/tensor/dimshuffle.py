@@ -40,6 +40,13 @@ __all__ = [
 ]
 
 
+#: what holds of a matrix, and of its transpose
+_TRANSPOSED = {
+    name: name
+    for name in ("distinct", "symmetric", "diagonal", "positive_semidefinite", "positive_definite")
+}
+
+
 class DimShuffle(Linear):
     """Reorder the dimensions of an array; a view.
 
@@ -72,6 +79,8 @@ class DimShuffle(Linear):
             raise AxisError(located(f"DimShuffle: a dimension occurs twice in {order}"))
         self.input_ndim = input_ndim
         self.new_order = order
+        if order == (1, 0):
+            self.implied = _TRANSPOSED
 
     @cached_property
     def shuffle(self) -> tuple[int, ...]:
@@ -131,6 +140,15 @@ class DimShuffle(Linear):
         if not self.augment and list(self.shuffle) == sorted(self.shuffle):
             return f"DropDims{{axes={list(self.drop)}}}"
         return f"DimShuffle{{order=[{','.join(map(str, order))}]}}"
+
+
+def transposes(a: Variable, b: Variable) -> bool:
+    """Whether one of two matrices is written as the transpose of the other."""
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x.head, DimShuffle) and x.head.new_order == (1, 0):
+            if x.owner is not None and x.owner.inputs[0] is y:
+                return True
+    return False
 
 
 def normalize_axis(axis: Any, ndim: int, what: str = "axis") -> int:

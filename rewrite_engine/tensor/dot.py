@@ -24,6 +24,7 @@ from rewrite_engine.tensor.dimshuffle import (
     normalize_axes,
     squeeze,
     transpose,
+    transposes,
 )
 from rewrite_engine.tensor.join import upcast
 from rewrite_engine.tensor.op import Shapes, TensorOp
@@ -32,6 +33,16 @@ from rewrite_engine.tensor.shape import shape_tuple
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["Dot", "MatMul", "dot", "inner", "matmul", "outer", "tensordot", "vdot"]
+
+
+def _gram(f: Any, a: Any, b: Any) -> Any:
+    """Of matrices, where one is the transpose of the other."""
+    if a.type.ndim == b.type.ndim == 2 and a.type.kind == "f" and transposes(a, b):
+        return f.because("the product of a matrix and its transpose")
+    return f.unknown("it is not known to be a product of a matrix and its transpose", blame=a)
+
+
+_PRODUCT = {"nonneg": "nonneg", "symmetric": _gram, "positive_semidefinite": _gram}
 
 
 class Dot(TensorOp):
@@ -43,7 +54,7 @@ class Dot(TensorOp):
     """
 
     __props__ = ()
-    implied = {"nonneg": "nonneg"}
+    implied = _PRODUCT
     nin = 2
     only_lengths = True
     samples: Sequence[Any] = (
@@ -109,7 +120,7 @@ class MatMul(Blockwise):
     """
 
     __props__ = ()
-    implied = {"nonneg": "nonneg"}
+    implied = _PRODUCT
     batched = staticmethod(np.matmul)
     samples: Sequence[Any] = (
         ({}, (5, 2, 3), (5, 3, 4)),

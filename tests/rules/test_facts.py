@@ -190,6 +190,8 @@ G = np.array([[1.0, 2.0, -1.0], [0.5, -3.0, 4.0], [2.0, 2.0, 1.0]])
     [
         (X.T @ X, {symmetric, positive_semidefinite}), (X.T @ Y, set()), (X + X.T, {symmetric}),
         (X @ X.T, {symmetric, positive_semidefinite}),
+        ((X.T @ X).T, {symmetric, positive_semidefinite}),
+        (pt.eye(3).T, {symmetric, diagonal, positive_definite}),
         (pt.eye(3), {symmetric, diagonal, positive_definite}),
         (pt.exp(X.T @ X), {symmetric}), (X.T @ X * S, {symmetric}), (X.T @ X + S, {symmetric}),
         (X.T @ X + 2.0 * pt.eye(X.shape[1]), {symmetric, positive_definite}),

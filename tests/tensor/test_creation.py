@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.config import config
 from rewrite_engine.errors import BroadcastError, DTypeError, NDimError, ShapeError
@@ -41,8 +42,13 @@ def test_alloc_refuses_what_does_not_fit():
         pt.alloc(0.0, pt.lmatrix(), 1)
     with pytest.raises(ShapeError, match="negative"):
         pt.zeros((-1, 2))
-    with pytest.raises(BroadcastError):
-        evaluate(pt.zeros(n), {n: -1})
+    for make in (pt.zeros, pt.eye, pt.empty):
+        with pytest.raises(ShapeError, match="a length is negative"):
+            evaluate(make(n), {n: -1})
+        with pytest.raises(ShapeError, match="negative"):
+            rw.function([n], make(n))(-1)
+    with pytest.raises(ShapeError, match="the step is 0"):
+        evaluate(pt.arange(0, 5, n), {n: 0})
 
 
 def test_alloc_gradient_and_shape():
