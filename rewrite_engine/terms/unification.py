@@ -9,7 +9,7 @@ miniKanren's business.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from numbers import Number
 from typing import Any
 
@@ -33,6 +33,15 @@ from rewrite_engine.terms.expression import Merged, make, null, parts
 from rewrite_engine.terms.logic import LogicVariable, PatternTerm
 
 Pair = tuple[Any, Any]
+
+#: compounds that are no terms: their elements, and one of the same kind with other elements
+COMPOUNDS: dict[type, tuple[Callable[[Any], tuple[Any, ...]], Callable[[Any, list[Any]], Any]]] = {
+    tuple: (tuple, lambda _, new: tuple(new)),
+    list: (tuple, lambda _, new: new),
+    slice: (lambda x: (x.start, x.stop, x.step), lambda _, new: slice(*new)),
+    ConsPair: (lambda x: (x.car, x.cdr), lambda _, new: ConsPair(*new)),
+    KwdPair: (lambda x: (x.value,), lambda x, new: KwdPair(x.arg, *new)),
+}
 
 
 def unify(u: Any, v: Any, s: Any = None, *, occurs_check: bool = False) -> Any:
@@ -150,14 +159,10 @@ def _children(x: Any, other: Any) -> tuple[Any, ...] | None:
     if isinstance(x, Record):
         opens = isinstance(other, ExpressionTuple) and x.__props__ is not None
         return record_term(x)._tuple if opens else None
-    if type(x) in (tuple, list):
-        same = type(other) is type(x) or (type(x) is tuple and isinstance(other, ExpressionTuple))
-        return tuple(x) if same else None
-    if type(x) is slice is type(other):
-        return (x.start, x.stop, x.step)
-    if type(x) is KwdPair is type(other) and x.arg == other.arg:
-        return (x.value,)
-    return None
+    if type(x) is KwdPair is type(other) and x.arg != other.arg:
+        return None
+    same = type(other) is type(x) or (type(x) is tuple and isinstance(other, ExpressionTuple))
+    return _inside(x) if same and type(x) in COMPOUNDS else None
 
 
 def _unify_values(a: Any, b: Any, s: Any) -> Any:
@@ -208,28 +213,14 @@ def _inside(x: Any) -> tuple[Any, ...]:
         return () if is_closed(x) else tuple(x._tuple)
     if issubclass(type(x), PatternTerm):
         return (x.etuple,)
-    if type(x) in (tuple, list):
-        return tuple(x)
-    if type(x) is ConsPair:
-        return (x.car, x.cdr)
-    if type(x) is slice:
-        return (x.start, x.stop, x.step)
-    return (x.value,) if type(x) is KwdPair else ()
+    elements, _ = COMPOUNDS.get(type(x), (None, None))
+    return elements(x) if elements is not None else ()
 
 
 def logic_variables(term: Any) -> list[Any]:
     """Return the logic variables in a term, in the order in which they are met from the left."""
-    found: dict[Any, None] = {}
-    seen: set[int] = set()
-    stack = [term]
-    while stack:
-        x = stack.pop()
-        if is_free(x):
-            found[x] = None
-        elif id(x) not in seen:
-            seen.add(id(x))
-            stack.extend(reversed(_inside(x)))
-    return list(found)
+    within = postorder([term], lambda x: () if is_free(x) else _inside(x))
+    return list(dict.fromkeys(filter(is_free, within)))
 
 
 def built(term: Any) -> Variable | None:
@@ -257,7 +248,7 @@ def rename_apart(*terms: Any) -> tuple[Any, ...]:
 def _circular(s: Mapping[Any, Any]) -> bool:
     """Whether a logic variable of a substitution is bound to a term that contains it."""
     try:
-        list(Reifier(s).all(s))
+        list(map(Reifier(s).result, s))
     except PatternError:
         return True
     return False
@@ -299,10 +290,6 @@ class Reifier:
         self.done: dict[int, Any] = {}
         self.open: dict[Any, None] = {}
 
-    def all(self, terms: Any) -> Iterator[Any]:
-        """The results for several terms."""
-        return map(self.result, terms)
-
     def children(self, x: Any) -> tuple[Any, ...]:
         if not is_free(x):
             return _inside(x)
@@ -338,7 +325,7 @@ class Reifier:
             return new[0]
         if all(a is b for a, b in zip(_inside(x), new, strict=True)):
             return x
-        return _like(x, new)
+        return make(tuple(new)) if isinstance(x, ExpressionTuple) else COMPOUNDS[type(x)][1](x, new)
 
     def finish(self, old: Any, new: Any) -> Any:
         """Evaluate the result for a pattern, or for a variable that stands for one."""
@@ -346,17 +333,6 @@ class Reifier:
         if not issubclass(type(old), PatternTerm):
             return new
         return rewrap(old, new) if self.open else from_term(new)
-
-
-def _like(x: Any, new: list[Any]) -> Any:
-    """A compound of the kind of `x` with new elements."""
-    if isinstance(x, ExpressionTuple):
-        return make(tuple(new))
-    if type(x) is ConsPair:
-        return ConsPair(*new)
-    if type(x) is slice:
-        return slice(*new)
-    return KwdPair(x.arg, new[0]) if type(x) is KwdPair else type(x)(new)
 
 
 def _atomic(x: Any) -> bool:
