@@ -7,7 +7,7 @@ first used; how to read what is printed: `docs/reading_a_trace.md`.
 `record.py` watches · `capture.py` keeps the inputs of a first call · `term.py` writes one change ·
 `evaluate.py` runs a graph op by op · `compare.py` compares values · `cost.py` estimates · `why.py`
 derivations · `diagnosis.py` why a rule does not apply · `report.py` puts it together · `show.py`,
-`table.py` print it · `lines.py` writes JSON · `replay.py` repeats what JSON lines say ·
+`table.py` print it · `lines.py` writes JSON · `replaying.py` repeats what JSON lines say ·
 `__main__.py` is the command.
 """
 
@@ -22,7 +22,7 @@ _HOMES = {
     "explain": "report",
     "WhyNot": "diagnosis",
     "why_not": "diagnosis",
-    "replay": "replay",
+    "replay": "replaying",
 }
 
 __all__ = list(_HOMES)

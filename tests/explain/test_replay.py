@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 import rewrite_engine as rw
+import rewrite_engine.explain
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import InconsistencyError, ReplayError
 from rewrite_engine.explain import explain, replay
@@ -330,3 +332,10 @@ def test_memory_is_that_of_what_is_kept() -> None:
     assert len(trace) > 1_000
     assert len(past.log) < 3 * 2_000
     assert same(replay(trace.lines(), trace.oldest(), [to_log, undo, neg_neg]), graph)
+
+
+@pytest.mark.parametrize("package", [rw, rewrite_engine.explain], ids=lambda p: p.__name__)
+def test_no_lazy_name_is_a_module(package: Any) -> None:
+    """Once somebody has imported the module, the name would be that."""
+    modules = {path.stem for path in Path(package.__file__).parent.iterdir()}
+    assert not modules & {*package._HOMES}

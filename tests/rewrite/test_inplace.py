@@ -12,14 +12,18 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.errors import RuleError
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.history import FullHistory
 from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import provenance
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.result import StopReason
+from rewrite_engine.rewrite.strategies import seq, try_
 from rewrite_engine.rewrite.trace import Trace
 from tests.toy import num
 
@@ -274,3 +278,22 @@ def test_an_exchanged_node_knows_where_it_came_from() -> None:
     found = provenance(graph.outputs[0])
     assert found.rules == ("inplace/overwrite_dead_input",)
     assert {file for file, _ in found.lines} == {__file__}
+
+
+def test_what_failed_after_it_gives_the_ops_back() -> None:
+    class Fails(GraphRewriter):
+        def run(self, fgraph: Any, result: Any) -> None:
+            raise RuleError("no")
+
+    graph = FunctionGraph([x], [pt.exp(pt.sin(x))])
+    history = FullHistory()
+    graph.attach_feature(history)
+    before = [node.op for node in graph.toposort()]
+    result = try_(seq(InplaceOptimizer(), Fails())).rewrite(graph)
+    assert (result.firings, result.taken_back) == (0, 1)
+    assert [node.op for node in graph.toposort()] == before
+    assert graph.outputs[0].head is pt.exp
+    graph.check_integrity()
+    InplaceOptimizer().rewrite(graph)
+    assert graph.outputs[0].owner.op.destroy_map
+    graph.remove_feature(history)

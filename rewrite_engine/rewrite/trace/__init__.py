@@ -3,7 +3,7 @@
 A firing is kept as references; with `terms=True` also as text, taken at once, since nodes change
 later. With `attempts=True` every try is kept too, also of rules that an index ruled out
 (`attempts.py`). `lines.py` writes JSON lines, with the addresses that nodes have in `places.py`;
-`explain/replay.py` does again what they say, from the oldest state that is kept.
+`explain/replaying.py` does again what they say, from the oldest state that is kept.
 """
 
 from __future__ import annotations

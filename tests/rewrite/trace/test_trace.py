@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from rewrite_engine.explain import replay
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.replace import equal_computations
+from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rewrite.walk import WalkingOptimizer
@@ -105,3 +110,41 @@ def test_brief_text_of_a_term_with_many_paths() -> None:
 def test_a_trace_of_no_size_is_refused(size: int) -> None:
     with pytest.raises(ValueError, match=f"a trace keeps at least one entry, not {size}"):
         Trace(size=size)
+
+
+def test_a_trace_that_is_attached_hears_of_whoever_changes_the_graph() -> None:
+    class ByHand(GraphRewriter):
+        """As a driver is written elsewhere."""
+
+        def apply(self, fgraph: Any) -> None:
+            (old,) = fgraph.outputs
+            fgraph.replace(old, log(old.owner.inputs[0]), "by hand")
+
+    trace, graph = Trace(terms=True), FunctionGraph([x], [sin(neg(neg(exp(x))))])
+    graph.attach_feature(trace)
+    inner = graph.outputs[0].owner.inputs[0]
+    graph.replace(inner, inner.owner.inputs[0].owner.inputs[0], "a user")
+    ByHand().rewrite(graph)
+    EquilibriumOptimizer([named("log_exp", lambda a: log(exp(a)) >> a)]).rewrite(graph)
+    graph.remove_feature(trace)
+    graph.replace(graph.outputs[0], neg(graph.inputs[0]), "nobody listens")
+    assert [(f.phase, f.rule_name.rpartition("/")[2], f.before, f.after) for f in trace] == [
+        ("", "a user", "--exp(x)", "exp(x)"),
+        ("ByHand", "by hand", "sin(exp(x))", "log(exp(x))"),
+        ("equilibrium", "log_exp", "log(exp(x))", "x"),
+    ]
+
+
+@pytest.mark.parametrize("size", [None, 1, 2, 100])
+def test_what_was_changed_while_a_trace_did_not_listen(size: int | None) -> None:
+    graph, trace = FunctionGraph([x, y], [sin(negations(8)), neg(neg(y))]), Trace(size=size)
+    driver = WalkingOptimizer([neg_neg])
+    driver.rewrite(graph, trace)
+    graph.replace(graph.outputs[1], sin(neg(neg(neg(neg(graph.inputs[1]))))))
+    before = graph.clone()
+    driver.rewrite(graph, trace)
+    again = replay(trace.lines(), trace.oldest(), [neg_neg]) if size in (1, 2) else None
+    if again is not None:
+        assert equal_computations(again.outputs, graph.outputs, again.inputs, graph.inputs)
+    driver.rewrite(before)
+    assert equal_computations(before.outputs, graph.outputs, before.inputs, graph.inputs)
