@@ -264,3 +264,29 @@ def test_slopes_that_nobody_has_written() -> None:
     a = pt.scalar("a")
     with pytest.raises(rw.errors.RewriteEngineError):
         rw.grad(densify(sparse_scale(S, a)).sum(), a)
+
+
+# --- inside of ops --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["vm", "py"])
+def test_sparse_matrices_in_a_graph_inside_an_op(mode):
+    c = pt.scalar("c")
+    f = rw.OpFromGraph([S, c], [sparse_scale(sparse_add(S, S), c)], name="f")
+    compiled = rw.function([M], densify(f(sparsify(pt.exp(M)), 2.0)), mode=mode)
+    np.testing.assert_allclose(compiled(A), 4.0 * np.exp(A))
+    (call,) = [node for node in compiled.fgraph.apply_nodes if str(node.op) == "f"]
+    assert len(call.inputs) == 1  # the constant is inside
+    scale = [n.op for n in call.op.fgraph.apply_nodes if isinstance(n.op, SparseScale)]
+    assert scale == [SparseScale(inplace=mode == "vm")]
+
+
+def test_states_of_generators_in_a_graph_inside_an_op():
+    draw = rw.OpFromGraph([G], list(Normal(3)(G)), name="draw")
+    state = rw.shared(np.random.default_rng(1), name="state")
+    one, after = draw(state)
+    two, last = draw(after)
+    f = rw.function([], [one, two], updates={state: last})
+    rng = np.random.default_rng(1)
+    for _ in range(2):
+        np.testing.assert_array_equal(f(), [rng.standard_normal(3), rng.standard_normal(3)])

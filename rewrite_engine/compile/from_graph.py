@@ -62,6 +62,8 @@ class OpFromGraph(ShapesOfGraph, Op):
         "connections",
     )  # fmt: skip
 
+    runs_once = True
+
     def __init__(
         self,
         inputs: Sequence[Variable],
@@ -124,11 +126,6 @@ class OpFromGraph(ShapesOfGraph, Op):
     def runs(self, node: Apply, body: Callable[..., Any]) -> Callable[..., Any]:
         """The graph's function, as it is."""
         return body
-
-    @property
-    def passed(self) -> Sequence[int]:
-        """All arguments."""
-        return range(len(self.inner_inputs))
 
     def narrowed(self, used: Sequence[int]) -> tuple[Any, Sequence[int], Sequence[int]]:
         """The op of these outputs, if the others cannot fail in other ways. Itself, where what was

@@ -83,6 +83,8 @@ class HasInnerGraph:
     is all that it overwrites).
     """
 
+    #: whether a run of the op is one run of the graph, on the op's inputs
+    runs_once = False
     narrowed: Callable[[Sequence[int]], tuple[Any, Sequence[int], Sequence[int]]] | None = None
     """`narrowed(used)`: this op without outputs that are not used, and without the inputs that the
     others do not need; and the numbers of the inputs and outputs that it has.
@@ -93,7 +95,8 @@ class HasInnerGraph:
         """For each input of the graph, the number of the op's input whose value it has in every
         run of the graph: what is known of that holds inside. None: there is no such input.
         """
-        return [None] * len(self.inner_inputs)
+        n = len(self.inner_inputs)
+        return range(n) if self.runs_once else [None] * n
 
     @property
     def fn(self) -> Callable[..., Any]:

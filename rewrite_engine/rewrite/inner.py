@@ -62,6 +62,9 @@ class Call:
         return graph
 
 
+Variants = dict[Any, dict[Call, Call]]  # by op
+
+
 class Site(NamedTuple):
     """Where a call stands. inputs, outputs: the numbers of those of the node that it has."""
 
@@ -70,31 +73,32 @@ class Site(NamedTuple):
     outputs: Sequence[int]
 
 
-class Made(NamedTuple):
+@dataclass(slots=True)
+class Made:
     """What came of a call. through: the outputs that are constants, or (their numbers) inputs, and
-    need no call. small: the op for the others, without inputs that these do not need, and the
-    numbers of the inputs and outputs that it has. told: of each output.
+    need no call. told: of each output. small: the op for the others, without inputs that these do
+    not need, and the numbers of the inputs and outputs that it has.
     """
 
     op: Any
-    through: Mapping[int, Constant | int]
-    small: tuple[Any, Sequence[int], Sequence[int]]
+    through: Mapping[int, Constant | int] = field(default_factory=dict)
     told: Sequence[Known] = ()
+    small: tuple[Any, Sequence[int], Sequence[int]] | None = None
 
-    def outputs(self, inputs: Sequence[Variable], small: bool) -> list[Variable]:
-        """The results of a call on inputs."""
-        if not small:
-            return self.op.make_node(*inputs).outputs  # type: ignore[no-any-return]
+    def outputs(self, inputs: Sequence[Variable], n: int) -> list[Variable]:
+        """The n results of a call on inputs, with nothing that is not needed."""
+        if self.small is None:
+            rest = [j for j in range(n) if j not in self.through]
+            if self.op.narrowed is None:
+                self.small = self.op, range(len(inputs)), range(n)
+            else:
+                self.small = self.op.narrowed(rest) if rest else (self.op, (), ())
         op, ins, outs = self.small
         found = {j: inputs[v] if isinstance(v, int) else v for j, v in self.through.items()}
         if outs:
             made = op.make_node(*[inputs[i] for i in ins]).outputs
             found = dict(zip(outs, made, strict=True)) | found
-        return [found[j] for j in range(len(found))]
-
-
-def _never_refuses(fgraph: FunctionGraph, node: Apply, new: Sequence[Variable]) -> bool:
-    return True
+        return [found[j] for j in range(n)]
 
 
 class Descent(GraphRewriter):
@@ -102,12 +106,12 @@ class Descent(GraphRewriter):
     others, but for the ops that come of it.
 
     keeps(fgraph, node, new): whether errors of the arguments of a node are still raised where `new`
-    takes its place.
+    takes its place. None: nothing is left out.
     """
 
     inside: Sequence[GraphRewriter] = ()
 
-    keeps: Callable[..., Any] = staticmethod(_never_refuses)
+    keeps: Callable[..., Any] | None = None
 
     def idle(self, fgraph: FunctionGraph) -> bool:
         return not held(fgraph)
@@ -115,15 +119,14 @@ class Descent(GraphRewriter):
     def open(self, fgraph: FunctionGraph, result: Result) -> None:
         """What is done in a graph before those inside its ops."""
 
-    def sites(self, fgraph: FunctionGraph) -> dict[Apply, Site]:
-        """What is to be rewritten for each node with a graph."""
+    def sites(self, fgraph: FunctionGraph, variants: Variants) -> dict[Apply, Site]:
+        """What is to be rewritten for each node with a graph. variants: what there is already."""
         nodes = [node for node in fgraph.toposort() if isinstance(node.op, HasInnerGraph)]
         return {n: Site(Call(n.op), range(len(n.inputs)), range(len(n.outputs))) for n in nodes}
 
     def made(self, call: Call, graph: FunctionGraph) -> Made:
         """What comes of a call, given its graph as it is now."""
-        op = call.op.clone(graph)
-        return Made(op, {}, (op, range(len(graph.inputs)), range(len(graph.outputs))))
+        return Made(call.op.clone(graph))
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         self.open(fgraph, result)
@@ -131,7 +134,8 @@ class Descent(GraphRewriter):
         opened: dict[Call, tuple[FunctionGraph, dict[Apply, Site]]] = {}
         places: dict[Call, str] = {}
         times: Counter[str] = Counter()
-        sites = self.sites(fgraph)
+        variants: Variants = {}
+        sites = self.sites(fgraph, variants)
         stack = [site.call for site in sites.values()][::-1]
         while stack:
             call = stack[-1]
@@ -149,7 +153,7 @@ class Descent(GraphRewriter):
             with Inside(fgraph, graph, places[call], result):
                 if opening:
                     self.open(graph, result)
-                    inner.update(self.sites(graph))
+                    inner.update(self.sites(graph, variants))
                 missing = [site.call for site in inner.values() if site.call not in new]
                 stack += missing
                 if not missing:
@@ -184,25 +188,21 @@ class InnerGraphs(Descent):
             part = EquilibriumOptimizer(self.rules, "inline", budget=self.budget)
             result.parts.append(part.rewrite(fgraph, None, result.within))
 
-    def run(self, fgraph: FunctionGraph, result: Result) -> None:
-        self.variants: dict[Any, dict[Call, Call]] = {}
-        super().run(fgraph, result)
-
-    def sites(self, fgraph: FunctionGraph) -> dict[Apply, Site]:
+    def sites(self, fgraph: FunctionGraph, variants: Variants) -> dict[Apply, Site]:
         found: dict[Apply, Site] = {}
-        for node, site in super().sites(fgraph).items():
+        for node, site in super().sites(fgraph, variants).items():
             call, ins, outs = site
-            if call.op.narrowed is not None:
+            if self.keeps is not None and call.op.narrowed is not None:
                 used = [j for j in outs if is_used(fgraph, node.outputs[j])]
                 small, some, those = call.op.narrowed(used)
                 new = small.make_node(*[node.inputs[i] for i in some])
                 if small is call.op or self.keeps(fgraph, node, new.outputs):
                     call, ins, outs = Call(small), some, those
             call = self.call(fgraph, call.op, [node.inputs[i] for i in ins])
-            variants = self.variants.setdefault(call.op, {})
-            if call not in variants and len(variants) >= VARIANTS:
+            known = variants.setdefault(call.op, {})
+            if call not in known and len(known) >= VARIANTS:
                 call = Call(call.op)
-            found[node] = Site(variants.setdefault(call, call), ins, outs)
+            found[node] = Site(known.setdefault(call, call), ins, outs)
         return found
 
     def call(self, fgraph: FunctionGraph, op: Any, arguments: Sequence[Variable]) -> Call:
@@ -241,18 +241,16 @@ class InnerGraphs(Descent):
 
     def made(self, call: Call, graph: FunctionGraph) -> Made:
         op = call.op.clone(graph)
-        if op.narrowed is None:
-            return super().made(call, graph)
-        number = {v: i for v, i in zip(graph.inputs, op.passed, strict=True) if i is not None}
+        if not op.runs_once:
+            return Made(op)
+        number = {v: i for i, v in enumerate(graph.inputs)}
         through = {
             j: v if isinstance(v, Constant) else number[v]
             for j, v in enumerate(graph.outputs)
             if isinstance(v, Constant) or v in number
         }
-        rest = [j for j in range(len(graph.outputs)) if j not in through]
-        small = op.narrowed(rest) if rest else (op, (), ())
         known = [{} if isinstance(v, Constant) else self.known(graph, v) for v in graph.outputs]
-        return Made(op, through, small, [crossing(f"inside of {op}", facts) for facts in known])
+        return Made(op, through, [crossing(f"inside of {op}", facts) for facts in known])
 
 
 def crossing(where: str, known: Known) -> Known:
@@ -312,7 +310,7 @@ class Exchange(GraphRewriter):
     rule_name = "inner/rewritten"
 
     def __init__(
-        self, sites: Mapping[Apply, Site], new: Mapping[Call, Made], keeps: Callable[..., Any]
+        self, sites: Mapping[Apply, Site], new: Mapping[Call, Made], keeps: Any = None
     ) -> None:
         super().__init__("inner")
         self.sites, self.new, self.keeps = sites, new, keeps
@@ -345,10 +343,10 @@ class Exchange(GraphRewriter):
     ) -> list[Variable]:
         """Replace the outputs of one node; return what took their places."""
         inputs = [fgraph.present_inputs(node)[i] for i in ins]
-        new = made.outputs(inputs, True)
-        unused = [j for j in outs if not is_used(fgraph, node.outputs[j])]  # its errors are needed
-        if unused or not self.keeps(fgraph, node, new):
-            new = made.outputs(inputs, False)
+        used = all([is_used(fgraph, node.outputs[j]) for j in outs])  # else errors are needed
+        new = made.outputs(inputs, len(outs)) if used and self.keeps is not None else None
+        if new is None or not self.keeps(fgraph, node, new):
+            new = made.op.make_node(*inputs).outputs
         for maker in [v.owner for v in new]:
             if maker is not None and maker not in fgraph:
                 maker.origin = node.origin

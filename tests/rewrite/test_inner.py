@@ -283,6 +283,39 @@ def test_what_is_given_to_a_graph_may_be_overwritten(mode: str) -> None:
     assert (now.inner_inputs[0] in overwritten) == (mode == "vm")
 
 
+class Times(HasInnerGraph, Op):
+    """A graph applied n times to x, and all that came of it."""
+
+    __props__ = ("structure",)
+    nout = 2
+
+    def __init__(self, x: Any, y: Any) -> None:
+        self.hold([x], [y])
+
+    def infer_types(self, types: Any) -> Any:
+        return [types[1], pt.TensorType("float64", (None, None))]
+
+    def runs(self, node: Any, body: Any) -> Any:
+        def run(n: Any, x: Any) -> Any:
+            found = [x]
+            for _ in range(int(n)):
+                found.append(body(found[-1]))
+            return found[-1].copy(), np.array(found)
+
+        return run
+
+
+def test_a_graph_may_have_other_inputs_and_outputs_than_its_op() -> None:
+    n = pt.lscalar("n")
+    last, steps = Times(X, pt.log(pt.exp(X)) * 2.0)(n, A)
+    for mode in ("vm", "py"):
+        f = rw.function([n, A], [last, steps.sum()], mode=mode)
+        assert [v.tolist() for v in f(3, [1.0])] == [[8.0], 15.0]
+        assert ops(held(f.fgraph)[0].fgraph) == ["mul"]
+    one = rw.function([n, A], Times(X, X * 1.0)(n, A)[0])
+    assert one(2, [3.0]).tolist() == [3.0]
+
+
 # --- nesting --------------------------------------------------------------------------------------
 
 
