@@ -1,6 +1,6 @@
 """What was rewritten, why, and whether it was right: `python -m rewrite_engine.explain SCRIPT`.
 
-`recording()` watches functions being compiled, `explain(variable)` tells the story of one graph,
+`recording()` watches functions being compiled, `explain(variable)` reports on one graph,
 `why_not(rule, variable)` says why a rule does not apply. The names are looked up when they are
 first used; how to read what is printed: `docs/reading_a_trace.md`.
 

@@ -31,19 +31,19 @@ def json_lines(
     """Yield the lines. wants, tries: which firings and attempts."""
     for f in report.functions:
         whose = {"function": f.name, "function_index": f.record.index}
-        story = f.record.story
-        place = story.addresses()
+        trace = f.record.trace
+        place = trace.addresses()
         firings = (
             (s.seconds, 0, s.number, _firing(s, place.get(s.number), whose))
             for s in f.steps
             if wants(s)
         )
         attempts = (
-            (a.seconds, 1, a.number, attempt_record(a, **whose)) for a in story.tries if tries(a)
+            (a.seconds, 1, a.number, attempt_record(a, **whose)) for a in trace.tries if tries(a)
         )
         for *_, record in merge(firings, attempts):
             yield line(record)
-        for result in story.phases:
+        for result in trace.phases:
             yield line(phase_record(result, **whose))
         yield line(function_record(f) | whose)
 
@@ -67,7 +67,7 @@ def function_record(f: FunctionReport) -> dict[str, Any]:
     """One function."""
     record, check, a, b = f.record, f.check, f.cost_before, f.cost_after
     file, line = record.place or (None, None)
-    phases = record.story.phases
+    phases = record.trace.phases
     took: dict[str, Any] = {phase.name: phase.seconds for phase in phases}
     return start("function") | {
         "file": file,

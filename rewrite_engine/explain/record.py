@@ -67,7 +67,7 @@ class RecordedFiring(Firing):
         return None if claim is None or self.assumes is not None else claim.condition
 
 
-class Story(Trace):
+class DetailedTrace(Trace):
     """A trace that keeps, beside the text of each firing, what it replaced and made."""
 
     def __init__(self, attempts: bool = False) -> None:
@@ -138,7 +138,7 @@ class FunctionRecord:
     before: FunctionGraph
     after: FunctionGraph
     mode: Any
-    story: Story
+    trace: DetailedTrace
     seconds: dict[str, float]
     inputs: tuple[Any, ...]
     n_results: int
@@ -155,17 +155,17 @@ class FunctionRecord:
     @property
     def steps(self) -> list[RecordedFiring]:
         """The firings, in order."""
-        return self.story.steps
+        return self.trace.steps
 
     @property
     def merged_at_build(self) -> int:
         """How many equal nodes were merged before any rule was tried."""
-        return self.after.merged - sum(phase.merged for phase in self.story.phases)
+        return self.after.merged - sum(phase.merged for phase in self.trace.phases)
 
     @property
     def loading(self) -> float:
         """Seconds of rewriting that no phase took: the first function loads the rules."""
-        return max(0.0, self.seconds["rewrite"] - sum(p.seconds for p in self.story.phases))
+        return max(0.0, self.seconds["rewrite"] - sum(p.seconds for p in self.trace.phases))
 
 
 class Recorder:
@@ -177,9 +177,9 @@ class Recorder:
         self.attempts = attempts
         self.records: list[FunctionRecord] = []
 
-    def new_trace(self) -> Story:
+    def new_trace(self) -> DetailedTrace:
         """The trace for a function that is about to be rewritten."""
-        return Story(self.attempts)
+        return DetailedTrace(self.attempts)
 
     def __call__(
         self,
@@ -192,7 +192,6 @@ class Recorder:
             return
         origin = origin_line(user_origin())
         program = function.program
-        story = trace if isinstance(trace, Story) else Story()
         record = FunctionRecord(
             index=len(self.records) + 1,
             function_name=program.name,
@@ -200,7 +199,7 @@ class Recorder:
             before=before,
             after=program.fgraph,
             mode=function.mode,
-            story=story,
+            trace=trace if isinstance(trace, DetailedTrace) else DetailedTrace(),
             seconds=dict(seconds),
             inputs=program.inputs,
             n_results=program.n_results,

@@ -2,8 +2,8 @@
 
 A line says which rule fired at which place (`places.py`). The rule is applied there again, so what
 it makes comes from the rule, not from the file. Changes are settled at once here, which a driver
-does later: nodes may then be found equal at other times, so a `Cast` follows what became of each
-place.
+does later: nodes may then be found equal at other times, so a `PlaceTracker` follows what became of
+each place.
 """
 
 from __future__ import annotations
@@ -65,15 +65,15 @@ def replay(
     """
     known = {rule.name: rule for rule in rules}
     own = {driver.name: driver for driver in drivers}
-    cast = Cast(fgraph)
-    fgraph.attach_feature(cast)
+    tracker = PlaceTracker(fgraph)
+    fgraph.attach_feature(tracker)
     try:
         todo = _firings(lines)
         for number, record in todo:
             driver = None if record["rule"] in known else own.get(record["phase"].split(" in ")[0])
             alike = ["rule", "phase"]
             if driver is None:
-                n = _fire(number, record, fgraph, known, cast)
+                n = _fire(number, record, fgraph, known, tracker)
                 alike.append("place")
             else:
                 done = driver.rewrite(fgraph).leaves()  # (those of inner graphs stand elsewhere)
@@ -81,7 +81,7 @@ def replay(
             for _ in range(n - 1):
                 _same_step(record, alike, *next(todo, (number, None)))
     finally:
-        fgraph.remove_feature(cast)
+        fgraph.remove_feature(tracker)
     return fgraph
 
 
@@ -89,12 +89,12 @@ def replay(
 Row = list[tuple[Apply, Apply | None]]
 
 
-class Cast(Feature):
-    """Which node plays the part of each place."""
+class PlaceTracker(Feature):
+    """Which node is at each place."""
 
     def __init__(self, fgraph: FunctionGraph) -> None:
         self.fgraph = fgraph
-        self.parts: dict[Place, Apply] = {(0, i): n for i, n in enumerate(numbered(fgraph))}
+        self.nodes: dict[Place, Apply] = {(0, i): n for i, n in enumerate(numbered(fgraph))}
         self.merged: dict[Apply, Apply] = {}  # node → the equal one that took its place
         self.number = 0
         self.fired = 0
@@ -104,7 +104,7 @@ class Cast(Feature):
 
     def node(self, place: Place) -> Apply | None:
         """The node at a place; None if there is none (any more)."""
-        node = self.parts.get(place)
+        node = self.nodes.get(place)
         while node in self.merged:
             node = self.merged[node]
         return node if node in self.fgraph.order.level else None
@@ -114,7 +114,7 @@ class Cast(Feature):
 
     def on_replace(self, fgraph: FunctionGraph, old: Variable, new: Variable, reason: Any) -> None:
         """Something is about to be put in: see which nodes of it the graph has."""
-        self.take_parts()
+        self.note_nodes()
         self.rows = [self._row(term) for term in (*[made for _, made in self.steps], new)]
         self.steps = ()
 
@@ -143,12 +143,12 @@ class Cast(Feature):
             self.fired += len(self.rows)
             self.put, self.rows = self.rows, []
 
-    def take_parts(self) -> None:
+    def note_nodes(self) -> None:
         """What was put in is settled: its nodes have places."""
         for k, row in enumerate(self.put, self.number + self.fired - len(self.put)):
             for j, (node, twin) in enumerate(row):
                 gone = node not in self.fgraph.order.level and node not in self.merged
-                self.parts[k, j] = twin if gone and twin is not None else node
+                self.nodes[k, j] = twin if gone and twin is not None else node
         self.put = []
 
     def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
@@ -209,16 +209,20 @@ def _same_step(
 
 
 def _fire(
-    number: int, record: Mapping[str, Any], fgraph: Any, known: Mapping[str, Rule], cast: Cast
+    number: int,
+    record: Mapping[str, Any],
+    fgraph: Any,
+    known: Mapping[str, Rule],
+    tracker: PlaceTracker,
 ) -> int:
     """Repeat one firing; return of how many lines it was."""
     rule = known.get(record["rule"])
     if rule is None:
         raise _error(number, record, "there is no such rule among those given")
-    node = cast.node(tuple(record["place"]))
+    node = tracker.node(tuple(record["place"]))
     if node is None:
         raise _error(number, record, f"the graph has nothing at place {record['place']}")
-    cast.number, cast.fired = record["number"], 0
+    tracker.number, tracker.fired = record["number"], 0
     try:
         result = _chosen(rule, node, fgraph, record)
         changed = put(fgraph, node, rule, result)
@@ -226,8 +230,8 @@ def _fire(
         raise _error(number, record, f"it fails at {brief(node)}: {error}") from error
     if not changed:
         raise _error(number, record, f"it does not apply at {brief(node)}")
-    cast.take_parts()
-    return cast.fired
+    tracker.note_nodes()
+    return tracker.fired
 
 
 def _chosen(rule: Rule, node: Apply, fgraph: Any, record: Mapping[str, Any]) -> Any:

@@ -136,7 +136,7 @@ class Report:
         called that.
         """
         found = [
-            (f, [a for a in f.record.story.tries if is_about(a, what)]) for f in self.functions
+            (f, [a for a in f.record.trace.tries if is_about(a, what)]) for f in self.functions
         ]
         if not any(tries for _, tries in found):
             raise UnknownNameError(self._untried(what))

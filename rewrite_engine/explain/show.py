@@ -20,9 +20,9 @@ from rich.rule import Rule as Line
 from rich.text import Text
 
 from rewrite_engine.errors import UnknownNameError, did_you_mean
-from rewrite_engine.explain.compare import Verdict
 from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.table import (
+    STYLES,
     arrow,
     assumptions,
     cost_line,
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 FIRINGS = 100  # of a phase, unless everything is asked for
 ROOM = 30  # columns of what a variable of a rule stands for
 MARGIN = 5  # columns before what belongs to a firing
-STYLES = {Verdict.DISAGREE: "bold red", Verdict.REPAIRED: "bold green", Verdict.UNKNOWN: "yellow"}
 LEGEND = (
     "A line below is one firing: its number, the term before → the term after; then the rule, "
     "where it is written, and the line of your code the term came from. Capital letters stand "
@@ -98,7 +97,7 @@ class Printer:
     def __init__(self, console: Console, options: ReportOptions | None = None) -> None:
         self.console = console
         self.options = options or ReportOptions()
-        self.told = False  # whether the legend was printed
+        self.explained = False  # whether the legend was printed
 
     # --- lines -----------------------------------------------------------------------------------
 
@@ -157,7 +156,7 @@ class Printer:
         self.put()
         self.label("cost", cost_line(f))
         self.label("time", time_line(record))
-        if self.options.full and record.story.phases:
+        if self.options.full and record.trace.phases:
             self.put()
             self.console.print(rule_times(record, self.console.width))
         self.label("assumes", assumptions(record))
@@ -185,13 +184,13 @@ class Printer:
         wanted = [step for step in f.steps if self.options.wants(step)]
         self.put()
         self.put(self._firings_title(f, len(wanted)), "bold cyan")
-        if wanted and not self.told:
-            self.told = True
+        if wanted and not self.explained:
+            self.explained = True
             self.put(LEGEND, "dim", indent=2)
-        results = {result.name: result for result in f.record.story.phases}
+        results = {result.name: result for result in f.record.trace.phases}
         for phase, steps in groupby(wanted, key=lambda step: step.phase):
             self.phase(phase, list(steps), results.get(phase))
-        for result in f.record.story.phases:
+        for result in f.record.trace.phases:
             if result.taken_back:
                 self.put(_back_text(result), "yellow", indent=2, hang=2)
         idle = [
@@ -382,7 +381,7 @@ def _derivation_text(answer: Derivation) -> str:
 
 def check_names(report: Report, options: ReportOptions) -> None:
     """Refuse a phase or rule that nothing has. Raises `UnknownNameError`."""
-    done = [p.name for f in report.functions for p in f.record.story.phases]
+    done = [p.name for f in report.functions for p in f.record.trace.phases]
     phases = {*done, *[name.split(" in ")[0] for name in done]}
     if options.phase is not None and phases and options.phase not in phases:
         raise UnknownNameError(

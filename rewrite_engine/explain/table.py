@@ -231,7 +231,7 @@ def time_line(record: FunctionRecord) -> str:
     if record.loading > 1e-3:
         seconds.append(("load rules", record.loading))
     times: dict[str, float] = {}
-    for phase in record.story.phases:
+    for phase in record.trace.phases:
         name = f"inside {phase.place}" if phase.place else phase.name
         times[name] = times.get(name, 0.0) + phase.seconds
     seconds += times.items()
@@ -252,7 +252,7 @@ def rule_times(record: FunctionRecord, width: int) -> Table:
     """What each rule did in each phase, and how long it took. Columns that tell least are left out
     where names would have to be broken.
     """
-    phases = record.story.phases
+    phases = record.trace.phases
     whole = Result(
         "rules, by time",
         parts=phases,

@@ -83,7 +83,7 @@ def _recorded(record: FunctionRecord, node: Apply) -> Apply:
     plain, memo = _not_in_place(record, graph)
     wanted, own = Structure(plain), memo[node.outputs[0]].owner
     for number in dict.fromkeys([step.graph for step in record.steps]):
-        rewritten = record.story.pasts[number].fgraph
+        rewritten = record.trace.pasts[number].fgraph
         if Structure(rewritten) == wanted:
             pairs = zip(in_one_order(plain), in_one_order(rewritten), strict=True)
             return next(b for a, b in pairs if a is own)
@@ -253,7 +253,7 @@ class RuleHistory:
         used = list(_used(mode.optimizer))
         if any(rule.name in one.names for one in used if not isinstance(one, Strategy)):
             return
-        needed, phases = rule.needs_grant, {phase.name for phase in self.record.story.phases}
+        needed, phases = rule.needs_grant, {phase.name for phase in self.record.trace.phases}
         larger = [one.name for one in used if isinstance(one, Strategy) and rule.name in one.rules]
         if larger:
             yield f"it is only part of the strategy {' and of '.join(larger)}"

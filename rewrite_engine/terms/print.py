@@ -1,9 +1,8 @@
 """Terms as text: `log(1 + x)` with the usual precedence, or `e(log, e(add, 1, x))`.
 
-`write` is the one writer: of graphs, etuples and patterns, for error messages, traces, `pp` and the
-story of a rewriting, which differ in what they call by a name and how they write an op's call. Text
-is streamed from a stack and cut at a limit: a term may be deep, and a shared one may have 2^50
-paths.
+`write` is the one writer: of graphs, etuples and patterns, for error messages, traces, `pp` and
+reports, which differ in what they call by a name and how they write an op's call. Text is streamed
+from a stack and cut at a limit: a term may be deep, and a shared one may have 2^50 paths.
 """
 
 from __future__ import annotations

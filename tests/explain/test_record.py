@@ -71,7 +71,7 @@ def test_merged_nodes_are_counted_where_they_were_merged():
     assert record.merged_at_build == 1
     _, record = compiled([x], pt.sin(x * 1) + pt.sin(x))
     assert record.merged_at_build == 0
-    assert {p.name: p.merged for p in record.story.phases}["canonicalize"] == 1
+    assert {p.name: p.merged for p in record.trace.phases}["canonicalize"] == 1
 
 
 def test_nothing_is_recorded_outside():

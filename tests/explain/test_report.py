@@ -350,7 +350,7 @@ def test_a_long_change_is_broken_at_its_arrow():
 
 def test_a_narrow_table_drops_columns_and_keeps_names_whole():
     record = explain(pt.sin(x) - pt.sin(x) + pt.log(1 + pt.exp(x))).functions[0].record
-    for phase in record.story.phases:
+    for phase in record.trace.phases:
         for stats in (phase, *phase.rules.values()):
             stats.seconds = 0.0  # (the column is as wide as the longest time)
 
