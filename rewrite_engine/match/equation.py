@@ -11,7 +11,7 @@ guards, relations, traces) is true of each of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable
 from copy import copy
 from functools import cached_property, partial, wraps
 from typing import Any, Literal
@@ -23,7 +23,7 @@ from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.emit import Function
 from rewrite_engine.match.lower import Compute, Given, RuleBody
 from rewrite_engine.match.pattern import Graph, Hole, OpClass, OpNode, holes
-from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.match.rule import DataRule, RuleOfRules
 from rewrite_engine.match.text import pattern_text
 from rewrite_engine.terms.logic import LogicVariable
 from rewrite_engine.terms.print import INFIX
@@ -57,7 +57,7 @@ class DirectedRule(DataRule):
         return super().names | {self.equation.name, self.equation.short_name}
 
 
-class Equation(Rule):
+class Equation(RuleOfRules):
     """left == right, with guards. direction: "forward" for one that is used only from left to
     right (its right side need not bind everything). prefer: the cost that a `SaturationOptimizer`
     goes by if it is given no other.
@@ -106,6 +106,8 @@ class Equation(Rule):
         """The rules that it consists of."""
         return (self.forward,) if self.backward is None else (self.forward, self.backward)
 
+    leading = directions
+
     @property
     def needs_grant(self) -> str | None:
         return self.forward.needs_grant
@@ -135,23 +137,6 @@ class Equation(Rule):
     def names(self) -> frozenset[str]:
         own = {rule.name for rule in self.directions}
         return super().names | own | {rule.short_name for rule in self.directions}
-
-    def roots(self) -> Sequence[Any]:
-        return [root for rule in self.directions for root in rule.roots()]
-
-    @property
-    def single(self) -> bool:  # type: ignore[override]
-        return all(rule.single for rule in self.directions)
-
-    def considers(self, op: Any) -> bool:
-        return any(rule.considers(op) for rule in self.directions)
-
-    def interior(self) -> dict[Any, int]:
-        found: dict[Any, int] = {}
-        for rule in self.directions:
-            for op, depth in rule.interior().items():
-                found[op] = max(depth, found.get(op, 0))
-        return found
 
     @cached_property
     def apply(self) -> Function:

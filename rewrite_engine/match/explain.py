@@ -20,7 +20,7 @@ from rewrite_engine.match.interpret import ASKED, Bindings, Matcher, match_root,
 from rewrite_engine.match.lower import Compute, Condition
 from rewrite_engine.match.outline import tracks
 from rewrite_engine.match.pattern import Graph, Hole, Literal, OpNode
-from rewrite_engine.match.rule import DataRule, NodeRewriter, Rule
+from rewrite_engine.match.rule import DataRule, NodeRewriter, Rule, RuleOfRules
 from rewrite_engine.match.text import pattern_text
 from rewrite_engine.terms.print import brief
 
@@ -56,7 +56,7 @@ def diagnose(
     """Ask a rule at a node. text: how terms are written. run: whether Python that makes right sides
     may be called; without it a rule counts as applying where only that is left.
     """
-    if getattr(rule, "leading", None):
+    if isinstance(rule, RuleOfRules) and not isinstance(rule, Equation):
         return _of_strategy(rule, node, fgraph, text, run)
     if not tracks(rule.roots(), node.op):
         return _elsewhere(rule, node)

@@ -365,6 +365,48 @@ class DataRule(Rule):
         return super().accept(old, new)
 
 
+class RuleOfRules(Rule):
+    """A rule that is made of rules: where it may act they say."""
+
+    @property
+    def leading(self) -> Sequence[Rule]:
+        """The rules that may act at the node itself, first."""
+        raise NotImplementedError
+
+    def roots(self) -> Sequence[Any] | None:
+        found: list[Any] = []
+        for part in self.leading:
+            roots = part.roots()
+            if roots is None:
+                return None
+            found += roots
+        return found
+
+    def considers(self, op: Any) -> bool:
+        return any(p.considers(op) for p in self.leading)
+
+    @cached_property
+    def single(self) -> bool:  # type: ignore[override]
+        return all(p.single for p in self.leading)
+
+    def fits(self, seen: Sequence[Outline]) -> bool:
+        return any(p.fits(seen) for p in self.leading)
+
+    @property
+    def demands(self) -> dict[int, tuple[Any, ...]]:  # type: ignore[override]
+        return self.leading[0].demands if len(self.leading) == 1 else {}
+
+    def interior(self) -> dict[Any, int]:
+        found: dict[Any, int] = {}
+        for part in self.leading:
+            inside = part.interior()
+            if not inside and part.depth > 1:
+                return {}  # it looks at anything
+            for op, depth in inside.items():
+                found[op] = max(depth, found.get(op, 0))
+        return found
+
+
 class NodeRewriter(Rule):
     """A function `(fgraph, node)` that returns replacements for the node's outputs, or None.
 

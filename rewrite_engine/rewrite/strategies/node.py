@@ -20,8 +20,7 @@ from rewrite_engine.graph.worklist import Worklist
 from rewrite_engine.match.claim import Claim
 from rewrite_engine.match.explain import Diagnosis
 from rewrite_engine.match.fact import Unknown
-from rewrite_engine.match.outline import Outline
-from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.match.rule import DataRule, Rule, RuleOfRules
 from rewrite_engine.match.ruleset import parts_of
 from rewrite_engine.rewrite.loop import operands_of, turn_of
 from rewrite_engine.rewrite.loop.cycle import text_of
@@ -38,7 +37,7 @@ KINDS = ("exact", "refines", "approx", "assumes")
 Steps = list[tuple[Rule, Any]]
 
 
-class Strategy(Rule):
+class Strategy(RuleOfRules):
     """A rule made of rules. parts: those that may act, in order; leading: those that may act first.
 
     `steps(fgraph, node)` gives what the parts do, one after the other; None if it fails, nothing
@@ -117,7 +116,6 @@ class Strategy(Rule):
 
     @property
     def leading(self) -> Sequence[Rule]:
-        """The parts that may act at the node itself, first."""
         return self.parts
 
     @property
@@ -129,42 +127,9 @@ class Strategy(Rule):
         own = {self.name, self.short_name, self.pack, self.word}
         return self.tags.union(own, *[p.names for p in self.parts])
 
-    def roots(self) -> Sequence[Any] | None:
-        found: list[Any] = []
-        for part in self.leading:
-            roots = part.roots()
-            if roots is None:
-                return None
-            found += roots
-        return found
-
-    def considers(self, op: Any) -> bool:
-        return any(p.considers(op) for p in self.leading)
-
-    @cached_property
-    def single(self) -> bool:  # type: ignore[override]
-        return all(p.single for p in self.leading)
-
-    def fits(self, seen: Sequence[Outline]) -> bool:
-        return any(p.fits(seen) for p in self.leading)
-
-    @property
-    def demands(self) -> dict[int, tuple[Any, ...]]:  # type: ignore[override]
-        return self.leading[0].demands if len(self.leading) == 1 else {}
-
     @cached_property
     def depth(self) -> int:  # type: ignore[override]
         return max(p.depth for p in self.parts)
-
-    def interior(self) -> dict[Any, int]:
-        found: dict[Any, int] = {}
-        for part in self.parts:
-            inside = part.interior()
-            if not inside and part.depth > 1:
-                return {}  # it looks at anything
-            for op, depth in inside.items():
-                found[op] = max(depth, found.get(op, 0))
-        return found
 
 
 def _asked_by() -> str:
