@@ -32,6 +32,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.gradient import Rop
 
 SAMPLES = 12
+INF = mpf("inf")
 MOST = 8  # elements of inputs
 MOODS = ("plain", "saturated", "wide", "few")
 STEPS: dict[Any, float] = {
@@ -299,7 +300,7 @@ SINGULAR: dict[str, Callable[..., Any]] = {
     "log10": lambda a, *_: abs(a) < mpf(10) ** -1100,
     "reciprocal": lambda a, *_: a == 0,
     "true_div": lambda a, b: b == 0,
-    "arctan2": lambda a, b: (a == 0) & (b == 0),
+    "arctan2": lambda a, b: ((a == 0) & (b == 0)) | (abs(a) == INF) | (abs(b) == INF),
     "arcsin": lambda a, *_: abs(a) == 1,
     "arccos": lambda a, *_: abs(a) == 1,
     "arccosh": lambda a, *_: a == 1,

@@ -210,6 +210,17 @@ def test_products_of_what_has_no_digits(monkeypatch: Any, x: float, is_told: boo
     assert (finding is not None) is is_told
 
 
+@pytest.mark.parametrize(("low", "is_told"), [(-np.inf, False), (-1e300, True)])
+def test_functions_of_infinity_have_no_gradient(
+    monkeypatch: Any, low: float, is_told: bool
+) -> None:
+    zero_by_zero = lambda m, g, z, x, y: g * (x - x) / (x - x)
+    monkeypatch.setattr(pt.arctan2.scalar_op, "gradient", (zero_by_zero,) * 2)
+    one = case(lambda x: pt.arctan2(pt.switch(x > 1, x, low), x), np.array([0.5]))
+    finding = gradients.Checker()(one)
+    assert (finding is not None) is is_told
+
+
 def test_a_pole_has_no_gradient() -> None:
     one = case(lambda x, y: y / (2 / x), np.array([0.0]), np.array([3.0]))
     assert gradients.Checker()(one) is None
