@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+READY = object()  # on the stack: what is below the thing before it was yielded
+
 
 def postorder(
-    roots: Iterable[T], below: Callable[[T], Iterable[T]], key: Callable[[T], Any] = id
+    roots: Iterable[T], below: Callable[[T], Sequence[T]], key: Callable[[T], Any] = id
 ) -> Iterator[T]:
     """Yield things after those below them, each once, without recursion.
 
@@ -20,18 +22,17 @@ def postorder(
     numbers and tuples, say, not their `id`).
     """
     seen: dict[Any, T] = {}
-    stack = [(x, False) for x in roots]
-    stack.reverse()
+    stack: list[Any] = [*roots][::-1]
     while stack:
-        x, ready = stack.pop()
-        if ready:
-            yield x
+        x = stack.pop()
+        if x is READY:
+            yield stack.pop()
             continue
         k = key(x)
         if k not in seen:
             seen[k] = x  # (an id is only good while its object lives)
-            stack.append((x, True))
-            stack += [(y, False) for y in below(x)][::-1]
+            stack += (x, READY)
+            stack += reversed(below(x))
 
 
 def same(x: T) -> T:
