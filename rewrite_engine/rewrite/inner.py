@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import HasInnerGraph, held
-from rewrite_engine.graph.intern import prop_key
-from rewrite_engine.graph.knowledge import knowledge_of
+from rewrite_engine.graph.knowledge import key_for, knowledge_of
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.replace import clone_replace
 from rewrite_engine.match.fact import Fact, because
@@ -110,7 +109,6 @@ class Descent(GraphRewriter):
     """
 
     inside: Sequence[GraphRewriter] = ()
-
     keeps: Callable[..., Any] | None = None
 
     def idle(self, fgraph: FunctionGraph) -> bool:
@@ -219,8 +217,7 @@ class InnerGraphs(Descent):
             else:
                 new = x.type.make_variable(v.name) if x.type is not v.type else None
                 facts = {} if i is None else self.known(fgraph, x)
-                values = [(one, prop_key(said.value)) for one, said in facts.items()]
-                key = x.type, tuple(values)
+                key = x.type, *[key_for(one, (said.value,)) for one, said in facts.items()]
             given.append(new)
             told.append(facts)
             known.append(key)
@@ -343,7 +340,7 @@ class Exchange(GraphRewriter):
     ) -> list[Variable]:
         """Replace the outputs of one node; return what took their places."""
         inputs = [fgraph.present_inputs(node)[i] for i in ins]
-        used = all([is_used(fgraph, node.outputs[j]) for j in outs])  # else errors are needed
+        used = all([is_used(fgraph, node.outputs[j]) for j in outs])  # (else: for their errors)
         new = made.outputs(inputs, len(outs)) if used and self.keeps is not None else None
         if new is None or not self.keeps(fgraph, node, new):
             new = made.op.make_node(*inputs).outputs
