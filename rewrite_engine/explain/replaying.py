@@ -16,8 +16,7 @@ from rewrite_engine.errors import ReplayError, RewriteEngineError
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.match.build import guards_hold, instantiate
-from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.interpret import every_result
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.step import Refusal, put
@@ -242,9 +241,5 @@ def _chosen(rule: Rule, node: Apply, fgraph: Any, record: Mapping[str, Any]) -> 
         return first
     if isinstance(first, tuple) or (isinstance(first, Variable) and brief(first, depth) == after):
         return first
-    for bound in match_root(rule.left, node, rule.lowered.exact):
-        if guards_hold(rule.guards, bound, fgraph):
-            found = instantiate(rule.right, bound, node)
-            if found is not None and brief(found, depth) == after:
-                return found
-    return None
+    ways = every_result(rule.lowered, fgraph, node)
+    return next((found for found in ways if brief(found, depth) == after), None)

@@ -36,7 +36,7 @@ from rewrite_engine.match.backward import (
     to_term,
 )
 from rewrite_engine.match.build import guards_hold, instantiate, views
-from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.interpret import every_result
 from rewrite_engine.match.lower import Compute, Lowered
 from rewrite_engine.match.pattern import Hole, OpNode, subpatterns
 from rewrite_engine.terms.convert import from_term
@@ -133,13 +133,8 @@ def _results(rule: Any, value: Any, state: Any) -> Iterator[Any]:
         return
     seen = chain([(value.owner, None)], views(rule.left, rule.exact, None, value.owner))
     for node, whole in seen:
-        for bound in match_root(rule.left, node, rule.exact):
-            len(state)  # (a watched state looks at the clock)
-            if not guards_hold(rule.guards, bound):
-                continue
-            answer = instantiate(rule.right, bound, node, rule.left.place)
-            if answer is not None:
-                yield answer if whole is None else whole(answer)
+        for answer in every_result(rule, None, node, state.__len__):  # (it may look at the clock)
+            yield answer if whole is None else whole(answer)
 
 
 # --- by unification -------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ not match: `match/explain.py` listens there to say why a rule does not apply.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -31,7 +31,14 @@ from rewrite_engine.match.ac import (
     stands_alone,
     without,
 )
-from rewrite_engine.match.build import ask, differences, instantiate, proposed, views
+from rewrite_engine.match.build import (
+    ask,
+    differences,
+    guards_hold,
+    instantiate,
+    proposed,
+    views,
+)
 from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.lower import Condition, Lowered, askable
 from rewrite_engine.match.pattern import (
@@ -62,18 +69,29 @@ def matches(pattern: Any, v: Any, bound: Bindings | None = None) -> Iterator[Bin
     return Matcher(pattern).matches(pattern, v, {} if bound is None else bound)
 
 
-def match_root(
-    pattern: OpNode, node: Any, exact: bool = False, tries: float = inf
-) -> Iterator[Bindings]:
+def match_root(pattern: OpNode, node: Any, exact: bool = False) -> Iterator[Bindings]:
     """Yield every way in which a left side matches a node. exact: of a rule that claims exact
-    values. tries: how many ways to share operands among rests are looked at (`ac.Tries`).
+    values.
 
     The root itself has to be there, whatever defaults it has. Operands of it that the left side
     leaves alone are bound to `ac.EXTRA`.
     """
-    matcher = Matcher(pattern, exact, Tries(tries))
-    for bound in matcher.ways(node):
+    for bound in Matcher(pattern, exact, Tries(inf)).ways(node):
         yield named(bound)
+
+
+def every_result(
+    rule: Lowered, fgraph: Graph, node: Any, tick: Callable[[], object] = lambda: None
+) -> Iterator[Any]:
+    """Yield what a rule makes of a node, by every way in which it matches. tick: called for each of
+    these.
+    """
+    for bound in match_root(rule.left, node, rule.exact):
+        tick()
+        if guards_hold(rule.guards, bound, fgraph):
+            made = instantiate(rule.right, bound, node, rule.left.place)
+            if made is not None:
+                yield made
 
 
 def named(bound: Bindings) -> Bindings:

@@ -16,8 +16,7 @@ from rewrite_engine.graph.replace import ILL_TYPED, put
 from rewrite_engine.graph.share import Shared
 from rewrite_engine.graph.traverse import ancestors, toposort
 from rewrite_engine.match.ac import Uses, as_one
-from rewrite_engine.match.build import guards_hold, instantiate
-from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.interpret import every_result
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.rewrite.ac import is_associative_op
 from rewrite_engine.rewrite.trace import brief
@@ -157,9 +156,5 @@ class Expansion:
         for one in rule.lowered.parts:
             if one.left.target(node) is not old:
                 continue
-            for bound in match_root(one.left, node, one.exact):
-                self.watch.tick()
-                if guards_hold(one.guards, bound):
-                    made = instantiate(one.right, bound, node, one.left.place)
-                    if isinstance(made, Variable):
-                        yield made
+            made = every_result(one, None, node, self.watch.tick)
+            yield from (v for v in made if isinstance(v, Variable))
