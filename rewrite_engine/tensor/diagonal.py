@@ -38,7 +38,7 @@ class Diagonal(Linear):
     only_lengths = True
     samples: Sequence[Any] = (
         ({}, (3, 4)),
-        ({"offset": -1, "axis1": 2, "axis2": 0}, (3, 2, 4)),
+        ({"offset": -1, "axis1": 2, "axis2": 0}, (3, 2, 5)),
         ({"offset": 5}, (2, 2)),
     )
 
