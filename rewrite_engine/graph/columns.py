@@ -17,9 +17,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from rewrite_engine.graph.knowledge import knowledge_of
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(NamedTuple):
     """The contents of a graph: everything but its order and indexes, which are made anew."""
 
     kind: type[FunctionGraph]

@@ -9,7 +9,6 @@ distinct op is looked at once, however often it is used.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, NoReturn
 
 from rewrite_engine.errors import ConstantInputError, MethodNotDefined, ReadOnlyError
@@ -259,7 +258,7 @@ class OpRow:
         columns = to_columns(op.fgraph)
         ops = [row_of(o) if hasattr(o, "structure") else o for o in columns.ops]
         state = {k: v for k, v in op.__state__().items() if k not in ("fgraph", "structure")}
-        return _op, (type(op), state, replace(columns, ops=ops))
+        return _op, (type(op), state, columns._replace(ops=ops))
 
 
 row_of = Rows(OpRow)

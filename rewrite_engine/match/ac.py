@@ -19,8 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
@@ -31,8 +30,7 @@ EXTRA = "*"  # the name under which the operands that a left side leaves alone a
 BEFORE, AFTER = "<*", "*>"  # the same where operands have an order: on both sides
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """How an AC pattern takes operands. fixed: patterns for one operand each, in the order in which
     they are tried. rests: who takes what is left, and how often each of them occurs. collector:
     the same (None: nobody). ordered: whether a rest is also one of an op whose operands have an

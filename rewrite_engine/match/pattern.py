@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,8 +33,7 @@ A rule's variables have no types yet, and what a function makes of an operand ma
     or give the variables types (a: pt.dmatrix); the rest is for `compute`, or a @node_rewriter."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sort:
+class Sort(NamedTuple):
     """A set of variables that a hole may stand for.
 
     test: whether a variable belongs. inline: the same as Python source, with `{v}` for the
@@ -120,13 +119,18 @@ def test_cost(pattern: Any) -> int:
     return int(isinstance(pattern, Hole) and pattern.sort.inline is None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Literal:
     """A number. It matches a constant that is this number, rounded to the constant's dtype; also
     an array filled with it where the op takes it as a number (`Op.takes_as_number`).
     """
 
-    value: Any
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return f"Literal({self.value!r})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Literal) and same_number(self.value, other.value)
@@ -149,8 +153,7 @@ class Literal:
         return v.head is CONSTANT and is_literal(v, self.value, whole)
 
 
-@dataclass(frozen=True, slots=True)
-class OpClass:
+class OpClass(NamedTuple):
     """Any op of a class whose parameters match: `Sum(axis=outer)`."""
 
     cls: type
