@@ -238,6 +238,8 @@ class Judge:
         edges = self.edges()
         if any(self.stretches_over_nothing(node) for node in self.case.nodes):
             return None  # the slope of what is stretched over nothing is 0, and is multiplied
+        if any(self.is_taken(v, bad) for v, bad in self.infinite()):
+            return None  # a slope that is 0 is multiplied with it
         if not any(self.is_taken(v, bad) for v, bad in edges):
             return "gradient not finite"
         try:
@@ -246,6 +248,18 @@ class Judge:
             return None
         lost = self.kind != "second" and np.isfinite(found).all() and not self.singular
         return "gradient lost where the value is right" if lost else None
+
+    def infinite(self) -> list[tuple[Any, np.ndarray]]:
+        """Variables that are infinite in places, without an overflow: inputs, and operands of
+        products and quotients.
+        """
+        with mp.workdps(60):
+            true = exact.evaluate(self.case.outputs, self.case.given)
+        products = [n for n in self.case.nodes if str(n.op) in ("mul", "true_div")]
+        known = [*self.case.given, *[v for node in products for v in node.inputs]]
+        floats = [v for v in known if v in self.values and v in true and v.type.kind == "f"]
+        found = [(v, np.asarray(abs(true[v]) == INF, bool)) for v in floats]
+        return [(v, bad) for v, bad in found if bad.any()]
 
     def edges(self) -> list[tuple[Any, np.ndarray]]:
         """Variables with the places where they are not moderate, or have no slope."""

@@ -138,7 +138,7 @@ class Judge:
             varies = (noise != w).any() or truth == int(f) or self.doubts
             if varies or ((truth is None or self.is_close) and self.is_mended):
                 return None
-            if self.is_close and self.is_improved:
+            if (self.is_close and self.is_improved) or (self.regrouped and self.may_overflow):
                 return None
             excused = self.limit(i, place) == int(f) or (
                 (truth is None or self.taken) and self.is_limit
@@ -204,6 +204,20 @@ class Judge:
             known = np.array([t - t == 0 for t in np.ravel(true[v])], bool)
             if (known & ~np.isfinite(np.ravel(a))).any():
                 return True
+        return False
+
+    @property
+    def may_overflow(self) -> bool:
+        """Whether the finite numbers of a sum are so large that a part of them may be infinite."""
+        for node in self.case.nodes:
+            if str(getattr(node.op, "scalar_op", "")) in ("add", "sub"):
+                arrays = [self.values[v] for v in node.inputs if v in self.values]
+                finite = [np.abs(a[np.isfinite(a)].astype("longdouble")) for a in arrays]
+                size = sum(float(a.max(initial=0)) for a in finite)
+                if node.outputs[0].type.kind == "f" and size > largest(
+                    self.values[node.outputs[0]]
+                ):
+                    return True
         return False
 
     @cached_property

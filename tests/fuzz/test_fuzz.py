@@ -124,6 +124,16 @@ def test_exponentials_of_numbers_whose_last_digit_is_large(x: float, is_told: bo
     assert (finding is not None and finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("x", "is_told"), [(3e38, False), (3e36, True)])
+def test_what_hangs_by_sums_that_overflow_in_parts(x: float, is_told: bool) -> None:
+    values = [np.array([v], "float32") for v in (-x, np.inf)]
+    one = case(lambda x, y: pt.isinf(pt.add(x, y, x)), *values)
+    wanted = graphs.wanted_of(one)
+    assert Judge(one, wanted).compare([np.array([False])]) is not None
+    found = Judge(one, wanted, regrouped=True).compare([np.array([False])])
+    assert (found is not None) is is_told
+
+
 def test_a_lost_error_is_found() -> None:
     bad = case(pt.arctan2, np.ones(2), np.ones(3))
     finding = graphs.Checker()(bad, Mode("fast_run") + wrong_shape)
@@ -208,6 +218,22 @@ def test_products_of_what_has_no_digits(monkeypatch: Any, x: float, is_told: boo
     one = case(lambda x, y: (pt.exp(pt.exp(x) * pt.exp(y)) / 6).sum(), *values)
     finding = gradients.Checker()(one)
     assert (finding is not None) is is_told
+
+
+@pytest.mark.parametrize(("x", "is_told"), [(np.inf, False), (1e3, True)])
+def test_slopes_beside_infinite_inputs(monkeypatch: Any, x: float, is_told: bool) -> None:
+    """0 times what is infinite; of a branch that is not taken the gradient is 0."""
+    nothing = lambda m, g, z, x: g * 0 / (x - x)
+    if is_told:
+        monkeypatch.setattr(pt.sigmoid.scalar_op, "gradient", (nothing,))
+    one = case(lambda x, y: pt.sigmoid(x / y), np.array([x]), np.array([2.0]))
+    assert (gradients.Checker()(one) is not None) is is_told
+    one = case(
+        lambda x, y: pt.sigmoid(pt.switch(y < x, -np.inf, x) / y), *map(np.array, (1e3, 2.0))
+    )
+    assert gradients.Checker()(one) is None
+    one = case(lambda x, y: pt.switch(x < 1, pt.sigmoid(x / y), y), np.array([x]), np.array([2.0]))
+    assert gradients.Checker()(one) is None
 
 
 @pytest.mark.parametrize(("low", "is_told"), [(-np.inf, False), (-1e300, True)])
