@@ -88,7 +88,7 @@ class DetailedTrace(Trace):
         old, new = firing.before, firing.after
         return RecordedFiring(*[getattr(firing, f.name) for f in fields(Firing)], old=old, new=new)
 
-    def told(self, firing: Any, own: Variable) -> RecordedFiring:
+    def told(self, firing: Any) -> RecordedFiring:
         """What goes wrong in telling about a firing must not stop the user's program."""
         step: RecordedFiring = firing
         node: Any = step.node

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
 
 REDIRECT, ENTER, LEAVE, TYPE, RESTORE = range(5)
+NONE: dict[Apply, tuple[Variable, ...]] = {}
 
 
 class State:
@@ -126,7 +127,7 @@ class History(Feature):
 
     def __init__(self) -> None:
         self.log: list[tuple[Any, ...]] = []
-        self.moving = False  # whether it is this that changes the graph
+        self.note: Callable[[tuple[Any, ...]], None] = self.log.append
 
     def on_redirect(
         self,
@@ -136,27 +137,23 @@ class History(Feature):
         clients: Sequence[Apply],
         reason: Any,
     ) -> None:
-        there, maker = fgraph.clients[new], new.owner
-        both = {c: fgraph.present_inputs(c) for c in clients if c in there}
-        places = tuple(fgraph.out_uses.get(old, ()))
+        there, maker, both = fgraph.clients[new], new.owner, NONE
+        if there:
+            both = {c: fgraph.present_inputs(c) for c in clients if c in there}
+        places = tuple(fgraph.out_uses[old]) if old in fgraph.out_uses else ()
         named = new.name is None and maker is not None and old.name is not None
         origin = None if maker is None else maker.origin
-        self.note(REDIRECT, old, new, clients, both, places, named, origin)
+        self.note((REDIRECT, old, new, clients, both, places, named, origin))
 
     def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         if reason != "restore":
-            self.note(LEAVE, node, node.inputs, node.op)
+            self.note((LEAVE, node, node.inputs, node.op))
 
     def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
-        self.note(TYPE, var, old, new)
+        self.note((TYPE, var, old, new))
 
     def on_restore(self, fgraph: FunctionGraph, before: State, after: State) -> None:
-        self.note(RESTORE, before, after)
-
-    def note(self, *entry: Any) -> None:
-        """Add an entry."""
-        if not self.moving:
-            self.log.append(entry)
+        self.note((RESTORE, before, after))
 
     def checkpoint(self, fgraph: FunctionGraph | None = None) -> int:
         """Name the present state, of the graph settled if it is given."""
@@ -183,11 +180,9 @@ class History(Feature):
                 state.undo(fgraph, *entry)
         changed = any(kind not in (ENTER, LEAVE) for kind, *_ in entries)
         if changed or any(node.op is not op for node, op in state.ops.items()):
-            self.moving = True
-            try:
-                fgraph.restore(state)
-            finally:
-                self.moving = False
+            end = len(self.log)
+            fgraph.restore(state)
+            del self.log[end:]
 
 
 class ReplaceValidate(History):
@@ -291,6 +286,8 @@ class FullHistory(History):
         self.text = text
         self.steps: list[Replacement] = []
         self.position = 0
+        self.moving = False  # whether it is this that changes the graph
+        self.note = self.note_here
         self.fgraph: Any = None
 
     def back(self, n: int = 1) -> FunctionGraph:
@@ -306,7 +303,11 @@ class FullHistory(History):
         if not 0 <= n <= len(self.steps):
             raise IndexError(f"there is no state {n}: there are 0 to {len(self.steps)}")
         self.fgraph.flush()
-        self.move(self.fgraph, self._end(self.position), self._end(n))
+        self.moving = True
+        try:
+            self.move(self.fgraph, self._end(self.position), self._end(n))
+        finally:
+            self.moving = False
         self.position = n
         return self.fgraph  # type: ignore[no-any-return]
 
@@ -326,10 +327,11 @@ class FullHistory(History):
     def on_attach(self, fgraph: FunctionGraph) -> None:
         self.fgraph = fgraph
 
-    def note(self, *entry: Any) -> None:
+    def note_here(self, entry: tuple[Any, ...]) -> None:
+        """Add an entry to what has led here."""
         if not self.moving and self.position < len(self.steps):
             del self.log[self._end(self.position) :], self.steps[self.position :]
-        super().note(*entry)
+        self.log.append(entry)
 
     def step(self, reason: Any, before: Any, after: Any) -> None:
         """The last entry begins a step."""
@@ -355,7 +357,7 @@ class FullHistory(History):
 
     def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         if reason != "restore":
-            self.note(ENTER, node, node.inputs, node.op)
+            self.note((ENTER, node, node.inputs, node.op))
 
     def on_restore(self, fgraph: FunctionGraph, before: State, after: State) -> None:
         super().on_restore(fgraph, before, after)

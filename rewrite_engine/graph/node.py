@@ -309,6 +309,9 @@ class Apply(Tagged):
         is in does that (`FunctionGraph.exchange`).
         """
         self.op, outputs = op, self.outputs
+        if len(outputs) == 1:
+            outputs[0].head = op
+            return
         for out, head in zip(outputs, heads_of(op, len(outputs))):
             out.head = head
 

@@ -150,9 +150,9 @@ class Result:
         stats.matches += firings
         stats.firings += firings
 
-    def fire(self, steps: Iterable[tuple[Rule, Any]], created: int, dropped: int) -> None:
-        """Note that rules fired, the last of which has changed the graph by so many nodes. Reports
-        name rules in the order in which they first fired.
+    def fire(self, steps: Sequence[tuple[Rule, Any]]) -> RuleStats:
+        """Note that rules fired; what the last of them has done. Reports name rules in the order in
+        which they first fired.
         """
         tally = self.tally
         for rule, _ in steps:
@@ -161,8 +161,7 @@ class Result:
                 tally.pop(rule.name, None)
                 tally[rule.name] = stats
             stats.firings += 1
-        stats.created += created
-        stats.dropped += dropped
+        return stats
 
     def leaves(self) -> Iterator[Result]:
         """The results without parts, in order."""

@@ -152,11 +152,19 @@ class Run(Worklist):
         if not self.put(node, rule, new):
             return False
         self.hit = True
-        steps = new.steps if new.__class__ is Derived else ((rule, new),)
-        self.result.fire(steps, len(fresh), size - len(level) + len(fresh))
+        steps = 1
+        if new.__class__ is Derived:
+            stats, steps = self.result.fire(new.steps), len(new.steps)
+        elif stats.firings:
+            stats.firings += 1
+        else:
+            self.result.fire(((rule, new),))
+        made = len(fresh)
+        stats.created += made
+        stats.dropped += size - len(level) + made
         if node in level:
             self.remain(node, rule, size)
-        self.account.after(node, rule, fresh, len(steps))
+        self.account.after(node, rule, fresh, steps)
         return True
 
     def put(self, node: Apply, rule: Rule, new: Any) -> bool:

@@ -196,20 +196,22 @@ class Trace(Feature):
         past = self.past
         assert past is not None
         makes = () if new in past.known else made(past.known, new)
-        firing = self.about(Firing(rule, old, new, self.phase, self.graph, node, makes, past.end))
+        at = past.start + len(past.log)
+        firing = Firing(rule, old, new, self.phase, self.graph, node, makes, at)
+        if self.terms:
+            firing = self.about(firing)
         self._before.append(firing)
         return firing
 
     def about(self, firing: Firing) -> Firing:
         """Note the terms of what is about to fire."""
-        if self.terms:
-            firing.before, firing.after = self.text(firing.before), self.text(firing.after)
-            firing.depth = self.depth
-            firing.origin = origin_line(firing.node.origin) if firing.node is not None else None
+        firing.before, firing.after = self.text(firing.before), self.text(firing.after)
+        firing.depth = self.depth
+        firing.origin = origin_line(firing.node.origin) if firing.node is not None else None
         return firing
 
-    def told(self, firing: Firing, own: Variable) -> Firing:
-        """What is kept of what fires now; `own` takes the place of what was replaced."""
+    def told(self, firing: Firing) -> Firing:
+        """What is kept, with its terms, of what fires now."""
         return firing
 
     def on_redirect(
@@ -221,10 +223,11 @@ class Trace(Feature):
         reason: Any,
     ) -> None:
         """What was about to happen takes place."""
-        if self._before and self._before[-1].rule is reason:
-            self._fired(new)
+        before = self._before
+        if before and before[-1].rule is reason:
+            self._fired()
 
-    def _fired(self, own: Variable) -> None:
+    def _fired(self) -> None:
         go, seconds = self.go, perf_counter() - self.started
         for firing in self._before:
             self.count += 1
@@ -232,7 +235,7 @@ class Trace(Feature):
             if go is not None:
                 firing.part, firing.strategy = go.part, go.strategy
                 go.part += 1
-            self._keep(self.told(firing, own))
+            self._keep(self.told(firing) if self.terms else firing)
         self._before.clear()
 
     def on_exchange(self, fgraph: FunctionGraph, node: Apply, op: Any, reason: Any) -> None:
@@ -241,7 +244,7 @@ class Trace(Feature):
         o = written(op)
         self._before.clear()
         self._announce(node, reason, was.outputs[o], new.outputs[o]).makes = ()
-        self._fired(node.outputs[o])
+        self._fired()
 
     def _push(self, firing: Firing) -> None:
         """Keep an entry of a trace with a size; the oldest one leaves."""
