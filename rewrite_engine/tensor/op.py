@@ -16,6 +16,7 @@ import numpy as np
 from rewrite_engine.errors import (
     BroadcastError,
     ForeignObjectError,
+    InconsistencyError,
     MethodNotDefined,
     NotConstantError,
     ShapeError,
@@ -23,7 +24,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected
-from rewrite_engine.graph.op import REMEMBERED, Lengths, Op
+from rewrite_engine.graph.op import REMEMBERED, Lengths, Op, known_outputs
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.type import TensorType
@@ -116,6 +117,8 @@ class TensorOp(Op):
 
     #: the number of inputs; None: any
     nin: int | None = 1
+    #: the number of outputs, where `output_names` does not tell it
+    nout: int | None = 1
     #: whether only lengths that are not equal (`Shapes.equal`) make it fail
     only_lengths: bool = False
     #: whether NumPy would stretch a length of 1 where all have to be equal: they are then compared
@@ -176,6 +179,9 @@ class TensorOp(Op):
                 n = lengths.pop()
                 known.update({m: n for m in group if not isinstance(m, Computed)})
         outputs = [[resolve(d, static) for d in dims] for dims in rule.outputs]
+        if known_outputs(self) not in (None, len(outputs)):
+            told = f"it declares {known_outputs(self)} outputs (`nout`, `output_names`)"
+            raise InconsistencyError(f"{told}, and the shapes of {len(outputs)}")
         return [TensorType(d, s) for d, s in zip(self.dtypes(*types), outputs, strict=True)]
 
     # --- shapes -------------------------------------------------------------------------------

@@ -54,6 +54,7 @@ class Halves(TensorOp):
     """A vector's sum, and every second element of it, in another dtype."""
 
     __props__ = ()
+    nout = 2
     only_lengths = True
 
     def dtypes(self, *types: Any) -> list[str]:

@@ -13,6 +13,7 @@ from rewrite_engine.errors import (
     BroadcastError,
     DTypeError,
     ForeignObjectError,
+    InconsistencyError,
     ShapeError,
 )
 from rewrite_engine.graph.op import Op
@@ -87,3 +88,23 @@ def test_a_plain_op_names_the_line_too() -> None:
 
     with pytest.raises(BroadcastError, match=r"^Picky: never\n    input 0: .*\n.*test_op.py"):
         Picky()(pt.dscalar())
+
+
+def test_an_op_has_as_many_outputs_as_it_says() -> None:
+    """Rules and patterns are built on that before there is any node."""
+
+    class Two(TensorOp):
+        __props__ = ()
+
+        def dtypes(self, *types: Any) -> list[str]:
+            return [types[0].dtype] * 2
+
+        def shapes(self, *types: Any) -> Shapes:
+            return Shapes([[(0, 0)], []])
+
+    with pytest.raises(
+        InconsistencyError, match="it declares 1 outputs .* and the shapes of 2"
+    ) as e:
+        Two()(pt.vector("x"))
+    assert "test_op.py" in str(e.value)
+    assert "Two" in str(e.value)
