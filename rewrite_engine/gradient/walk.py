@@ -41,7 +41,7 @@ from rewrite_engine.graph.null import NullType, disconnected, is_disconnected, i
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.tensor.creation import ones_like, zeros_like
 from rewrite_engine.tensor.elemwise import Elemwise
-from rewrite_engine.tensor.math import add, cast
+from rewrite_engine.tensor.math import add, cast, second
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.shape import specify_shape
 from rewrite_engine.tensor.type import TensorType
@@ -278,9 +278,11 @@ def _masked(g: Masked) -> Masked:
 
 def _as_gradient(g: Any) -> Any:
     """A gradient that is 1 where this one may be other than zero."""
-    if isinstance(g, Masked):
-        return cast(condition(g), g.type.dtype)
-    return g if is_disconnected(g) else ones_like(g)
+    if not isinstance(g, Masked):
+        return g if is_disconnected(g) else ones_like(g)
+    where = cast(condition(g), g.type.dtype)
+    alike = where.type.broadcastable == g.type.broadcastable
+    return where if alike else second(g.value, where)  # elements may share what a sum has masked
 
 
 def _live(

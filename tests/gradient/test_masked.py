@@ -280,3 +280,31 @@ def test_elements_that_are_not_taken_have_no_slope(term: Any) -> None:
     assert np.isfinite(found[0])
     np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(found[1:], 0.0)
+
+
+def _moved(x: Any) -> dict[str, Any]:
+    return {
+        "transpose": x.T,
+        "reshape": x.reshape((-1, 2)),
+        "join": pt.join(0, x, x),
+        "index": x[::-1],
+        "rows": x[pt.constant([1, 0, 1])],
+        "dimshuffle": x.dimshuffle("x", 1, 0),
+    }
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("moved", _moved(pt.matrix("x")))
+def test_a_mask_of_a_sum_goes_through_what_only_moves(moved: str, dtype: str) -> None:
+    """The elements of a sum share its mask; what is moved has one for each."""
+    x = pt.tensor("x", dtype=dtype, shape=(None, 2))
+    value = np.asarray([[1.0, -2.0], [0.5, 3.0], [-4.0, 1.0]], dtype)
+    for axis in range(_moved(x)[moved].type.ndim):
+        s = pt.sum(_moved(pt.sqrt(pt.sqr(x)))[moved], axis=axis, keepdims=True)
+        plain = _moved(pt.sqrt(pt.sqr(x)))[moved].sum(axis=axis, keepdims=True)
+        for chosen in (pt.clip(s, s, s), pt.switch(s > 4, s, 0 * s)):
+            weight = (plain > 4) if chosen.owner.op is pt.switch else pt.ones_like(plain)
+            wanted = grad((plain * pt.cast(weight, dtype)).sum(), x)
+            got = grad(chosen.sum(), x)
+            assert got.type.dtype == dtype
+            np.testing.assert_allclose(values(got, {x: value}), values(wanted, {x: value}))
