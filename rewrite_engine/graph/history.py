@@ -288,7 +288,7 @@ class FullHistory(History):
         self.position = 0
         self.moving = False  # whether it is this that changes the graph
         self.note = self.note_here
-        self.fgraph: Any = None
+        self.fgraph: FunctionGraph | None = None
 
     def back(self, n: int = 1) -> FunctionGraph:
         """Go n steps back; return the graph."""
@@ -302,14 +302,17 @@ class FullHistory(History):
         """Bring the graph into the state after n steps, and return it. Raises `IndexError`."""
         if not 0 <= n <= len(self.steps):
             raise IndexError(f"there is no state {n}: there are 0 to {len(self.steps)}")
-        self.fgraph.flush()
+        fgraph = self.fgraph
+        if fgraph is None:
+            raise IndexError("this history is attached to no graph yet")
+        fgraph.flush()
         self.moving = True
         try:
-            self.move(self.fgraph, self._end(self.position), self._end(n))
+            self.move(fgraph, self._end(self.position), self._end(n))
         finally:
             self.moving = False
         self.position = n
-        return self.fgraph  # type: ignore[no-any-return]
+        return fgraph
 
     def __len__(self) -> int:
         return len(self.steps)

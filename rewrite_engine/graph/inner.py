@@ -38,7 +38,7 @@ class HasInnerGraph:
     that runs its graph defines `runs`.
     """
 
-    fgraph: Any
+    fgraph: FunctionGraph
     inline: bool = False
     structure: Structure
     #: numbers of inputs of the graph that it may overwrite: `runs` gives their values away. (Of the
@@ -50,12 +50,12 @@ class HasInnerGraph:
     @property
     def inner_inputs(self) -> list[Variable]:
         """The inputs of the graph, one for each of the op's own."""
-        return self.fgraph.inputs  # type: ignore[no-any-return]
+        return self.fgraph.inputs
 
     @property
     def inner_outputs(self) -> list[Variable]:
         """The outputs of the graph."""
-        return self.fgraph.outputs  # type: ignore[no-any-return]
+        return self.fgraph.outputs
 
     def hold(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
         """Keep a copy of the graph of these. For `__init__`; raises what `FunctionGraph` raises,
@@ -113,7 +113,7 @@ class HasInnerGraph:
         for cell, value in zip(output_storage, values, strict=True):
             cell[0] = value
 
-    def clone(self, fgraph: Any = None) -> Any:
+    def clone(self, fgraph: FunctionGraph | None = None) -> Any:
         """Return this op with another graph, of the same types. Without one: an equal op is the
         same op.
         """
@@ -149,7 +149,7 @@ class Structure:
 
     __slots__ = ("rows", "hash")
 
-    def __init__(self, fgraph: Any) -> None:
+    def __init__(self, fgraph: FunctionGraph) -> None:
         number: dict[Variable, int] = {v: i for i, v in enumerate(fgraph.inputs)}
         rows: list[Any] = [tuple([v.type for v in fgraph.inputs])]
 
@@ -188,7 +188,7 @@ def any_order(node: Apply) -> bool:
     return n == 2 or (op.associative and node.outputs[0].type.regroups_exactly)
 
 
-def sorted_operands(fgraph: Any) -> dict[Apply, Sequence[Variable]]:
+def sorted_operands(fgraph: FunctionGraph) -> dict[Apply, Sequence[Variable]]:
     """The operands of each node; where their order does not count, in one that depends on what they
     are, so that the nodes of equal graphs are found in the same order.
     """
@@ -205,12 +205,12 @@ def sorted_operands(fgraph: Any) -> dict[Apply, Sequence[Variable]]:
     return operands
 
 
-def in_one_order(fgraph: Any) -> list[Apply]:
+def in_one_order(fgraph: FunctionGraph) -> list[Apply]:
     """The nodes, in an order that is the same for equal graphs."""
     return toposort(fgraph.outputs, (), sorted_operands(fgraph))
 
 
-def held(fgraph: Any) -> list[Any]:
+def held(fgraph: FunctionGraph) -> list[Any]:
     """The distinct ops of a graph that hold graphs."""
     ops = dict.fromkeys([node.op for node in fgraph.apply_nodes])
     return [op for op in ops if isinstance(op, HasInnerGraph)]

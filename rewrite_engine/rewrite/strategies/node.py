@@ -7,7 +7,7 @@ graph (`Derived`, `rewrite/step.py`): where a part fails, nothing has to be take
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from time import perf_counter
 from types import FrameType
@@ -20,6 +20,7 @@ from rewrite_engine.graph.worklist import Worklist
 from rewrite_engine.match.claim import Claim
 from rewrite_engine.match.explain import Diagnosis
 from rewrite_engine.match.fact import Unknown
+from rewrite_engine.match.pattern import Graph
 from rewrite_engine.match.rule import DataRule, Rule, RuleOfRules
 from rewrite_engine.match.ruleset import parts_of
 from rewrite_engine.rewrite.loop import operands_of, turn_of
@@ -64,11 +65,11 @@ class Strategy(RuleOfRules):
         self.tags = frozenset({self.phase} if self.phase else ()).union(*[p.tags for p in parts])
         self.fn = self.steps
 
-    def steps(self, fgraph: Any, node: Apply) -> Steps | None:
+    def steps(self, fgraph: Graph, node: Apply) -> Steps | None:
         """What the parts do at a node."""
         raise NotImplementedError
 
-    def stopped(self, fgraph: Any, node: Apply) -> tuple[Rule, Apply | None] | str | None:
+    def stopped(self, fgraph: Graph, node: Apply) -> tuple[Rule, Apply | None] | str | None:
         """The part that comes after others and fails, with the node at which it does; or why no
         part is asked.
         """
@@ -76,7 +77,7 @@ class Strategy(RuleOfRules):
 
     @cached_property
     def apply(self) -> Callable[[Any, Apply], Any]:
-        def apply(fgraph: Any, node: Apply) -> Any:
+        def apply(fgraph: Graph, node: Apply) -> Any:
             tally = work_on(fgraph).tally
             if tally is None or self.name not in tally:
                 steps = self.steps(fgraph, node)
@@ -144,12 +145,12 @@ def _asked_by() -> str:
 NO_WORK = Worklist()
 
 
-def work_on(fgraph: Any) -> Worklist:
+def work_on(fgraph: Graph) -> Worklist:
     """What the driver keeps that is at work on a graph; of none, an empty one."""
     return getattr(fgraph, "worklist", None) or NO_WORK
 
 
-def steps_of(part: Rule, fgraph: Any, node: Apply) -> Steps | None:
+def steps_of(part: Rule, fgraph: Graph, node: Apply) -> Steps | None:
     """What one part does at a node."""
     if not part.is_for(node):
         return None if getattr(part, "fails", True) else []
@@ -217,7 +218,7 @@ class First(Strategy):
 
     word = "first"
 
-    def steps(self, fgraph: Any, node: Apply) -> Steps | None:
+    def steps(self, fgraph: Graph, node: Apply) -> Steps | None:
         for part in self.parts:
             found = steps_of(part, fgraph, node)
             if found is not None:
@@ -250,7 +251,7 @@ class Seq(Strategy):
     def interior(self) -> dict[Any, int]:
         return {}  # a part may look at what another one lets through from below
 
-    def steps(self, fgraph: Any, node: Apply) -> Steps | None:
+    def steps(self, fgraph: Graph, node: Apply) -> Steps | None:
         done: Steps = []
         here: Apply | None = node
         tries = work_on(fgraph).tries
@@ -268,7 +269,7 @@ class Seq(Strategy):
                 here = place_of(found[-1][1])
         return done
 
-    def stopped(self, fgraph: Any, node: Apply) -> tuple[Rule, Apply | None] | str | None:
+    def stopped(self, fgraph: Graph, node: Apply) -> tuple[Rule, Apply | None] | str | None:
         here: Apply | None = node
         for part in self.parts:
             found = None if here is None else steps_of(part, fgraph, here)
@@ -296,7 +297,7 @@ class Try(Strategy):
     word = "try_"
     fails = False
 
-    def steps(self, fgraph: Any, node: Apply) -> Steps | None:
+    def steps(self, fgraph: Graph, node: Apply) -> Steps | None:
         return steps_of(self.parts[0], fgraph, node) or []
 
 
@@ -306,22 +307,23 @@ class Repeat(Strategy):
     word = "repeat"
     fails = False
 
-    def steps(self, fgraph: Any, node: Apply) -> Steps | None:
+    def steps(self, fgraph: Graph, node: Apply) -> Steps | None:
         done: Steps = []
         here: Apply | None = node
         room, seen = OPERANDS + 100 * len(node.inputs), set[Apply]()
+        there: Container[Apply] = () if fgraph is None else fgraph.apply_nodes
         while here is not None:
             found = steps_of(self.parts[0], fgraph, here)
             if not found:
                 break
             done += found
             here = place_of(found[-1][1])
-            room -= operands_of(here, fgraph or (), seen) if len(done) > SHOWN else 0
+            room -= operands_of(here, there, seen) if len(done) > SHOWN else 0
             if len(done) > MOST or room < 0:
                 raise self.endless(fgraph, node, done)
         return done
 
-    def endless(self, fgraph: Any, node: Apply, done: Steps) -> RuleLoopError:
+    def endless(self, fgraph: Graph, node: Apply, done: Steps) -> RuleLoopError:
         """The error for a part that always applies."""
         turn = turn_of(done, set(getattr(fgraph, "clients", ())) | set(node.inputs))
         shown = done[-turn:] if turn else done
@@ -359,7 +361,7 @@ class Where(Strategy):
     def over(self, parts: Iterable[Rule]) -> Strategy:
         return Where(self.condition, *parts)
 
-    def steps(self, fgraph: Any, node: Apply) -> Steps | None:
+    def steps(self, fgraph: Graph, node: Apply) -> Steps | None:
         if self.condition(fgraph, node):
             return steps_of(self.parts[0], fgraph, node)
         tries = work_on(fgraph).tries
@@ -368,5 +370,5 @@ class Where(Strategy):
             tries.within(self, node, "failed", no, 0.0)
         return None
 
-    def stopped(self, fgraph: Any, node: Apply) -> str | None:
+    def stopped(self, fgraph: Graph, node: Apply) -> str | None:
         return None if self.condition(fgraph, node) else self.refusal
