@@ -188,12 +188,17 @@ class Judge:
         return any(np.isinf(a).any() for a in given) and any(np.isnan(a).any() for a in floats)
 
     @cached_property
+    def truths(self) -> dict[Any, Any]:
+        """What is true of each step, as far as that is known."""
+        with mp.workdps(DIGITS[0]):
+            return exact.evaluate(self.case.results, self.start)
+
+    @cached_property
     def is_mended(self) -> bool:
         """Whether something on the way is not finite that has a true value: what depends on it in
         jumps may be another thing.
         """
-        with mp.workdps(DIGITS[0]):
-            true = exact.evaluate(self.case.results, self.start)
+        true = self.truths
         for v, a in self.values.items():
             if a.dtype.kind != "f":
                 continue
@@ -223,8 +228,7 @@ class Judge:
     @cached_property
     def is_improved(self) -> bool:
         """Whether something on the way has no digit right, as log(1 + x) for a tiny x."""
-        with mp.workdps(DIGITS[0]):
-            true = exact.evaluate(self.case.results, self.start)
+        true = self.truths
         for v, a in self.values.items():
             if a.dtype.kind == "f" and v in true:
                 pairs = zip(np.ravel(true[v]), np.ravel(a), strict=True)
@@ -253,13 +257,18 @@ class Judge:
 
     @property
     def is_blurred(self) -> bool:
-        """Whether exponentials are taken of numbers whose last digit is no small thing."""
-        values = self.values
+        """Whether exponentials are taken of numbers whose last digit is no small thing, as they
+        were computed or as they would be without errors.
+        """
+        values, true = self.values, self.truths
         for node in self.case.nodes:
             if not any(word in str(node.op).lower() for word in EXPONENTIALS):
                 continue
-            for a in [values[v] for v in node.inputs if v in values and v.type.kind == "f"]:
-                if (np.isfinite(a) & (np.abs(a) * np.finfo(a.dtype).eps > 0.1)).any():
+            for v in [v for v in node.inputs if v in values and v.type.kind == "f"]:
+                a, large = values[v], 0.1 / np.finfo(values[v].dtype).eps
+                if (np.isfinite(a) & (np.abs(a) > large)).any():
+                    return True
+                if any(t - t == 0 and abs(t) > large for t in np.ravel(true.get(v, []))):
                     return True
         return False
 

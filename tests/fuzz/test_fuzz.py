@@ -124,6 +124,17 @@ def test_exponentials_of_numbers_whose_last_digit_is_large(x: float, is_told: bo
     assert (finding is not None and finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("y", "is_told"), [(2e-36, False), (2e-10, True)])
+def test_exponentials_of_what_is_large_without_errors(y: float, is_told: bool) -> None:
+    """log(1 + y) is 0 for a tiny y as it is written, so all is NaN; 1/y swallows x otherwise."""
+    one = case(lambda x, y: pt.softmax(x + 1 / pt.log(1 + y)), np.array([0.0, 88.0]), np.array(y))
+    wanted = [np.full(2, np.nan)]
+    finding = Judge(one, graphs.wanted_of(one)).element(
+        0, (0,), wanted[0][0], np.float64(0.5), wanted[0][:1]
+    )
+    assert (finding is not None and finding[1] > 0) is is_told
+
+
 @pytest.mark.parametrize(("x", "is_told"), [(3e38, False), (3e36, True)])
 def test_what_hangs_by_sums_that_overflow_in_parts(x: float, is_told: bool) -> None:
     values = [np.array([v], "float32") for v in (-x, np.inf)]
