@@ -142,7 +142,9 @@ class Differentiable(HasInnerGraph):
         return self._as_op(kind, values, found)
 
     def _as_op(self, kind: str, values: Sequence[Any], found: Sequence[Any]) -> Derivative:
-        """One op that computes from the values what is not among them."""
+        """One op that computes from the values what is not among them. Outputs are computed anew:
+        as values they would be infinite where a derivative with all of their terms is not.
+        """
         number: dict[Any, int] = {}
         for k, v in enumerate(values):
             if v is not None and not isinstance(v, Constant):
@@ -158,8 +160,10 @@ class Differentiable(HasInnerGraph):
             elif g not in place:
                 place[g] = len(values) + len(computed)
                 computed.append(g)
-        used = set(ancestors(computed, number))
-        takes = tuple([k for v, k in number.items() if v in used])
+        own = set(self.inner_outputs) - set(self.inner_inputs)
+        given = {v: k for v, k in number.items() if v not in own}
+        used = set(ancestors(computed, given))
+        takes = tuple([k for v, k in given.items() if v in used])
         op = None
         if computed:
             op = self.op_of([values[k] for k in takes], computed, f"{kind}_{self}")

@@ -187,16 +187,20 @@ class Printer:
         if wanted and not self.explained:
             self.explained = True
             self.put(LEGEND, "dim", indent=2)
-        results = {result.name: result for result in f.record.trace.phases}
+        results: dict[str, list[Result]] = {}  # a phase may run several times
+        for result in f.record.trace.phases:
+            results.setdefault(result.name, []).append(result)
+        fired = {name: [r for r in some if r.firings] for name, some in results.items()}
         for phase, steps in groupby(wanted, key=lambda step: step.phase):
-            self.phase(phase, list(steps), results.get(phase))
+            some = fired.get(phase, [])
+            self.phase(phase, list(steps), some.pop(0) if len(some) > 1 else next(iter(some), None))
         for result in f.record.trace.phases:
             if result.taken_back:
                 self.put(_back_text(result), "yellow", indent=2, hang=2)
         idle = [
             name
-            for name, result in results.items()
-            if not (result.firings or result.merged or result.taken_back or result.place)
+            for name, some in results.items()
+            if not any(r.firings or r.merged or r.taken_back or r.place for r in some)
         ]
         if idle and len(wanted) == len(f.steps):
             self.put(f"nothing to do for: {', '.join(idle)}", "dim", indent=2)

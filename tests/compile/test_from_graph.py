@@ -441,3 +441,17 @@ def test_what_is_declared_inside_is_checked() -> None:
         f([-1.0])
     with pytest.raises(AssumptionError, match="nonneg"):
         f([0.5])  # the logarithm of it
+
+
+def test_derivatives_are_as_those_of_the_graph_where_outputs_overflow() -> None:
+    """exp(x) is an output, and infinite; as a part of the derivative of log(1 + exp(x)) it is not
+    computed.
+    """
+    x, w = pt.vector("x"), pt.vector("w")
+    value = np.array([0.0, 1000.0, -1000.0])
+    for inline in (False, True):
+        op = OpFromGraph([x], [pt.log(1 + pt.exp(x)), pt.exp(x)], inline=inline)
+        found = rw.function([w], rw.grad(op(w)[0].sum(), w))(value)
+        np.testing.assert_allclose(found, [0.5, 1.0, 0.0])
+        second = rw.grad(rw.grad(op(w)[0].sum(), w).sum(), w)
+        np.testing.assert_allclose(rw.function([w], second)(value), [0.25, 0.0, 0.0])

@@ -431,3 +431,17 @@ def test_the_lines_of_a_trace_replay_in_each_graph() -> None:
         chosen = [line for line in lines if line.get("graph") == number]
         graph = replay(chosen, trace.oldest(number), mode.rules, mode.optimizer)
         assert equal_computations(graph.outputs, expected.outputs, graph.inputs, expected.inputs)
+
+
+def test_a_phase_that_runs_twice_is_counted_each_time():
+    """Graphs inside ops are worked on before the outer one, and again in place."""
+    op = rw.OpFromGraph([x], [pt.log(1 + pt.exp(x)), pt.exp(x) * 2])
+    a, b = op(pt.sqr(x))
+    text = explain(rw.grad(a.sum(), x) + b, [x]).text(100)
+    found = [
+        line.split(",")[0].strip() for line in text.splitlines() if line.startswith("  inner:")
+    ]
+    counted = [int(line.split()[1]) for line in found]
+    shown = sum("with its graph rewritten" in line for line in text.splitlines())
+    assert len(found) > 1
+    assert sum(counted) == shown
