@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, takewhile
 from typing import Any
 
 from rewrite_engine.errors import ReplayError, RewriteEngineError
@@ -95,6 +96,8 @@ class PlaceTracker(Feature):
         self.fgraph = fgraph
         self.nodes: dict[Place, Apply] = {(0, i): n for i, n in enumerate(numbered(fgraph))}
         self.merged: dict[Apply, Apply] = {}  # node → the equal one that took its place
+        #: a node and the rule that fired there → the numbers of the firings
+        self.done: dict[tuple[Apply, str], range] = {}
         self.number = 0
         self.fired = 0
         self.steps: Sequence[Any] = ()
@@ -102,11 +105,24 @@ class PlaceTracker(Feature):
         self.put: list[Row] = []  # and of what was
 
     def node(self, place: Place) -> Apply | None:
-        """The node at a place; None if there is none (any more)."""
+        """The node at a place, perhaps one that is gone; None if there was none."""
         node = self.nodes.get(place)
         while node in self.merged:
             node = self.merged[node]
-        return node if node in self.fgraph.order.level else None
+        return node
+
+    def repeated(self, node: Apply, rule: str) -> int:
+        """A node is gone. If the same rule fired there before, for a node that was apart from it in
+        the trace, that was for both: of how many lines it was; else 0.
+        """
+        before = self.done.get((node, rule), range(0))
+        if self.number < before.stop:  # the same line twice
+            return 0
+        self.done[node, rule] = range(self.number, self.number + len(before))
+        for new, old in enumerate(before, self.number):
+            for j in takewhile(lambda j: (old, j) in self.nodes, count()):  # noqa: B023
+                self.nodes[new, j] = self.nodes[old, j]
+        return len(before)
 
     def on_apply(self, fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> None:
         self.steps = getattr(result, "steps", ())[:-1]
@@ -219,9 +235,12 @@ def _fire(
     if rule is None:
         raise _error(number, record, "there is no such rule among those given")
     node = tracker.node(tuple(record["place"]))
-    if node is None:
-        raise _error(number, record, f"the graph has nothing at place {record['place']}")
     tracker.number, tracker.fired = record["number"], 0
+    if node is None or node not in fgraph.order.level:
+        repeated = 0 if node is None else tracker.repeated(node, rule.name)
+        if not repeated:
+            raise _error(number, record, f"the graph has nothing at place {record['place']}")
+        return repeated
     try:
         result = _chosen(rule, node, fgraph, record)
         changed = put(fgraph, node, rule, result)
@@ -230,6 +249,7 @@ def _fire(
     if not changed:
         raise _error(number, record, f"it does not apply at {brief(node)}")
     tracker.note_nodes()
+    tracker.done[node, rule.name] = range(tracker.number, tracker.number + tracker.fired)
     return tracker.fired
 
 

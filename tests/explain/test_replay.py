@@ -40,7 +40,7 @@ from rewrite_engine.rewrite.walk import WalkingOptimizer
 from rewrite_engine.rules.pipeline import all_rules, optimizer
 from tests.match.language import x, y
 from tests.rewrite.graphs import SOUND, graphs, named
-from tests.toy import Scale, add, divmod_, exp, log, mul, neg, sin, sub
+from tests.toy import Scale, add, const, divmod_, exp, log, mul, neg, sin, sub
 
 DRIVERS = [
     EquilibriumOptimizer(SOUND),
@@ -199,6 +199,25 @@ KEEPING = [
     repeat(bottomup(SOUND)),
     innermost(seq(to_exp, to_log), SOUND),
 ]
+
+
+@pytest.mark.parametrize("size", [None, 1, 2, 3, 4])
+@pytest.mark.parametrize("turned", [False, True])
+def test_equal_nodes_that_fired_apart(size: int | None, turned: bool) -> None:
+    """A driver settles later: both have fired before they are found equal, which a replay does at
+    once. The same line twice is still an error.
+    """
+    pair = Scale(1.0)(add(x, const(0.0))), Scale(1.0)(x)
+    total = add(*(pair[::-1] if turned else pair))
+    trace, graph = Trace(size=size), FunctionGraph([x], [total, sub(total, total)])
+    before = graph.clone()
+    EquilibriumOptimizer(SOUND).rewrite(graph, trace)
+    again = trace.oldest() if size else before
+    lines = [line for line in trace.lines() if json.loads(line)["kind"] == "firing"]
+    assert same(replay(lines, again.clone(), SOUND), graph)
+    for i, line in enumerate(lines, 1):
+        with pytest.raises(ReplayError):
+            replay([*lines[:i], line], again.clone(), SOUND)
 
 
 @settings(max_examples=200, deadline=None)
