@@ -18,7 +18,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.link.linker import get_linker
-from rewrite_engine.link.perform import call_perform, runner
+from rewrite_engine.link.perform import call_perform
 from rewrite_engine.link.program import Argument, Program, schedule
 from rewrite_engine.link.py import PyLinker
 from rewrite_engine.link.vm.plan import ExecutionPlan
@@ -39,7 +39,7 @@ class Watching(PyLinker):
 
     def runner(self, node: Apply) -> Callable[..., Any]:
         debug = node.op.debug_perform  # (what is declared of values is checked: `assume`)
-        run = runner(node) if debug is None else call_perform(node, debug)
+        run = get_linker("py").runner(node) if debug is None else call_perform(node, debug)
 
         def watched(*values: Any) -> Any:
             found = run(*values)
