@@ -13,7 +13,7 @@ derivations · `diagnosis.py` why a rule does not apply · `report.py` puts it t
 
 from __future__ import annotations
 
-from typing import Any
+from rewrite_engine.lazy import lookup
 
 _HOMES = {
     "Recorder": "record",
@@ -27,16 +27,7 @@ _HOMES = {
 
 __all__ = list(_HOMES)
 
-
-def __getattr__(name: str) -> Any:
-    """Load what `name` needs, once."""
-    from importlib import import_module
-
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lookup(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,9 @@ rules are written with `logic.py`, and who compiles a function does not wait for
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from rewrite_engine.lazy import lookup
 
 if TYPE_CHECKING:  # the same names as in `_HOMES`
     from rewrite_engine.terms.convert import etuplize, etuplize_all, from_term, from_terms
@@ -41,14 +43,4 @@ __all__ = [
     "reify", "rename_apart", "substitute", "term_text", "unify",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    """Load what `name` needs, once."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    import_module(f"{__name__}.dispatch")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lookup(__name__, _HOMES, first="dispatch")

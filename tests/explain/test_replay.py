@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import rewrite_engine as rw
 import rewrite_engine.explain
 import rewrite_engine.tensor as pt
+import rewrite_engine.terms
 from rewrite_engine.errors import InconsistencyError, ReplayError
 from rewrite_engine.explain import explain, replay
 from rewrite_engine.explain.lines import json_lines
@@ -353,7 +354,9 @@ def test_memory_is_that_of_what_is_kept() -> None:
     assert same(replay(trace.lines(), trace.oldest(), [to_log, undo, neg_neg]), graph)
 
 
-@pytest.mark.parametrize("package", [rw, rewrite_engine.explain], ids=lambda p: p.__name__)
+@pytest.mark.parametrize(
+    "package", [rw, rewrite_engine.explain, rewrite_engine.terms], ids=lambda p: p.__name__
+)
 def test_no_lazy_name_is_a_module(package: Any) -> None:
     """Once somebody has imported the module, the name would be that."""
     modules = {path.stem for path in Path(package.__file__).parent.iterdir()}
