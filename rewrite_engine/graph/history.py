@@ -41,11 +41,10 @@ class State:
         self,
         inputs: dict[Apply, tuple[Variable, ...]],
         outputs: Sequence[Variable],
-        types: dict[Variable, Any] | None = None,
         whole: bool = False,
     ) -> None:
         self.inputs, self.outputs, self.whole = inputs, list(outputs), whole
-        self.types = {} if types is None else types
+        self.types: dict[Variable, Any] = {}
         self.ops: dict[Apply, Any] = {}
         self.origins: dict[Apply, Any] = {}
         self.names: dict[Variable, str | None] = {}

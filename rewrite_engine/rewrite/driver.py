@@ -26,7 +26,7 @@ from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop.cycle import Cycle
-from rewrite_engine.rewrite.result import Result, StopReason, WayBack
+from rewrite_engine.rewrite.result import Result, Rollback, StopReason
 
 _lock = threading.RLock()
 _holders: set[int] = set()
@@ -176,7 +176,7 @@ class Fixpoint(GraphRewriter):
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         account = Account(result, self.budget, fgraph, result.within, turns=True)
-        before = WayBack(fgraph, result)
+        before = Rollback(fgraph, result)
         try:
             before.open()
             before.take()
@@ -227,7 +227,7 @@ class TryOptimizer(GraphRewriter):
         self.part = part
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
-        before = WayBack(fgraph, result)
+        before = Rollback(fgraph, result)
         try:
             before.open()
             before.take()

@@ -218,7 +218,7 @@ class Result:
         return self.table()
 
 
-class WayBack:
+class Rollback:
     """The way back to where a driver begins, as soon as `take` was called: of the graph, of what is
     counted, and of what features of the graph have noted since this was made.
 

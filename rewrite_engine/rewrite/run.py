@@ -23,7 +23,7 @@ from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop.cycle import Stop, text_of
-from rewrite_engine.rewrite.result import Result, RuleStats, StopReason, Trial, WayBack
+from rewrite_engine.rewrite.result import Result, Rollback, RuleStats, StopReason, Trial
 from rewrite_engine.rewrite.step import Derived, Refusal, Validator, fail, made_by, put
 from rewrite_engine.rewrite.trace import asked_for_tries
 
@@ -46,7 +46,7 @@ class Run(Worklist):
         self.hit = False
         self.validator = Validator(fgraph) if fgraph.on_validate else None
         self.account = Account(result, budget, fgraph, result.within)
-        self.before = WayBack(fgraph, result)
+        self.before = Rollback(fgraph, result)
         self.reason: Any = None  # why the last match was not put in
         self.kept: set[tuple[Apply, Rule]] = set()  # nodes still there after a rule replaced them
 

@@ -66,7 +66,7 @@ class Firing:
 Mark = tuple[int, int]
 
 
-class Go:
+class Application:
     """What is done in one go, since a rule or strategy made something of a node.
 
     count: the number of the last firing before it. steps: those of a strategy that come before what
@@ -117,7 +117,7 @@ class Trace(Feature):
         self.past: Past | None = None  # of the present graph
         self.pasts: dict[int, Past] = {}
         self.marks: list[Mark] = []  # where the drivers began that are at work
-        self.go: Go | None = None  # what is done in one go just now
+        self.application: Application | None = None  # what is done in one go just now
         self._before: list[Firing] = []  # what is about to fire
         self._visited: tuple[Any, Apply, str] | None = None
         self._inner: list[Attempt] = []  # tries in the strategy that is being tried
@@ -160,20 +160,22 @@ class Trace(Feature):
             inner.remove_feature(self)
 
     def on_apply(self, fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> None:
-        if self.go is not None:
-            self.go.depth += 1
+        if self.application is not None:
+            self.application.depth += 1
             return
         steps = getattr(result, "steps", None)
-        self.go = Go(node, self.count, None if steps is None else rule.name, (steps or ())[:-1])
+        self.application = Application(
+            node, self.count, None if steps is None else rule.name, (steps or ())[:-1]
+        )
 
     def on_applied(self, fgraph: FunctionGraph, done: bool) -> None:
-        go = self.go
-        assert go is not None
-        go.depth -= 1
-        if not go.depth:
-            self.go = None
+        now = self.application
+        assert now is not None
+        now.depth -= 1
+        if not now.depth:
+            self.application = None
             if not done:
-                self.forget(go.count)
+                self.forget(now.count)
 
     def on_replace(self, fgraph: FunctionGraph, old: Variable, new: Variable, reason: Any) -> None:
         """Note the terms while they are there."""
@@ -182,14 +184,14 @@ class Trace(Feature):
         if self.past is None or self.past.fgraph is not fgraph:
             self._turn_to(fgraph)
         self._before.clear()
-        go = self.go
-        if go is None or go.steps:
-            for rule, made in () if go is None else go.steps:
+        now = self.application
+        if now is None or now.steps:
+            for rule, made in () if now is None else now.steps:
                 self._announce(old.owner, rule, old, made)
                 old = made
             self._announce(old.owner, reason, old, new)
         else:
-            self._announce(go.node, reason, old, new)
+            self._announce(now.node, reason, old, new)
 
     def _announce(self, node: Apply | None, rule: Any, old: Variable, new: Variable) -> Firing:
         """A rule is about to replace `old`, which it got from a node."""
@@ -228,13 +230,13 @@ class Trace(Feature):
             self._fired()
 
     def _fired(self) -> None:
-        go, seconds = self.go, perf_counter() - self.started
+        now, seconds = self.application, perf_counter() - self.started
         for firing in self._before:
             self.count += 1
             firing.number, firing.seconds = self.count, seconds
-            if go is not None:
-                firing.part, firing.strategy = go.part, go.strategy
-                go.part += 1
+            if now is not None:
+                firing.part, firing.strategy = now.part, now.strategy
+                now.part += 1
             self._keep(self.told(firing) if self.terms else firing)
         self._before.clear()
 

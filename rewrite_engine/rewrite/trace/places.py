@@ -58,7 +58,7 @@ class Past(History):
     def at(self, end: int) -> State:
         """The graph after so many changes."""
         state = self.first or self.away or State.of(self.fgraph)
-        now = State({}, (), {})
+        now = State({}, ())
         now.update(state)
         if self.first is None:
             for entry in reversed(self.log[end - self.start :]):
