@@ -37,10 +37,11 @@ def lines(action: Callable[[], Any], at: int | None = None) -> int:
 
     def trace(frame: Any, event: str, arg: Any) -> Any:
         nonlocal count
-        count += event == "line"
-        if count == at:
-            sys.settrace(None)
-            raise KeyboardInterrupt
+        if event == "line":  # frames that a traceback kept for later are closed with other events
+            count += 1
+            if count == at:
+                sys.settrace(None)
+                raise KeyboardInterrupt
         return trace
 
     before = sys.gettrace()
