@@ -143,6 +143,7 @@ class CumOp(TensorOp):
         self.axis = axis
         self.mode = mode
         self.moves_only = mode == "add"
+        self.takes_masks = not self.moves_only
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return [np.cumsum(np.ones(1, types[0].numpy_dtype)).dtype.name]
@@ -187,6 +188,28 @@ class CumOp(TensorOp):
         else:
             part = m.mul(backwards(x, g, self.axis), before(z, self.axis, 1.0))
         return [m.cast(part, gradient_dtype(x.type.dtype))]
+
+    def input_gradients(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        gs: Sequence[Any],
+        wanted: Sequence[int],
+        kept: Sequence[int] = (),
+    ) -> Sequence[Any]:
+        """`L_op`, of a `Masked` gradient too: behind the last product that counts nothing is
+        multiplied, whatever stands there.
+        """
+        (g,) = gs
+        if not hasattr(g, "where"):
+            return self.L_op(inputs, outputs, gs)
+        (x,), (z,) = inputs, outputs
+        counts = m.second(z, g.where if g.taken else m.eq(g.where, 0))
+        behind = CumOp(self.axis)(flipped(m.neq(counts, 0), self.axis))
+        live = m.gt(flipped(behind, self.axis), 0)
+        g = g.value if g.clean else m.switch(counts, g.value, 0.0)
+        (part,) = self.L_op([m.switch(live, x, 0)], outputs, [g])
+        return [m.switch(live, part, 0.0)]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         """Jacobian-vector product."""

@@ -73,6 +73,28 @@ def test_derivatives_of_running_products(row: list[float]):
         np.testing.assert_allclose(got, wanted)
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
+@pytest.mark.parametrize(
+    "cost",
+    [
+        lambda z: pt.switch(z < 100, z, 1).sum(),
+        lambda z: pt.switch(z < 100, z**2, 1).sum(),
+        lambda z: pt.switch(z < 100, pt.sin(z), 0).sum(),
+        lambda z: z[1],
+    ],
+)
+def test_products_that_do_not_count_have_no_part_in_derivatives(cost: Any, bad: float):
+    """Only the first two products do; the third has a factor that is NaN or too large."""
+    x, row = pt.tensor("x", dtype="float64", shape=(3,)), [0.5, -0.25, 2.0]
+    whole = cost(pt.cumprod(pt.concatenate([pt.exp(x[:2]), bad * x[2:]])))
+    first = cost(pt.concatenate([pt.cumprod(pt.exp(x[:2])), [200.0]]))
+    for mode in (None, rw.Mode(optimizer=None)):
+        for d in (lambda c: grad(c, x), lambda c: hessian(c, x)):
+            wanted = evaluate([d(first)], {x: row})[0]
+            assert np.isfinite(wanted).all()
+            np.testing.assert_allclose(rw.function([x], d(whole), mode=mode)(row), wanted)
+
+
 @pytest.mark.parametrize("axis", [None, 0, 1, (0, 2), (1, 2), (0, 1, 2), ()])
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_axes(axis: Any, keepdims: bool):
