@@ -255,7 +255,7 @@ def rule(
     it.
     """
     return decorate.rule(
-        fn, phase=phase, claim=claim, tags=tags, variable=TensorLogicVariable, keeps=keeps_errors
+        fn, phase=phase, claim=claim, tags=tags, variable=TensorLogicVariable, keeping=keeps_errors
     )
 
 

@@ -297,7 +297,7 @@ class Evaluation:
         finally:
             self.frames.pop()
             self.open.discard(key)
-        if frame.passing or not fact.memo or not knowledge.covers(args):
+        if frame.passing or fact.wants_graph or not knowledge.covers(args):
             self.passing[key] = answer
         elif knowledge.fgraph is None:
             knowledge.answers[key] = answer

@@ -5,46 +5,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.op import Op
-from rewrite_engine.match.build import Keeps
-from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.pattern import names_of
-from rewrite_engine.match.relation import BUDGET, RelationRule
-from rewrite_engine.match.rule import DataRule, NodeRewriter, When
+from rewrite_engine.match.relation import RelationRule
+from rewrite_engine.match.rule import DataRule, NodeRewriter
 from rewrite_engine.match.ruleset import Table
-from rewrite_engine.terms.budget import Budget
-from rewrite_engine.terms.logic import LogicVariable
 
 
-def rule(
-    fn: Callable[..., Any] | None = None,
-    *,
-    phase: str | None = None,
-    claim: Claim = refines,
-    tags: Iterable[str] = (),
-    variable: type[LogicVariable] = LogicVariable,
-    keeps: Callable[[DataRule], Keeps | None] = lambda rule: None,
-) -> Any:
+def rule(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Make a data rule of a function whose parameters are the variables, and which returns `left >>
-    right`.
+    right`. options: those of `DataRule`.
 
-    phase: where the default pipeline uses it. claim: what it promises about values. tags: more
-    names for queries (one or several). keeps: of a rule, what its `keeps` is. Raises a `RuleError`
-    with the rule's name and file:line if something is wrong with it.
+    Raises a `RuleError` with the rule's name and file:line if something is wrong with it.
     """
     if fn is not None and not callable(fn):
         raise PatternError(f"a phase is given by name: @rule(phase={fn!r}), not @rule({fn!r})")
-
-    def decorate(f: Callable[..., Any]) -> DataRule:
-        made = DataRule(f, phase=phase, claim=claim, tags=tags, variable=variable)
-        made.keeping = keeps
-        return made
-
-    return decorate if fn is None else decorate(fn)
+    return partial(DataRule, **options) if fn is None else DataRule(fn, **options)
 
 
 def table(
@@ -84,68 +65,23 @@ def table(
     return Table(made)
 
 
-def node_rewriter(
-    tracks: Sequence[Any] | None = None,
-    *,
-    phase: str | None = None,
-    claim: Claim = refines,
-    tags: Iterable[str] = (),
-    depth: int = 1,
-    constant_inputs: bool = False,
-    when: When | None = None,
-    keeps: Keeps | None = None,
-) -> Callable[[Callable[..., Any]], NodeRewriter]:
+def node_rewriter(tracks: Any = None, **options: Any) -> Callable[..., NodeRewriter]:
     """Make a rule of a function `(fgraph, node)` returning replacements for the outputs, or None.
 
     tracks: ops, classes of ops, or predicates on ops (one op or class needs no list); None: every
-    node. depth: how many levels below the node it looks. constant_inputs: it is only called where
-    all inputs are constants. when: tells from an op, what computes its inputs, and whether these
-    are two that are not the same, whether there is anything to try; asked once for all nodes that
-    look so. keeps: tells of the graph, the node and what takes its place whether no error is lost
-    (`operands_kept`). Say in the docstring why it is not data. Instead of None the function may
-    return `unknown("why", v)`, or what a fact answered: traces and `why_not` tell it.
+    node. options: those of `NodeRewriter`. Say in the docstring why it is not data. Instead of None
+    the function may return `unknown("why", v)`, or what a fact answered: traces and `why_not` tell
+    it.
     """
-    roots = several(tracks, "@node_rewriter([op, ...])")
-
-    def decorate(f: Callable[..., Any]) -> NodeRewriter:
-        rule = NodeRewriter(
-            f,
-            phase=phase,
-            tracks=roots,
-            claim=claim,
-            tags=tags,
-            depth=depth,
-            constant_inputs=constant_inputs,
-        )
-        rule.when, rule.keeps = when, keeps
-        return rule
-
-    return decorate
+    return partial(NodeRewriter, tracks=several(tracks, "@node_rewriter([op, ...])"), **options)
 
 
-def relation(
-    *,
-    phase: str | None = None,
-    tracks: Sequence[Any] | None = None,
-    claim: Claim = refines,
-    tags: Iterable[str] = (),
-    depth: int = 2,
-    budget: Budget = BUDGET,
-) -> Callable[[Callable[[Any, Any], Any]], RelationRule]:
+def relation(*, tracks: Any = None, **options: Any) -> Callable[..., RelationRule]:
     """Make a rule of a miniKanren relation `(term, result) -> goal`; the first answer that fits is
-    taken (see `RelationRule`).
-
-    depth: how many levels below the node the relation looks. budget: answers and seconds at one
-    node, `Budget(answers=1000, seconds=10.0)` by default; `RelationBudgetError` when it is used up.
+    taken. options: those of `RelationRule`.
     """
     roots = several(tracks, "@relation(tracks=[op, ...])")
-
-    def decorate(f: Callable[[Any, Any], Any]) -> RelationRule:
-        return RelationRule(
-            f, phase=phase, tracks=roots, claim=claim, tags=tags, depth=depth, budget=budget
-        )
-
-    return decorate
+    return partial(RelationRule, tracks=roots, **options)
 
 
 def several(tracks: Any, wanted: str) -> Sequence[Any] | None:

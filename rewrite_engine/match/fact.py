@@ -24,7 +24,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any
 
 from rewrite_engine.errors import FactError, PatternError, source_line
@@ -126,7 +126,13 @@ def every(why: str, fact: Fact, variables: Iterable[Any]) -> Any:
 
 
 class Fact:
-    """A predicate on variables; made by `@fact`."""
+    """A predicate on variables; made by `@fact`.
+
+    depth: how many levels of nodes it looks at by itself, without asking facts. cost: guards
+    are asked in the order of their costs. implies: facts that hold where this one is declared
+    (where it is proved, they are asked first). Answers are kept; those of a function whose first
+    parameter is `fgraph` (it gets the graph, or None) are not.
+    """
 
     #: how a value is tested (None: a constant of it is asked); whether what is declared has a value
     tester: Callable[..., Any] | None = None
@@ -139,7 +145,6 @@ class Fact:
         fn: Callable[..., Any],
         *,
         depth: int = 1,
-        memo: bool = True,
         cost: int = 10,
         implies: Iterable[Fact] = (),
     ) -> None:
@@ -150,7 +155,6 @@ class Fact:
         self.implies = tuple(implies)
         self.signature = inspect.signature(fn)
         self.wants_graph = next(iter(self.signature.parameters), None) == "fgraph"
-        self.memo = memo and not self.wants_graph
         self.cases: dict[Any, list[Callable[..., Any]]] = {}
         update_wrapper(self, fn)
 
@@ -301,26 +305,11 @@ class Fact:
         return self.fn.__qualname__  # there is one, and it is found by its name
 
 
-def fact(
-    fn: Any = None,
-    *,
-    depth: int = 1,
-    memo: bool = True,
-    cost: int = 10,
-    implies: Iterable[Fact] = (),
-) -> Any:
+def fact(fn: Any = None, **options: Any) -> Any:
     """Make a fact of a function of variables that returns `because(...)` or `unknown(...)`.
-
-    depth: how many levels of nodes it looks at by itself, without asking facts. memo: whether
-    answers are kept; those of a function whose first parameter is `fgraph` (it gets the graph, or
-    None) never are. cost: guards are asked in the order of their costs. implies: facts that hold
-    where this one is declared (where it is proved, they are asked first).
+    options: those of `Fact`.
     """
-
-    def decorate(f: Callable[..., Any]) -> Fact:
-        return Fact(f, depth=depth, memo=memo, cost=cost, implies=implies)
-
-    return decorate if fn is None else decorate(fn)
+    return partial(Fact, **options) if fn is None else Fact(fn, **options)
 
 
 # --- what is declared -----------------------------------------------------------------------------

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from rewrite_engine.errors import PatternError, RelationBudgetError, RewriteEngineError
+from rewrite_engine.errors import PatternError, RelationBudgetError
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.replace import ILL_TYPED
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.emit import Function
 from rewrite_engine.match.pattern import Graph
@@ -26,9 +27,6 @@ NodeFilter = Callable[[Apply], Any]
 #: what a relation may use at one node
 BUDGET = Budget(answers=1000, seconds=10.0)
 
-#: what building a term of the wrong types raises; ops of others raise plain errors
-ILL_TYPED = (RewriteEngineError, TypeError, ValueError)
-
 
 class RelationRule(Rule):
     """A rule whose replacements are the answers `q` of `relation(term, q)`.
@@ -39,10 +37,11 @@ class RelationRule(Rule):
     with as many outputs. The first answer that fits is taken: one without free variables, of a type
     that may stand there, and not the term itself.
 
-    results_filter: gets the iterator of all answers, as variables (lists of them for several
-    outputs), and returns the one to take, an iterator of which the first that fits is taken, or
-    None. node_filter: whether a node is looked at. budget: what one node may cost;
-    `RelationBudgetError` when it is used up, or with `on_budget="stop"` what was found counts.
+    tracks, depth: see `NodeRewriter`. results_filter: gets the iterator of all answers, as
+    variables (lists of them for several outputs), and returns the one to take, an iterator of which
+    the first that fits is taken, or None. node_filter: whether a node is looked at. budget: what
+    one node may cost; `RelationBudgetError` when it is used up, or with `on_budget="stop"` what was
+    found counts.
     """
 
     with_phase = '@relation(phase="canonicalize")'

@@ -214,7 +214,11 @@ class Rule:
 
 
 class DataRule(Rule):
-    """left → right, with guards, as data."""
+    """left → right, with guards, as data.
+
+    phase: where the default pipeline uses it. claim: what it promises about values. tags: more
+    names for queries (one or several). keeping: of a rule, what its `keeps` is.
+    """
 
     extends = True  # see `lower.extended`
 
@@ -227,9 +231,10 @@ class DataRule(Rule):
         tags: Iterable[str] = (),
         variable: type[LogicVariable] = LogicVariable,
         backward: bool = False,
+        keeping: Callable[[DataRule], Keeps | None] = lambda rule: None,
     ) -> None:
         super().__init__(fn, phase=phase, claim=claim, tags=tags)
-        self.variable = variable
+        self.variable, self.keeping = variable, keeping
         pairs = exact in (claim, claim.then) or PAIRWISE in self.tags
         try:
             worlds = None if self.module.startswith(SHIPPED) else variable.worlds()
@@ -251,9 +256,6 @@ class DataRule(Rule):
         #: levels of nests of sums and differences that are looked into (`build.views`)
         self.nests = levels(self.left)
         self.depth = deepest(self.left) + self.nests
-
-    #: of a rule, what its `keeps` is
-    keeping: Callable[[DataRule], Keeps | None] = staticmethod(lambda rule: None)
 
     @cached_property
     def keeps(self) -> Keeps | None:  # type: ignore[override]
@@ -410,8 +412,11 @@ class RuleOfRules(Rule):
 class NodeRewriter(Rule):
     """A function `(fgraph, node)` that returns replacements for the node's outputs, or None.
 
-    tracks: the ops, classes of ops, or predicates on ops it looks at; None: all.
-    constant_inputs: it is only tried where all inputs are constants.
+    tracks: the ops, classes of ops, or predicates on ops it looks at; None: all. depth: how many
+    levels below the node it looks. constant_inputs: it is only tried where all inputs are
+    constants. when: tells from an op, what computes its inputs, and whether these are two that are
+    not the same, whether there is anything to try; asked once for all nodes that look so. keeps:
+    tells of the graph, the node and what takes its place whether no error is lost.
     """
 
     with_phase = '@node_rewriter(phase="canonicalize")'
@@ -426,15 +431,15 @@ class NodeRewriter(Rule):
         tags: Iterable[str] = (),
         depth: int = 1,
         constant_inputs: bool = False,
+        when: When | None = None,
+        keeps: Keeps | None = None,
     ) -> None:
         super().__init__(fn, phase=phase, claim=claim, tags=tags)
+        self.when, self.keeps = when, keeps
         self.tracks = None if tracks is None else tuple(tracks)
         self.depth = depth
         self.constant_inputs = constant_inputs
         self.text = f"node rewriter on {', '.join(map(_root_name, self.tracks or ('any op',)))}"
-
-    #: tells what `may_apply` asks (see `node_rewriter`)
-    when: When | None = None
 
     def may_apply(self, op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
         return self.when is None or self.when(op, seen, distinct)
