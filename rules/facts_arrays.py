@@ -5,15 +5,9 @@
 import numpy as np
 
 from rewrite_engine.graph.node import CONSTANT
-from rewrite_engine.match.fact import because, both, every, fact, unknown
-from rewrite_engine.rules.facts_numbers import (
-    from_operands,
-    nonneg,
-    operands_of,
-    positive,
-    said_of,
-)
-from rewrite_engine.tensor import Elemwise, Shape_i, add, mul, neg, sub
+from rewrite_engine.match.fact import because, fact, unknown
+from rewrite_engine.rules.facts_numbers import FACTS, from_operands
+from rewrite_engine.tensor import Shape_i
 from rewrite_engine.tensor.dimshuffle import transposes
 from rewrite_engine.tensor.op import TensorOp, Value, is_dimension
 
@@ -136,11 +130,6 @@ def same_shape(x, y):
 # --- matrices -----------------------------------------------------------------------------------
 
 
-def _number(v):
-    """Whether v is one number, beside matrices."""
-    return all(v.type.broadcastable)
-
-
 @fact(depth=2)
 def symmetric(x):
     """A square matrix that equals its transpose: exactly, but for the rounding of products. A NaN
@@ -153,16 +142,7 @@ def symmetric(x):
         return because("a constant") if same else unknown("a constant that is not", blame=x)
     if x.type.shape == (1, 1):
         return because("a single number")
-    if "symmetric" in said_of(x):
-        return from_operands(symmetric, x, "it is not known to be symmetric")
-    if not isinstance(x.head, Elemwise):
-        return unknown("it is not known to be symmetric", blame=x)
-    matrices = [v for v in x.owner.inputs if not _number(v)]
-    if x.head in (add, mul) and len(matrices) == 2 and transposes(*matrices):
-        return because("combined with its transpose")
-    if not matrices:
-        return unknown("it may not be square", blame=x)
-    return every("element by element, of", symmetric, matrices)
+    return from_operands(symmetric, x, "it is not known to be symmetric")
 
 
 def _equal(a, b):
@@ -199,14 +179,7 @@ def diagonal(x):
         return because("a constant") if good else unknown("a constant that is not", blame=x)
     if x.type.shape == (1, 1):
         return because("a single number")
-    if "diagonal" in said_of(x):
-        return from_operands(diagonal, x, "it is not known to be diagonal")
-    operands = operands_of(x, add, sub, neg)
-    if any(map(_number, operands)):
-        return unknown("a number is added to every element", blame=x)
-    if operands:
-        return every("made of", diagonal, operands)
-    return unknown("it is not known to be diagonal", blame=x)
+    return from_operands(diagonal, x, "it is not known to be diagonal")
 
 
 @fact(depth=2, implies=[symmetric])
@@ -218,21 +191,7 @@ def positive_semidefinite(x):
     if x.head is CONSTANT:
         good = _eigenvalues(x.data) >= 0
         return because("a constant") if good.all() else unknown("a constant that is not", blame=x)
-    if "positive_semidefinite" in said_of(x):
-        return from_operands(positive_semidefinite, x, "an eigenvalue may be below 0")
-    if x.head is add and not any(map(_number, x.owner.inputs)):
-        return every("a sum of", positive_semidefinite, x.owner.inputs)
-    return _scaled(x, nonneg, positive_semidefinite)
-
-
-def _scaled(x, sign, matrix):
-    """A fact about a matrix that survives being multiplied by numbers of a sign."""
-    numbers = [v for v in operands_of(x, mul) if _number(v)]
-    others = [v for v in operands_of(x, mul) if not _number(v)]
-    if len(others) != 1:
-        return unknown("its eigenvalues are not known", blame=x)
-    scales = every("scaled by", sign, numbers)
-    return every("scaled", matrix, others) and both("scaled", scales, matrix(others[0]))
+    return from_operands(positive_semidefinite, x, "an eigenvalue may be below 0")
 
 
 @positive_semidefinite.test
@@ -257,11 +216,7 @@ def positive_definite(x):
     if x.head is CONSTANT:
         good = _eigenvalues(x.data) > 0
         return because("a constant") if good.all() else unknown("a constant that is not", blame=x)
-    if "positive_definite" in said_of(x):
-        return from_operands(positive_definite, x, "an eigenvalue may be 0")
-    if x.head is add and not any(map(_number, x.owner.inputs)):
-        answers = [positive_definite(v) for v in x.owner.inputs]
-        best = next((a for a in answers if a), answers[-1])
-        rest = [v for v, a in zip(x.owner.inputs, answers, strict=True) if not a]
-        return best and both("a sum", best, every("beside", positive_semidefinite, rest))
-    return _scaled(x, positive, positive_definite)
+    return from_operands(positive_definite, x, "an eigenvalue may be 0")
+
+
+vars(FACTS).update(globals())

@@ -9,20 +9,18 @@ anything (`keeps_errors`), a node rewriter says `keeps=operands_kept`.
 
 from collections import Counter, deque
 from itertools import islice
-from types import SimpleNamespace
 
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.fact import because, every, fact, unknown
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.pattern import OpNode, Prop, holes, subpatterns
-from rewrite_engine.rules import facts_arrays, facts_numbers
 from rewrite_engine.rules.facts_arrays import length
+from rewrite_engine.rules.facts_numbers import FACTS
 
 __all__ = ["cannot_fail", "fits", "operands_kept"]
 
 SMALL = 50  # how many terms of what a rule makes are looked into
 MOST = 200  # how many terms are looked at to find whether one stays
-FACTS = SimpleNamespace(**vars(facts_numbers) | vars(facts_arrays))  # what ops may ask
 
 
 # --- facts --------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ what it says of NaN. About one term, a fact may ask only those that come before 
 `rules/facts.py`; how bounds go through an op stands beside the op (`Op.bounds`).
 """
 
-import sys
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -18,6 +18,9 @@ __all__ = [
     "bounded", "distinct", "finite", "increasing", "nonneg", "nonzero", "positive",
     "unique_indices", "whole",
 ]  # fmt: skip
+
+#: what ops may ask (`Op.implied`): all that is in the files of facts
+FACTS = SimpleNamespace()
 
 
 def kind_of(x):
@@ -36,11 +39,6 @@ def real_known(x):
     """The same, if it is real."""
     value = known(x)
     return None if value is None or value.dtype.kind == "c" else value
-
-
-def operands_of(x, *ops):
-    """The operands, if x is a result of one of these ops; else nothing."""
-    return x.owner.inputs if x.head in ops else ()
 
 
 def elements_of(x):
@@ -91,8 +89,8 @@ def from_operands(fact, x, otherwise):
     if (kind_of(x) != "f" and not anyway) or _may_wrap(x):
         return refused
     if callable(said):
-        return said(sys.modules[__name__], *inputs)
-    wanted = fact if said == fact.name else globals()[said]
+        return said(FACTS, *inputs)
+    wanted = fact if said == fact.name else getattr(FACTS, said)
     return every(f"{op} of", wanted, inputs[op.elements] if op.elements else inputs)
 
 
@@ -303,3 +301,6 @@ def is_sorted(value):
     if value.ndim != 1 or value.dtype.kind == "c":
         return False
     return bool((value[1:] >= value[:-1]).all() and (value == value).all())
+
+
+vars(FACTS).update(globals())

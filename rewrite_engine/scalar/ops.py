@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine.scalar import matrices
 from rewrite_engine.scalar.bounds import (
     difference,
     largest,
@@ -119,17 +120,19 @@ def _finite_modulus(f: Any, x: Any) -> Any:
 add = _op(
     "add", None, "add", lambda m, g, z, *xs: [g] * len(xs), **_ac(identity=0), **_moves,
     bounds=total, keeps="whole nonneg",
-    implied={"positive": _positive_sum, "nonzero": _nonzero_sum, "distinct": _shifted},
+    implied={
+        "positive": _positive_sum, "nonzero": _nonzero_sum, "distinct": _shifted,
+    } | matrices.OF_SUMS,
 )  # fmt: skip
 mul = _op(
     "mul", None, "multiply", _mul_grads, **_ac(identity=1, absorbing=0), bounds=product,
-    keeps="whole positive", implied={"nonneg": _squares},
+    keeps="whole positive", implied={"nonneg": _squares} | matrices.OF_PRODUCTS,
     aliases="multiply",
 )  # fmt: skip
 sub = _op(
     "sub", 2, "subtract", (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -g), **_moves,
-    bounds=difference, keeps="whole", implied={"distinct": _shifted},
-    aliases="subtract",
+    bounds=difference, keeps="whole", aliases="subtract",
+    implied={"distinct": _shifted, "diagonal": matrices.diagonal},
 )  # fmt: skip
 true_div = _op(
     "true_div",
@@ -154,7 +157,7 @@ mod = _op(
 )
 neg = _unary(
     "neg", "negative", lambda m, g, z, x: -g, **_moves, bounds=negative,
-    keeps="finite whole nonzero distinct",
+    keeps="finite whole nonzero distinct diagonal",
     aliases="negative",
 )  # fmt: skip
 abs = _unary(

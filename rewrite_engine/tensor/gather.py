@@ -188,7 +188,7 @@ class AdvancedIncSubtensor(BaseInc):
         index = self.index(inputs)
         try:
             if node.inputs[1].type.shape.count(1) != np.shape(y).count(1):
-                self.check_broadcast(node, y, out[index].shape)
+                self.check_part(node, y, out[index].shape)
             if self.set_instead_of_inc:
                 out[index] = y
             else:
@@ -199,15 +199,14 @@ class AdvancedIncSubtensor(BaseInc):
             self.fail(node, str(error), BroadcastError)
         output_storage[0][0] = out
 
-    def check_broadcast(self, node: Apply, y: Any, target: tuple[int, ...]) -> None:
-        """Only a dimension of `y` that is known to be 1 may be broadcast: its gradient is then
-        right. (How long the part is only its values tell.)
+    def check_part(self, node: Apply, y: Any, part: tuple[int, ...]) -> None:
+        """Lengths of `y` that the shape rule compares have to be those of the part. (Some of those
+        only its values tell.)
         """
-        static = node.inputs[1].type.shape
         shape = np.shape(y)
-        for want, got, known in zip(target[len(target) - len(shape) :], shape, static, strict=True):
-            if got != want and known != 1:
-                what = f"a value of shape {shape} does not fit a part of shape {target}"
+        for (_, axis), _ in self.shapes_of(node).equal:
+            if shape[axis] != part[axis - len(shape)]:
+                what = f"a value of shape {shape} does not fit a part of shape {part}"
                 self.fail(node, what, BroadcastError)
 
     def take(self, g: Any, indices: Sequence[Variable]) -> Any:

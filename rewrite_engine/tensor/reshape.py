@@ -57,7 +57,7 @@ class Reshape(Linear):
 
     def __init__(self, shape: Sequence[int | str]) -> None:
         self.shape = tuple(shape)
-        self.implied = {"distinct": "distinct", "fits": partial(_as_many, self.shape)}
+        self.implied = {"distinct": "distinct", "fits": partial(_fits, self.shape)}
         if self.shape.count(-1) > 1:
             raise ShapeError(located(f"Reshape: only one -1 is possible in {self.shape}"))
         if any(not isinstance(s, str) and s < -1 for s in self.shape):
@@ -67,17 +67,14 @@ class Reshape(Linear):
         """What is left over is a quotient of products; where it is a number, that."""
         type_, *dims = types
         check_dim_types(dims, self.shape.count("i"))
-        known = [s for s in self.shape if isinstance(s, int) and s >= 0]
-        holes = len(self.shape) - len(known)
-        have = math.prod([s for s in type_.shape if s is not None])
-        open_ = None in type_.shape and 0 not in type_.shape
-        want = math.prod(known)
-        if not _possible(have, open_, want, holes):
+        wanted = [None if n == "i" else n for n in self.shape]
+        if as_many(type_.shape, wanted) is False:
             what = f"a {type_} cannot take the shape {self.shape}: the numbers of elements differ"
             raise ShapeError(what)
+        (have, more), (want, others) = _factors(type_.shape), _factors(wanted)
         lengths = template_lengths(self.shape)
-        if holes == 1 and want and not open_:
-            lengths = [s if s in known else have // want for s in self.shape]
+        if others.total() == 1 and not more:
+            lengths = [have // want if n in (None, -1) else n for n in wanted]
         elif -1 in lengths:
             parts = [*[(0, i) for i in range(type_.ndim)], *[n for n in lengths if n != -1]]
             lengths[lengths.index(-1)] = Computed(partial(_quotient, type_.ndim), parts)
@@ -103,40 +100,40 @@ class Reshape(Linear):
         return f"Reshape{{{', '.join(map(str, self.shape))}}}"
 
 
-def _as_many(shape: Sequence[Any], f: Any, x: Any, *sizes: Any) -> Any:
+def _fits(shape: Sequence[Any], f: Any, x: Any, *sizes: Any) -> Any:
     """Evidence that there are as many elements, whatever the lengths are."""
-    given = iter(sizes)
-    wanted = [f.length_read(next(given)) if n == "i" else n for n in shape]
+    given = iter([None if isinstance(n, int) and n < 0 else n for n in map(f.length_read, sizes)])
     have = [f.length(x, i).value for i in range(x.type.ndim)]
-    if None in wanted:
-        return f.unknown("Reshape may raise an error: a length is not known", blame=x)
-    fixed = Counter([n for n in wanted if n not in (-1, 1)])
-    if -1 not in wanted:
-        known = all(isinstance(n, int) for n in (*wanted, *have))
-        same = fixed == Counter([n for n in have if n != 1])
-        good = same or (known and math.prod(wanted) == math.prod(have))
-    else:
-        numbers = all(isinstance(n, int) and n > 0 for n in fixed)
-        total = math.prod([n for n in have if isinstance(n, int)])
-        good = numbers and total % math.prod(fixed.elements()) == 0
-    if good:
+    if as_many(have, [next(given) if n == "i" else n for n in shape]):
         return f.because("there are as many elements")
     return f.unknown("Reshape may raise an error: the numbers of elements may differ", blame=x)
 
 
-def _possible(have: int, open_: bool, want: int, holes: int) -> bool:
-    """Whether the numbers of elements can agree.
+def as_many(have: Sequence[Any], want: Sequence[Any]) -> bool | None:
+    """Whether arrays of these shapes have as many elements; None if that is not known.
 
-    have: the product of what is known of the input, open_: whether there is more. want: the
-    product of what is known of the result, holes: how many of its lengths are not.
+    Lengths: integers; None, which may be any; and what equals another where the lengths do. A -1
+    in `want` is what is left over.
+
+    >>> as_many((2, "n", 3), ("n", 6)), as_many((None, 3), (2, 5)), as_many((4, "n"), (2, -1))
+    (True, False, True)
     """
-    if not open_ and not holes:
-        return have == want
-    if not open_:
-        return have % want == 0 if want else have == 0 and holes > 0
-    if not holes:
-        return want % have == 0 if have else want == 0
-    return True
+    (h, more), (w, others) = _factors(have), _factors(want)
+    if others.keys() == {-1} and h % w == 0:
+        return True
+    if not (more or others):
+        return h == w and (-1 not in want or None)  # of nothing, what is left over is not known
+    if more == others and None not in more:
+        return h == w or None
+    if more and others:
+        return None
+    return False if (h % w if others else w % h) else None
+
+
+def _factors(lengths: Sequence[Any]) -> tuple[int, Counter[Any]]:
+    """The product of the lengths that are known, and the others; there are none beside a 0."""
+    known = math.prod([n for n in lengths if isinstance(n, int) and n != -1])
+    return known, Counter([n for n in lengths if n == -1 or not isinstance(n, int)] * bool(known))
 
 
 def _quotient(split: int, *lengths: Any) -> Any:

@@ -28,7 +28,7 @@ from rewrite_engine.rules.facts import cannot_fail
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.logic import CHOICES
 from rewrite_engine.rules.pipeline import optimizer
-from rewrite_engine.tensor import Join, MakeVector, Shape_i
+from rewrite_engine.tensor import Join, MakeVector, Reshape, Shape_i
 from rewrite_engine.tensor.op import TensorOp, same_shape
 from tests.rules.instances import DATA, instances
 from tests.tensor.evaluate import evaluate
@@ -309,6 +309,13 @@ def test_an_op_says_when_it_does_not_fail_for_other_reasons() -> None:
         graph = FunctionGraph(None, [pt.exp(Narrow()(v))], copy_inputs=False)
         EquilibriumOptimizer(RuleSet([not_needed])).rewrite(graph)
         assert " ".join([str(node.op) for node in graph.toposort()]) == ops
+
+
+@pytest.mark.parametrize("length", [-1, -2])
+def test_a_length_that_is_negative_is_an_error(length: int) -> None:
+    """Where it is an input; in the template, -1 is what is left over."""
+    assert not cannot_fail(Reshape(("i",))(x, length))
+    assert cannot_fail(Reshape((-1,))(x))
 
 
 class Doubled(Op):

@@ -12,7 +12,7 @@ from rewrite_engine.errors import DTypeError, ShapeError
 from rewrite_engine.gradient import verify_grad
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.graph.node import Constant
-from rewrite_engine.tensor.reshape import Reshape
+from rewrite_engine.tensor.reshape import Reshape, as_many
 from rewrite_engine.tensor.type import TensorType
 
 
@@ -138,6 +138,23 @@ def test_product_of_constants_is_a_constant():
     x = TensorType("float64", (None, 3, 4))("x")
     assert not any(isinstance(v, Constant) for v in pt.flatten(x, 2).owner.inputs)
     assert pt.flatten(x, 2).type.shape == (None, 12)
+
+
+@pytest.mark.parametrize(
+    "have, want, answer",
+    [
+        ((2, 3), (3, 2), True), ((2, 3), (4, 2), False), ((), (1, 1), True), ((0, 3), (5, 0), True),
+        (("n", 6), (2, 3, "n"), True), (("n", 6), (5, "n"), None), (("n", "n"), ("n",), None),
+        (("n", None), ("n", None), None), (("n", None), ("m", 2), None), (("n", 0), (0, "m"), True),
+        ((None, 3), (6,), None), ((None, 3), (5,), False), ((None, 3), (0,), None),
+        ((6,), (None, 2), None), ((6,), (None, 4), False), ((0,), (None, 4), None),
+        ((6,), (-1, 2), True), ((6,), (-1, 4), False), (("n", 4), (2, -1), True),
+        (("n", 4), (3, -1), None), (("n", 4), ("n", -1), None), ((6,), (-1, None, 4), False),
+        ((0, 3), (0, -1), None), ((6,), (0, -1), False), (("n", 3), (0, -1), None),
+    ],
+)  # fmt: skip
+def test_shapes_with_as_many_elements(have, want, answer):
+    assert as_many(have, want) is answer
 
 
 def test_what_is_left_over_of_nothing_is_not_known():
