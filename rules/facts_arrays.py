@@ -219,4 +219,4 @@ def positive_definite(x):
     return from_operands(positive_definite, x, "an eigenvalue may be 0")
 
 
-vars(FACTS).update(globals())
+vars(FACTS).update(globals(), transposes=transposes)

@@ -141,7 +141,7 @@ def test_product_of_constants_is_a_constant():
 
 
 @pytest.mark.parametrize(
-    "have, want, answer",
+    ("have", "want", "answer"),
     [
         ((2, 3), (3, 2), True), ((2, 3), (4, 2), False), ((), (1, 1), True), ((0, 3), (5, 0), True),
         (("n", 6), (2, 3, "n"), True), (("n", 6), (5, "n"), None), (("n", "n"), ("n",), None),
