@@ -91,10 +91,6 @@ class DestroyHandler(Feature):
             check_places(node)
         self.refresh(fgraph)
 
-    def on_new_output(self, fgraph: FunctionGraph, var: Variable) -> None:
-        """Look again at who overwrites what an added output shows."""
-        self.exposed.append(var)
-
     def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         if node.op.destroy_map:
             check_places(node)
@@ -211,21 +207,15 @@ class DestroyHandler(Feature):
                 return why
         if seen.output is not None:
             return output_reason(fgraph, roots, seen.output)
-        j = self.read_twice(node, i, roots)
-        if j is not None:
-            return f"it reads the memory of input {i} through input {j} too"
-        edges = [(reader, node) for reader in seen.readers if reader is not node]
-        late = fgraph.order.conflict(edges)
-        if late is not None:
-            return late_reason(roots, late)
-        return None
-
-    def read_twice(self, node: Apply, i: int, roots: Roots) -> int | None:
-        """Another input than `i` through which a node reads the same memory, if there is one."""
         for j, v in enumerate(node.inputs):
             if j != i and any(root in roots for root in self.roots(v)):
-                return j
-        return None
+                return f"it reads the memory of input {i} through input {j} too"
+        edges = [(reader, node) for reader in seen.readers if reader is not node]
+        late = fgraph.order.conflict(edges)
+        if late is None:
+            return None
+        names = " or ".join(map(repr, roots))
+        return f"another reader of {names} has to run after it: {named(late)}"
 
     # --- bookkeeping -----------------------------------------------------------------------------
 
@@ -374,9 +364,3 @@ def output_reason(fgraph: FunctionGraph, roots: Roots, shown: Variable) -> str:
     if shown in roots:
         return f"{shown!r} is an output of the graph"
     return f"an output shows its memory: {shown!r}, output {fgraph.out_uses[shown][0]} of the graph"
-
-
-def late_reason(roots: Roots, late: Apply) -> str:
-    """Why a value is not overwritten that is read again."""
-    names = " or ".join(map(repr, roots))
-    return f"another reader of {names} has to run after it: {named(late)}"

@@ -359,7 +359,7 @@ class FunctionGraph(NodeStore):
         try:
             self.on_import, self.worklist, self.merging, self.guarding = [], None, False, False
             for node in toposort(self.outputs, self.clients):
-                self._enter(node, {}, GAP, None, None, node)
+                self._enter(node, {}, GAP, None, None)
             for i, v in enumerate(self.outputs):
                 self.out_uses.setdefault(self._root(v) if v.owner is None else v, []).append(i)
         finally:
@@ -389,7 +389,7 @@ class FunctionGraph(NodeStore):
         self.out_uses.setdefault(own, []).append(len(self.outputs))
         self.outputs.append(own)
         if self.guard is not None:
-            self.guard.on_new_output(self, own)
+            self.guard.exposed.append(own)
 
     # --- copying ---------------------------------------------------------------------------------
 

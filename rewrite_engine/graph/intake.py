@@ -33,7 +33,7 @@ def take_in(fgraph: FunctionGraph, outputs: Sequence[Variable], merging: bool) -
         return destroyers
     for node in nodes:
         fgraph.merging = merging and node not in apart
-        fgraph._enter(node, names, GAP, None, None, node)
+        fgraph._enter(node, names, GAP, None, None)
     return destroyers
 
 

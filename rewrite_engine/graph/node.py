@@ -342,15 +342,13 @@ class Apply(Tagged):
         """The user's (file, line) that built this node."""
         return origin_line(self.origin)
 
-    def clone(self, clone_inner_graph: bool = False) -> Apply:
+    def clone(self) -> Apply:
         """Return a node with the same op and inputs, and new outputs."""
         return self.clone_with_new_inputs(self.inputs, strict=True)
 
     __copy__ = clone
 
-    def clone_with_new_inputs(
-        self, inputs: Sequence[Variable], strict: bool = True, clone_inner_graph: bool = False
-    ) -> Apply:
+    def clone_with_new_inputs(self, inputs: Sequence[Variable], strict: bool = True) -> Apply:
         """Return a node like this one on other inputs.
 
         If the types of the inputs differ, the outputs are typed anew by `op.make_node`. strict:

@@ -52,12 +52,6 @@ class Order:
         self.level[node] = top + gap
         return top + gap
 
-    def place(self, node: Apply, level: int) -> None:
-        """Place a node that took another's place where that was: above the same inputs, below the
-        same clients.
-        """
-        self.level[node] = level
-
     def arranged(self) -> tuple[list[Apply], list[int]]:
         """All nodes by level, those that came first before others, and their levels."""
         nodes, levels = list(self.level), list(self.level.values())

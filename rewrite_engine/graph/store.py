@@ -107,7 +107,7 @@ class NodeStore:
                 for v in node.inputs if missing else ():
                     if v.owner is None:
                         self._root(v, True)
-                self._enter(node, names, 1, reason, origin, node)
+                self._enter(node, names, 1, reason, origin)
         except BaseException:
             self._drop_unused(nodes)
             raise
@@ -144,9 +144,8 @@ class NodeStore:
         gap: int,
         reason: Any,
         origin: Origin | None,
-        like: Apply,
     ) -> None:
-        """Let one node in, unless an equal one is there; `names` gets its outputs (by `like`'s)."""
+        """Let one node in, unless an equal one is there; `names` gets the graph's outputs."""
         clients, inputs = self.clients, node.inputs
         if names or not all(map(clients.__contains__, inputs)):
             own = [names.get(v, v) for v in inputs]
@@ -156,7 +155,7 @@ class NodeStore:
         if twin in self.dirty:
             twin = self._if_still(twin, inputs)
         if twin is not None and (self.guard is None or self.guard.may_merge(node, twin)):
-            self._stand_in(twin, like, names)
+            self._stand_in(twin, node, names)
             return
         node.inputs = inputs
         if not node.op.destroy_map:
@@ -166,8 +165,8 @@ class NodeStore:
         level = self.order.insert(node, gap)
         for v in inputs:
             clients[v][node] = None
-        for a, out in zip(like.outputs, node.outputs, strict=True):
-            clients[out], names[a] = {}, out
+        for out in node.outputs:
+            clients[out], names[out] = {}, out
         node.origin = node.origin if origin is None else origin
         if self.worklist is not None:
             self.worklist.entered(node, level)

@@ -191,7 +191,7 @@ class Dispatch:
         """{op or class: how deep at most rules look at it}."""
         found: dict[Any, int] = {}
         for rule in self.rules:
-            inside = rule.interior()
+            inside = rule.interior
             if rule.depth > self._blind + 1 and (not inside or rule.roots() is None):
                 self._blind = rule.depth - 1
             for op, depth in inside.items():

@@ -180,9 +180,8 @@ class Rule:
         """The numbers that `fits` tells from all others, as operands of the root."""
         return ()
 
-    def interior(self) -> dict[Any, int]:
-        """Ops looked at below the root, with the depth at which they are."""
-        return {}
+    #: ops looked at below the root, with the depth at which they are
+    interior: dict[Any, int] = {}
 
     @cached_property
     def apply(self) -> Function:
@@ -308,11 +307,8 @@ class DataRule(Rule):
     def numbers(self) -> Iterable[Any]:
         return numbers_among(self.left.args)
 
-    def interior(self) -> dict[Any, int]:
-        return self._interior
-
     @cached_property
-    def _interior(self) -> dict[Any, int]:
+    def interior(self) -> dict[Any, int]:  # type: ignore[override]
         return interior(self.left, self.roots(), self.nests)
 
     @cached_property
@@ -398,10 +394,11 @@ class RuleOfRules(Rule):
     def demands(self) -> dict[int, tuple[Any, ...]]:  # type: ignore[override]
         return self.leading[0].demands if len(self.leading) == 1 else {}
 
-    def interior(self) -> dict[Any, int]:
+    @property
+    def interior(self) -> dict[Any, int]:  # type: ignore[override]
         found: dict[Any, int] = {}
         for part in self.leading:
-            inside = part.interior()
+            inside = part.interior
             if not inside and part.depth > 1:
                 return {}  # it looks at anything
             for op, depth in inside.items():

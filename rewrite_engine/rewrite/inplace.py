@@ -87,7 +87,7 @@ class InplaceOptimizer(GraphRewriter):
                 new = build_node(chosen[node], fgraph.present_inputs(node), types, node.origin)
                 for old, out in zip(node.outputs, new.outputs, strict=True):
                     fgraph.replace(old, out, self.rule_name)
-                order.place(new, level)
+                order.level[new] = level  # above the same inputs, below the same clients
         finally:
             fgraph.worklist = None
             fgraph.flush()

@@ -139,20 +139,15 @@ def pieces(region: list[Apply], largest: int, shifted: bool) -> Iterator[list[Ap
     if len(region) <= largest:
         yield region
         return
-    order = _near_their_users(region)
-    start = -(largest // 2) if shifted else 0
-    for i in range(start, len(order), largest):
-        yield order[max(i, 0) : i + largest]
-
-
-def _near_their_users(region: list[Apply]) -> list[Apply]:
-    """The nodes, operands first, each as near as can be to where it is first used."""
     inside = set(region)
 
     def below(node: Apply) -> list[Apply]:
         return [v.owner for v in reversed(node.inputs) if v.owner in inside]
 
-    return list(postorder(reversed(region), below))
+    order = list(postorder(reversed(region), below))  # each near to where it is first used
+    start = -(largest // 2) if shifted else 0
+    for i in range(start, len(order), largest):
+        yield order[max(i, 0) : i + largest]
 
 
 def _join(region: dict[Apply, list[Apply]], a: Apply, b: Apply, limit: int | None = None) -> None:

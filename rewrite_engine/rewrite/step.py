@@ -127,13 +127,6 @@ def fire(fgraph: FunctionGraph, old: Variable, rule: Any, new: Variable) -> bool
     return fgraph.replace(old, new, rule) is not old
 
 
-def look_out(fgraph: FunctionGraph, terms: Iterable[Variable]) -> None:
-    """Raise `Unguarded`, before anything is put in or told, if new terms overwrite something."""
-    if fgraph.guard is None:
-        if any(node.op.destroy_map for node in toposort(terms, fgraph.clients)):
-            raise Unguarded
-
-
 def check_type(rule: Any, old: Variable, new: Variable) -> None:
     """Raise a `Refusal`, or the rule's error, if `new` cannot stand for `old`."""
     if not rule.accept(old, new):
@@ -166,7 +159,9 @@ def fire_all(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool
         if not isinstance(new, Variable):
             raise rule.error(PatternError, f"proposes {new!r} for {old!r}, which is not a variable")
         check_type(rule, old, new)
-    look_out(fgraph, [new for _, new in todo])
+    terms = [new for _, new in todo] if fgraph.guard is None else []
+    if any(node.op.destroy_map for node in toposort(terms, fgraph.clients)):
+        raise Unguarded  # before anything is put in or told
     return any([fire(fgraph, old, rule, new) for old, new in todo])
 
 

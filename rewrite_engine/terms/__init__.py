@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from rewrite_engine.lazy import lookup
 
 if TYPE_CHECKING:  # the same names as in `_HOMES`
-    from rewrite_engine.terms.convert import etuplize, etuplize_all, from_term, from_terms
+    from rewrite_engine.terms.convert import etuplize, etuplize_all, from_term
     from rewrite_engine.terms.expression import GraphTuple
     from rewrite_engine.terms.logic import LogicVariable, PatternTerm, Term, nth, pattern_classes
     from rewrite_engine.terms.print import etuple_text, term_text
@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # the same names as in `_HOMES`
         literal_matches,
         logic_variables,
         reify,
-        rename_apart,
         substitute,
         unify,
     )
@@ -32,15 +31,15 @@ _HOMES = {
     "GraphTuple": "expression",
     **dict.fromkeys(("LogicVariable", "PatternTerm", "Term", "nth", "pattern_classes"), "logic"),
     **dict.fromkeys(("etuple_text", "term_text"), "print"),
-    **dict.fromkeys(("etuplize", "etuplize_all", "from_term", "from_terms"), "convert"),
+    **dict.fromkeys(("etuplize", "etuplize_all", "from_term"), "convert"),
     **dict.fromkeys(("literal_matches", "logic_variables", "reify"), "unification"),
-    **dict.fromkeys(("rename_apart", "substitute", "unify"), "unification"),
+    **dict.fromkeys(("substitute", "unify"), "unification"),
 }
 
 __all__ = [
     "GraphTuple", "LogicVariable", "PatternTerm", "Term", "etuple_text", "etuplize", "etuplize_all",
-    "from_term", "from_terms", "literal_matches", "logic_variables", "nth", "pattern_classes",
-    "reify", "rename_apart", "substitute", "term_text", "unify",
+    "from_term", "literal_matches", "logic_variables", "nth", "pattern_classes",
+    "reify", "substitute", "term_text", "unify",
 ]  # fmt: skip
 
 __getattr__ = lookup(__name__, _HOMES, first="dispatch")

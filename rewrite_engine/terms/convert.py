@@ -59,9 +59,9 @@ def etuplize(
     return converter.root(x) if shallow or isinstance(x, Apply) else converter.term(x)
 
 
-def etuplize_all(variables: Iterable[Variable], ops: bool = False) -> list[Any]:
+def etuplize_all(variables: Iterable[Variable]) -> list[Any]:
     """Return the terms of the outputs of a graph; what they share is shared by the terms."""
-    converter = Converter(False, ops, None)
+    converter = Converter(False, False, None)
     return [converter.term(v) for v in variables]
 
 
@@ -226,11 +226,6 @@ def from_term(term: Any) -> Any:
     for t in postorder([term], below):
         values[id(t)] = _evaluate(t, values) if t._evaled_obj is null else t._evaled_obj
     return values[id(term)]
-
-
-def from_terms(terms: Iterable[Any]) -> list[Any]:
-    """`from_term` of each."""
-    return [from_term(term) for term in terms]
 
 
 def _evaluate(term: Any, values: dict[int, Any]) -> Any:

@@ -82,11 +82,10 @@ class GraphTuple(ExpressionTuple):  # type: ignore[misc]
             return False
         return _equal(self, other)
 
-    def __str__(self) -> str:
-        return etuple_text(self)
-
     def __repr__(self) -> str:
         return etuple_text(self)
+
+    __str__ = __repr__
 
 
 def make(items: tuple[Any, ...], evaled: Any = null) -> GraphTuple:

@@ -161,12 +161,6 @@ class LogicVariable(Term):
         self.token = (name, id(self))  # by which `unification` tells variables apart
         self.name, self.type, self.sort, self.default, self.rest = name, type, sort, default, rest
 
-    def fresh(self) -> LogicVariable:
-        """Another variable like this one."""
-        return type(self)(
-            self.name, self.type, sort=self.sort, default=self.default, rest=self.rest
-        )
-
     def __eq__(self, other: object) -> bool:
         return self is other
 
@@ -174,9 +168,6 @@ class LogicVariable(Term):
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self,)) if self.rest else super().__iter__()
-
-    def __str__(self) -> str:
-        return self.name
 
     def __repr__(self) -> str:
         return self.name
@@ -244,9 +235,6 @@ class PatternTerm(Term):
 
     def __hash__(self) -> int:
         return hash(self.etuple)
-
-    def __str__(self) -> str:
-        return term_text(self)
 
     def __repr__(self) -> str:
         return term_text(self)

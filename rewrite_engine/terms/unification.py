@@ -237,14 +237,6 @@ def built(term: Any) -> Variable | None:
     return term if isinstance(term, Variable) else None
 
 
-def rename_apart(*terms: Any) -> tuple[Any, ...]:
-    """Return the terms with each logic variable replaced by a fresh one (the same in all of
-    them)."""
-    found = [v for t in terms for v in logic_variables(t) if isinstance(v, LogicVariable)]
-    names = {v: v.fresh() for v in found}
-    return tuple([substitute(t, names) for t in terms])
-
-
 def _circular(s: Mapping[Any, Any]) -> bool:
     """Whether a logic variable of a substitution is bound to a term that contains it."""
     try:
@@ -341,6 +333,6 @@ def _atomic(x: Any) -> bool:
 
 
 __all__ = [
-    "Reifier", "is_free", "literal_matches", "logic_variables", "reify", "rename_apart", "solve",
-    "substitute", "unify", "walk",
+    "Reifier", "is_free", "literal_matches", "logic_variables", "reify", "solve", "substitute",
+    "unify", "walk",
 ]  # fmt: skip

@@ -224,6 +224,6 @@ def test_arranged_by_level_and_then_as_they_came(levels: list[int]) -> None:
     order = Order(lambda node: ())
     nodes = [sin(num()).owner for _ in levels]
     for node, level in zip(nodes, levels, strict=True):
-        order.place(node, level)
+        order.level[node] = level
     places = sorted(range(len(levels)), key=lambda i: (levels[i], i))
     assert order.arranged() == ([nodes[i] for i in places], [levels[i] for i in places])

@@ -242,7 +242,7 @@ def test_what_a_rule_knows_of_itself() -> None:
     assert repr(made) == "test_lower/made: a - log(sin(b)) -> b"
     assert made.place.startswith("test_lower.py:")
     assert made.depth == 2
-    assert made.interior() == {log: 1, sin: 2}
+    assert made.interior == {log: 1, sin: 2}
     assert made.roots() == [sub]
     assert {"p", "t", "refines", "made", "test_lower", "test_lower/made"} == made.names
     assert made.variable is not None

@@ -20,7 +20,6 @@ from rewrite_engine.terms import (
     etuplize,
     etuplize_all,
     from_term,
-    from_terms,
     nth,
 )
 from tests.toy import DivMod, Num, Scale, View, add, const, divmod_, exp, log, mul, neg, num, sin
@@ -131,7 +130,7 @@ def test_outputs_of_one_node_share_the_term_of_the_node() -> None:
     assert tq == e(nth, 0, e(DivMod(), x, y))
     assert tq[2] is tr[2]
     assert (tq.evaled_obj, tr.evaled_obj) == (q, r)
-    again_q, again_r = from_terms([rebuilt(add_pair(tq, tr))])[0].owner.inputs
+    again_q, again_r = from_term(rebuilt(add_pair(tq, tr))).owner.inputs
     assert again_q.owner is again_r.owner
     assert (again_q.index, again_r.index) == (0, 1)
 

@@ -19,7 +19,6 @@ from rewrite_engine.terms import (
     nth,
     pattern_classes,
     reify,
-    rename_apart,
     substitute,
     unify,
 )
@@ -169,19 +168,6 @@ def test_variables_in_a_term_from_left_to_right() -> None:
     assert logic_variables(e(e(Scale, z), x)) == [z, x]
     assert logic_variables((1, [x], slice(y, None))) == [x, y]
     assert logic_variables(log(num("x"))) == []
-
-
-def test_rename_apart() -> None:
-    x = LogicVariable("x", num, sort="Float", default=1, rest=True)
-    left, right = log(exp(x)), x
-    new_left, new_right = rename_apart(left, right)
-    assert repr(new_left) == repr(left)
-    assert new_left != left
-    assert logic_variables(new_left) == [new_right]
-    assert (new_right.type, new_right.sort, new_right.default, new_right.rest) == (
-        num, "Float", 1, True,
-    )  # fmt: skip
-    assert type(rename_apart(Logic("y") + 1)[0]) is Pattern
 
 
 def test_substitute_keeps_patterns_and_what_does_not_change() -> None:

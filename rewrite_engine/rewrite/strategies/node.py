@@ -248,8 +248,8 @@ class Seq(Strategy):
     def depth(self) -> int:  # type: ignore[override]
         return sum(p.depth + 1 for p in self.parts) - 1
 
-    def interior(self) -> dict[Any, int]:
-        return {}  # a part may look at what another one lets through from below
+    #: (a part may look at what another one lets through from below)
+    interior: dict[Any, int] = {}
 
     def steps(self, fgraph: Graph, node: Apply) -> Steps | None:
         done: Steps = []
