@@ -80,6 +80,10 @@ class CycleError(InconsistencyError, ValueError):
     """A replacement would make a variable depend on itself."""
 
 
+class NestingError(RewriteEngineError, RecursionError):
+    """Graphs inside ops are nested deeper than Python's calls may be."""
+
+
 # --- gradients ------------------------------------------------------------------------------------
 
 

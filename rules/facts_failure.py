@@ -11,9 +11,11 @@ from collections import Counter, deque
 from itertools import islice
 
 from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.match.fact import because, every, fact, unknown
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.pattern import OpNode, Prop, holes, subpatterns
+from rewrite_engine.rewrite.step import is_used
 from rewrite_engine.rules.facts_arrays import length
 from rewrite_engine.rules.facts_numbers import FACTS
 
@@ -141,6 +143,20 @@ def operands_kept(fgraph, node, new):
 def operand_errors_kept(fgraph, node, new):
     """Whether errors of operands are still raised where new terms take the place of a node."""
     return _all_kept(fgraph, node, node.inputs, *new)
+
+
+def call_errors_kept(fgraph, node, new):
+    """For an op that gives way to its graph: whether the errors of outputs, and of operands, that
+    nobody needs are still raised.
+    """
+    op, numbers = node.op, range(len(node.outputs))
+    used = [j for j in numbers if fgraph is None or is_used(fgraph, node.outputs[j])]
+    if len(op.needed_outputs(used)) > len(used):
+        return unknown("an output that nobody needs may raise an error", blame=node.outputs[0])
+    needed = {*graph_inputs([op.inner_outputs[j] for j in used])}
+    kept = {x for x, v in zip(node.inputs, op.inner_inputs, strict=True) if v in needed}
+    stay = (errors_stay(fgraph, node, x, kept) for x in node.inputs if x not in kept)
+    return next((answer for answer in stay if not answer), True)
 
 
 def lengths_kept(fgraph, node, new):

@@ -1,12 +1,13 @@
 """Ops that hold a graph (`OpFromGraph`)."""
 
 from rewrite_engine.graph.inner import HasInnerGraph, inlined
+from rewrite_engine.rules.facts_failure import call_errors_kept
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.shape import length
 from rewrite_engine.tensor import alloc, second
 
 
-@node_rewriter([HasInnerGraph], phase="inner", claim=exact)
+@node_rewriter([HasInnerGraph], phase="inner", claim=exact, keeps=call_errors_kept)
 def inline(fgraph, node):
     """The graph of an op that is to be inlined takes its place. Not data: what it makes is written
     in the op.
@@ -20,7 +21,7 @@ def inline(fgraph, node):
     if not node.op.inline:
         return None
     found = inlined(node)
-    return found[0] if len(found) == 1 else found
+    return found[0] if len(found) == 1 else tuple(found)
 
 
 @node_rewriter([second], phase="canonicalize", claim=exact)

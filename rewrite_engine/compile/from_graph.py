@@ -128,16 +128,13 @@ class OpFromGraph(ShapesOfGraph, Op):
         return body
 
     def narrowed(self, used: Sequence[int]) -> tuple[Any, Sequence[int], Sequence[int]]:
-        """The op of these outputs, if the others cannot fail in other ways. Itself, where what was
-        given for derivatives counts on all.
+        """The op of these outputs, and of those that are needed for their errors. Itself, where
+        what was given for derivatives counts on all.
         """
-        every = range(len(self.inner_outputs))
-        whole = self, range(len(self.inner_inputs)), every
+        whole = self, range(len(self.inner_inputs)), range(len(self.inner_outputs))
         if callable(self.connections) or self.lop_overrides or self.rop_overrides:
             return whole
-        rest = [j for j in every if j not in used]
-        if rest and not self.fails_with(used, rest):
-            used = every
+        used = self.needed_outputs(used)
         op, kept = self.part(used)
         return whole if op is self else (op, kept, used)
 
@@ -155,20 +152,6 @@ class OpFromGraph(ShapesOfGraph, Op):
             rows = tuple([tuple([rows[i][j] for j in used]) for i in kept])
         changed = {"nout": len(used), "shared_inputs": shared, "connections": rows}
         return self.holding([ins[i] for i in kept], outs, **changed), kept
-
-    def fails_with(self, used: Sequence[int], rest: Sequence[int]) -> bool:
-        """Whether the rest of the outputs fails only where those that are used do."""
-        groups = []
-        for some in (used, rest):
-            op, kept = self.part(some)
-            found = op.equal_lengths(None)
-            if found is None and some is rest:
-                return False
-            groups.append([
-                {(kept[m[0]], m[1]) if isinstance(m, tuple) else m for m in group}
-                for group in found or ()
-            ])  # fmt: skip
-        return all([any([group <= other for other in groups[0]]) for group in groups[1]])
 
     def op_of(self, inputs: Sequence[Variable], outputs: Sequence[Variable], name: str) -> Any:
         return OpFromGraph(inputs, outputs, inline=self.inline, name=name)

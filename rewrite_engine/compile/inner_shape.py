@@ -26,12 +26,22 @@ Place = tuple[int, int]  # an input, and one of its dimensions
 
 class InferredShapes(NamedTuple):
     """How the lengths of outputs are got: from values of inputs, and some of their lengths (takes).
-    groups: what `Op.equal_lengths` says.
+    fails: of each node that may fail, the lengths that have to be equal; None: in other ways.
     """
 
     takes: list[Place]
     lengths: Derivative
-    groups: list[Lengths] | None
+    fails: dict[Apply, list[Lengths] | None]
+
+    @property
+    def groups(self) -> list[Lengths] | None:
+        """What `Op.equal_lengths` says."""
+        found: dict[tuple[Any, ...], Lengths] = {}
+        for groups in self.fails.values():
+            if groups is None:
+                return None
+            found.update((tuple(group), group) for group in groups)
+        return list(found.values())
 
 
 class ShapesOfGraph(Differentiable):
@@ -69,21 +79,41 @@ class ShapesOfGraph(Differentiable):
         unknown = rules.unknown
         known = [None if unknown and unknown & {*ancestors([n])} else n for n in wanted]
         lengths = self._as_op("shape", [*self.inner_inputs, *rules.takes], known)
-        return InferredShapes(list(rules.takes.values()), lengths, rules.groups)
+        return InferredShapes(list(rules.takes.values()), lengths, rules.fails)
+
+    def needed_outputs(self, used: Sequence[int]) -> Sequence[int]:
+        """Errors are raised by the nodes of the outputs that are used, or by all that need another
+        node that may fail, and not only where these do.
+        """
+        outs = self.inner_outputs
+        known: Any = derivative(self, KEY) if len(used) < len(outs) else None
+        if known is None or not known.fails:
+            return used
+        kept = {v.owner for v in ancestors([outs[j] for j in used])}
+        checked = {frozenset(g) for node in kept for g in known.fails.get(node) or ()}
+        more: set[Any] = set()
+        for node in toposort(outs):
+            if node in kept:
+                continue
+            groups = known.fails.get(node, ())
+            fails = groups is None or any([not _covered(group, checked) for group in groups])
+            if fails or any([v.owner in more for v in node.inputs]):
+                more.add(node)
+        return [j for j, v in enumerate(outs) if j in used or v.owner in more]
 
 
 class ShapeInference:
     """Goes through a graph: `lengths` of all variables, in those of the inputs.
 
     takes: what stands for the lengths of inputs that are not known; unknown: for those that an op
-    does not tell.
+    does not tell. fails: see `InferredShapes`.
     """
 
     def __init__(self, op: Any) -> None:
         self.lengths: dict[Variable, tuple[Any, ...]] = {}
         self.takes: dict[Variable, Place] = {}
         self.unknown: set[Variable] = set()
-        self.groups: list[Lengths] | None = []
+        self.fails: dict[Apply, list[Lengths] | None] = {}
         for i, v in enumerate(op.inner_inputs):
             self.lengths[v] = lengths_of(v)
             for k, n in enumerate(self.lengths[v]):
@@ -112,17 +142,11 @@ class ShapeInference:
     def compare(self, node: Apply) -> None:
         """Note what has to be equal for one node."""
         own = node.op.equal_lengths(node)
-        if own is None or self.groups is None:
-            self.groups = None
-            return
-        for group in own:
-            members: Any = [self.member(node, m) for m in group]
-            if None in members:
-                self.groups = None
-                return
-            members = list(dict.fromkeys(members))
-            if len(members) > 1 and members not in self.groups[-9:]:
-                self.groups.append(members)
+        groups: Any = [list(dict.fromkeys([self.member(node, m) for m in g])) for g in own or ()]
+        if own is None or any([None in group for group in groups]):
+            self.fails[node] = None
+        elif several := [group for group in groups if len(group) > 1]:
+            self.fails[node] = several
 
     def member(self, node: Apply, member: Place | int) -> Place | int | None:
         """A length as the outer node knows it; None where it does not."""
@@ -130,6 +154,12 @@ class ShapeInference:
             return member
         n = self.lengths[node.inputs[member[0]]][member[1]]
         return int(n.data) if isinstance(n, Constant) else self.takes.get(n)
+
+
+def _covered(group: Lengths, checked: set[Any]) -> bool:
+    """Whether lengths are compared anyway, alone or with more."""
+    own = frozenset(group)
+    return own in checked or any([own < other for other in checked])
 
 
 def rank(v: Variable) -> int:

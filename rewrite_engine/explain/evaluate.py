@@ -30,12 +30,14 @@ LENGTH = 4  # of a dimension of which nothing is known
 
 class Watching(PyLinker):
     """Runs a graph op by op, and looks at all values. shapes: of the arrays. strange: what is not
-    finite first: inputs and constants, else a result.
+    finite first: inputs and constants, else a result; inside: of an op that runs its graph on them,
+    that and the values.
     """
 
     def __init__(self) -> None:
         self.shapes: Shapes = {}
         self.strange: list[str] = []
+        self.inside: tuple[FunctionGraph, Sequence[Any]] | None = None
 
     def runner(self, node: Apply) -> Callable[..., Any]:
         debug = node.op.debug_perform  # (what is declared of values is checked: `assume`)
@@ -43,8 +45,11 @@ class Watching(PyLinker):
 
         def watched(*values: Any) -> Any:
             found = run(*values)
+            fine = not self.strange
             for v, value in zip(node.outputs, (found,) if len(node.outputs) == 1 else found):
                 self.look(v, value)
+            if fine and self.strange and getattr(node.op, "runs_once", False):
+                self.inside = node.op.fgraph, values
             return found
 
         return watched
@@ -73,7 +78,19 @@ def walk(fgraph: FunctionGraph, values: Sequence[Any]) -> tuple[list[Any], Shape
         linker.look(v, value, f"the input {v} has")
     with np.errstate(all="ignore"):
         outputs = linker.compile(fgraph)(*given)
-    return list(outputs), linker.shapes, linker.strange
+    return list(outputs), linker.shapes, [*linker.strange, *_strange_inside(linker)]
+
+
+def _strange_inside(linker: Watching) -> list[str]:
+    """Where an op that holds a graph gives what is not finite first: the innermost node."""
+    found: list[str] = []
+    with np.errstate(all="ignore"):
+        while linker.inside is not None:
+            graph, values = linker.inside
+            linker = Watching()
+            linker.compile(graph)(*values)
+            found = [f"inside of it {text}" for text in linker.strange] or found
+    return found
 
 
 def not_finite(value: Any) -> str:

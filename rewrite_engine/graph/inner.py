@@ -89,6 +89,12 @@ class HasInnerGraph:
     others do not need; and the numbers of the inputs and outputs that it has.
     """
 
+    def needed_outputs(self, used: Sequence[int]) -> Sequence[int]:
+        """The numbers of the outputs without which an error would be lost, where some are used. The
+        default: all.
+        """
+        return range(len(self.inner_outputs))
+
     @property
     def passed(self) -> Sequence[int | None]:
         """For each input of the graph, the number of the op's input whose value it has in every

@@ -15,10 +15,13 @@ from typing import Any
 from rewrite_engine.errors import (
     AxisError,
     BroadcastError,
+    NestingError,
     RewriteEngineError,
     ShapeError,
+    message,
     source_line,
 )
+from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.tensor.creation import Alloc, AllocEmpty
 from rewrite_engine.tensor.dot import Dot
@@ -30,6 +33,10 @@ from rewrite_engine.tensor.reshape import Reshape
 _HINT = (
     "Dimensions of unequal length: one of length 1 is stretched only if it is known to be 1 when "
     "the graph is built (give it a static shape, or use `specify_shape`)."
+)
+_DEEP = (
+    "graphs inside ops are nested here deeper than Python's limit of calls: let some of the ops "
+    "have inline=True, or raise the limit (sys.setrecursionlimit)"
 )
 
 
@@ -72,12 +79,15 @@ class ErrorReporter:
 
     def __call__(self, error: BaseException) -> None:
         """Add to an error what is known of its node; may raise a better one in its place."""
-        if not isinstance(error, Exception):
+        if not isinstance(error, Exception) or isinstance(error, NestingError):
             return
         found = error.__dict__.pop("failed_at", None) or self._by_line(error)
         if found is None:
             return
         node, values = found
+        deep = isinstance(error, RecursionError) and not hasattr(error, "__notes__")
+        if deep and isinstance(node.op, HasInnerGraph):
+            raise NestingError(message(_DEEP, op=node.op, where=node.where())) from None
         text = self._describe(node, values)
         if isinstance(error, Mismatch):
             raise BroadcastError(f"{node.op}: the shapes do not fit\n{text}\n    {_HINT}") from None

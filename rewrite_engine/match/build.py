@@ -226,7 +226,7 @@ def careful(apply: Function, keeps: Keeps | None) -> Function:
 
     def checked(fgraph: Graph, node: Apply) -> Any:
         new = apply(fgraph, node)
-        if new.__class__ is tuple:  # of a data rule: for each output
+        if new.__class__ is tuple:  # for each output
             return keeps(fgraph, node, new) and new
         if not isinstance(new, Variable):
             return new

@@ -163,6 +163,19 @@ def test_the_summary_says_that_results_are_nan_and_why() -> None:
     assert "the input x has nan and inf" in text
 
 
+def test_what_is_nan_inside_of_an_op_is_told_by_its_node() -> None:
+    x, y = pt.dvectors("x", "y")
+    log = rw.OpFromGraph([y], [pt.log(y) * 2], name="twice_log")
+    outer = rw.OpFromGraph([y], [pt.exp(log(y - 1.0))], name="outer")
+    with recording() as recorder:
+        rw.function([x], outer(x) + 1)(np.array([-1.0, 2.0]))
+    text = " ".join(str(Report(recorder.records)).split()).split("nan or inf: ")[1]
+    first, inside = text.split("; ")[:2]
+    assert first.startswith("outer(x)")
+    assert inside.startswith("inside of it log(")
+    assert "is the first to give nan" in inside
+
+
 def test_a_wide_reference_of_narrow_graphs() -> None:
     x = pt.fvector("x")
     y = pt.cast(pt.exp(x), "float32").sum() * np.float32(2) + pt.softmax(x)[0]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
+import sys
 from collections import Counter
 from time import perf_counter
 from typing import Any
@@ -13,7 +15,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine import OpFromGraph
-from rewrite_engine.errors import RuleRaisedError
+from rewrite_engine.errors import NestingError, RuleRaisedError
 from rewrite_engine.gradient import Rop
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import HasInnerGraph, held, inner_ops
@@ -404,3 +406,20 @@ def test_a_repetition_has_one_budget_for_all_graphs() -> None:
     result = Fixpoint(part, RunBudget(firings=7, on_budget="stop")).rewrite(graph)
     assert result.stopped is StopReason.BUDGET
     assert result.fired == {longer.name: 7, "inner/rewritten": 1}
+
+
+@pytest.mark.parametrize("linker", ["vm", "py"])
+def test_nests_deeper_than_calls_may_be_say_so(linker: str) -> None:
+    op = OpFromGraph([X], [pt.exp(X)])
+    for i in range(120):
+        op = OpFromGraph([X], [op(X) + i], name=f"level{i}")
+    f = rw.function([A], op(A), mode=rw.Mode(linker=linker))
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 100)
+    try:
+        with pytest.raises(NestingError, match=r"inline=True[\s\S]*test_inner") as caught:
+            f([0.0])
+    finally:
+        sys.setrecursionlimit(limit)
+    assert isinstance(caught.value, RecursionError)
+    assert f([0.0]).tolist() == [1.0 + sum(range(120))]

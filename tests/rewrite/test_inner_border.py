@@ -168,6 +168,30 @@ def test_errors_of_what_is_left_out_are_kept() -> None:
         argument([1.0], 3)
 
 
+def test_each_output_without_an_error_of_its_own_is_left_out() -> None:
+    n = pt.lscalar("n")
+    outputs = [X * 2.0, X[n], pt.sin(X), pt.exp(X[n]), X + Y, pt.cos(X + Y) * X]
+    f = OpFromGraph([X, Y, n], outputs, name="f")
+    for used, left in ((0, [0, 1, 3, 4, 5]), (1, [1, 4, 5]), (4, [1, 3, 4]), (5, [1, 3, 5])):
+        (call,) = rw.function([A, B, n], f(A, B, n)[used], mode=PLAIN).nodes
+        assert len(call.outputs) == len(left), used
+
+
+def test_errors_of_what_is_inlined_are_kept() -> None:
+    n = pt.lscalar("n")
+    double = OpFromGraph([X, n], [X * 2.0, X[n]], inline=True)
+    tanh = OpFromGraph([X, Y], [pt.tanh(X)], inline=True)
+    for out in double(A, n)[0], tanh(A, A[n:][n] * A):
+        f = rw.function([A, n], out)
+        assert len(held(f.fgraph)) == 1
+        with pytest.raises(IndexError):
+            f([1.0], 3)
+    free = rw.function([A, n], double(A, n)[0], mode=rw.Mode().including("shape_unsafe"))
+    assert held(free.fgraph) == []
+    for out in double(A, n)[0] + double(A, n)[1], tanh(A, pt.exp(A)), tanh(A, A[n] * A) * A[n]:
+        assert held(rw.function([A, n], out, on_unused_input="ignore").fgraph) == []
+
+
 def test_what_was_given_for_derivatives_keeps_its_inputs_and_outputs() -> None:
     def pull(inputs: Any, outputs: Any, gradients: Any) -> Any:
         return [gradients[0] * 2.0, gradients[1]]
