@@ -62,19 +62,19 @@ class DestroyHandler(Feature):
     # --- callbacks -------------------------------------------------------------------------------
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
-        before = fgraph.guard
+        before = fgraph.destroy_handler
         if before is not None:
             if not before.is_own() or self.is_own():
                 raise AlreadyThere
             fgraph.remove_feature(before)
         self.mutable = {fgraph.memo.get(v, v) for v in self.mutable}
         self.take_stock(fgraph)
-        fgraph.guard = self
+        fgraph.destroy_handler = self
 
     def on_detach(self, fgraph: FunctionGraph) -> None:
         for node, readers in self.readers.items():
             fgraph.order.remove_edges([(reader, node) for reader in readers])
-        fgraph.guard = None
+        fgraph.destroy_handler = None
 
     def on_restore(self, fgraph: FunctionGraph, before: Any, after: Any) -> None:
         self.take_stock(fgraph)

@@ -20,7 +20,7 @@ from rewrite_engine.graph.feature import CALLBACKS, AlreadyThere, Feature, overr
 from rewrite_engine.graph.history import State, replace_validate
 from rewrite_engine.graph.intake import check_io, take_in
 from rewrite_engine.graph.intern import key_in_any_order, key_of
-from rewrite_engine.graph.memory import Unguarded
+from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.order import GAP
@@ -64,14 +64,14 @@ class FunctionGraph(NodeStore):
         self.memo: dict[Variable, Variable] = {} if memo is None else memo
         for v in inputs:
             self.add_input(self.memo.setdefault(v, v.clone() if clone and copy_inputs else v))
-        self.guarding = False
+        self.wants_handler = False
         destroyers = take_in(self, outputs, merging)
         for v in outputs:
             self.add_output(v)
         self.merging = True
         for feature in features:
             self.attach_feature(feature)
-        self.guarding = True
+        self.wants_handler = True
         if destroyers:
             self.watch()
 
@@ -212,7 +212,7 @@ class FunctionGraph(NodeStore):
         if maker is None:
             try:
                 own = self._import(new, reason, origin, import_missing)
-            except Unguarded:
+            except NoDestroyHandler:
                 if self.worklist is not None:  # the run of rules takes care
                     raise
                 self.watch()
@@ -234,11 +234,12 @@ class FunctionGraph(NodeStore):
         """Give nodes other ops, which compute the same into the same types and overwrite an input.
 
         A tenth of the time that other nodes in their places would take. Features hear of it as of
-        nodes that leave and come in again. What is overwritten, the graph's `guard` has to be told.
+        nodes that leave and come in again. What is overwritten, the `destroy_handler` has to be
+        told.
         """
         for key in [key for key, node in self.table.items() if node in nodes]:
             del self.table[key]
-        leave, enter = self._unguarded(self.on_prune), self._unguarded(self.on_import)
+        leave, enter = self._without_handler(self.on_prune), self._without_handler(self.on_import)
         watched = bool(self.on_exchange or leave or enter)
         pairs: Iterable[tuple[Apply, Op]] = zip(nodes, ops, strict=True)
         if watched:  # in the order in which they run
@@ -254,9 +255,10 @@ class FunctionGraph(NodeStore):
             for tell in enter if watched else ():
                 tell(self, node, reason)
 
-    def _unguarded(self, calls: Iterable[Any]) -> list[Any]:
+    def _without_handler(self, calls: Iterable[Any]) -> list[Any]:
         """Those of the features but for the `DestroyHandler`."""
-        return [call for call in calls if getattr(call, "__self__", call) is not self.guard]
+        own = self.destroy_handler
+        return [call for call in calls if getattr(call, "__self__", call) is not own]
 
     def replace_all(
         self,
@@ -355,15 +357,15 @@ class FunctionGraph(NodeStore):
 
     def _enter_all(self) -> None:
         """Take in everything below the outputs as it is, without telling anybody."""
-        kept = self.on_import, self.worklist, self.merging, self.guarding
+        kept = self.on_import, self.worklist, self.merging, self.wants_handler
         try:
-            self.on_import, self.worklist, self.merging, self.guarding = [], None, False, False
+            self.on_import, self.worklist, self.merging, self.wants_handler = [], None, False, False
             for node in toposort(self.outputs, self.clients):
                 self._enter(node, {}, GAP, None, None)
             for i, v in enumerate(self.outputs):
                 self.out_uses.setdefault(self._root(v) if v.owner is None else v, []).append(i)
         finally:
-            self.on_import, self.worklist, self.merging, self.guarding = kept
+            self.on_import, self.worklist, self.merging, self.wants_handler = kept
 
     def add_input(self, var: Variable) -> None:
         """Make a root variable an input."""
@@ -383,13 +385,13 @@ class FunctionGraph(NodeStore):
         var = self.memo.get(var, var)
         try:
             own = self._import(var, reason, None, False)
-        except Unguarded:
+        except NoDestroyHandler:
             self.watch()
             own = self._import(var, reason, None, False)
         self.out_uses.setdefault(own, []).append(len(self.outputs))
         self.outputs.append(own)
-        if self.guard is not None:
-            self.guard.exposed.append(own)
+        if self.destroy_handler is not None:
+            self.destroy_handler.exposed.append(own)
 
     # --- copying ---------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ def check(fgraph: FunctionGraph) -> None:
     live = toposort(fgraph.outputs)
     _same("nodes", set(live), set(fgraph.apply_nodes))
     indexed = {n for n in live if not n.op.destroy_map}
-    if fgraph.guard is None and fgraph.merging:
+    if fgraph.destroy_handler is None and fgraph.merging:
         _same("table", indexed, set(fgraph.table.values()))
     elif not indexed.issuperset(fgraph.table.values()):
         raise InconsistencyError("a node that has left the graph is in the table")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rewrite_engine.graph.op import Op
 
 
-class Unguarded(Exception):
+class NoDestroyHandler(Exception):
     """The first node that overwrites something is about to enter a graph: a `DestroyHandler` has to
     watch it first.
     """

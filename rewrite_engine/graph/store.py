@@ -14,7 +14,7 @@ from typing import Any
 
 from rewrite_engine.errors import CycleError, MissingInputError, message
 from rewrite_engine.graph.intern import key_of
-from rewrite_engine.graph.memory import Unguarded
+from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.order import Order
 from rewrite_engine.graph.origin import Origin
@@ -36,8 +36,8 @@ class NodeStore:
         self.merged = 0
         self.merging = True
         self.key_of = key_of  # when nodes are equal (see `FunctionGraph.reorders`)
-        self.guard: Any = None  # the DestroyHandler: there is one where something is overwritten
-        self.guarding = True  # whether it must be there before a node that overwrites comes in
+        self.destroy_handler: Any = None  # there is one where something is overwritten
+        self.wants_handler = True  # whether it must be there before a node that overwrites comes in
         self.facts: Any = None  # what facts said (graph/knowledge.py), once one was asked
         self.on_import, self.on_prune, self.on_redirect = list[Any](), list[Any](), list[Any]()
         self.on_change_input, self.on_change_type = list[Any](), list[Any]()
@@ -79,8 +79,8 @@ class NodeStore:
             waiting.discard(node)
             if self.settle(node):
                 settled.append(node)
-        if self.guard is not None:
-            self.guard.refresh(self)
+        if self.destroy_handler is not None:
+            self.destroy_handler.refresh(self)
         return settled
 
     def present_inputs(self, node: Apply) -> tuple[Variable, ...]:
@@ -154,14 +154,14 @@ class NodeStore:
         twin = self.table.get(key) if self.merging else None
         if twin in self.dirty:
             twin = self._if_still(twin, inputs)
-        if twin is not None and (self.guard is None or self.guard.may_merge(node, twin)):
+        if twin is not None and ((h := self.destroy_handler) is None or h.may_merge(node, twin)):
             self._stand_in(twin, node, names)
             return
         node.inputs = inputs
         if not node.op.destroy_map:
             self.table.setdefault(key, node)
-        elif self.guard is None and self.guarding:
-            raise Unguarded
+        elif self.destroy_handler is None and self.wants_handler:
+            raise NoDestroyHandler
         level = self.order.insert(node, gap)
         for v in inputs:
             clients[v][node] = None
@@ -284,7 +284,7 @@ class NodeStore:
         twin = table.get(key) if self.merging else None
         if twin in self.dirty:
             twin = self._if_still(twin, after)
-        if twin is not None and (self.guard is None or self.guard.may_merge(node, twin)):
+        if twin is not None and ((h := self.destroy_handler) is None or h.may_merge(node, twin)):
             self._merge(node, twin)
             return False
         if not node.op.destroy_map:

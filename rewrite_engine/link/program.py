@@ -119,8 +119,8 @@ def schedule(fgraph: FunctionGraph) -> list[Apply]:
     Extra constraints (in-place operations run after the other readers) are honoured. Linear. Raises
     `InconsistencyError` if something would be overwritten that must not.
     """
-    if fgraph.guard is not None:
-        fgraph.guard.on_validate(fgraph)
+    if fgraph.destroy_handler is not None:
+        fgraph.destroy_handler.on_validate(fgraph)
     before = fgraph.orderings()
     opened: set[Apply] = set()
     done: set[Apply] = set()

@@ -50,7 +50,7 @@ class InplaceOptimizer(GraphRewriter):
         super().__init__(name)
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
-        if fgraph.guard is None:
+        if fgraph.destroy_handler is None:
             fgraph.watch()
         choice = Choice(fgraph)
         result.visits += len(fgraph)
@@ -66,7 +66,7 @@ class InplaceOptimizer(GraphRewriter):
             fgraph.facts.clear()
         if fgraph.owns_nodes:
             fgraph.exchange(choice.claims, choice.ops, self.rule_name)
-            fgraph.guard.claim(choice.claims, choice.taken, choice.before)
+            fgraph.destroy_handler.claim(choice.claims, choice.taken, choice.before)
         else:
             choice.leave_order()
             self.insert(fgraph, dict(zip(choice.claims, choice.ops, strict=True)))
@@ -143,7 +143,7 @@ class Choice:
 
     def __init__(self, fgraph: FunctionGraph) -> None:
         fgraph.flush()
-        self.fgraph, self.guard, self.order = fgraph, fgraph.guard, fgraph.order
+        self.fgraph, self.handler, self.order = fgraph, fgraph.destroy_handler, fgraph.order
         self.claims: dict[Apply, Roots] = {}
         self.ops: list[Op] = []  # in the order of `claims`
         self.taken: dict[Variable, Apply] = {}  # the inverse
@@ -166,7 +166,7 @@ class Choice:
         """Let every node have the first value that only it reads, if there is one; note the others
         that it might have.
         """
-        clients, shown, mutable = self.fgraph.clients, self.fgraph.out_uses, self.guard.mutable
+        clients, shown, mutable = self.fgraph.clients, self.fgraph.out_uses, self.handler.mutable
         ops, versions = self.versions.ops, self.versions
         for node in self.order.level:
             op, inputs = node.op, node.inputs
@@ -193,7 +193,7 @@ class Choice:
             else:
                 for i in others:
                     v = inputs[i]
-                    roots = self.guard.roots(v) if _is_view(v) else (v,)
+                    roots = self.handler.roots(v) if _is_view(v) else (v,)
                     self.shared.setdefault(roots, []).append((node, i))
 
     def _share(self) -> None:
@@ -272,12 +272,12 @@ class Choice:
         """Note what outputs show that are views."""
         for v in self.fgraph.outputs:
             if v.owner is not None and v.owner.op.view_map:
-                self.closed.update(self.guard.roots(v))
+                self.closed.update(self.handler.roots(v))
 
     def _is_closed(self, root: Variable) -> bool:
         if root in self.closed or root in self.fgraph.out_uses:
             return True
-        return self.guard.owner_refusal(root) is not None
+        return self.handler.owner_refusal(root) is not None
 
     def _who_reads(self, roots: Roots) -> Collection[Apply]:
         """The readers of a value, through all views."""
@@ -292,7 +292,7 @@ class Choice:
             return clients
         found = self.readers.get(root)
         if found is None:
-            found = self.readers[root] = self.guard.who_sees(self.fgraph, roots).readers
+            found = self.readers[root] = self.handler.who_sees(self.fgraph, roots).readers
         return found
 
     def _reads_again(self, node: Apply, roots: Roots) -> bool:
@@ -307,7 +307,7 @@ class Choice:
             seen: set[Variable] = set()
             found = self.repeated[node] = set()
             for v in inputs:
-                for root in self.guard.roots(v):
+                for root in self.handler.roots(v):
                     (found if root in seen else seen).add(root)
         return bool(found) and not found.isdisjoint(roots)
 
@@ -315,11 +315,11 @@ class Choice:
         """Why a node that was not chosen does not overwrite an input."""
         if self.versions.of(node, i) is None:
             return f"input {i}: no version of {node.op} overwrites it"
-        roots = self.guard.roots(node.inputs[i])
+        roots = self.handler.roots(node.inputs[i])
         for root in roots:
             if root in self.taken:
                 return f"input {i}: {root!r} is overwritten by {named(self.taken[root])} already"
-        return f"input {i}: {self.guard.refusal(self.fgraph, node, i)}"
+        return f"input {i}: {self.handler.refusal(self.fgraph, node, i)}"
 
 
 def _types(node: Apply) -> tuple[Any, ...]:

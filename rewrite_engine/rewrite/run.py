@@ -14,7 +14,7 @@ from typing import Any
 
 from rewrite_engine.errors import CycleError, RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.memory import Unguarded
+from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.worklist import Worklist
 from rewrite_engine.match.dispatch import Candidates
@@ -176,8 +176,8 @@ class Run(Worklist):
                 if plain and getattr(new, "type", None) is old.type:  # by far the most
                     return self.fgraph.replace(old, new, rule) is not old
                 return self.checked(node, rule, new)
-            except Unguarded:
-                self.guard()
+            except NoDestroyHandler:
+                self.watch()
                 return self.checked(node, rule, new)
         except Refusal as refusal:
             self.reason, name = refusal, refusal.feature
@@ -195,7 +195,7 @@ class Run(Worklist):
             return put(self.fgraph, node, rule, new)
         return self.validator.put(node, rule, new)
 
-    def guard(self) -> None:
+    def watch(self) -> None:
         """Something will be overwritten from here on: watch over it, and let nothing go."""
         self.frees = False
         self.fgraph.watch()

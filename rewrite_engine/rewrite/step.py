@@ -25,7 +25,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import TYPE, History
-from rewrite_engine.graph.memory import Unguarded
+from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import UNDONE
 from rewrite_engine.graph.traverse import toposort
@@ -159,9 +159,9 @@ def fire_all(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool
         if not isinstance(new, Variable):
             raise rule.error(PatternError, f"proposes {new!r} for {old!r}, which is not a variable")
         check_type(rule, old, new)
-    terms = [new for _, new in todo] if fgraph.guard is None else []
+    terms = [new for _, new in todo] if fgraph.destroy_handler is None else []
     if any(node.op.destroy_map for node in toposort(terms, fgraph.clients)):
-        raise Unguarded  # before anything is put in or told
+        raise NoDestroyHandler  # before anything is put in or told
     return any([fire(fgraph, old, rule, new) for old, new in todo])
 
 
@@ -218,16 +218,17 @@ class Validator:
     def _ask(self, new: Iterable[Apply]) -> None:
         """Ask the features. new: the nodes that came in."""
         fgraph = self.fgraph
-        guard = fgraph.guard
+        handler = fgraph.destroy_handler
         for check in fgraph.on_validate:
             feature = getattr(check, "__self__", check)
-            if feature is guard and guard.is_idle():
+            if feature is handler and handler.is_idle():
                 continue
             fgraph.flush()
             try:
                 check(fgraph)
             except InconsistencyError as error:
-                if feature is guard and guard.strict and not guard.broken.keys().isdisjoint(new):
+                strict = feature is handler and handler.strict
+                if strict and not handler.broken.keys().isdisjoint(new):
                     raise  # what the rule itself wants to overwrite
                 raise Refusal(str(error), type(feature).__name__) from error
 

@@ -101,7 +101,7 @@ def test_a_graph_stays_whole(make: Any) -> None:
             graph.check_integrity()
             assert graph.worklist is None
             assert not graph.on_change_type
-            assert all(feature is graph.guard for feature in graph.features)
+            assert all(feature is graph.destroy_handler for feature in graph.features)
             make().rewrite(graph)
 
     rewrite()

@@ -311,5 +311,5 @@ def test_no_guard_where_nothing_is_overwritten() -> None:
         return pt.exp(a) >> pt.sin(a)
 
     EquilibriumOptimizer([other]).rewrite(graph)
-    assert graph.guard is None
+    assert graph.destroy_handler is None
     assert not graph.features

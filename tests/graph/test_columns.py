@@ -103,8 +103,8 @@ def test_features_come_along_as_clones(way: Any) -> None:
     assert {type(f) for f in other.features} >= {DestroyHandler, ReplaceValidate}
     assert len(other.features) == len(fgraph.features)
     other.validate()
-    assert other.guard is not fgraph.guard
-    assert other.guard.mutable == {other.inputs[0]}
+    assert other.destroy_handler is not fgraph.destroy_handler
+    assert other.destroy_handler.mutable == {other.inputs[0]}
 
 
 def test_equal_nodes_that_were_kept_apart_stay_apart() -> None:

@@ -242,9 +242,9 @@ def test_a_copy_keeps_what_is_apart_apart_and_knows_the_mutable_inputs() -> None
 def test_only_one_handler_is_attached() -> None:
     x = num("x")
     fgraph = graph([x], [overwrite(sin(x))])
-    guard = fgraph.guard
+    handler = fgraph.destroy_handler
     fgraph.attach_feature(DestroyHandler())
-    assert fgraph.guard is guard
+    assert fgraph.destroy_handler is handler
     assert len(fgraph.features) == 1
 
 
@@ -252,8 +252,8 @@ def test_a_detached_handler_leaves_no_edges() -> None:
     x = num("x")
     y = sin(x)
     fgraph = graph([x], [overwrite(y), neg(y)])
-    fgraph.remove_feature(fgraph.guard)
-    assert fgraph.guard is None
+    fgraph.remove_feature(fgraph.destroy_handler)
+    assert fgraph.destroy_handler is None
     assert not fgraph.order.extra
     assert fgraph.orderings() == {}
 
@@ -263,11 +263,11 @@ def test_questions_can_be_asked_before_replacing() -> None:
     y = sin(x)
     z = add(y, exp(neg(y)))
     fgraph = graph([x], [z])
-    guard = fgraph.guard
-    assert guard.refusal(fgraph, z.owner, 0) is None
-    assert guard.refusal(fgraph, z.owner, 1) is None
-    assert "has to run after" in guard.refusal(fgraph, neg_client(fgraph, y), 0)
-    assert "not mutable" in guard.refusal(fgraph, y.owner, 0)
+    handler = fgraph.destroy_handler
+    assert handler.refusal(fgraph, z.owner, 0) is None
+    assert handler.refusal(fgraph, z.owner, 1) is None
+    assert "has to run after" in handler.refusal(fgraph, neg_client(fgraph, y), 0)
+    assert "not mutable" in handler.refusal(fgraph, y.owner, 0)
 
 
 def neg_client(fgraph: FunctionGraph, v: Variable) -> Apply:

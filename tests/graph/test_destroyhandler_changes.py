@@ -196,7 +196,7 @@ def sound(fgraph: FunctionGraph) -> None:
     """What has to hold after a change that was accepted or undone."""
     fgraph.check_integrity()
     fgraph.validate()
-    assert legal(fgraph, overwritten(fgraph), fgraph.guard.mutable)
+    assert legal(fgraph, overwritten(fgraph), fgraph.destroy_handler.mutable)
     assert run(fgraph, in_place=True) == run(fgraph, in_place=False)
 
 
@@ -211,8 +211,8 @@ def try_in_place(seed: int) -> int:
             break
         node = rng.choice(pure)
         into = rng.randrange(len(node.inputs))
-        allowed = legal(fgraph, {**overwritten(fgraph), node: into}, fgraph.guard.mutable)
-        why = fgraph.guard.refusal(fgraph, node, into)
+        allowed = legal(fgraph, {**overwritten(fgraph), node: into}, fgraph.destroy_handler.mutable)
+        why = fgraph.destroy_handler.refusal(fgraph, node, into)
         assert (why is None) == allowed
         try:
             fgraph.replace_validate(node.outputs[0], Cell(node.op.able, into)(*node.inputs))

@@ -23,7 +23,7 @@ def link(inputs: Sequence[Variable], outputs: Any, rewrite: Any = None, **option
     """Link a graph alone, without anything of `compile/`. All inputs may be overwritten."""
     single = isinstance(outputs, Variable)
     fgraph = FunctionGraph(inputs, [outputs] if single else outputs)
-    if fgraph.guard is not None:
+    if fgraph.destroy_handler is not None:
         fgraph.attach_feature(DestroyHandler(inputs))
     if rewrite is not None:
         rewrite(fgraph)

@@ -253,12 +253,12 @@ def test_watched_or_not_the_graph_is_the_same(outputs: Any, mutable: Any) -> Non
     graphs = []
     for trace in (None, Trace()):
         graph = FunctionGraph([x, y], outputs)
-        guard = DestroyHandler([graph.inputs[i] for i in mutable])
-        graph.attach_feature(guard)
+        handler = DestroyHandler([graph.inputs[i] for i in mutable])
+        graph.attach_feature(handler)
         InplaceOptimizer().rewrite(graph, trace)
         graph.check_integrity()
         graph.validate()
-        graphs.append((overwritten(graph), len(guard.orderings(graph)), guard.is_idle()))
+        graphs.append((overwritten(graph), len(handler.orderings(graph)), handler.is_idle()))
     assert graphs[0] == graphs[1]
 
 
