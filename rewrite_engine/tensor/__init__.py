@@ -3,12 +3,14 @@ classes.
 
 One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `creation.py`,
 `shape.py`, `dimshuffle.py`, `reshape.py`, `index.py`, `diagonal.py`, `join.py`, `dot.py`;
-`elemwise.py` and `reduction.py` hold what a family shares.
+`elemwise.py` and `reduction.py` hold what a family shares. `sorting.py` and `search.py` are loaded
+when one of their names is first used.
 """
 
 from sys import modules
 from typing import Any
 
+from rewrite_engine.lazy import lookup
 from rewrite_engine.scalar.dtype import DTYPES, dtype_name
 from rewrite_engine.tensor import operators
 from rewrite_engine.tensor.blockwise import *
@@ -34,13 +36,26 @@ from rewrite_engine.tensor.variable import TensorConstant, TensorVariable
 
 operators.pt = modules[__name__]  # methods call the functions of this module
 
+#: families that are loaded when one of their names is first used
+_FAMILIES = {
+    "search": "BinCount SearchsortedOp Unique bincount digitize interp searchsorted unique",
+    "sorting": "ArgSortOp SortOp argsort argtopk median sort topk topk_and_argtopk",
+}
+_HOMES = {name: family for family, names in _FAMILIES.items() for name in names.split()}
+_find = lookup(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    """All names, also of what is not loaded."""
+    return [*globals(), *_HOMES]
+
 
 def __getattr__(name: str) -> Any:
-    """`pt.grad` and its kin: gradients stand above this layer, and are asked for at the front
-    door.
+    """A family's name; `pt.grad` and its kin: gradients stand above this layer, and are asked for
+    at the front door.
     """
     if name not in ("grad", "hessian", "jacobian"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return _find(name)
     import rewrite_engine
 
     return getattr(rewrite_engine.gradient, name)

@@ -212,17 +212,23 @@ class TensorOperators:
         """Product along axes."""
         return pt.prod(self, axis, dtype, keepdims, acc_dtype)
 
-    def mean(self, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    def mean(
+        self, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
+    ) -> Any:
         """Mean along axes."""
-        return pt.mean(self, axis, dtype, keepdims)
+        return pt.mean(self, axis, dtype, keepdims, acc_dtype)
 
-    def var(self, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+    def var(
+        self, axis: Any = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False
+    ) -> Any:
         """Variance along axes."""
-        return pt.var(self, axis, ddof, keepdims)
+        return pt.var(self, axis, ddof, keepdims, corrected)
 
-    def std(self, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+    def std(
+        self, axis: Any = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False
+    ) -> Any:
         """Standard deviation along axes."""
-        return pt.std(self, axis, ddof, keepdims)
+        return pt.std(self, axis, ddof, keepdims, corrected)
 
     def max(self, axis: Any = None, keepdims: bool = False) -> Any:
         """Maximum along axes."""
@@ -248,6 +254,14 @@ class TensorOperators:
         """Whether any element along axes is true."""
         return pt.any(self, axis, keepdims)
 
+    def ptp(self, axis: Any = None, keepdims: bool = False) -> Any:
+        """Maximum less minimum along axes."""
+        return pt.ptp(self, axis, keepdims)
+
+    def norm(self, L: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:
+        """(sum |x|^L)^(1/L) along axes."""
+        return pt.norm(self, L, axis, keepdims)
+
     def cumsum(self, axis: Any = None) -> Any:
         """Running sums."""
         return pt.cumsum(self, axis)
@@ -255,6 +269,20 @@ class TensorOperators:
     def cumprod(self, axis: Any = None) -> Any:
         """Running products."""
         return pt.cumprod(self, axis)
+
+    # --- order ------------------------------------------------------------------------------
+
+    def sort(self, axis: Any = -1, kind: str | None = None, order: Any = None) -> Any:
+        """A sorted copy along an axis."""
+        return pt.sort(self, axis, kind, order)
+
+    def argsort(self, axis: Any = -1, kind: str | None = None, order: Any = None) -> Any:
+        """The positions that sort along an axis."""
+        return pt.argsort(self, axis, kind, order)
+
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
+        """Where values belong in this sorted vector."""
+        return pt.searchsorted(self, v, side, sorter)
 
     # --- elements ---------------------------------------------------------------------------
 

@@ -245,21 +245,30 @@ def sum_to(x: Any, type_: Any, kind: type[_Fixed] = Sum) -> Any:
 
 
 def sum(
-    x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
+    input: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
 ) -> Any:
-    """Sum along axes; small integers and booleans are summed as int64 (unsigned: uint64).
+    """Sum along axes (None: all); small integers and booleans are summed as int64 (unsigned:
+    uint64).
 
     float16 and float32 are added up in float64, complex64 in complex128, unless `acc_dtype` says
-    otherwise; the result has the dtype of `x`.
+    otherwise; the result has the dtype of the input, or `dtype`. Raises `AxisError`.
     """
-    return Sum(axis, dtype, acc_dtype, keepdims)(x)
+    return Sum(axis, dtype, acc_dtype, keepdims)(input)
 
 
 def prod(
-    x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
+    input: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    acc_dtype: Any = None,
+    no_zeros_in_input: bool = False,
 ) -> Any:
-    """Product along axes; dtypes as those of `sum`."""
-    return Prod(axis, dtype, acc_dtype, keepdims)(x)
+    """Product along axes; dtypes as those of `sum`.
+
+    no_zeros_in_input: a promise that is not needed here; gradients are right with zeros, too.
+    """
+    return Prod(axis, dtype, acc_dtype, keepdims)(input)
 
 
 def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:

@@ -45,8 +45,10 @@ def sorted_axes(axis: Any) -> Axes:
 
 
 def normalize_axes(axis: Axes, ndim: int, op: Any = None) -> Axes:
-    """Count negative axes from the end; all axes of an array become None. Raises `AxisError`."""
-    if axis is None:
+    """Count negative axes from the end; all axes of an array become None, and so does the first or
+    last of a number, as in NumPy. Raises `AxisError`.
+    """
+    if axis is None or (ndim == 0 and axis in [(0,), (-1,)]):
         return None
     for a in axis:
         if not -ndim <= a < ndim:

@@ -8,6 +8,7 @@ is one again, that holds to any order. The gradient of `Prod` (`tensor/reduce.py
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,14 +17,16 @@ import numpy as np
 from rewrite_engine.errors import AxisError, DTypeError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import DISCRETE, accumulator, promote
 from rewrite_engine.tensor import math as m
-from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth
+from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.dimshuffle import normalize_axis
 from rewrite_engine.tensor.elemwise_grad import gradient_dtype, zero_gradient
 from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
 from rewrite_engine.tensor.type import TensorType
 
-__all__ = ["CumOp", "cumprod", "cumsum"]
+__all__ = ["CumOp", "cumprod", "cumsum", "diff"]
 
 #: with fewer sequences beside each other, Python's numbers are faster than NumPy's arrays
 _FEW = 16
@@ -221,22 +224,44 @@ class CumOp(TensorOp):
         return [Recurrence(self.axis)(x, m.mul(v, before(self(x), self.axis, 1.0)))]
 
 
-def _cumulate(x: Any, axis: Any, mode: str) -> Any:
-    refuse_truth(x, f"cum{mode}")
-    x = as_tensor_variable(x)
+def one_axis(x: Any, axis: Any) -> tuple[Any, int]:
+    """An array and an axis of it, >= 0; of None: all its elements, and 0. Raises `AxisError`."""
     if axis is None:
-        x, axis = x.flatten(), 0
-    return CumOp(axis % x.ndim if -x.ndim <= axis < 0 else axis, mode)(x)
+        return x.flatten(), 0
+    try:
+        return x, normalize_axis(operator.index(axis), x.type.ndim)
+    except TypeError:
+        raise AxisError(located(f"axis must be None or an integer, not {axis!r}")) from None
 
 
 def cumsum(x: Any, axis: int | None = None) -> Any:
     """Running sums along an axis (None: of the flattened array). Raises `AxisError`."""
-    return _cumulate(x, axis, "add")
+    x, axis = one_axis(operand(x), axis)
+    return CumOp(axis)(x)
 
 
 def cumprod(x: Any, axis: int | None = None) -> Any:
     """Running products along an axis (None: of the flattened array). Raises `AxisError`."""
-    return _cumulate(x, axis, "mul")
+    x, axis = one_axis(operand(x), axis)
+    return CumOp(axis, "mul")(x)
+
+
+def diff(x: Any, n: int = 1, axis: int = -1) -> Any:
+    """The n-th differences of neighbours along an axis, which is n shorter (or empty); of booleans,
+    whether they differ. dtype of x. Raises `AxisError`; `ShapeError` for n < 0.
+
+    >>> from rewrite_engine.tensor import diff
+    >>> diff([1, 4, 9, 16], n=2).eval()
+    array([2, 2])
+    """
+    x, axis = one_axis(operand(x), axis)
+    if operator.index(n) < 0:
+        raise ShapeError(located(f"diff: n is an integer >= 0, not {n}"))
+    start = (slice(None),) * axis
+    for _ in range(n):
+        below, above = x[(*start, slice(None, -1))], x[(*start, slice(1, None))]
+        x = (m.neq if x.type.dtype == "bool" else m.sub)(above, below)
+    return x
 
 
 # --- along an axis ------------------------------------------------------------------------------

@@ -16,17 +16,18 @@ import numpy as np
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.scalar.bounds import LONGEST
-from rewrite_engine.scalar.dtype import DISCRETE, dtype_name
+from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, float_dtype
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.constant import as_tensor_variable, operand, weak_constant
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
-from rewrite_engine.tensor.reduce import Sum
+from rewrite_engine.tensor.reduce import All, Max, Min, Prod, Sum
 from rewrite_engine.tensor.reduction import Reduction, normalize_axes, sorted_axes
 from rewrite_engine.tensor.shape import shape_i
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
-    "Argmax", "Argmin", "argmax", "argmin", "mean", "size", "std", "var",
+    "Argmax", "Argmin", "argmax", "argmin", "max_and_argmax", "mean", "nanmax", "nanmean",
+    "nanmin", "nanprod", "nansum", "norm", "ptp", "size", "std", "var",
 ]  # fmt: skip
 
 
@@ -55,46 +56,59 @@ def size(x: Any) -> Any:
     return weak_constant(n, "int64") if isinstance(n, int) else n
 
 
-def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def mean(
+    input: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
+) -> Any:
     """Mean along axes; float64 for integers and booleans.
 
     dtype: of the sum and of the result, as NumPy has it: with "int8" the sum wraps around, and its
-    quotient is cut off. float16 is the mean of a float32 sum, as the sum may be too large for it.
+    quotient is cut off. acc_dtype: of the intermediate results of the sum. float16 is the mean of a
+    float32 sum, as the sum may be too large for it.
     """
-    x = operand(x)
+    x = operand(input)
     own = "float64" if x.type.dtype in DISCRETE else x.type.dtype
     result = own if dtype is None else dtype_name(dtype)
-    return _mean(x, axis, result, keepdims, count(x, axis))
+    return _mean(x, axis, result, keepdims, count(x, axis), acc_dtype)
 
 
-def _mean(x: Any, axis: Any, dtype: str, keepdims: bool, n: Any) -> Any:
+def _mean(x: Any, axis: Any, dtype: str, keepdims: bool, n: Any, acc_dtype: Any = None) -> Any:
     """The sum along axes divided by n, an int or a variable."""
     inner = "float32" if dtype == "float16" else dtype
-    total = Sum(axis, dtype=None if inner == x.type.dtype else inner, keepdims=keepdims)(x)
+    total = Sum(axis, None if inner == x.type.dtype else inner, acc_dtype, keepdims)(x)
     real = {"complex64": "float32", "complex128": "float64"}.get(inner, inner)
     real = "float64" if inner in DISCRETE else real
     n = weak_constant(n, real) if isinstance(n, int) else m.cast(n, real)
     return m.cast(m.true_div(total, n), dtype)
 
 
-def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+def var(
+    input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False
+) -> Any:
     """Variance along axes: the mean of |x - mean|², divided by n - ddof instead of n. That of
     float16 is computed in float32, as squares may be too large for it.
+
+    corrected: the rounding error of the mean is taken out, by the mean of what is left.
     """
-    x = operand(x)
-    return _narrowed(_var(x, axis, ddof, keepdims), x)
+    x = operand(input)
+    return _narrowed(_var(x, axis, ddof, keepdims, corrected), x)
 
 
-def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
-    """Standard deviation along axes: the square root of `var`."""
-    x = operand(x)
-    return _narrowed(m.sqrt(_var(x, axis, ddof, keepdims)), x)
+def std(
+    input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False
+) -> Any:
+    """Standard deviation along axes: the square root of `var`. Where all elements are equal it has
+    no slope: its gradient is NaN there.
+    """
+    x = operand(input)
+    return _narrowed(m.sqrt(_var(x, axis, ddof, keepdims, corrected)), x)
 
 
-def _var(x: Any, axis: Any, ddof: int, keepdims: bool) -> Any:
+def _var(x: Any, axis: Any, ddof: int, keepdims: bool, corrected: bool) -> Any:
     if x.type.dtype == "float16":
         x = m.cast(x, "float32")
     centred = m.sub(x, mean(x, axis, keepdims=True))
+    if corrected:
+        centred = m.sub(centred, mean(centred, axis, keepdims=True))
     squares = m.sqr(m.abs(centred) if x.type.kind == "c" else centred)
     n = m.sub(count(x, axis), ddof) if ddof else count(x, axis)
     return _mean(squares, axis, squares.type.dtype, keepdims, n)
@@ -102,6 +116,81 @@ def _var(x: Any, axis: Any, ddof: int, keepdims: bool) -> Any:
 
 def _narrowed(result: Any, x: Any) -> Any:
     return m.cast(result, "float16") if x.type.dtype == "float16" else result
+
+
+def ptp(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Maximum less minimum along axes; dtype of `a`. Raises `AxisError`, `ShapeError` of nothing;
+    `DTypeError` for booleans.
+    """
+    a = operand(a)
+    return m.sub(Max(axis, keepdims=keepdims)(a), Min(axis, keepdims=keepdims)(a))
+
+
+def norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:
+    """The norm of vectors, along axes taken together: (sum |x|^ord)^(1/ord); the largest or
+    smallest |x| for inf, -inf, and how many are other than 0 for 0. (Of matrices as such there are
+    others.)
+
+    A float as of `sqrt`. Where all elements are 0 it has no slope: its gradient is NaN there for
+    ord 2.
+    """
+    x = operand(x)
+    size = m.abs(m.cast(x, float_dtype(x.type.dtype)))
+    if ord in (np.inf, -np.inf):
+        return (Max if ord > 0 else Min)(axis, keepdims=keepdims)(size)
+    total = Sum(axis, keepdims=keepdims)
+    if ord == 0:
+        return m.cast(total(m.neq(x, 0)), size.type.dtype)
+    if ord == 1:
+        return total(size)
+    if ord == 2:
+        return m.sqrt(total(m.sqr(size)))
+    return m.pow(total(m.pow(size, ord)), 1 / ord)
+
+
+# --- without NaN ------------------------------------------------------------------------------
+
+
+def _instead(x: Any, value: float) -> Any:
+    """x with another value in place of each NaN."""
+    return x if x.type.dtype in DISCRETE else m.switch(m.isnan(x), value, x)
+
+
+def nansum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """Sum along axes of what is not NaN; see `sum`."""
+    return Sum(axis, dtype, keepdims=keepdims)(_instead(operand(x), 0))
+
+
+def nanprod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """Product along axes of what is not NaN; see `prod`."""
+    return Prod(axis, dtype, keepdims=keepdims)(_instead(operand(x), 1))
+
+
+def nanmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Maximum along axes of what is not NaN; NaN where all are."""
+    return _extremum(Max(axis, keepdims=keepdims), operand(x), -np.inf)
+
+
+def nanmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Minimum along axes of what is not NaN; NaN where all are."""
+    return _extremum(Min(axis, keepdims=keepdims), operand(x), np.inf)
+
+
+def _extremum(of: Any, x: Any, least: float) -> Any:
+    if x.type.dtype in DISCRETE:
+        return of(x)
+    missing = All(of.axis, keepdims=of.keepdims)(m.isnan(x))
+    return m.switch(missing, np.nan, of(_instead(x, least)))
+
+
+def nanmean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """Mean along axes of what is not NaN; see `mean`."""
+    x = operand(x)
+    if x.type.dtype in DISCRETE:
+        return mean(x, axis, dtype, keepdims)
+    dtype = x.type.dtype if dtype is None else dtype_name(dtype)
+    n = Sum(axis, keepdims=keepdims)(m.invert(m.isnan(x)))
+    return _mean(_instead(x, 0), axis, dtype, keepdims, n)
 
 
 # --- positions of extrema ---------------------------------------------------------------------
@@ -161,10 +250,15 @@ class Argmin(Argmax):
 
 
 def argmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Position (int64) of the first maximum along axes."""
+    """Position (int64) of the first maximum along axes; that of a NaN, if there is one."""
     return Argmax(axis, keepdims)(x)
 
 
 def argmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Position (int64) of the first minimum along axes."""
+    """Position (int64) of the first minimum along axes; that of a NaN, if there is one."""
     return Argmin(axis, keepdims)(x)
+
+
+def max_and_argmax(a: Any, axis: Any = None, keepdims: bool = False) -> list[Any]:
+    """The maximum along axes, and its position (see `argmax`)."""
+    return [Max(axis, keepdims=keepdims)(a), argmax(a, axis, keepdims)]

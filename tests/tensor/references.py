@@ -30,6 +30,12 @@ MEANS: dict[str, Callable[..., Any]] = {
     "ScaledExp": lambda op, x: np.exp(_float(x)),
     "LogSumExp": lambda op, x: np.log(np.sum(np.exp(_float(x)), op.axis, keepdims=op.keepdims)),
     "CumOp": lambda op, x: {"add": np.cumsum, "mul": np.cumprod}[op.mode](x, op.axis),
+    "SortOp": lambda op, x: np.sort(x, op.axis),
+    "ArgSortOp": lambda op, x: np.argsort(x, op.axis, kind=op.kind),
+    "SearchsortedOp": lambda op, x, v: np.asarray(np.searchsorted(x, v, op.side)),
+    "Unique": lambda op, x: _several(np.unique(
+        x, op.return_index, op.return_inverse, op.return_counts, op.axis)),
+    "BinCount": lambda op, x, n, *w: _real(np.bincount(x, *w, minlength=int(n)), *w),
     "Recurrence": lambda op, a, b: _recurrence(op.axis, a, b),
     "Dot": lambda op, a, b: np.dot(a, b),
     "MatMul": lambda op, a, b: np.matmul(a, b),
@@ -57,6 +63,14 @@ MEANS: dict[str, Callable[..., Any]] = {
     "ARange": lambda op, *ends: np.arange(*ends, dtype=op.dtype),
     "Eye": lambda op, rows, columns, k: np.eye(int(rows), int(columns), int(k), op.dtype),
 }  # fmt: skip
+
+
+def _several(found: Any) -> list[Any]:
+    return list(found) if isinstance(found, tuple) else [found]
+
+
+def _real(x: Any, weights: Any = None) -> Any:
+    return x if weights is None or weights.dtype.kind != "f" else x.astype(weights.dtype)
 
 
 def _float(x: Any) -> Any:

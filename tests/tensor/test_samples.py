@@ -29,8 +29,11 @@ DTYPES = ["float64", "float32", "int8", "bool", "complex128"]
 REFUSED = {
     "Recurrence": {"int8", "bool"},
     "MakeVector": {"complex128"},
+    "BinCount": {"complex128"},
     **{name: {"complex128"} for name in ("Softmax", "LogSoftmax", "ScaledExp", "LogSumExp")},
 }
+#: ops of which the values tell lengths
+COUNTS = ["Unique"]
 
 
 def classes(base: type) -> list[Any]:
@@ -92,6 +95,7 @@ def assert_equal(found: Any, wanted: Any, op: Any) -> None:
             np.testing.assert_allclose(got, want, rtol=rtol, atol=rtol)
 
 
+ALL = [getattr(pt, name) for name in dir(pt)]  # families are loaded by their names
 OPS = classes(TensorOp)
 CASES = [Case(cls(**sample[0]), sample[1:]) for cls in OPS for sample in cls.samples]
 of_all = pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c.op}-{c.given}")
@@ -186,7 +190,7 @@ def test_all_that_the_shape_rule_says_agrees_with_the_values(case: Case, known: 
     for made, said in zip(outputs, node.op.checked(node, values), strict=True):
         assert agree(made.type.shape, shapes[made])
         assert agree(said, shapes[made])
-        if known and all(isinstance(x, tuple) for x in case.given):
+        if known and case.name not in COUNTS and all(isinstance(x, tuple) for x in case.given):
             assert None not in made.type.shape
     dims = Dims()
     axes(node.op, node, dims)

@@ -1,0 +1,277 @@
+"""Arrays in order along an axis: sorted, the positions of what is sorted, the largest elements, the
+one in the middle.
+
+NaN comes last, as in NumPy. The gradient of what is in order goes back to where it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor.math as m
+from rewrite_engine.errors import AxisError, ForeignObjectError, ShapeError
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.graph.origin import located
+from rewrite_engine.scalar.bounds import LONGEST
+from rewrite_engine.scalar.dtype import DISCRETE
+from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
+from rewrite_engine.tensor.reduction import normalize_axes, sorted_axes
+from rewrite_engine.tensor.running import flipped, one_axis
+from rewrite_engine.tensor.shape import shape_i
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = [
+    "ArgSortOp", "SortOp", "argsort", "argtopk", "median", "sort", "topk", "topk_and_argtopk",
+]  # fmt: skip
+
+
+class _InOrder(TensorOp):
+    """An op that puts what is along an axis >= 0 in order."""
+
+    axis: int
+    only_lengths = True
+    samples: Sequence[Any] = (({"axis": 0}, (3, 2)), ({"axis": 1}, (2, 3)), ({"axis": 0}, (0, 2)))
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        (x,) = types
+        if not 0 <= self.axis < x.ndim:
+            raise AxisError(f"axis {self.axis} is out of range for {x.ndim} dimensions")
+        return same_shape(x)
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Along the same axis, counted behind the batch."""
+        more = inputs[0].type.ndim - node.inputs[0].type.ndim
+        changed = {p: getattr(self, p) for p in self.__props__ or ()} | {"axis": self.axis + more}
+        return [type(self)(**changed)(*inputs)]
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}{{axis={self.axis}}}"
+
+
+class ArgSortOp(_InOrder):
+    """The positions (int64) along an axis that put an array in order. kind: NumPy's algorithm;
+    "stable" keeps equal elements in their order.
+    """
+
+    __props__ = ("axis", "kind")
+    limits = (0, LONGEST)
+
+    def __init__(self, axis: int, kind: str = "quicksort") -> None:
+        self.axis = axis
+        self.kind = kind
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return ["int64"]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute."""
+        kind: Any = self.kind
+        output_storage[0][0] = np.argsort(inputs[0], self.axis, kind=kind)
+
+
+class SortOp(_InOrder):
+    """An array in order along an axis, NaN last."""
+
+    __props__ = ("axis",)
+    moves_only = True
+    elements = slice(0, 1)
+    implied = {"distinct": "distinct", "increasing": "finite"}
+
+    def __init__(self, axis: int) -> None:
+        self.axis = axis
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute."""
+        output_storage[0][0] = np.sort(inputs[0], self.axis)
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        """Back to where each element came from; of equal ones, each has its own."""
+        from rewrite_engine.tensor.elemwise_grad import zero_gradient
+
+        (x,), (g,) = inputs, output_gradients
+        if is_disconnected(g):
+            return [disconnected()]
+        if x.type.dtype in DISCRETE:
+            return [zero_gradient(x)]
+        return [along(g, ArgSortOp(self.axis)(self.order(x)), self.axis)]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """The direction, moved as the elements are."""
+        (x,), (v,) = inputs, eval_points
+        return [None if v is None else along(v, self.order(x), self.axis)]
+
+    def order(self, x: Any) -> Any:
+        """Where the elements of the result come from."""
+        return ArgSortOp(self.axis, "stable")(x)
+
+
+def along(x: Any, indices: Any, axis: int) -> Any:
+    """The elements of x at indices along an axis >= 0, as `numpy.take_along_axis` has them."""
+    from rewrite_engine.tensor.creation import arange
+
+    ndim = x.type.ndim
+    index = [
+        arange(shape_i(x, i)).dimshuffle(*[0 if k == i else "x" for k in range(ndim)])
+        for i in range(ndim)
+    ]
+    index[axis] = indices
+    return x[tuple(index)]
+
+
+_KINDS = {
+    None: "quicksort", "quicksort": "quicksort", "stable": "stable", "mergesort": "stable",
+    "heapsort": "heapsort",
+}  # fmt: skip
+
+
+def _check(kind: str | None, order: Any, stable: bool | None) -> str:
+    """The algorithm for the arguments of NumPy's functions. Raises `ValueError`."""
+    if kind not in _KINDS:
+        raise ValueError(located(f"kind is one of {[*_KINDS]}, not {kind!r}"))
+    if order is not None:
+        raise ValueError(located(f"order={order!r}: arrays of numbers have no fields"))
+    return "stable" if stable else _KINDS[kind]
+
+
+def sort(
+    a: Any,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: None = None,
+    *,
+    stable: bool | None = None,
+) -> Any:
+    """A sorted copy along an axis (None: of all elements), NaN last; dtype of `a`.
+
+    kind, stable: as in NumPy; equal elements cannot be told apart, so nothing depends on them.
+    Raises `AxisError`; `ValueError` for another kind, or an `order`.
+
+    >>> from rewrite_engine.tensor import sort
+    >>> sort([[3, 1], [2, 5]], axis=0).eval()
+    array([[2, 1],
+           [3, 5]])
+    """
+    _check(kind, order, stable)
+    x, axis = one_axis(operand(a), axis)
+    return SortOp(axis)(x)
+
+
+def argsort(
+    a: Any,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: None = None,
+    stable: bool | None = None,
+) -> Any:
+    """The positions (int64) along an axis (None: among all elements) that sort `a`, NaN last.
+
+    kind: "quicksort", "stable" (as `stable=True`; equal elements keep their order), "heapsort".
+    Raises `AxisError`; `ValueError` for another kind, or an `order`.
+    """
+    x, axis = one_axis(operand(a), axis)
+    return ArgSortOp(axis, _check(kind, order, stable))(x)
+
+
+def argtopk(
+    x: Any, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: Any = "int64"
+) -> Any:
+    """The positions of the `kth` largest elements along an axis (None: among all elements), largest
+    first and NaN as the largest; for kth < 0 of the -kth smallest, smallest first and NaN as the
+    largest. Of equal elements the first ones count.
+
+    kth: an int other than 0, or a 0-d integer variable above 0. sorted: False allows another order.
+    Raises `ShapeError` for more elements than there are (`AxisError` where only values tell).
+    """
+    x, axis = one_axis(operand(x), axis)
+    return m.cast(_best(x, kth, axis), idx_dtype)
+
+
+def topk(
+    x: Any, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: Any = "int64"
+) -> Any:
+    """The `kth` largest elements along an axis, largest first; see `argtopk`."""
+    return topk_and_argtopk(x, kth, axis, sorted, idx_dtype)[0]
+
+
+def topk_and_argtopk(
+    x: Any, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: Any = "int64"
+) -> list[Any]:
+    """The `kth` largest elements along an axis, and their positions; see `argtopk`.
+
+    >>> from rewrite_engine.tensor import topk_and_argtopk
+    >>> [v.eval() for v in topk_and_argtopk([3.0, 5.0, 1.0, 5.0], 3)]
+    [array([5., 5., 3.]), array([1, 3, 0])]
+    """
+    x, axis = one_axis(operand(x), axis)
+    positions = _best(x, kth, axis)
+    return [along(x, positions, axis), m.cast(positions, idx_dtype)]
+
+
+def _best(x: Any, kth: Any, axis: int) -> Any:
+    """The positions of the largest elements (kth > 0), or of the smallest."""
+    from rewrite_engine.tensor.creation import arange
+
+    largest, n = True, x.type.shape[axis]
+    if not isinstance(kth, Variable):
+        if isinstance(kth, bool) or not isinstance(kth, int | np.integer):
+            raise ForeignObjectError(located(f"topk takes an integer, not {kth!r}"))
+        largest, kth = bool(kth > 0), abs(int(kth))
+        if not kth or (n is not None and kth > n):
+            what = f"topk takes some of the {n} elements along axis {axis}, not {kth}"
+            raise ShapeError(located(what))
+    first = (slice(None),) * axis + (arange(kth),)
+    if not largest:
+        return ArgSortOp(axis, "stable")(x)[first]
+    rising = ArgSortOp(axis, "stable")(flipped(x, axis))
+    return m.sub(shape_i(x, axis) - 1, flipped(rising, axis)[first])
+
+
+def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The median along axes: the element in the middle, or the mean of the two there. NaN where
+    there is one; float64 for integers and booleans.
+
+    Raises `AxisError`; `ShapeError` or `AxisError` where there is nothing to reduce.
+
+    >>> from rewrite_engine.tensor import median
+    >>> median([[3.0, 1, 2], [8, 7, 0]], axis=1).eval()
+    array([2., 7.])
+    """
+    from rewrite_engine.tensor.dimshuffle import expand_dims
+
+    x = operand(x)
+    ndim = x.type.ndim
+    axes = normalize_axes(sorted_axes(axis), ndim)
+    axes = tuple(range(ndim)) if axes is None else axes
+    kept = [i for i in range(ndim) if i not in axes]
+    flat = x.dimshuffle(*kept, *axes)
+    flat = flat.flatten(len(kept) + 1) if len(axes) != 1 else flat
+    result = _middle(flat)
+    return expand_dims(result, axes) if keepdims and axes else result
+
+
+def _middle(x: Any) -> Any:
+    """The median along the last axis."""
+    x = m.cast(x, "float64") if x.type.dtype in DISCRETE else x
+    wide = "float32" if x.type.dtype == "float16" else x.type.dtype
+    last = x.type.ndim - 1
+    n = x.type.shape[last]
+    if n == 0:
+        raise ShapeError(located("median: there is nothing to reduce: a length is 0"))
+    n = shape_i(x, last) if n is None else n
+    rising = SortOp(last)(x)
+    low, high = rising[..., (n - 1) // 2], rising[..., n // 2]
+    mean = m.true_div(m.add(m.cast(low, wide), m.cast(high, wide)), 2)
+    if isinstance(n, int):
+        middle = low if n % 2 else m.cast(mean, x.type.dtype)
+    else:
+        middle = m.switch(m.eq(m.mod(n, 2), 1), low, m.cast(mean, x.type.dtype))
+    return m.switch(m.isnan(rising[..., -1]), rising[..., -1], middle)
