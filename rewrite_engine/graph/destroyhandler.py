@@ -68,7 +68,7 @@ class DestroyHandler(Feature):
                 raise AlreadyThere
             fgraph.remove_feature(before)
         self.mutable = {fgraph.memo.get(v, v) for v in self.mutable}
-        self.take_stock(fgraph)
+        self.rebuild(fgraph)
         fgraph.destroy_handler = self
 
     def on_detach(self, fgraph: FunctionGraph) -> None:
@@ -77,9 +77,9 @@ class DestroyHandler(Feature):
         fgraph.destroy_handler = None
 
     def on_restore(self, fgraph: FunctionGraph, before: Any, after: Any) -> None:
-        self.take_stock(fgraph)
+        self.rebuild(fgraph)
 
-    def take_stock(self, fgraph: FunctionGraph) -> None:
+    def rebuild(self, fgraph: FunctionGraph) -> None:
         """Look at the whole graph."""
         for held in (self.destroyer, self.claims, self.readers):
             held.clear()

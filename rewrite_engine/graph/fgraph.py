@@ -297,7 +297,7 @@ class FunctionGraph(NodeStore):
         """Like `replace_all_validate`, and `remove` must have left the graph, or nothing is
         changed.
         """
-        replace_validate(self, pairs, reason, gone=remove)
+        replace_validate(self, pairs, reason, absent=remove)
 
     def restore(self, state: State) -> None:
         """Bring the graph into a state, which may say of only some nodes what they were. Linear in
@@ -316,12 +316,12 @@ class FunctionGraph(NodeStore):
         self.outputs[:] = state.outputs
         self._enter_all()
         now = self.order.level
-        gone, new = [n for n in live if n not in now], [n for n in now if n not in live]
-        for node in gone:
+        left, new = [n for n in live if n not in now], [n for n in now if n not in live]
+        for node in left:
             before.inputs.setdefault(node, node.inputs)
         if self.worklist is not None:
             self.worklist.restored(now, new)
-        for node in gone:
+        for node in left:
             for tell in self.on_prune:
                 tell(self, node, "restore")
         for node in new:

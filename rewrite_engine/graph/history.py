@@ -207,12 +207,12 @@ def replace_validate(
     fgraph: FunctionGraph,
     pairs: Iterable[tuple[Variable, Variable]] | Mapping[Variable, Variable],
     reason: Any = None,
-    gone: Iterable[Variable] = (),
+    absent: Iterable[Variable] = (),
 ) -> None:
     """Replace all pairs and validate; on any error the graph is as it was before, and the error is
     raised.
 
-    gone: variables that must not be in the graph afterwards (else `InconsistencyError`).
+    absent: variables that must not be in the graph afterwards (else `InconsistencyError`).
     """
     history: History | None = next(
         (f for f in fgraph.features if isinstance(f, ReplaceValidate)), None
@@ -226,7 +226,7 @@ def replace_validate(
     try:
         fgraph.replace_all(pairs, reason)
         fgraph.validate()
-        for v in gone:
+        for v in absent:
             if v in fgraph.clients:
                 raise InconsistencyError(f"{v!r} should have left the graph ({reason})")
     except BaseException:

@@ -217,7 +217,7 @@ def type_driven(op: Op) -> bool:
 # --- functions that are asked more ---------------------------------------------------------------
 
 
-def careful(apply: Function, keeps: Keeps | None) -> Function:
+def keeping_errors(apply: Function, keeps: Keeps | None) -> Function:
     """A rule's function that proposes nothing by which an error of the term would be lost: then it
     says why not.
     """

@@ -17,7 +17,14 @@ from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
-from rewrite_engine.match.build import Consumer, Keeps, careful, consumer, levels, on_constants
+from rewrite_engine.match.build import (
+    Consumer,
+    Keeps,
+    consumer,
+    keeping_errors,
+    levels,
+    on_constants,
+)
 from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
 from rewrite_engine.match.emit import Function
 from rewrite_engine.match.interpret import interpreted, matcher_for, with_views
@@ -127,18 +134,18 @@ class Rule:
         """The rule where the user grants assumptions: guards that would prove them are not asked,
         and "shape_unsafe" lets errors go.
         """
-        return self.careless if "shape_unsafe" in granted and self.keeps is not None else self
+        return self.unchecked if "shape_unsafe" in granted and self.keeps is not None else self
 
     #: whether no error of a node is lost if `new` takes its place (`rules/facts_failure.py`)
     keeps: Keeps | None = None
 
     @cached_property
-    def careless(self) -> Any:
+    def unchecked(self) -> Any:
         """The rule where errors may be lost."""
         return self._copied(keeps=None)
 
     def _copied(self, **changes: Any) -> Any:
-        rule, made = copy(self), {"apply", "goal", "on_trust", "careless", *changes}
+        rule, made = copy(self), {"apply", "goal", "on_trust", "unchecked", *changes}
         rule.__dict__ = {k: v for k, v in vars(self).items() if k not in made} | changes
         return rule
 
@@ -316,11 +323,11 @@ class DataRule(Rule):
         needed = self.needs_grant
         name = self.name if needed is None else f"{self.name}, assuming {needed}"
         match = matcher_for(self.lowered, name, self.text)
-        return careful(with_views(self.left, self.lowered.exact, match), self.keeps)
+        return keeping_errors(with_views(self.left, self.lowered.exact, match), self.keeps)
 
     def interpreted(self, fgraph: Graph, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""
-        return careful(partial(interpreted, self.lowered), self.keeps)(fgraph, node)
+        return keeping_errors(partial(interpreted, self.lowered), self.keeps)(fgraph, node)
 
     @cached_property
     def drops(self) -> bool:
@@ -449,7 +456,8 @@ class NodeRewriter(Rule):
 
     @cached_property
     def apply(self) -> Function:
-        return careful(on_constants(self.fn) if self.constant_inputs else self.fn, self.keeps)
+        fn = on_constants(self.fn) if self.constant_inputs else self.fn
+        return keeping_errors(fn, self.keeps)
 
     def __call__(self, fgraph: Graph, node: Apply) -> Any:
         """Call the function."""

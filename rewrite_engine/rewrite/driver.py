@@ -187,12 +187,12 @@ class Fixpoint(GraphRewriter):
             if account.cycle is not None:
                 result.stopped = StopReason.LOOP if account.cycle.sure else StopReason.BUDGET
                 result.note = account.cycle.why
-            before.go(error)
+            before.restore(error)
             raise
         except Exception:  # a rule's: it has changed nothing
             raise
         except BaseException as error:
-            before.go(error)
+            before.restore(error)
             raise
         finally:
             before.close()
@@ -238,7 +238,7 @@ class TryOptimizer(GraphRewriter):
                 raise  # it is the repetition around this that has no end
             result.parts.append(error.result)
             result.stopped, result.note = StopReason.FAILED, str(error)
-            before.go(error)
+            before.restore(error)
         finally:
             before.close()
 

@@ -28,7 +28,7 @@ class Innermost(Run):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.ripples: dict[Apply, int] = {}
+        self.retries: dict[Apply, int] = {}
 
     def order(self) -> Iterator[Apply]:
         """Yield live nodes by level: those there are, and those that the graph puts on the heap
@@ -40,7 +40,7 @@ class Innermost(Run):
         )  # fmt: skip
         order, levels = fgraph.order.arranged()
         raised = fgraph.order.raised = []  # empty: levels are what they were
-        queued, ripples = self.queued, self.ripples
+        queued, retries = self.queued, self.retries
         queued.update(order)
         i, n = 0, len(order)
         while i < n or heap:
@@ -64,13 +64,13 @@ class Innermost(Run):
             yield node
             if self.hit:
                 self.hit = False
-            elif node in ripples or (changed and reach(node.op)):
-                self.ripple(node, changed)
+            elif node in retries or (changed and reach(node.op)):
+                self.retry_above(node, changed)
         self.result.stopped = StopReason.SATURATED
 
-    def ripple(self, node: Apply, changed: bool) -> None:
+    def retry_above(self, node: Apply, changed: bool) -> None:
         """Let nodes further above be tried again, as far up as a rule may look down at this one."""
-        reach = self.ripples.pop(node, 0)
+        reach = self.retries.pop(node, 0)
         if changed:
             reach = max(reach, self.dispatch.reach(node.op))
         if not reach:
@@ -79,7 +79,7 @@ class Innermost(Run):
         for out in node.outputs:
             for client in clients[out]:
                 if reach > 1:
-                    self.ripples[client] = max(reach - 1, self.ripples.get(client, 0))
+                    self.retries[client] = max(reach - 1, self.retries.get(client, 0))
                 if client not in queued:
                     self.fgraph.schedule(client)
 
@@ -116,10 +116,10 @@ class Outermost(Run):
             yield node
             if self.hit or fgraph.dirty:
                 self.hit = False
-                self.climb(fgraph.flush())
+                self.retry_above(fgraph.flush())
         self.result.stopped = StopReason.SATURATED
 
-    def climb(self, changed: Iterable[Apply]) -> None:
+    def retry_above(self, changed: Iterable[Apply]) -> None:
         """Let the nodes be tried again from which a rule may look down at what has changed."""
         fgraph, reach = self.fgraph, self.dispatch.reach
         level = fgraph.order.level

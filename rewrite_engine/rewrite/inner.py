@@ -25,7 +25,7 @@ from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import Result, StopReason
-from rewrite_engine.rewrite.step import in_one_go, is_used
+from rewrite_engine.rewrite.step import applying, is_used
 
 VARIANTS = 4  # of one op, for what is known of its arguments; further calls get a general one
 
@@ -348,7 +348,7 @@ class Exchange(GraphRewriter):
             if maker is not None and maker not in fgraph:
                 maker.origin = node.origin
         pairs = list(zip([node.outputs[j] for j in outs], new, strict=True))
-        with in_one_go(fgraph, node, self.rule_name, new) as go:
+        with applying(fgraph, node, self.rule_name, new) as application:
             found = [fgraph.replace(old, out, self.rule_name) for old, out in pairs]
-            go.done = True
+            application.done = True
         return found

@@ -249,7 +249,7 @@ class Rollback:
         if self.note_type in self.fgraph.on_change_type:
             self.fgraph.on_change_type.remove(self.note_type)
 
-    def go(self, why: object) -> None:
+    def restore(self, why: object) -> None:
         """Go back. why: what went wrong; the beginning of it is kept."""
         if self.taken is not None:
             state = self.taken()

@@ -90,7 +90,7 @@ class Run(Worklist):
         self.result.forget_untried()
         self.account.close()
         if error is not None:
-            self.before.go(error)
+            self.before.restore(error)
         fgraph.flush()
         if self.validator is not None:
             self.validator.leave()

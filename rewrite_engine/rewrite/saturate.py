@@ -230,7 +230,7 @@ class Saturation:
         replay = Replay(fgraph, region.egraph, choice)
         worse = True
         try:
-            replay.go([(v, region.enode[v]) for v in region.outputs], region.roots)
+            replay.run([(v, region.enode[v]) for v in region.outputs], region.roots)
             worse = balance.change >= 0
         except IMPOSSIBLE:
             pass

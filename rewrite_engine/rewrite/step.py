@@ -77,25 +77,25 @@ def put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
         return False
     if isinstance(result, Variable):
         return fire(fgraph, default_of(node, rule), rule, result)
-    with in_one_go(fgraph, node, rule, result) as go:
+    with applying(fgraph, node, rule, result) as application:
         if isinstance(result, Derived):
             inner, new = result.steps[-1]
             if len(result.steps) > 1 and not isinstance(new, Variable):
                 raise inner.error(PatternError, AWAY.format(rule.name))
-            go.done = put(fgraph, node, inner, new)
+            application.done = put(fgraph, node, inner, new)
         else:
-            go.done = fire_all(fgraph, node, rule, result)
-    return go.done
+            application.done = fire_all(fgraph, node, rule, result)
+    return application.done
 
 
-class in_one_go:  # noqa: N801  (used as a function)
+class applying:  # noqa: N801  (used as a function)
     """A block in which what a rule returned for a node is put in. done: whether it stays."""
 
     def __init__(self, fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> None:
         self.fgraph, self.done = fgraph, False
         self.about = node, rule, result
 
-    def __enter__(self) -> in_one_go:
+    def __enter__(self) -> applying:
         for tell in self.fgraph.on_apply:
             tell(self.fgraph, *self.about)
         return self
@@ -199,17 +199,17 @@ class Validator:
         del self.history.log[:]
         before = len(fresh)
         changed = False
-        with in_one_go(fgraph, node, rule, result) as go:
+        with applying(fgraph, node, rule, result) as application:
             try:
                 changed = put(fgraph, node, rule, result)
                 self._ask(fresh[before:])
-                go.done = True
+                application.done = True
             except (Refusal, InconsistencyError) as no:
                 if getattr(no, "feature", self) is not None:
                     self.refused[node, rule] = inputs, no
                 raise
             finally:
-                if changed and not go.done:
+                if changed and not application.done:
                     made = made_by(result)
                     old = default_of(node, rule) if isinstance(made, Variable) else None
                     self._take_back(old, made, fresh[before:])

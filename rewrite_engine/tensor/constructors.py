@@ -1,7 +1,7 @@
 """Making root variables: `vector("x")`, `dmatrix()`, `scalars("a b c")`, `tensor(dtype=…)`.
 
 A prefix fixes the dtype: b int8, w int16, i int32, l int64, f float32, d float64, c complex64,
-z complex128. `dmatrix` and its kin are types (usable in `itypes`), and called like the others.
+z complex128. `dmatrix` and the like are types (usable in `itypes`), and called like the others.
 Without prefix the dtype is `config.floatX`, or the argument `dtype`.
 """
 

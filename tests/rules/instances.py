@@ -37,7 +37,7 @@ DATA = [r for r in all_rules() if isinstance(r, DataRule)]
 TRUSTING = [r.on_trust for r in DATA if any(g.assumed for g in r.guards)]
 #: with those that are used where the user grants what facts would have to prove; none asks whether
 #: an error is lost (`tests/rules/test_errors.py`)
-RULES = [r.careless if r.keeps else r for r in (*DATA, *TRUSTING)]
+RULES = [r.unchecked if r.keeps else r for r in (*DATA, *TRUSTING)]
 DTYPES = [
     "float64", "float32", "float16", "int64", "int8", "uint8", "uint64", "bool",
     "complex128", "complex64",

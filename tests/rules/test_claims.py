@@ -45,7 +45,7 @@ from tests.rules.instances import CONSTANTS, DATA, DTYPES, GIVEN, MIXTURES, SHAP
 FUNCTIONS = [r for r in all_rules() if not isinstance(r, DataRule)]
 CAREFUL = [*DATA, *TRUSTING, *FUNCTIONS]
 #: the same as they are where the user grants that shapes fit, so that they apply to more terms
-CARELESS = [r.careless for r in CAREFUL if r.keeps]
+CARELESS = [r.unchecked for r in CAREFUL if r.keeps]
 FEW = [SHAPES[i] for i in (1, 2, 7)]
 MOST = 250  # computations for one rule
 RUN = 60  # one among so many is run by the machine, too

@@ -78,8 +78,8 @@ def truth(u):  # type: ignore[no-untyped-def]
 
 
 def test_a_rule_that_drops_what_widened_the_type_does_not_apply() -> None:
-    assert sides(first_choice.careless, pt.switch(k > 1, x, 2.0)) is not None
-    assert sides(first_choice.careless, pt.switch(k > 1, k, x)) is None
+    assert sides(first_choice.unchecked, pt.switch(k > 1, x, 2.0)) is not None
+    assert sides(first_choice.unchecked, pt.switch(k > 1, k, x)) is None
     with pytest.raises(RuleTypeError, match="changes the type"):
         sides(truth, pt.sqr(x))
 

@@ -38,7 +38,7 @@ class Replay:
         self.anchor: dict[int, int] = {}  # e-class -> the e-node that the graph has for it
         self.now: dict[int, Variable] = {}  # e-node -> the graph's variable that took its place
 
-    def go(self, region: Sequence[tuple[Variable, int]], roots: Sequence[int]) -> None:
+    def run(self, region: Sequence[tuple[Variable, int]], roots: Sequence[int]) -> None:
         """region: variables with their e-nodes, operands first. roots: the e-classes wanted."""
         find = self.egraph.find
         needed = self._needed(roots)
@@ -50,7 +50,7 @@ class Replay:
 
     def _needed(self, roots: Sequence[int]) -> set[int]:
         """The e-classes that the result is made of."""
-        return set(postorder(roots, self._kids, key=same))
+        return set(postorder(roots, self._children, key=same))
 
     def _lead(self, v: Variable, n: int) -> None:
         """Bring one variable to the chosen term of its e-class."""
@@ -69,15 +69,15 @@ class Replay:
         done: dict[int, int] = {}
 
         def below(d: int) -> list[int]:
-            return [k for k in self._kids(d) if k not in self.anchor]
+            return [k for k in self._children(d) if k not in self.anchor]
 
         for d in postorder([c], below, key=same):
-            kids = [done[k] if k in done else self.anchor[k] for k in self._kids(d)]
+            children = [done[k] if k in done else self.anchor[k] for k in self._children(d)]
             chosen = self.choice[d]
-            done[d] = within(egraph, chosen, kids) if kids else chosen
+            done[d] = within(egraph, chosen, children) if children else chosen
         return done[c]
 
-    def _kids(self, c: int) -> list[int]:
+    def _children(self, c: int) -> list[int]:
         """The e-classes that the chosen term of an e-class is made of."""
         return [self.egraph.find(k) for k in self.egraph.children[self.choice[c]]]
 
