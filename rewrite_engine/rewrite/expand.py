@@ -1,20 +1,22 @@
 """`expand(term, rules, n)`: terms that rewrite to this one, those that need fewest steps first.
 
-Rules are run backwards (`rule.goal`) at every place of the term, and each answer is checked
-forwards: one step of that rule, at that place, makes the term again, up to nests: `a + (b + c)` is
-`a + b + c` here, as a variable of a rule may stand for a part of a sum.
+Rules are run backwards (`rule.goal`) at every place of the term (`terms/relations.py`), and each
+answer is checked forwards: one step of that rule, at that place, makes the term again, up to nests:
+`a + (b + c)` is `a + b + c` here, as a variable of a rule may stand for a part of a sum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import islice
 from typing import Any
 
 from rewrite_engine.errors import PatternError, SearchBudgetError
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.replace import ILL_TYPED, put
+from rewrite_engine.graph.replace import ILL_TYPED
 from rewrite_engine.graph.share import Shared
-from rewrite_engine.graph.traverse import ancestors, toposort
+from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.ac import Uses, as_one
 from rewrite_engine.match.interpret import every_result
 from rewrite_engine.match.rule import DataRule, Rule
@@ -51,69 +53,44 @@ def expand(
     if chosen and not backward:
         raise PatternError(f"none of the rules can be run backwards: {chosen[0]!r}")
     watch = Watch(Budget(None, seconds, on_budget))
-    results: list[Variable] = []
 
     def error(what: str) -> SearchBudgetError:
         asked = f"the search for {n} terms that rewrite to {brief(term)}"
         return SearchBudgetError(f"{asked} {what}")
 
-    found = bounded(Expansion(backward, watch).of(term), watch, error)
-    while len(results) < n:
-        new = next(found, None)
-        if new is None:
-            break
-        results.append(new)
-    return results
+    from kanren import var
+
+    from rewrite_engine.terms.relations import reduceo, walko
+    from rewrite_engine.terms.search import search
+
+    q = var()
+    steps = reduceo(partial(walko, Undone(backward, watch)), q, term)
+    return list(islice(bounded(search(q, (steps,), watch), watch, error), n))
 
 
-class Expansion:
-    """One search for terms that rewrite to another."""
+class Undone:
+    """The relation of terms and what one of some rules makes of them, at their root, as far as that
+    can be told backwards.
+    """
 
     def __init__(self, rules: list[Any], watch: Watch) -> None:
         self.rules = rules
         self.watch = watch
         self.shared = Shared()
 
-    def of(self, term: Variable) -> Iterator[Variable]:
-        """Yield what rewrites to a term, in one step, in two, …"""
-        start = self.shared(term)
-        level, seen = [start], {start}
-        while level:
-            made: list[Variable] = []
-            for after in level:
-                for before in self.step(after):
-                    if before not in seen:
-                        seen.add(before)
-                        made.append(before)
-                        yield before
-            level = made
+    def __call__(self, old: Any, new: Any) -> Callable[[Any], Iterator[Any]]:
+        from rewrite_engine.terms.relations import ground
 
-    def step(self, after: Variable) -> Iterator[Variable]:
-        """Yield what one rule at one place rewrites to a term."""
-        for part in list(ancestors([after])):
-            for rule in self.rules:
-                for old in self.sources(rule, part):
-                    before = put(self.shared, after, part, old)
-                    if before is not None and put(self.shared, before, old, part) is after:
-                        yield before
+        def goal(state: Any) -> Iterator[Any]:
+            part = ground(new, state, self.shared)
+            for rule in self.rules if part is not None else ():
+                for found in rule.goal(old, new)(state):
+                    one = ground(old, found, self.shared)
+                    known = one is not None and one.owner is not None and one is not part
+                    if known and self.rewrites(rule, one, part):
+                        yield found
 
-    def sources(self, rule: Any, part: Variable) -> Iterator[Variable]:
-        """Yield what a rule rewrites to a part of a term, at its root."""
-        import kanren
-        from kanren.core import Zzz
-
-        from rewrite_engine.terms.convert import etuplize
-        from rewrite_engine.terms.search import search
-        from rewrite_engine.terms.unification import built
-
-        q = kanren.var()
-        goal = Zzz(rule.goal, q, etuplize(part))
-        for answer in search(q, (goal,), self.watch):
-            old = built(answer)
-            if old is not None and old.owner is not None:
-                old = self.shared(old)
-                if old is not part and self.rewrites(rule, old, part):
-                    yield old
+        return goal
 
     def rewrites(self, rule: Any, old: Variable, new: Variable) -> bool:
         """Whether a rule makes one term of the other in one step."""

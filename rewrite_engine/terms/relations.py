@@ -46,7 +46,7 @@ def walko(relation: Relation, a: Any, b: Any) -> Goal:
         for known, other, backward in ((a, b, False), (b, a, True)):
             whole = ground(known, state, shared)
             if whole is not None:
-                for new, found in _places(_turned(relation, backward), whole, state, shared):
+                for new, found in _places(relation, whole, state, shared, backward):
                     yield from eq(new, other)(found)
                 return
         yield from kanren.graph.walko(relation, a, b)(state)
@@ -108,10 +108,13 @@ def _answers(
 
 
 def _places(
-    relation: Relation, whole: Variable, state: Any, shared: Shared
+    relation: Relation, whole: Variable, state: Any, shared: Shared, backward: bool
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield terms with one part exchanged, and the states in which they are."""
+    """Yield terms with one part exchanged, and the states in which they are. backward: those of
+    which that makes `whole`.
+    """
     seen: set[Variable] = set()
+    relation = _turned(relation, backward)
     parts = list(ancestors([whole]))
     for part, term in zip(parts, etuplize_all(parts), strict=True):
         for q, new, found in _answers(relation, term, state, shared):
@@ -119,7 +122,9 @@ def _places(
                 yield _with_open(whole, part, q), found
                 continue
             made = put(shared, whole, part, new)
-            if made is not None and made not in seen:
+            if made is None or made in seen:
+                continue
+            if not backward or put(shared, made, new, part) is whole:
                 seen.add(made)
                 yield made, found
 
