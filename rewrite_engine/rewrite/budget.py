@@ -262,7 +262,8 @@ class Account:
         if self.budget.on_budget == "stop":
             raise Stop(fired=fired)
         growth = self.result.nodes_before, len(self.fgraph)
-        self.cycle = Cycle(self.name, why, rule, self.lineages.longest(lineage), growth)
+        what, suspect = f"the phase {self.name}", self.lineages.longest(lineage)
+        self.cycle = Cycle(what, why, rule, suspect, growth)
         self.watching = True
 
 

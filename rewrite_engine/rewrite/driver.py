@@ -211,7 +211,9 @@ class Fixpoint(GraphRewriter):
                 return
             if account.visits < 0 and account.cycle is None:
                 one.stopped, one.note = StopReason.BUDGET, "too many turns, each of the whole graph"
-                account.cycle = Cycle(self.name, one.note, None, [0, 0, None], (0, 0))
+                account.cycle = Cycle(
+                    f"the phase {self.name}", one.note, None, [0, 0, None], (0, 0)
+                )
             if account.cycle is not None and (done or account.budget.on_budget == "stop"):
                 result.stopped, result.note = StopReason.BUDGET, one.note
                 if account.budget.on_budget == "stop":

@@ -17,7 +17,6 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.traverse import toposort
 
 EVERY = 1024  # after so many firings of a lineage it is looked at,
 WINDOW = 64  # and so many of its firings are compared
@@ -148,16 +147,3 @@ def whole_period(keys: Sequence[Any]) -> int | None:
         border[i] = k
     p = len(keys) - k
     return p if keys and 2 * p <= len(keys) else None
-
-
-def turn_of(done: Sequence[tuple[Any, Any]], known: set[Variable]) -> int | None:
-    """After how many steps the same terms come again; the same rules, if the terms do not. known:
-    variables that no step has made.
-    """
-    numbers, keys = Numbering(), list[Any]()
-    for rule, new in done:
-        made = toposort([new], known) if isinstance(new, Variable) else []
-        numbers.number_all(made)
-        known.update(out for node in made for out in node.outputs)
-        keys.append((rule.name, numbers.number.get(new, new) if made else new))
-    return period(keys) or whole_period([rule.name for rule, _ in done])

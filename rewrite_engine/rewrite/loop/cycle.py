@@ -42,14 +42,14 @@ class Noted(NamedTuple):
 class Cycle:
     """The firings after a budget has run out: shows the cycle.
 
-    lineage: the suspected one. Its firings are compared until they repeat; the first `NOTED`, or
-    those of one turn, are noted with their terms.
+    what: has no end, by its name. lineage: the suspected one. Its firings are compared until they
+    repeat; the first `NOTED`, or those of one turn, are noted with their terms.
     """
 
     def __init__(
-        self, phase: str, why: str, rule: Any, lineage: Lineage, growth: tuple[int, int]
+        self, what: str, why: str, rule: Any, lineage: Lineage, growth: tuple[int, int]
     ) -> None:
-        self.phase = phase
+        self.what = what
         self.why = why
         self.sure = why == AGAIN
         self.first = [] if rule is None else [rule.name]
@@ -133,14 +133,14 @@ class Cycle:
         if self.sure or len(self.keys) >= LONG or not told:
             why = f"{self.why}, and {AGAIN}" if self.turn and self.why != AGAIN else self.why
             lines = [
-                f"the phase {self.phase} does not come to an end: {why}",
+                f"{self.what} does not come to an end: {why}",
                 f"    the rules of the cycle: {', '.join(rules) or 'none that fired'}",
                 *self._places(rules),
             ]
         else:  # there may be much to do, and no loop
             head = "the firings for which nothing was left:"
             lines = [
-                f"the phase {self.phase} is not done, but {self.why}",
+                f"{self.what} is not done, but {self.why}",
                 f"    the rules that go on: {', '.join(rules)}; a `RunBudget` may allow them more",
                 *self._places(rules),
             ]
@@ -174,7 +174,7 @@ class Cycle:
     def _advice(self) -> str:
         """What to do."""
         what = "exclude one of the rules, or let it apply to fewer terms"
-        if self.why == AGAIN or self.turn is not None:
+        if self.sure:
             return what
         return f"{what}; if it is no loop, give them more: `RunBudget(...)`"
 

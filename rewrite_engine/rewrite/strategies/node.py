@@ -16,6 +16,7 @@ from typing import Any
 from rewrite_engine.errors import RuleLoopError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import origin_line, user_origin
+from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.graph.worklist import Worklist
 from rewrite_engine.match.claim import Claim
 from rewrite_engine.match.explain import Diagnosis
@@ -23,14 +24,14 @@ from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.pattern import Graph
 from rewrite_engine.match.rule import DataRule, Rule, RuleOfRules
 from rewrite_engine.match.ruleset import parts_of
-from rewrite_engine.rewrite.loop import operands_of, turn_of
-from rewrite_engine.rewrite.loop.cycle import text_of
+from rewrite_engine.rewrite.loop import Lineage, operands_of
+from rewrite_engine.rewrite.loop.cycle import Cycle
 from rewrite_engine.rewrite.result import RuleStats
 from rewrite_engine.rewrite.step import Derived, default_of, unfit
 
 MOST = 10_000  # steps of a `repeat`,
-OPERANDS = 1_000_000  # and operands of the terms that they make, beyond those there were
-SHOWN = 12  # of them, in a message
+OPERANDS = 1_000_000  # and operands of the terms that they make, beyond those there were,
+FEW = 12  # counted after so many
 #: what a strategy keeps when its parts change
 IDENTITY = ("name", "short_name", "pack", "module", "where", "phase", "tags", "text", "doc")
 KINDS = ("exact", "refines", "approx", "assumes")
@@ -318,30 +319,27 @@ class Repeat(Strategy):
                 break
             done += found
             here = place_of(found[-1][1])
-            room -= operands_of(here, there, seen) if len(done) > SHOWN else 0
+            room -= operands_of(here, there, seen) if len(done) > FEW else 0
             if len(done) > MOST or room < 0:
                 raise self.endless(fgraph, node, done)
         return done
 
     def endless(self, fgraph: Graph, node: Apply, done: Steps) -> RuleLoopError:
         """The error for a part that always applies."""
-        turn = turn_of(done, set(getattr(fgraph, "clients", ())) | set(node.inputs))
-        shown = done[-turn:] if turn else done
-        names = tuple(dict.fromkeys(rule.name for rule, _ in shown))
-        first = done[-turn - 1][1] if turn else done[-SHOWN - 1][1]
-        events = []
-        for rule, new in shown[-SHOWN:]:
-            events.append((rule.name, text_of(first), text_of(new)))
-            first = new
-        error = RuleLoopError(
-            f"{self.name} does not come to an end: it went on for {len(done)} steps\n"
-            f"    the rules of the cycle: {', '.join(names)}\n"
-            f"    it began at {text_of(node.outputs[0])}, and "
-            f"{'one turn of it is' if turn else 'the last steps were'}\n"
-            + "\n".join([f"        {name}: {old} → {new}" for name, old, new in events])
-        )
-        error.rules, error.turn = names, tuple(events)
-        return error
+        known = {*getattr(fgraph, "clients", ()), *node.inputs}
+        lineage: Lineage = [len(done), 0, None]
+        cycle = Cycle(self.name, f"it went on for {len(done)} steps", None, lineage, (0, 0))
+        cycle.sure = True
+        here: Apply | None = node
+        for rule, new in done:
+            assert here is not None
+            cycle.note(here, rule, new, 0, lineage)
+            here = place_of(new)
+            made = [] if here is None else toposort(here.outputs, known)
+            known.update(out for one in made for out in one.outputs)
+            if cycle.taken(made, lineage):
+                break
+        return cycle.error()
 
 
 class Where(Strategy):
