@@ -265,11 +265,7 @@ class Evaluation:
     def nested(self, key: Key, args: tuple[Any, ...]) -> Any:
         """Answer a question of the fact that is being computed."""
         asker = self.frames[-1]
-        answer = self.knowledge.answers.get(key, MISSING)
-        if answer is not MISSING:
-            asker.uses[key] = None
-            return answer
-        answer = self.passing.get(key, MISSING)
+        answer = self.known(key)
         if answer is MISSING:
             if key in self.open:
                 raise FactError(self._circle(key))

@@ -143,12 +143,11 @@ def _lefts(rule: Any, bound: Bindings) -> Iterator[OpNode]:
 
 def _is_term(left: OpNode, terms: Bindings) -> bool:
     """Whether no associative op is left with one operand, because a rest is empty."""
-    parts = [p for p, _ in subpatterns(left) if is_associative(p) and p.rests]
-    return all(sum(_count(a, terms) for a in p.args) > 1 for p in parts)
-
-
-def _count(pattern: Any, terms: Bindings) -> int:
-    return len(terms[pattern.name]) if isinstance(pattern, Hole) and pattern.rest else 1
+    for p in [p for p, _ in subpatterns(left) if is_associative(p) and p.rests]:
+        taken = sum([len(terms[p.args[i].name]) for i in p.rests])
+        if len(p.args) - len(p.rests) + taken < 2:
+            return False
+    return True
 
 
 def _may_be_missing(hole: Hole, bound: Bindings) -> bool:

@@ -193,7 +193,8 @@ def build_source(to: RuleEmitter, pattern: Any, one: bool = True) -> str:
     op = to.constant(pattern.op)
     if needs_weak(pattern):
         return f"{to.constant(apply_weak)}({op}, ({', '.join(args)},))"
-    driven = one and type_driven(pattern.op)
+    make_node: Any = type(pattern.op).make_node  # (Op's own asks the types alone)
+    driven = one and make_node is Op.make_node and pattern.op.default_output is None
     if driven and not any(isinstance(a, Literal) for a in pattern.args):
         return f"{to.constant(apply_op)}({op}, ({''.join(f'{a}, ' for a in args)}))"
     return f"{op}({', '.join(args)})"
@@ -205,13 +206,6 @@ def needs_weak(pattern: Any) -> bool:
         isinstance(p, Hole) and (p.has_default or (p.rest and is_associative(pattern)))
         for p, _ in subpatterns(pattern)
     )
-
-
-def type_driven(op: Op) -> bool:
-    """Whether nodes of an op may be allocated from the input types alone, without `make_node`."""
-    make_node: Any = type(op).make_node
-    plain: Any = Op.make_node
-    return make_node is plain and op.default_output is None
 
 
 # --- functions that are asked more ---------------------------------------------------------------

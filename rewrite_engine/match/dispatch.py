@@ -14,6 +14,7 @@ Not all rules are asked: they are filed by root, and by something that must be t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -141,19 +142,15 @@ class Dispatch:
         self._by_root: dict[Any, list[int]] = {}
         self._anywhere: list[int] = []
         for i, rule in enumerate(self.rules):
-            self._file(i, rule.roots())
+            roots = rule.roots()
+            if roots is None or not all(isinstance(root, Op | type) for root in roots):
+                self._anywhere.append(i)
+                continue
+            for root in roots:
+                self._by_root.setdefault(root, []).append(i)
         self._reach: dict[Any, int] = {}
-        self._interior: dict[Any, int] | None = None
         self._blind = 0
         self.candidates: Callable[[Apply], Candidates] = self._make()
-
-    def _file(self, i: int, roots: Sequence[Any] | None) -> None:
-        """Note at which ops and classes a rule can apply."""
-        if roots is None or not all(isinstance(root, Op | type) for root in roots):
-            self._anywhere.append(i)
-            return
-        for root in roots:
-            self._by_root.setdefault(root, []).append(i)
 
     def rules_for(self, op: Any) -> RuleIndex:
         """The rules that may apply at an op, whatever its inputs."""
@@ -178,16 +175,14 @@ class Dispatch:
         """
         found = self._reach.get(op)
         if found is None:
-            interior = self._interior
-            if interior is None:
-                interior = self._interior = self._look_inside()
-            depths = [interior.get(key, 0) for key in (op, *type(op).__mro__)]
+            depths = [self.interior.get(key, 0) for key in (op, *type(op).__mro__)]
             if len(self._reach) >= LIMIT:
                 self._reach.clear()
             found = self._reach[op] = max(self._blind, *depths)
         return found
 
-    def _look_inside(self) -> dict[Any, int]:
+    @cached_property
+    def interior(self) -> dict[Any, int]:
         """{op or class: how deep at most rules look at it}."""
         found: dict[Any, int] = {}
         for rule in self.rules:

@@ -25,6 +25,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
+from itertools import chain
 from typing import Any
 
 from rewrite_engine.errors import FactError, PatternError, source_line
@@ -354,7 +355,8 @@ def unmarked(v: Any) -> Any:
 
 def given(*conditions: Any) -> Given:
     """The guards of a rule: facts about its variables, or functions of them by name."""
-    return Given(tuple([c for group in conditions for c in _ungrouped(group)]))
+    groups = [c.conditions if isinstance(c, Given) else (c,) for c in conditions]
+    return Given(tuple(chain.from_iterable(groups)))
 
 
 def assuming(*conditions: Any) -> Given:
@@ -364,7 +366,3 @@ def assuming(*conditions: Any) -> Given:
     """
     lowered = [c if isinstance(c, Condition) else lower_condition(c) for c in conditions]
     return Given(tuple([replace(c, assumed=True) for c in lowered]))
-
-
-def _ungrouped(condition: Any) -> tuple[Any, ...]:
-    return condition.conditions if isinstance(condition, Given) else (condition,)

@@ -52,7 +52,9 @@ def may_match(pattern: Any, seen: Outline) -> bool:
     """Whether a pattern may match a variable with this outline. True may be a false alarm."""
     head = head_of(seen)
     if isinstance(pattern, Literal):
-        return head is CONSTANT and _may_be_number(pattern, seen)
+        if head is not CONSTANT or seen is CONSTANT or pattern.value != pattern.value:
+            return head is CONSTANT
+        return seen[1] in pattern.marks  # (0.0 and -0.0, 1 and True are told apart later)
     if not isinstance(pattern, OpNode):
         return not (isinstance(pattern, Hole) and pattern.sort.constant) or head is CONSTANT
     if pattern.default is not None:  # it may stand for its other operand alone
@@ -98,12 +100,6 @@ def may_match_operands(pattern: OpNode, seen: Sequence[Outline]) -> bool:
     if all(map(may_match, args, seen)):
         return True
     return pattern.swaps and all(map(may_match, args[::-1], seen))
-
-
-def _may_be_number(wanted: Literal, seen: Outline) -> bool:
-    if seen is CONSTANT or wanted.value != wanted.value:
-        return True
-    return seen[1] in wanted.marks  # (0.0 and -0.0, 1 and True are told apart later)
 
 
 def numbers_among(args: Iterable[Any]) -> Iterator[Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from operator import is_
 from typing import Any
 
 from rewrite_engine.errors import PatternError, RelationBudgetError
@@ -90,7 +91,7 @@ class RelationRule(Rule):
                 if not isinstance(chosen, Iterator):
                     return None if chosen is None or chosen is False else self.result(node, chosen)
                 found = chosen
-            return next((a for a in found if self.suits(node, a)), None)
+            return next((a for a in found if suits(node, a)), None)
 
         return apply
 
@@ -137,7 +138,7 @@ class RelationRule(Rule):
             return None
         pairs = zip(node.outputs, values, strict=True)
         results = [old if new is None else self.variable(old, new) for old, new in pairs]
-        if any(new is None for new in results) or all(map(_same, results, node.outputs)):
+        if any(new is None for new in results) or all(map(is_, results, node.outputs)):
             return None
         return results[0] if len(results) == 1 else results
 
@@ -172,11 +173,6 @@ class RelationRule(Rule):
             return None
         return constant
 
-    def suits(self, node: Apply, answer: Any) -> bool:
-        """Whether an answer has types that may stand in the place of the node's outputs."""
-        new = answer if isinstance(answer, list) else [answer]
-        return all(a.type.yields_to(b.type) for a, b in zip(node.outputs, new, strict=True))
-
     def accept(self, old: Variable, new: Variable) -> bool:
         """What a results filter chose may be of a type that fits only for some operands: then the
         rule does not apply there. One of another kind is an error.
@@ -186,8 +182,10 @@ class RelationRule(Rule):
         return False if old.type.same_kind(new.type) else super().accept(old, new)
 
 
-def _same(new: Any, old: Variable) -> bool:
-    return new is old
+def suits(node: Apply, answer: Any) -> bool:
+    """Whether an answer has types that may stand in the place of the node's outputs."""
+    new = answer if isinstance(answer, list) else [answer]
+    return all(a.type.yields_to(b.type) for a, b in zip(node.outputs, new, strict=True))
 
 
 class KanrenRelationSub(RelationRule):

@@ -443,7 +443,8 @@ class NodeRewriter(Rule):
         self.tracks = None if tracks is None else tuple(tracks)
         self.depth = depth
         self.constant_inputs = constant_inputs
-        self.text = f"node rewriter on {', '.join(map(_root_name, self.tracks or ('any op',)))}"
+        names = [str(getattr(root, "__name__", root)) for root in self.tracks or ("any op",)]
+        self.text = f"node rewriter on {', '.join(names)}"
 
     def may_apply(self, op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
         return self.when is None or self.when(op, seen, distinct)
@@ -462,7 +463,3 @@ class NodeRewriter(Rule):
     def __call__(self, fgraph: Graph, node: Apply) -> Any:
         """Call the function."""
         return self.fn(fgraph, node)
-
-
-def _root_name(root: Any) -> str:
-    return str(getattr(root, "__name__", root))

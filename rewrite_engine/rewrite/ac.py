@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
@@ -36,7 +37,11 @@ class Declared(NodeRewriter):
     wanted: what one of the constants has to be, where numbers are known; None: anything.
     """
 
-    wanted: tuple[Any, ...] | None = None
+    single = True
+
+    def __init__(self, fn: Any, *, wanted: tuple[Any, ...] | None = None, **options: Any) -> None:
+        super().__init__(fn, phase="canonicalize", tracks=[is_associative_op], **options)
+        self.wanted = wanted
 
     def numbers(self) -> tuple[Any, ...]:
         return self.wanted or ()
@@ -48,23 +53,9 @@ class Declared(NodeRewriter):
         return any(head_of(s) is CONSTANT and (s is CONSTANT or s[1] in wanted) for s in seen)
 
 
-def declared(
-    when: When,
-    claim: Claim,
-    tags: Sequence[str] = (),
-    numbers: tuple[Any, ...] | None = None,
-) -> Callable[[Callable[[FunctionGraph | None, Apply], Any]], Declared]:
+def declared(when: When, claim: Claim, **options: Any) -> Callable[..., Declared]:
     """Make a rule of a function `(fgraph, node)` on the ops whose declarations it follows."""
-
-    def decorate(fn: Callable[[FunctionGraph | None, Apply], Any]) -> Declared:
-        rule = Declared(
-            fn, phase="canonicalize", tracks=[is_associative_op], claim=claim, tags=tags
-        )
-        rule.when, rule.wanted = when, numbers
-        rule.single = True
-        return rule
-
-    return decorate
+    return partial(Declared, when=when, claim=claim, **options)
 
 
 def has_constant(seen: Sequence[Outline]) -> bool:
@@ -95,7 +86,7 @@ def fitting(out: Variable, new: Any) -> Any:
 @declared(
     lambda op, seen, distinct: op.identity is not None and has_constant(seen),
     refines,
-    numbers=(0, 1, -1, math.inf, -math.inf),
+    wanted=(0, 1, -1, math.inf, -math.inf),
 )
 def drop_identity(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """0 in a sum, 1 in a product (up to the sign of a zero, and to a complex infinity).
@@ -125,7 +116,7 @@ def _may_absorb(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
     return op.absorbing is not None and has_constant(seen)
 
 
-@declared(_may_absorb, exact, numbers=(0, 1, -1))
+@declared(_may_absorb, exact, wanted=(0, 1, -1))
 def absorb(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """0 in a product of integers, False in a conjunction.
 
@@ -137,7 +128,7 @@ def absorb(fgraph: FunctionGraph | None, node: Apply) -> Any:
     return _absorbed(node) if node.outputs[0].type.regroups_exactly else None
 
 
-@declared(_may_absorb, assumes("fastmath"), numbers=(0, 1, -1))
+@declared(_may_absorb, assumes("fastmath"), wanted=(0, 1, -1))
 def absorb_numbers(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """The same for floats, where 0 * inf and 0 * nan do not occur.
 

@@ -233,7 +233,8 @@ class Choice:
             if op is None or self._reads_again(node, roots):
                 continue
             if level[node] < top:
-                search = search or Search(self._paths(), readers)
+                self.paths = self.paths or Paths(self.fgraph)
+                search = search or Search(self.paths, readers)
                 if search.is_followed(node):
                     continue
             if len(readers) > 1:
@@ -243,11 +244,6 @@ class Choice:
             for root in roots:
                 self.taken[root] = node
             return
-
-    def _paths(self) -> Paths:
-        if self.paths is None:
-            self.paths = Paths(self.fgraph)
-        return self.paths
 
     def _put_first(self, readers: Iterable[Apply], node: Apply) -> None:
         """Put the other readers before the node that is to overwrite what they read."""

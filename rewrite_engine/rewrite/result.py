@@ -198,7 +198,7 @@ class Result:
         for leaf in self.leaves():
             if self.parts:
                 head = Text.assemble((leaf.name, "bold"), f": {leaf.stopped.value}")
-                table.add_row(head, *[""] * len(shown), leaf.ms)
+                table.add_row(head, *[""] * len(shown), f"{leaf.seconds * 1e3:.2f}")
             ranked = sorted(leaf.tally.items(), key=lambda item: -item[1].seconds)
             for rule, stats in ranked[:most]:
                 counts = [str(getattr(stats, c) or "") for c in shown]
@@ -208,11 +208,6 @@ class Result:
             for feature, n in leaf.refusals.items():
                 table.add_row(f"  refused by {feature}: {n}")
         return table
-
-    @property
-    def ms(self) -> str:
-        """Milliseconds, as text."""
-        return f"{self.seconds * 1e3:.2f}"
 
     def __rich__(self) -> Any:
         return self.table()

@@ -47,7 +47,7 @@ class SaturationOptimizer(GraphRewriter):
     """Choose among all terms that equations prove equal.
 
     rules: equations, and data rules (used as equations with one direction). cost: a function from
-    a node to a number, such as `flops` or `bytes_moved` (default: what the equations prefer, else
+    a node to a number, such as `flops` or `bytes_moved` (default: what most equations prefer, else
     `flops`). node_budget: e-nodes held at once for one region; a region of more than a quarter as
     many nodes is looked at in parts. seconds: time for all of them. If one is used up, the best
     that was found is taken, and the search starts from there, as long as that pays; if it is still
@@ -66,7 +66,8 @@ class SaturationOptimizer(GraphRewriter):
         super().__init__(name)
         given = [rules] if isinstance(rules, Rule) else list(rules)
         self.rules = directions(given)
-        self.cost = cost or preferred(given)
+        wishes = [w for rule in given if (w := getattr(rule, "prefer", None)) is not None]
+        self.cost = cost or max(wishes, key=wishes.count, default=flops)
         if not callable(self.cost):
             raise TypeError(f"a cost is a function of a node, such as flops, not {cost!r}")
         for what, amount in (("node_budget", node_budget), ("seconds", seconds)):
@@ -98,13 +99,6 @@ def directions(rules: Iterable[Rule]) -> tuple[DataRule, ...]:
                 what = f"equations speak of values; {p.op} overwrites an input, it is no value"
                 raise rule.error(RuleError, what)
     return tuple(found)
-
-
-def preferred(rules: Iterable[Rule]) -> CostModel:
-    """The cost that most equations prefer; `flops` where none says."""
-    wishes = [getattr(rule, "prefer", None) for rule in rules]
-    known = [w for w in wishes if w is not None]
-    return max(known, key=known.count) if known else flops
 
 
 def regions(fgraph: FunctionGraph, rules: Sequence[DataRule]) -> list[list[Apply]]:

@@ -37,14 +37,6 @@ def _shallow(x: Any) -> GraphTuple:
     return make(items, x)
 
 
-def _head(x: Any) -> Any:
-    return _shallow(x)._tuple[0]
-
-
-def _tail(x: Any) -> Any:
-    return _shallow(x)[1:]  # the slice knows its parent: consing head and tail gives that back
-
-
 def _apply(op: Op, operands: Sequence[Any]) -> Any:
     """`op(*operands)`, or the term of it if a logic variable is in it."""
     keeps = isinstance(operands, GraphTuple)  # the operands of a term know that term
@@ -97,8 +89,9 @@ def register() -> None:
     """Enter everything into the dispatchers."""
     for kind in KINDS:
         NonCons.register(kind)  # or else `cons` asks a variable for its length
-        cons.core._car.add((kind,), _head)
-        cons.core._cdr.add((kind,), _tail)
+        cons.core._car.add((kind,), lambda x: _shallow(x)._tuple[0])
+        # (a slice knows its parent: consing head and tail gives that back)
+        cons.core._cdr.add((kind,), lambda x: _shallow(x)[1:])
         etuples.dispatch.etuplize.add((kind,), _etuplize)
     etuples.dispatch.etuplize.add((Record,), _etuplize)
     etuples.dispatch.apply.add((Op, Sequence), _apply)

@@ -34,6 +34,9 @@ from rewrite_engine.terms.logic import LogicVariable, PatternTerm
 
 Pair = tuple[Any, Any]
 
+#: in which there is nothing, as far as this module can see, if they have no elements
+ATOMS = (Variable, Record, Apply, ExpressionTuple, str, Number, type, tuple, list)
+
 #: compounds that are no terms: their elements, and one of the same kind with other elements
 COMPOUNDS: dict[type, tuple[Callable[[Any], tuple[Any, ...]], Callable[[Any, list[Any]], Any]]] = {
     tuple: (tuple, lambda _, new: tuple(new)),
@@ -131,7 +134,10 @@ def decompose(a: Any, b: Any, merged: Merged) -> list[Pair] | None:
     such terms."""
     a, b = _unwrap(a), _unwrap(b)
     if ConsPair in (type(a), type(b)):
-        return _cons_pairs(a, b)
+        try:
+            return [(car(a), car(b)), (cdr(a), cdr(b))]
+        except ConsError:
+            return None
     left, right = _children(a, b), _children(b, a)
     if left is None or right is None or len(left) != len(right):
         return None
@@ -142,13 +148,6 @@ def decompose(a: Any, b: Any, merged: Merged) -> list[Pair] | None:
 
 def _unwrap(x: Any) -> Any:
     return x.etuple if issubclass(type(x), PatternTerm) else x
-
-
-def _cons_pairs(a: Any, b: Any) -> list[Pair] | None:
-    try:
-        return [(car(a), car(b)), (cdr(a), cdr(b))]
-    except ConsError:
-        return None
 
 
 def _children(x: Any, other: Any) -> tuple[Any, ...] | None:
@@ -201,16 +200,10 @@ def literal_matches(literal: Any, constant: Constant) -> bool:
 # --- what is in a term ---------------------------------------------------------------------------
 
 
-def is_closed(x: Any) -> bool:
-    """Whether a term was evaluated, so that no logic variable can be in it (`_evaluate` sees to
-    that)."""
-    return isinstance(x, ExpressionTuple) and x._evaled_obj is not null
-
-
 def _inside(x: Any) -> tuple[Any, ...]:
     """The elements of a compound in which logic variables may be."""
-    if isinstance(x, ExpressionTuple):
-        return () if is_closed(x) else tuple(x._tuple)
+    if isinstance(x, ExpressionTuple):  # none are in what was evaluated (`convert.py`)
+        return () if x._evaled_obj is not null else tuple(x._tuple)
     if issubclass(type(x), PatternTerm):
         return (x.etuple,)
     elements, _ = COMPOUNDS.get(type(x), (None, None))
@@ -312,7 +305,7 @@ class Reifier:
             self.open[x] = None
             return x if isinstance(self.s, dict) else stream_eval(reify_other(x, self.s))
         if not new:
-            return x if _atomic(x) else stream_eval(reify_other(x, self.s))
+            return x if isinstance(x, ATOMS) else stream_eval(reify_other(x, self.s))
         if issubclass(type(x), PatternTerm):
             return new[0]
         if all(a is b for a, b in zip(_inside(x), new, strict=True)):
@@ -325,11 +318,6 @@ class Reifier:
         if not issubclass(type(old), PatternTerm):
             return new
         return rewrap(old, new) if self.open else from_term(new)
-
-
-def _atomic(x: Any) -> bool:
-    """Whether nothing can be inside, as far as this module can see."""
-    return isinstance(x, (Variable, Record, Apply, ExpressionTuple, str, Number, type, tuple, list))
 
 
 __all__ = [

@@ -169,7 +169,11 @@ class EGraph:
         a, b = self.find(m), self.find(n)
         if self._weight(a) > self._weight(b):
             m, n, a, b = n, m, b, a
-        self._hang(m, n, why)
+        at, edge = m, (n, why)  # make `m` the root of its tree in the proof forest, below `n`
+        while (following := self.proof[at]) is not None:
+            self.proof[at] = edge
+            at, edge = following[0], (at, following[1])
+        self.proof[at] = edge
         self._union_find[a] = b
         self._representative[b] = self._better(self._representative.pop(a), self._representative[b])
         moved = self._members.pop(a)
@@ -183,16 +187,6 @@ class EGraph:
 
     def _weight(self, c: int) -> int:
         return len(self._members[c]) + len(self._parents.get(c, ()))
-
-    def _hang(self, m: int, n: int, why: Justification) -> None:
-        """Make `m` the root of its tree in the proof forest, and hang it below `n`."""
-        at, edge = m, (n, why)
-        while True:
-            following = self.proof[at]
-            self.proof[at] = edge
-            if following is None:
-                return
-            at, edge = following[0], (at, following[1])
 
     def _better(self, m: int, n: int) -> int:
         """Which of two e-nodes tells more of their e-class: a constant, or what has a type that is

@@ -41,16 +41,12 @@ class Replay:
     def run(self, region: Sequence[tuple[Variable, int]], roots: Sequence[int]) -> None:
         """region: variables with their e-nodes, operands first. roots: the e-classes wanted."""
         find = self.egraph.find
-        needed = self._needed(roots)
+        needed = set(postorder(roots, self._children, key=same))  # of the result
         turn = [(v, n) for v, n in reversed(region) if find(n) in needed]
         for _, n in turn:
             self.anchor.setdefault(find(n), n)
         for v, n in turn:
             self._lead(v, n)
-
-    def _needed(self, roots: Sequence[int]) -> set[int]:
-        """The e-classes that the result is made of."""
-        return set(postorder(roots, self._children, key=same))
 
     def _lead(self, v: Variable, n: int) -> None:
         """Bring one variable to the chosen term of its e-class."""
@@ -90,8 +86,10 @@ class Replay:
         fgraph, tries, node = self.fgraph, self.tries, old.owner
         if new is old:
             return old
-        if step.rule.keeps is not None and not self._loses_nothing(step):
-            raise LosesError
+        if step.rule.keeps is not None:  # (a rule with one output)
+            left, right = self._made(step.left), self._made(step.right)
+            if not step.rule.keeps(fgraph, left.owner, right):
+                raise LosesError
         if tries is not None:
             tries.visit(fgraph, node, ())  # type: ignore[arg-type]
         own: Variable = fgraph.replace(old, new, step.rule)
@@ -101,11 +99,6 @@ class Replay:
             tries.tried(step.rule, node, "fired", DONE, 0.0)  # type: ignore[arg-type]
         self.fired[step.rule.name] = self.fired.get(step.rule.name, 0) + 1
         return own
-
-    def _loses_nothing(self, step: ProofStep) -> bool:
-        """Whether no error is lost by a step (of a rule with one output)."""
-        left, right = self._made(step.left), self._made(step.right)
-        return bool(step.rule.keeps(self.fgraph, left.owner, right))
 
     def _made(self, n: int) -> Variable:
         """The variable of an e-node, on the graph as it is now."""

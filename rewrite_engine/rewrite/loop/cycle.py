@@ -146,7 +146,8 @@ class Cycle:
             ]
         events = [event for one in shown for event in one.steps]
         if events:
-            lines += [f"    {head}", *[f"        {_arrow(e)}" for e in events[:SHOWN]]]
+            told_as = [f"        {rule}: {old} → {new}" for rule, old, new in events[:SHOWN]]
+            lines += [f"    {head}", *told_as]
         if len(events) > SHOWN:
             lines.append(f"        … {len(events) - SHOWN} more")
         lines += [*self._grown(turn or len(told)), f"    {self._advice()}"]
@@ -177,10 +178,6 @@ class Cycle:
         if self.sure:
             return what
         return f"{what}; if it is no loop, give them more: `RunBudget(...)`"
-
-
-def _arrow(event: Event) -> str:
-    return f"{event.rule}: {event.before} → {event.after}"
 
 
 def _replaced(before: Any, made: Any) -> Any:
