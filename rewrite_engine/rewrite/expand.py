@@ -86,13 +86,14 @@ class Undone:
             for rule in self.rules if part is not None else ():
                 for found in rule.goal(old, new)(state):
                     one = ground(old, found, self.shared)
-                    known = one is not None and one.owner is not None and one is not part
-                    if known and self.rewrites(rule, one, part):
+                    if one is None or one.owner is None or one is part:
+                        continue
+                    if self.rewrites(rule, one, part):
                         yield found
 
         return goal
 
-    def rewrites(self, rule: Any, old: Variable, new: Variable) -> bool:
+    def rewrites(self, rule: Any, old: Variable, new: Any) -> bool:
         """Whether a rule makes one term of the other in one step."""
         try:
             if not rule.accept(old, new):
