@@ -38,8 +38,10 @@ operators.pt = modules[__name__]  # methods call the functions of this module
 
 #: families that are loaded when one of their names is first used
 _FAMILIES = {
-    "search": "BinCount SearchsortedOp Unique bincount digitize interp searchsorted unique",
-    "sorting": "ArgSortOp SortOp argsort argtopk median sort topk topk_and_argtopk",
+    "search": "BinCount SearchsortedOp Unique bincount digitize interp interpolate1d searchsorted "
+    "unique",
+    "sorting": "ArgSortOp SortOp argsort argtopk largest median smallest sort topk "
+    "topk_and_argtopk",
 }
 _HOMES = {name: family for family, names in _FAMILIES.items() for name in names.split()}
 _find = lookup(__name__, _HOMES)

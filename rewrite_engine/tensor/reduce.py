@@ -35,7 +35,8 @@ class CAReduce(Reduction):
     integers and booleans become int64 or uint64). acc_dtype: of the intermediate results; by
     default that of the result, but sums and products of float16 and float32 accumulate in float64
     (complex64: complex128). keepdims: keep reduced dimensions as 1. Raises `AxisError`;
-    `ShapeError` for an empty maximum or minimum; `DTypeError`.
+    `ShapeError` for an empty maximum or minimum; `DTypeError`, also for floats that would
+    accumulate as integers, and for complex numbers as others.
     """
 
     __props__: tuple[str, ...] = ("scalar_op", "axis", "dtype", "acc_dtype", "keepdims")
@@ -77,6 +78,10 @@ class CAReduce(Reduction):
     def dtypes(self, *types: TensorType) -> list[str]:
         """The one asked for, or NumPy's."""
         (x,), ufunc = types, self.reducer()
+        wide = {"f": "fc", "c": "c"}.get(x.kind)
+        for asked in (self.acc_dtype, self.dtype if wide == "c" else None):
+            if wide and asked is not None and np.dtype(asked).kind not in wide:
+                raise DTypeError(f"numbers of dtype {x.dtype} are not reduced as {asked}")
         try:
             return [self.dtype or ufunc.reduce(np.ones(1, x.numpy_dtype)).dtype.name]
         except TypeError as error:

@@ -38,9 +38,9 @@ def sorted_axes(axis: Any) -> Axes:
     try:
         axes = tuple(sorted([operator.index(a) for a in many]))
     except TypeError:
-        raise AxisError(f"axis must be None or integers, not {axis!r}") from None
+        raise AxisError(located(f"axis must be None or integers, not {axis!r}")) from None
     if len(set(axes)) != len(axes):
-        raise AxisError(f"an axis is given twice: {axis}")
+        raise AxisError(located(f"an axis is given twice: {axis}"))
     return axes
 
 

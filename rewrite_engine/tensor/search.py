@@ -4,13 +4,13 @@ and what lies between given points: `interp`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import AxisError, DTypeError, NDimError
+from rewrite_engine.errors import AxisError, DTypeError, NDimError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import is_disconnected
 from rewrite_engine.graph.origin import located
@@ -25,8 +25,8 @@ from rewrite_engine.tensor.sorting import argsort
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
-    "BinCount", "SearchsortedOp", "Unique", "bincount", "digitize", "interp", "searchsorted",
-    "unique",
+    "BinCount", "SearchsortedOp", "Unique", "bincount", "digitize", "interp", "interpolate1d",
+    "searchsorted", "unique",
 ]  # fmt: skip
 
 
@@ -54,10 +54,10 @@ class SearchsortedOp(TensorOp):
         return ["int64"]
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """That of the values. Raises `NDimError`."""
+        """That of the values. Raises `ShapeError`."""
         x, v = types
         if x.ndim != 1:
-            raise NDimError(f"searches a vector, not a {x}")
+            raise ShapeError(f"searches a vector, not a {x}")
         return Shapes([[(1, i) for i in range(v.ndim)]])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
@@ -228,8 +228,8 @@ def searchsorted(x: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     """The position (int64) in the sorted vector `x` of each element of `v`: how many elements are
     smaller (side "left"), or not larger ("right"). Shape of `v`.
 
-    sorter: the positions that sort `x`, where it is not. Raises `NDimError`; `ValueError` for
-    another side.
+    sorter: the positions that sort `x`, where it is not. Raises `ShapeError` unless `x` is a
+    vector; `DTypeError`; `ValueError` for another side.
 
     >>> from rewrite_engine.tensor import searchsorted
     >>> searchsorted([1, 2, 2, 5], [0, 2, 9]).eval(), searchsorted([1, 2, 2, 5], 2, "right").eval()
@@ -314,6 +314,56 @@ def interp(
     if right is not None:
         found = m.switch(m.gt(x, xp[-1]), right, found)
     return m.switch(m.lt(x, xp[0]), fp[0] if left is None else left, found)
+
+
+#: what is between two points, at a share of the way
+_BETWEEN: dict[str, Callable[..., Any]] = {
+    "linear": lambda low, high, share: m.add(low, m.mul(share, m.sub(high, low))),
+    "nearest": lambda low, high, share: m.switch(m.le(share, 0.5), low, high),
+    "first": lambda low, high, share: low,
+    "last": lambda low, high, share: high,
+    "mean": lambda low, high, share: m.true_div(m.add(low, high), 2),
+}
+
+
+def interpolate1d(
+    x: Any,
+    y: Any,
+    method: str = "linear",
+    left_pad: Any = None,
+    right_pad: Any = None,
+    extrapolate: bool = True,
+) -> Callable[[Any], Any]:
+    """A function that tells the values at points between the points (x, y): vectors, `x` rising.
+
+    method: "linear", "nearest", "first" or "last" of the two beside a point (a point of `x` belongs
+    to the interval before it), or their "mean". extrapolate: the lines and means at the ends go on
+    outside, where the other methods have the first or last `y`. If not, it is left_pad up to the
+    first point, and right_pad behind the last, by default the first and last `y`. Raises
+    `ValueError` for another method.
+
+    >>> from rewrite_engine.tensor import interpolate1d
+    >>> interpolate1d([0.0, 1.0, 2.0], [1.0, 3.0, 7.0])([0.5, 3.0]).eval()
+    array([ 2., 11.])
+    """
+    if method not in _BETWEEN:
+        raise ValueError(located(f"method is one of {[*_BETWEEN]}, not {method!r}"))
+    x, y = operand(x), operand(y)
+    ends = extrapolate and method in ("linear", "mean")
+
+    def at(points: Any) -> Any:
+        points = operand(points)
+        behind = m.clip(SearchsortedOp()(x, points), 1, shape_i(x, 0) - 1)
+        start, end = x[behind - 1], x[behind]
+        share = m.true_div(m.sub(points, start), m.sub(end, start))
+        found = _BETWEEN[method](y[behind - 1], y[behind], share)
+        if ends:
+            return found
+        left, right = (None, None) if extrapolate else (left_pad, right_pad)
+        found = m.switch(m.gt(points, x[-1]), y[-1] if right is None else right, found)
+        return m.switch(m.le(points, x[0]), y[0] if left is None else left, found)
+
+    return at
 
 
 def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> Any:

@@ -7,6 +7,7 @@ NaN comes last, as in NumPy. The gradient of what is in order goes back to where
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ from rewrite_engine.tensor.shape import shape_i
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
-    "ArgSortOp", "SortOp", "argsort", "argtopk", "median", "sort", "topk", "topk_and_argtopk",
+    "ArgSortOp", "SortOp", "argsort", "argtopk", "largest", "median", "smallest", "sort", "topk",
+    "topk_and_argtopk",
 ]  # fmt: skip
 
 
@@ -102,16 +104,13 @@ class SortOp(_InOrder):
             return [disconnected()]
         if x.type.dtype in DISCRETE:
             return [zero_gradient(x)]
-        return [along(g, ArgSortOp(self.axis)(self.order(x)), self.axis)]
+        positions = ArgSortOp(self.axis)(x)
+        return [along(g, ArgSortOp(self.axis)(positions), self.axis)]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         """The direction, moved as the elements are."""
         (x,), (v,) = inputs, eval_points
-        return [None if v is None else along(v, self.order(x), self.axis)]
-
-    def order(self, x: Any) -> Any:
-        """Where the elements of the result come from."""
-        return ArgSortOp(self.axis, "stable")(x)
+        return [None if v is None else along(v, ArgSortOp(self.axis)(x), self.axis)]
 
 
 def along(x: Any, indices: Any, axis: int) -> Any:
@@ -139,6 +138,8 @@ def _check(kind: str | None, order: Any, stable: bool | None) -> str:
         raise ValueError(located(f"kind is one of {[*_KINDS]}, not {kind!r}"))
     if order is not None:
         raise ValueError(located(f"order={order!r}: arrays of numbers have no fields"))
+    if stable is not None and kind is not None:
+        raise ValueError(located("kind and stable say the same: give one of them"))
     return "stable" if stable else _KINDS[kind]
 
 
@@ -153,7 +154,7 @@ def sort(
     """A sorted copy along an axis (None: of all elements), NaN last; dtype of `a`.
 
     kind, stable: as in NumPy; equal elements cannot be told apart, so nothing depends on them.
-    Raises `AxisError`; `ValueError` for another kind, or an `order`.
+    Raises `AxisError`; `ValueError` for another kind, kind and stable together, or an `order`.
 
     >>> from rewrite_engine.tensor import sort
     >>> sort([[3, 1], [2, 5]], axis=0).eval()
@@ -233,6 +234,16 @@ def _best(x: Any, kth: Any, axis: int) -> Any:
         return ArgSortOp(axis, "stable")(x)[first]
     rising = ArgSortOp(axis, "stable")(flipped(x, axis))
     return m.sub(shape_i(x, axis) - 1, flipped(rising, axis)[first])
+
+
+def largest(*args: Any) -> Any:
+    """The largest of several arrays, elementwise (they broadcast)."""
+    return reduce(m.maximum, map(operand, args))
+
+
+def smallest(*args: Any) -> Any:
+    """The smallest of several arrays, elementwise (they broadcast)."""
+    return reduce(m.minimum, map(operand, args))
 
 
 def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:

@@ -265,16 +265,18 @@ class LogSumExp(_Exponential):
         return [None if v is None else self.sum(m.mul(Softmax(self.axis)(x), v))]
 
 
-def softmax(x: Any, axis: Any = None) -> Any:
-    """exp(x) / sum(exp(x)) along axes (None: all), without overflow; integers as in `exp`."""
-    return Softmax(axis)(x)
+def softmax(c: Any, axis: Any = None) -> Any:
+    """exp(c) / sum(exp(c)) along axes (None: all), without overflow; integers as in `exp`."""
+    return Softmax(axis)(c)
 
 
-def log_softmax(x: Any, axis: Any = None) -> Any:
-    """log(softmax(x)) along axes (None: all), without overflow."""
-    return LogSoftmax(axis)(x)
+def log_softmax(c: Any, axis: Any = None) -> Any:
+    """log(softmax(c)) along axes (None: all), without overflow."""
+    return LogSoftmax(axis)(c)
 
 
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """log(sum(exp(x))) along axes (None: all), without overflow."""
+    """log(sum(exp(x))) along axes (None: all), without overflow. -inf where all elements are; it
+    has no slope then, nor where one is +inf: the gradient is NaN, as `softmax` is.
+    """
     return LogSumExp(axis, keepdims)(x)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
 
+from rewrite_engine.errors import DTypeError, NDimError
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, float_dtype
 from rewrite_engine.tensor import math as m
@@ -26,7 +28,7 @@ from rewrite_engine.tensor.shape import shape_i
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
-    "Argmax", "Argmin", "argmax", "argmin", "max_and_argmax", "mean", "nanmax", "nanmean",
+    "Argmax", "Argmin", "argmax", "argmin", "cov", "max_and_argmax", "mean", "nanmax", "nanmean",
     "nanmin", "nanprod", "nansum", "norm", "ptp", "size", "std", "var",
 ]  # fmt: skip
 
@@ -148,6 +150,60 @@ def norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:
     return m.pow(total(m.pow(size, ord)), 1 / ord)
 
 
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+) -> Any:
+    """The covariances of variables, a matrix of float64 (0-d for one variable, if types tell so).
+
+    m, y: of a matrix each row is a variable (rowvar=False: each column), a vector is one. Divided
+    by n - ddof, which is n - 1 by default (bias: n). fweights: how often each observation counts;
+    aweights: how much. Raises `NDimError`, `DTypeError` for complex numbers.
+
+    >>> from rewrite_engine.tensor import cov
+    >>> cov([[1.0, 2.0, 3.0], [2.0, 0.0, 1.0]]).eval()
+    array([[ 1. , -0.5],
+           [-0.5,  1. ]])
+    """
+    from rewrite_engine.tensor.join import concatenate
+
+    x = concatenate([_rows(v, rowvar) for v in (m, y) if v is not None], axis=0)
+    return _cov(x, int(not bias) if ddof is None else ddof, fweights, aweights)
+
+
+def _rows(v: Any, rowvar: bool) -> Any:
+    """Variables as the rows of a matrix of float64."""
+    v = operand(v)
+    if v.type.kind == "c":
+        raise DTypeError(located(f"cov takes real numbers, not a {v.type}"))
+    if v.type.ndim not in (1, 2):
+        raise NDimError(located(f"cov takes vectors and matrices, not a {v.type}"))
+    v = m.cast(v, "float64")
+    return v.dimshuffle("x", 0) if v.type.ndim == 1 else v if rowvar else v.T
+
+
+def _cov(x: Any, ddof: int, fweights: Any, aweights: Any) -> Any:
+    from rewrite_engine.tensor.dot import dot
+
+    given = [m.cast(operand(w), "float64") for w in (fweights, aweights) if w is not None]
+    if given:
+        w = reduce(m.mul, given)
+        total = Sum()(w)
+        centred = m.sub(x, m.true_div(Sum(1, keepdims=True)(m.mul(x, w)), total))
+        lost = ddof if aweights is None else ddof * Sum()(m.mul(w, given[-1])) / total
+        right, n = m.mul(centred, w), m.sub(total, lost)
+    else:
+        right = centred = m.sub(x, mean(x, 1, keepdims=True))
+        n = count(x, 1) - ddof
+    found = m.true_div(dot(centred, right.T), m.maximum(n, 0))
+    return found[0, 0] if x.type.shape[0] == 1 else found
+
+
 # --- without NaN ------------------------------------------------------------------------------
 
 
@@ -234,13 +290,7 @@ class Argmax(Reduction):
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         """Zero: the position does not change with small changes of the input."""
-        if is_disconnected(output_gradients[0]):
-            return [disconnected()]
         return [zero_gradient(inputs[0])]
-
-    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """Nothing moves."""
-        return [None]
 
 
 class Argmin(Argmax):

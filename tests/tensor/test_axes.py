@@ -282,6 +282,63 @@ def test_interp(options: Any, dtype: str) -> None:
     assert pt.interp(pt.lscalar(), pt.lvector(), pt.lvector(), **options).type.dtype == "float64"
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {}, {"bias": True}, {"ddof": 0}, {"rowvar": False}, {"fweights": [1, 2, 0]},
+        {"aweights": [0.5, 2, 1]}, {"fweights": [3, 1, 2], "aweights": [0.5, 2, 1]},
+        {"fweights": [3, 1, 2], "ddof": 3}, {"aweights": [0.5, 2, 1], "ddof": 0},
+    ],
+)  # fmt: skip
+def test_covariances(options: Any) -> None:
+    x, y, square, line = pt.dmatrix("x"), pt.fmatrix("y"), A[0, :, :3] ** 2 % 17, A[0, :, 1]
+    f = rw.function([x, y], [pt.cov(x, **options), pt.cov(x, y, **options)])
+    for found, wanted in zip(
+        f(square, square.T**2),
+        [np.cov(square, **options), np.cov(square, square.T**2, **options)],
+        strict=True,
+    ):
+        np.testing.assert_allclose(found, wanted)
+    i = pt.lvector("i")
+    found = rw.function([i], [pt.cov(i, **options), pt.cov(i, [3, 2, 2], **options)])(line)
+    np.testing.assert_allclose(found[0], np.cov(line, **options))
+    np.testing.assert_allclose(found[1], np.cov(line, [3, 2, 2], **options))
+
+
+def test_largest_and_smallest() -> None:
+    x, y = pt.dvector("x"), pt.dmatrix("y")
+    found = rw.function([x, y], [pt.largest(x, y, 1), pt.smallest(x, y), pt.largest(x)])(
+        [0.0, 3.0], [[2.0, 2.0]]
+    )
+    for got, wanted in zip(found, ([[2, 3]], [[0, 2]], [0, 3]), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize(
+    ("method", "inside", "outside"),
+    [
+        ("linear", [1, 2, 2.5, 3, 5, 7], [-1, 11]),
+        ("nearest", [1, 1, 3, 3, 3, 7], [1, 7]),
+        ("first", [1, 1, 1, 1, 3, 3], [1, 7]),
+        ("last", [1, 3, 3, 3, 7, 7], [1, 7]),
+        ("mean", [2, 2, 2, 2, 5, 5], [2, 5]),
+    ],
+)
+def test_values_between_points(method: str, inside: Any, outside: Any) -> None:
+    x, y, at = pt.dvector("x"), pt.dvector("y"), pt.dvector("at")
+    f = rw.function([x, y, at], [
+        pt.interpolate1d(x, y, method)(at),
+        pt.interpolate1d(x, y, method, extrapolate=False)(at),
+        pt.interpolate1d(x, y, method, -5, 9, False)(at),
+    ])  # fmt: skip
+    found = f([0, 1, 2], [1, 3, 7], [0, 0.5, 0.75, 1, 1.5, 2, -1, 3])
+    np.testing.assert_allclose(found[0], inside + outside)
+    np.testing.assert_allclose(found[1], [1, *inside[1:], 1, 7])
+    np.testing.assert_allclose(found[2], [-5, *inside[1:], -5, 9])
+    if method == "linear":
+        verify_grad(lambda y: pt.interpolate1d([0.0, 1, 2], y)([0.3, 1.5]), [np.array([1.0, 2, 4])])
+
+
 # --- derivatives -------------------------------------------------------------------------------
 
 SMOOTH: list[tuple[str, Any]] = [
@@ -369,7 +426,14 @@ def test_positions_have_the_gradient_zero() -> None:
         (lambda x: pt.median(x, (0, 0)), AxisError, "given twice"),
         (lambda x: pt.diff(x, -1), ShapeError, "n is an integer >= 0, not -1"),
         (lambda x: pt.diff(x[0, 0]), AxisError, "axis -1 is out of range for 0 dimensions"),
-        (lambda x: pt.searchsorted(x, 1), NDimError, "searches a vector, not a"),
+        (lambda x: pt.searchsorted(x, 1), ShapeError, "searches a vector, not a"),
+        (lambda x: pt.searchsorted(x[0], 1, sorter=[1.5]), DTypeError, "integers or booleans"),
+        (lambda x: pt.argsort(x, kind="stable", stable=True), ValueError, "give one of them"),
+        (lambda x: pt.sum(x, acc_dtype="int32"), DTypeError, "float64 are not reduced as int32"),
+        (lambda x: pt.sum(x + 1j, dtype="float64"), DTypeError, "complex128 are not reduced as"),
+        (lambda x: pt.cov(x + 1j), DTypeError, "cov takes real numbers"),
+        (lambda x: pt.cov(x[0, 0]), NDimError, "cov takes vectors and matrices"),
+        (lambda x: pt.interpolate1d(x[0], x[0], "cubic"), ValueError, "method is one of"),
         (lambda x: pt.searchsorted(x[0], 1, "middle"), ValueError, "'left' or 'right'"),
         (lambda x: pt.unique(x, axis=2), AxisError, "axis 2 is out of range"),
         (lambda x: pt.bincount(x[0]), DTypeError, "counts integers, not float64"),
