@@ -1,9 +1,11 @@
 """Some elements of a softmax: the logarithm of the probability of a label, `log(p[i])`, and its
-gradient.
-
-Each rule is there for basic indices (`Subtensor`) and for those in arrays (`AdvancedSubtensor`).
+gradient. Each rule is there for basic indices, and for those in arrays.
 """
 
+from functools import partial, update_wrapper
+from inspect import signature
+
+from rewrite_engine.match.ruleset import Table
 from rewrite_engine.rules.facts import same_dtype
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.softmax import of_all, puts_back, same_slices, stands_beside, unless_nan
@@ -20,28 +22,40 @@ from rewrite_engine.tensor import (
 )
 from rewrite_engine.tensor.special import LogSoftmax, ScaledExp, Softmax
 
+#: the ops that take what an index names, by name, and those that write there
+KINDS = {
+    "_at_index": (Subtensor, IncSubtensor),
+    "_at_indices": (AdvancedSubtensor, AdvancedIncSubtensor),
+}
 
-@rule(phase="stabilize")
-def log_of_softmax_at_index(x: Real, axis: Prop, template: Prop, i: Rest):
+
+def at_both(fn=None, **options):
+    """Make two rules, `…_at_index…` and `…_at_indices…`, of a function of the ops of a kind of
+    indices and of the variables. options: those of `@rule`.
+    """
+    if fn is None:
+        return partial(at_both, **options)
+    made = []
+    for kind, ops in KINDS.items():
+        one = update_wrapper(partial(fn, ops), fn)
+        one.__name__ = fn.__name__.replace("_at_index", kind)
+        one.__signature__ = signature(partial(fn, ops))
+        made.append(rule(one, phase="stabilize", **options))
+    return Table(made)
+
+
+@at_both
+def log_of_softmax_at_index(ops, x: Real, axis: Prop, template: Prop, i: Rest):
     """A probability underflows to 0; its logarithm need not.
 
     >>> x = vector("x")
     >>> rewritten(log(softmax(x)[-1]))
     Subtensor{-1}(LogSoftmax{axis=None}(x))
-    """
-    at = Subtensor(idx_list=template)
-    return log(at(Softmax(axis=axis)(x), *i)) >> at(LogSoftmax(axis=axis)(x), *i)
-
-
-@rule(phase="stabilize")
-def log_of_softmax_at_indices(x: Real, axis: Prop, template: Prop, i: Rest):
-    """The same for indices in arrays.
-
     >>> x, i = matrix("x"), ivector("i")
     >>> rewritten(log(softmax(x, axis=1)[i, i]))
     AdvancedSubtensor{i, i}(LogSoftmax{axis=(1,)}(x), i, i)
     """
-    at = AdvancedSubtensor(idx_list=template)
+    at = ops[0](idx_list=template)
     return log(at(Softmax(axis=axis)(x), *i)) >> at(LogSoftmax(axis=axis)(x), *i)
 
 
@@ -50,60 +64,40 @@ def is_number(x, axis, keepdims):
     return of_all(x, axis) and not keepdims
 
 
-@rule(phase="stabilize")
-def softmax_at_index_cancels(y, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest):
+@at_both
+def softmax_at_index_cancels(ops, y, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest):
     """(y / p[i]) / sum(exp(x)) * exp(x)[i], the gradient of log(p[i]), also where p[i] underflows.
 
     >>> x, y = vector("x"), scalar("y")
     >>> e = exp(x)
     >>> rewritten(y / (e / e.sum())[2] / e.sum() * e[2])
     switch(isnan(Subtensor{2}(ScaledExp{axis=None}(x))), Subtensor{2}(ScaledExp{axis=None}(x)), y)
-    """
-    at, e = Subtensor(idx_list=template), exp(x)
-    s, p = Sum(axis=axis, keepdims=keepdims)(e), at(Softmax(axis=axis)(x), *i)
-    right = unless_nan(at(ScaledExp(axis=axis)(x), *i), y)
-    return (y / p / s) * at(e, *i) >> right, given(is_number)
-
-
-@rule(phase="stabilize")
-def softmax_at_indices_cancels(y, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest):
-    """The same for indices in arrays.
-
     >>> x, y, i = vector("x"), vector("y"), ivector("i")
     >>> e = exp(x)
     >>> rewritten(y / (e / e.sum())[i] / e.sum() * e[i])
     switch(isnan(AdvancedSubtensor{i}(ScaledExp{axis=None}(x), i)),
         AdvancedSubtensor{i}(ScaledExp{axis=None}(x), i), y)
     """
-    at, e = AdvancedSubtensor(idx_list=template), exp(x)
+    at, e = ops[0](idx_list=template), exp(x)
     s, p = Sum(axis=axis, keepdims=keepdims)(e), at(Softmax(axis=axis)(x), *i)
     right = unless_nan(at(ScaledExp(axis=axis)(x), *i), y)
     return (y / p / s) * at(e, *i) >> right, given(is_number)
 
 
-@rule(phase="stabilize")
-def softmax_at_index_in_product(y, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest):
+@at_both
+def softmax_at_index_in_product(
+    ops, y, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
+):
     """y / sum(exp(x)) * exp(x)[i] is 0 * inf for large x.
 
     >>> x, y = vector("x"), scalar("y")
     >>> rewritten(y / exp(x).sum() * exp(x)[2])
     y / Sum(ScaledExp{axis=None}(x)) * Subtensor{2}(ScaledExp{axis=None}(x))
-    """
-    at, total, e = Subtensor(idx_list=template), Sum(axis=axis, keepdims=keepdims), exp(x)
-    scaled = ScaledExp(axis=axis)(x)
-    right = (y / total(scaled)) * at(scaled, *i)
-    return (y / total(e)) * at(e, *i) >> right, given(is_number)
-
-
-@rule(phase="stabilize")
-def softmax_at_indices_in_product(y, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest):
-    """The same for indices in arrays.
-
     >>> x, y, i = vector("x"), vector("y"), ivector("i")
     >>> rewritten(y / exp(x).sum() * exp(x)[i])
     y / Sum(ScaledExp{axis=None}(x)) * AdvancedSubtensor{i}(ScaledExp{axis=None}(x), i)
     """
-    at, total, e = AdvancedSubtensor(idx_list=template), Sum(axis=axis, keepdims=keepdims), exp(x)
+    at, total, e = ops[0](idx_list=template), Sum(axis=axis, keepdims=keepdims), exp(x)
     scaled = ScaledExp(axis=axis)(x)
     right = (y / total(scaled)) * at(scaled, *i)
     return (y / total(e)) * at(e, *i) >> right, given(is_number)
@@ -116,13 +110,17 @@ def all_zero(zeros, x):
     return getattr(zeros.owner.inputs[1], "number", None) == 0
 
 
-def scattered(at, add_at, zeros, y, p, x, i):
+def scattered(ops, template, zeros, y, p, x, i):
     """Zeros with y / p[i] added at i, and with y (in the shape of x[i]) added there."""
+    take, write = ops
+    at, add_at = take(idx_list=template), write(idx_list=template, set_instead_of_inc=False)
     return add_at(zeros, y / at(p, *i), *i), add_at(zeros, second(at(x, *i), y), *i)
 
 
-@rule(phase="stabilize")
-def softmax_cancels_at_index(zeros: Real, y: Real, x: Real, axis: Prop, template: Prop, i: Rest):
+@at_both
+def softmax_cancels_at_index(
+    ops, zeros: Real, y: Real, x: Real, axis: Prop, template: Prop, i: Rest
+):
     """The gradient of log(p[i]), also where p[i] underflows to 0.
 
     >>> x, y = vector("x"), scalar("y")
@@ -130,17 +128,6 @@ def softmax_cancels_at_index(zeros: Real, y: Real, x: Real, axis: Prop, template
     >>> rewritten(inc_subtensor(zeros_like(p)[2], y / p[2]) * p)
     switch(isnan(Softmax{axis=None}(x)), Softmax{axis=None}(x),
         IncSubtensor{2}(second(Softmax{axis=None}(x), 0.0), second(Subtensor{2}(x), y)))
-    """
-    p, at = Softmax(axis=axis)(x), Subtensor(idx_list=template)
-    add_at = IncSubtensor(idx_list=template, set_instead_of_inc=False)
-    there, right = scattered(at, add_at, zeros, y, p, x, i)
-    return there * p >> unless_nan(p, right), given(all_zero)
-
-
-@rule(phase="stabilize")
-def softmax_cancels_at_indices(zeros: Real, y: Real, x: Real, axis: Prop, template: Prop, i: Rest):
-    """The same for indices in arrays.
-
     >>> x, y, i = vector("x"), vector("y"), ivector("i")
     >>> p = softmax(x)
     >>> rewritten(inc_subtensor(zeros_like(p)[i], y / p[i]) * p)
@@ -148,15 +135,14 @@ def softmax_cancels_at_indices(zeros: Real, y: Real, x: Real, axis: Prop, templa
         AdvancedIncSubtensor{i}(second(Softmax{axis=None}(x), 0.0),
         second(AdvancedSubtensor{i}(x, i), y), i))
     """
-    p, at = Softmax(axis=axis)(x), AdvancedSubtensor(idx_list=template)
-    add_at = AdvancedIncSubtensor(idx_list=template, set_instead_of_inc=False)
-    there, right = scattered(at, add_at, zeros, y, p, x, i)
+    p = Softmax(axis=axis)(x)
+    there, right = scattered(ops, template, zeros, y, p, x, i)
     return there * p >> unless_nan(p, right), given(all_zero)
 
 
-@rule(phase="stabilize")
+@at_both
 def softmax_cancels_at_index_in_product(
-    zeros: Real, y: Real, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
+    ops, zeros: Real, y: Real, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
 ):
     """The same where the softmax is written out.
 
@@ -165,29 +151,14 @@ def softmax_cancels_at_index_in_product(
     >>> rewritten(inc_subtensor(zeros_like(x)[2], y / (e / e.sum())[2]) / e.sum() * e)
     switch(isnan(ScaledExp{axis=None}(x)), ScaledExp{axis=None}(x),
         IncSubtensor{2}(second(x, 0.0), second(Subtensor{2}(x), y)))
-    """
-    p, at = Softmax(axis=axis)(x), Subtensor(idx_list=template)
-    add_at = IncSubtensor(idx_list=template, set_instead_of_inc=False)
-    there, right = scattered(at, add_at, zeros, y, p, x, i)
-    left = there / Sum(axis=axis, keepdims=keepdims)(exp(x)) * exp(x)
-    return left >> unless_nan(ScaledExp(axis=axis)(x), right), given(stands_beside, all_zero)
-
-
-@rule(phase="stabilize")
-def softmax_cancels_at_indices_in_product(
-    zeros: Real, y: Real, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
-):
-    """The same for indices in arrays.
-
     >>> x, y, i = vector("x"), vector("y"), ivector("i")
     >>> e = exp(x)
     >>> rewritten(inc_subtensor(zeros_like(x)[i], y / (e / e.sum())[i]) / e.sum() * e)
     switch(isnan(ScaledExp{axis=None}(x)), ScaledExp{axis=None}(x),
         AdvancedIncSubtensor{i}(second(x, 0.0), second(AdvancedSubtensor{i}(x, i), y), i))
     """
-    p, at = Softmax(axis=axis)(x), AdvancedSubtensor(idx_list=template)
-    add_at = AdvancedIncSubtensor(idx_list=template, set_instead_of_inc=False)
-    there, right = scattered(at, add_at, zeros, y, p, x, i)
+    p = Softmax(axis=axis)(x)
+    there, right = scattered(ops, template, zeros, y, p, x, i)
     left = there / Sum(axis=axis, keepdims=keepdims)(exp(x)) * exp(x)
     return left >> unless_nan(ScaledExp(axis=axis)(x), right), given(stands_beside, all_zero)
 
@@ -246,9 +217,9 @@ def softmax_cancels_at_indices_in_gradient(
     return left >> right, given(is_number, same_slices)
 
 
-@rule(phase="stabilize", claim=approx(ulps=8))
+@at_both(claim=approx(ulps=8))
 def softmax_gradient_of_log_at_index(
-    zeros: Real, y: Real, v, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
+    ops, zeros: Real, y: Real, v, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
 ):
     """What comes through numerator and denominator of log(p[i]), with one exponential.
 
@@ -259,23 +230,6 @@ def softmax_gradient_of_log_at_index(
     >>> rewritten((there / s + second(e, (v / s).sum(keepdims=True))) * e)
     IncSubtensor{0}(second(x, 0.0), second(Subtensor{0}(x), y))
         + Sum{keepdims}(v / Sum{keepdims}(ScaledExp{axis=None}(x))) * ScaledExp{axis=None}(x)
-    """
-    p, at = Softmax(axis=axis)(x), Subtensor(idx_list=template)
-    add_at = IncSubtensor(idx_list=template, set_instead_of_inc=False)
-    outer, total, e = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims), exp(x)
-    scaled = ScaledExp(axis=axis)(x)
-    there, right = scattered(at, add_at, zeros, y, p, x, i)
-    left = (there / total(e) + second(e, outer(v / total(e)))) * e
-    right = right + outer(v / total(scaled)) * scaled
-    return left >> right, given(stands_beside, same_slices, all_zero, same_dtype(x, y, zeros))
-
-
-@rule(phase="stabilize", claim=approx(ulps=8))
-def softmax_gradient_of_log_at_indices(
-    zeros: Real, y: Real, v, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
-):
-    """The same for indices in arrays.
-
     >>> x, v, y, i = vector("x"), vector("v"), vector("y"), ivector("i")
     >>> e = exp(x)
     >>> s = e.sum(keepdims=True)
@@ -284,11 +238,10 @@ def softmax_gradient_of_log_at_indices(
     AdvancedIncSubtensor{i}(second(x, 0.0), second(AdvancedSubtensor{i}(x, i), y), i)
         + Sum{keepdims}(v / Sum{keepdims}(ScaledExp{axis=None}(x))) * ScaledExp{axis=None}(x)
     """
-    p, at = Softmax(axis=axis)(x), AdvancedSubtensor(idx_list=template)
-    add_at = AdvancedIncSubtensor(idx_list=template, set_instead_of_inc=False)
+    p = Softmax(axis=axis)(x)
     outer, total, e = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims), exp(x)
     scaled = ScaledExp(axis=axis)(x)
-    there, right = scattered(at, add_at, zeros, y, p, x, i)
+    there, right = scattered(ops, template, zeros, y, p, x, i)
     left = (there / total(e) + second(e, outer(v / total(e)))) * e
     right = right + outer(v / total(scaled)) * scaled
     return left >> right, given(stands_beside, same_slices, all_zero, same_dtype(x, y, zeros))
