@@ -6,20 +6,14 @@ each field means.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from heapq import merge
+from functools import partial
 from typing import Any
 
 from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.report import FunctionReport, Report
 from rewrite_engine.explain.table import rule_where
 from rewrite_engine.rewrite.trace.attempts import Attempt
-from rewrite_engine.rewrite.trace.lines import (
-    attempt_record,
-    firing_record,
-    line,
-    phase_record,
-    start,
-)
+from rewrite_engine.rewrite.trace.lines import firing_record, line, lines_of, start
 from rewrite_engine.rewrite.trace.places import Place
 
 
@@ -32,23 +26,12 @@ def json_lines(
     for f in report.functions:
         whose = {"function": f.name, "function_index": f.record.index}
         trace = f.record.trace
-        place = trace.addresses()
-        firings = (
-            (s.seconds, 0, s.number, _firing(s, place.get(s.number), whose))
-            for s in f.steps
-            if wants(s)
-        )
-        attempts = (
-            (a.seconds, 1, a.number, attempt_record(a, **whose)) for a in trace.tries if tries(a)
-        )
-        for *_, record in merge(firings, attempts):
-            yield line(record)
-        for result in trace.phases:
-            yield line(phase_record(result, **whose))
+        firings, attempts = filter(wants, f.steps), filter(tries, trace.tries)
+        yield from lines_of(trace, firings, attempts, partial(_firing, whose), **whose)
         yield line(function_record(f) | whose)
 
 
-def _firing(step: RecordedFiring, place: Place | None, whose: dict[str, Any]) -> dict[str, Any]:
+def _firing(whose: dict[str, Any], step: RecordedFiring, place: Place | None) -> dict[str, Any]:
     rule_file, rule_line = rule_where(step.rule) or (None, None)
     return firing_record(
         step,

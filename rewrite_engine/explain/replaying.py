@@ -146,14 +146,7 @@ class PlaceTracker(Feature):
     def _own(self, v: Variable) -> Variable:
         return self.fgraph.constants.get(v.signature(), v) if isinstance(v, Constant) else v
 
-    def on_redirect(
-        self,
-        fgraph: FunctionGraph,
-        old: Variable,
-        new: Variable,
-        clients: Sequence[Apply],
-        reason: Any,
-    ) -> None:
+    def on_redirect(self, fgraph: Any, old: Any, new: Any, clients: Any, reason: Any) -> None:
         if self.rows and reason != "merge":
             self.fired += len(self.rows)
             self.put, self.rows = self.rows, []

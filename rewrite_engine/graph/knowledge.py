@@ -115,9 +115,7 @@ class Knowledge:
             known.update(new)
             self.forget([v])
 
-    def on_redirect(
-        self, fgraph: Any, old: Variable, new: Variable, movers: Any, reason: Any
-    ) -> None:
+    def on_redirect(self, fgraph: Any, old: Any, new: Any, clients: Any, reason: Any) -> None:
         """A rule says that two terms are equal: what is declared of one holds for the other. (What
         a user replaces for no reason need not be equal.)
         """

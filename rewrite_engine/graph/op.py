@@ -380,6 +380,9 @@ class Op(Record):
         """
         return False
 
+    #: notation(args) -> how formulas write the op applied to operands: texts, and operands with the
+    #: precedence around them (`terms/print.py`); None: in the usual way
+    notation: Callable[[Sequence[Any]], Any] | None = None
     #: connection_pattern(node) -> [[does input i affect output j?]]; undefined: everything is
     #: connected
     connection_pattern: Callable[[Apply], list[list[bool]]] | None = None

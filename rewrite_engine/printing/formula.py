@@ -8,7 +8,7 @@ linear in the size of the graph. So are ops that hold a graph: `f(x) = exp(x) + 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
@@ -17,7 +17,6 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.printing.tree import sources
 from rewrite_engine.terms.print import (
-    ATOM,
     LOWEST,
     Token,
     call_tokens,
@@ -138,48 +137,12 @@ class Formula:
 
 def formula(op: Any, args: Sequence[Any], outer: int = LOWEST) -> Sequence[Token]:
     """An op applied to operands, in the notation of formulas."""
-    notation = NOTATION.get(type(op).__name__)
-    special = notation(op, args) if notation is not None else None
+    notation = getattr(op, "notation", None)
+    special = None if notation is None else notation(args)
     if special is not None:
-        return special
+        return special  # type: ignore[no-any-return]
     name, _, params = operator_text(op).partition("{")
     params = params.removesuffix("}")
     if params and not params.startswith("inplace"):
         return [*call_tokens([name], args)[:-1], f", {params})"]
     return tokens(name, args, outer)
-
-
-# --- notations of single ops ------------------------------------------------------------------
-
-Notation = Callable[[Any, Sequence[Any]], Sequence[Token] | None]
-
-
-def _subtensor(op: Any, args: Sequence[Any]) -> Sequence[Token]:
-    """`x[i, 1:, None]`."""
-    from rewrite_engine.tensor.index_template import INPUT, NEWAXIS
-
-    inputs = iter(args[1:])
-
-    def entry(e: Any) -> Iterable[Token]:
-        if isinstance(e, tuple):
-            parts: list[list[Token]] = [[] if p is None else list(entry(p)) for p in e]
-            shown = parts if parts[2] else parts[:2]
-            return [t for i, p in enumerate(shown) for t in ([":"] if i else []) + p]
-        if e == INPUT:
-            return [(next(inputs), LOWEST)]
-        return ["None" if e == NEWAXIS else str(e)]
-
-    out: list[Token] = [(args[0], ATOM), "["]
-    for i, e in enumerate(op.idx_list):
-        out += [", "] if i else []
-        out += entry(e)
-    return [*out, "]"]
-
-
-def _transpose(op: Any, args: Sequence[Any]) -> Sequence[Token] | None:
-    """`x.T` for matrices."""
-    return [(args[0], ATOM), ".T"] if str(op) == "Transpose{axes=[1, 0]}" else None
-
-
-#: name of a class of ops -> how one applied to operands is written (None: in the ordinary way)
-NOTATION: dict[str, Notation] = {"Subtensor": _subtensor, "DimShuffle": _transpose}

@@ -17,6 +17,7 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.op import Linear, Shapes
 from rewrite_engine.tensor.type import TensorType
+from rewrite_engine.terms.print import ATOM
 
 __all__ = [
     "DimShuffle",
@@ -102,6 +103,10 @@ class DimShuffle(Linear):
         """What is taken of the array with its dimensions in order, those that are dropped last."""
         kept = [None if o == "x" else slice(None) for o in self.new_order]
         return (*kept, ..., *[0] * len(self.drop))
+
+    def notation(self, args: Sequence[Any]) -> Any:
+        """`x.T` for matrices."""
+        return [(args[0], ATOM), ".T"] if self.new_order == (1, 0) else None
 
     def shapes(self, *types: TensorType) -> Shapes:
         """Dimensions that are dropped have length 1."""

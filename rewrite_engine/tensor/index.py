@@ -38,10 +38,12 @@ from rewrite_engine.tensor.index_template import (
     lengths_of,
     parse,
     show,
+    tokens_of,
 )
 from rewrite_engine.tensor.op import Group, Linear, Shapes, TensorOp, Types, same_shape
 from rewrite_engine.tensor.reduce import sum_to
 from rewrite_engine.tensor.type import TensorType
+from rewrite_engine.terms.print import ATOM
 
 __all__ = ["IncSubtensor", "Subtensor", "inc_subtensor", "set_subtensor", "subtensor"]
 
@@ -117,6 +119,10 @@ class Subtensor(Take):
             self.implied = {"distinct": "distinct", "increasing": "increasing"}
         if any(isinstance(e, Slice) or e == NEWAXIS for e in self.idx_list):
             self.must_view_map = {0: 0}  # by integers alone, a single number is copied
+
+    def notation(self, args: Sequence[Any]) -> Any:
+        """`x[i, 1:, None]`."""
+        return [(args[0], ATOM), "[", *tokens_of(self.idx_list, args[1:]), "]"]
 
     def shapes(self, *types: TensorType) -> Shapes:
         self.check_indices(types[1:])

@@ -22,6 +22,7 @@ from rewrite_engine.tensor.math import cast, lt, maximum, minimum, switch
 from rewrite_engine.tensor.op import Computed, Value
 from rewrite_engine.tensor.shape import larger, smaller
 from rewrite_engine.tensor.type import TensorType
+from rewrite_engine.terms.print import LOWEST
 
 INPUT = "i"
 NEWAXIS = "x"
@@ -54,6 +55,20 @@ def show(template: Template) -> str:
     """A template in the notation of Python, `i` for an input: `i, :3, x, ::-1`."""
     names = {NEWAXIS: "newaxis"}
     return ", ".join(names.get(e, str(e)) if isinstance(e, str) else str(e) for e in template)
+
+
+def tokens_of(template: Template, inputs: Sequence[Any]) -> list[Any]:
+    """What stands between the brackets in a formula: texts, and inputs with the precedence around
+    them.
+    """
+    given, out = iter(inputs), list[Any]()
+    for e in template:
+        parts = [e] if not isinstance(e, Slice) else e[:2] if e.step is None else e
+        for k, part in enumerate(parts):
+            out += [":" if k else ", "] if out else []
+            fixed = {None: "", NEWAXIS: "None"}.get(part, str(part))
+            out.append((next(given), LOWEST) if part == INPUT else fixed)
+    return out
 
 
 def consumed(template: Template) -> int:

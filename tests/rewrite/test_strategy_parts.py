@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rewrite_engine.errors import PatternError
 from rewrite_engine.match.claim import assumes
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.fact import assuming, fact, given, unknown
@@ -102,3 +103,20 @@ def test_what_replaces_one_of_several_outputs_comes_last() -> None:
         with pytest.raises(TypeError, match="made replaces outputs of an op.*only be the last"):
             seq(head, later)
     assert seq(try_(later), both).parts[1] is both
+
+
+@pytest.mark.parametrize("several", [list, tuple, dict])
+def test_a_step_that_returns_several_and_is_not_the_last_is_an_error(several: Any) -> None:
+    @node_rewriter([divmod_])
+    def split(fgraph, node):
+        """Not data: it returns what rules may return, in every form."""
+        a, b = node.inputs
+        new = [sub(a, b), sub(b, a)]
+        return dict(zip(node.outputs, new, strict=True)) if several is dict else several(new)
+
+    later = language.make(lambda a, b: sub(a, b) >> sub(b, a))
+    one, other = divmod_(x, x)
+    for strategy in (seq(split, later), seq(try_(split), try_(later)), seq(seq(split), later)):
+        with pytest.raises(PatternError, match="can only be the last step"):
+            after(strategy, sub(one, other))
+    assert after(seq(try_(later), split), sub(one, other)) == "x - x - (x - x)"

@@ -13,7 +13,7 @@ from time import perf_counter
 from types import FrameType
 from typing import Any
 
-from rewrite_engine.errors import RuleLoopError
+from rewrite_engine.errors import PatternError, RuleLoopError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import origin_line, user_origin
 from rewrite_engine.graph.traverse import toposort
@@ -32,6 +32,7 @@ from rewrite_engine.rewrite.step import Derived, default_of, unfit
 MOST = 10_000  # steps of a `repeat`,
 OPERANDS = 1_000_000  # and operands of the terms that they make, beyond those there were,
 FEW = 12  # counted after so many
+LAST = "in {} that can only be the last step"
 #: what a strategy keeps when its parts change
 IDENTITY = ("name", "short_name", "pack", "module", "where", "phase", "tags", "text", "doc")
 KINDS = ("exact", "refines", "approx", "assumes")
@@ -238,7 +239,7 @@ class Seq(Strategy):
         for p in (*parts[:-1], *parts_of(parts[:-1])):
             if isinstance(p, DataRule) and not p.single:
                 what = f"{p.name} replaces outputs of an op that has several"
-                raise TypeError(f"{what}: in seq that can only be the last step")
+                raise TypeError(f"{what}: {LAST.format('seq')}")
 
     @property
     def leading(self) -> Sequence[Rule]:
@@ -258,6 +259,9 @@ class Seq(Strategy):
         tries = work_on(fgraph).tries
         start = 0 if tries is None else tries.inside
         for part in self.parts:
+            if done and not isinstance(done[-1][1], Variable):
+                rule, new = done[-1]
+                raise rule.error(PatternError, f"returns {new!r}: {LAST.format(self.name)}")
             found = None if here is None else steps_of(part, fgraph, here)
             if found is None:
                 if getattr(part, "fails", True):

@@ -216,14 +216,7 @@ class Trace(Feature):
         """What is kept, with its terms, of what fires now."""
         return firing
 
-    def on_redirect(
-        self,
-        fgraph: FunctionGraph,
-        old: Variable,
-        new: Variable,
-        clients: Sequence[Apply],
-        reason: Any,
-    ) -> None:
+    def on_redirect(self, fgraph: Any, old: Any, new: Any, clients: Any, reason: Any) -> None:
         """What was about to happen takes place."""
         before = self._before
         if before and before[-1].rule is reason:

@@ -7,7 +7,7 @@ writes lines does it with the functions here.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,18 +32,32 @@ def schema() -> Record:
 
 
 def trace_lines(trace: Trace) -> Iterator[str]:
-    """Yield the lines of a trace: firings and attempts in order, then the phases."""
-    place = trace.addresses()
+    """Yield the lines of a trace."""
     since = first_of(trace)
-    firings = (
-        (f.seconds, 0, f.number, firing_record(f, place.get(f.number), since.get(f.graph)))
-        for f in trace.records
-    )
-    attempts = ((a.seconds, 1, a.number, attempt_record(a)) for a in trace.tries)
-    for *_, record in merge(firings, attempts):
-        yield line(record)
+
+    def record(f: Firing, place: Place | None) -> Record:
+        return firing_record(f, place, since.get(f.graph))
+
+    return lines_of(trace, trace.records, trace.tries, record)
+
+
+def lines_of(
+    trace: Trace,
+    firings: Iterable[Any],
+    tries: Iterable[Attempt],
+    record: Callable[[Any, Place | None], Record],
+    **more: Any,
+) -> Iterator[str]:
+    """Yield lines of a trace: firings and attempts in order, then the phases. record: of a firing
+    and its address; more: fields of the others.
+    """
+    place = trace.addresses()
+    fired = ((f.seconds, 0, f.number, record(f, place.get(f.number))) for f in firings)
+    tried = ((a.seconds, 1, a.number, attempt_record(a, **more)) for a in tries)
+    for *_, found in merge(fired, tried):
+        yield line(found)
     for result in trace.phases:
-        yield line(phase_record(result))
+        yield line(phase_record(result, **more))
 
 
 def first_of(trace: Trace) -> dict[int, int]:
