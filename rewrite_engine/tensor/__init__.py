@@ -3,8 +3,9 @@ classes.
 
 One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `creation.py`,
 `shape.py`, `dimshuffle.py`, `reshape.py`, `index.py`, `diagonal.py`, `join.py`, `dot.py`;
-`elemwise.py` and `reduction.py` hold what a family shares. `sorting.py` and `search.py` are loaded
-when one of their names is first used.
+`elemwise.py` and `reduction.py` hold what a family shares. `padding.py`, `ranges.py` (numbers in
+order, grids), `rearrange.py`, `search.py`, `selection.py` and `sorting.py` are loaded when one of
+their names is first used.
 """
 
 from sys import modules
@@ -38,6 +39,18 @@ operators.pt = modules[__name__]  # methods call the functions of this module
 
 #: families that are loaded when one of their names is first used
 _FAMILIES = {
+    "padding": "pad",
+    "ranges": "bartlett geomspace indices linspace logspace meshgrid mgrid ogrid",
+    "rearrange": (
+        "RepeatedPositions broadcast_arrays broadcast_shape concat_with_broadcast flip fliplr "
+        "flipud join_dims pack repeat roll rot90 slice_at_axis split_dims stacklists tile "
+        "unpack"
+    ),
+    "selection": (
+        "Nonzero RavelMultiIndex UnravelIndex choose compress flatnonzero inverse_permutation "
+        "nonzero nonzero_values permute_row_elements ravel_multi_index take take_along_axis "
+        "unravel_index"
+    ),
     "search": "BinCount SearchsortedOp Unique bincount digitize interp interpolate1d searchsorted "
     "unique",
     "sorting": "ArgSortOp SortOp argsort argtopk largest median smallest sort topk "

@@ -1,4 +1,5 @@
-"""Diagonals: `diagonal`, `diag`, `trace`, and the op `Diagonal` that reads one as a view.
+"""Diagonals and triangles: `diagonal`, `diag`, `trace`, `fill_diagonal`, `tri`, `tril`, `triu`, and
+the op `Diagonal` that reads a diagonal as a view.
 
 Writing a diagonal is a strided `set_subtensor` on the flattened matrix; there is no op for it.
 """
@@ -10,19 +11,31 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, NDimError
+from rewrite_engine.config import config
+from rewrite_engine.errors import AxisError, NDimError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.constant import as_tensor_variable
-from rewrite_engine.tensor.creation import zeros
+from rewrite_engine.tensor import math as m
+from rewrite_engine.tensor.constant import as_tensor_variable, constant, weak_constant
+from rewrite_engine.tensor.creation import arange, zeros
 from rewrite_engine.tensor.dimshuffle import moveaxis, normalize_axis
 from rewrite_engine.tensor.index import gradient_zeros
 from rewrite_engine.tensor.op import Computed, Linear, Shapes
-from rewrite_engine.tensor.reshape import reshape
-from rewrite_engine.tensor.shape import larger, shape_tuple, smaller
+from rewrite_engine.tensor.reshape import flatten, reshape
+from rewrite_engine.tensor.shape import (
+    as_length,
+    larger,
+    lengths,
+    smaller,
+    specify_shape,
+)
 from rewrite_engine.tensor.type import TensorType
 
-__all__ = ["Diagonal", "diag", "diagonal", "trace"]
+__all__ = [
+    "Diagonal", "diag", "diagonal", "extract_diag", "fill_diagonal", "fill_diagonal_offset",
+    "trace", "tri", "tril", "tril_indices", "tril_indices_from", "triu", "triu_indices",
+    "triu_indices_from",
+]  # fmt: skip
 
 
 class Diagonal(Linear):
@@ -89,12 +102,12 @@ class Diagonal(Linear):
 
 def put_on_diagonal(x: Any, y: Any, offset: int) -> Any:
     """A copy of matrices (the last two dimensions) with `y` on a diagonal."""
-    *others, rows, columns = shape_tuple(x)
+    *others, rows, columns = lengths(x)
     first = offset if offset >= 0 else -offset * columns
-    stop = first + y.shape[-1] * (columns + 1)
-    flat = reshape(x, (*others, rows * columns), ndim=x.type.ndim - 1)
+    stop = first + lengths(y)[-1] * (columns + 1)
+    flat = reshape(x, (*others, rows * columns))
     filled = flat[..., first : stop : columns + 1].set(y)
-    return reshape(filled, (*others, rows, columns), ndim=x.type.ndim)
+    return reshape(filled, (*others, rows, columns))
 
 
 def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
@@ -124,7 +137,7 @@ def diag(v: Any, k: int = 0) -> Any:
     if v.type.ndim != 1:
         what = f"diag: takes a vector or a matrix, not a {v.type}"
         raise NDimError(located(what, inputs=[v]))
-    size = shape_tuple(v)[0] + abs(k)
+    size = lengths(v)[0] + abs(k)
     return put_on_diagonal(zeros((size, size), dtype=v.type.dtype), v, k)
 
 
@@ -137,3 +150,147 @@ def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     array(5.)
     """
     return diagonal(x, offset, axis1, axis2).sum(axis=-1)
+
+
+def extract_diag(x: Any) -> Any:
+    """The main diagonal of a matrix."""
+    return diagonal(x)
+
+
+def fill_diagonal(a: Any, val: Any) -> Any:
+    """Return a copy of `a` with `val` at all places whose indices are equal; an array of more than
+    two dimensions has equal lengths. Raises `NDimError`, `ShapeError`.
+
+    >>> fill_diagonal([[1, 2], [3, 4], [5, 6]], 0).eval()
+    array([[0, 2],
+           [3, 0],
+           [5, 6]])
+    """
+    x = as_tensor_variable(a)
+    ndim = x.type.ndim
+    if ndim < 2:
+        what = "fill_diagonal: takes an array of at least two dimensions"
+        raise NDimError(located(what, inputs=[x]))
+    n = lengths(x)[-1]
+    if ndim > 2:
+        known = {s for s in x.type.shape if s is not None}
+        if len(known) > 1:
+            raise ShapeError(located("fill_diagonal: the lengths differ", inputs=[x]))
+        n = [*known, n][0]
+        x = specify_shape(x, (n,) * ndim)
+    powers = [n]
+    while len(powers) < ndim:
+        powers.append(powers[-1] * n)
+    step = sum(powers[1:-1], powers[0] + 1)
+    # where a matrix has more rows than columns, nothing more is filled
+    return reshape(flatten(x)[: powers[-1] : step].set(val), lengths(x))
+
+
+def fill_diagonal_offset(a: Any, val: Any, offset: Any) -> Any:
+    """Return a copy of the matrix `a` with `val` on the diagonal that is `offset` places above the
+    main one. Raises `NDimError`, `DTypeError`.
+
+    >>> fill_diagonal_offset([[1, 2], [3, 4], [5, 6]], 0, -1).eval()
+    array([[1, 2],
+           [0, 4],
+           [5, 0]])
+    """
+    x = as_tensor_variable(a)
+    if x.type.ndim != 2:
+        raise NDimError(located("fill_diagonal_offset: takes a matrix", inputs=[x]))
+    rows, columns = [arange(n) for n in lengths(x)]
+    there = m.eq(columns - rows[:, None], as_length(offset))
+    return m.switch(there, m.cast(as_tensor_variable(val), x.type.dtype), x)
+
+
+# --- triangles --------------------------------------------------------------------------------
+
+
+def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = None) -> Any:
+    """Return an N × M matrix (M = N by default) with ones on diagonal `k` and below it, else zeros;
+    floatX by default.
+
+    >>> tri(2, 3, dtype="int8").eval()
+    array([[1, 0, 0],
+           [1, 1, 0]], dtype=int8)
+    """
+    rows, columns = as_length(N), as_length(N if M is None else M)
+    below = m.ge(arange(rows)[:, None] + as_length(k), arange(columns))
+    return m.cast(below, dtype or config.floatX)
+
+
+def _triangle(x: Any, k: Any, upper: bool) -> Any:
+    """What is on and below a diagonal, or above it; elsewhere zeros."""
+    x = as_tensor_variable(x)
+    if x.type.ndim < 1:
+        raise NDimError(located("a triangle: takes at least one dimension", inputs=[x]))
+    sizes = lengths(x)
+    below = tri(sizes[-2:][0], sizes[-1], k, "bool")
+    zero = weak_constant(0, x.type.dtype)
+    return m.switch(below, zero, x) if upper else m.switch(below, x, zero)
+
+
+def tril(m: Any, k: Any = 0) -> Any:
+    """Return matrices (the last two dimensions) with zeros above diagonal `k`. Raises `NDimError`.
+
+    >>> tril([[1, 2], [3, 4]]).eval()
+    array([[1, 0],
+           [3, 4]])
+    """
+    return _triangle(m, k, upper=False)
+
+
+def triu(m: Any, k: Any = 0) -> Any:
+    """Return matrices (the last two dimensions) with zeros below diagonal `k`. Raises `NDimError`.
+
+    >>> triu([[1, 2], [3, 4]]).eval()
+    array([[1, 2],
+           [0, 4]])
+    """
+    return _triangle(m, k - 1, upper=True)
+
+
+def _triangle_indices(find: Any, *sizes: Any) -> tuple[Any, Any]:
+    """Constants where everything is known."""
+    n, k, m = map(as_length, sizes)
+    if all([isinstance(v, int) for v in (n, k, m)]):
+        rows, columns = find(n, k, m)
+        return constant(rows), constant(columns)
+    from rewrite_engine.tensor.selection import nonzero
+
+    below = tri(n, m, k if find is np.tril_indices else k - 1, dtype="bool")
+    rows, columns = nonzero(below if find is np.tril_indices else ~below)
+    return rows, columns
+
+
+def tril_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, Any]:
+    """Return the rows and columns of the elements on and below diagonal `k` of an n × m matrix.
+
+    >>> [i.eval().tolist() for i in tril_indices(2)]
+    [[0, 1, 1], [0, 0, 1]]
+    """
+    return _triangle_indices(np.tril_indices, n, k, n if m is None else m)
+
+
+def triu_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, Any]:
+    """Return the rows and columns of the elements on and above diagonal `k` of an n × m matrix."""
+    return _triangle_indices(np.triu_indices, n, k, n if m is None else m)
+
+
+def tril_indices_from(a: Any, k: Any = 0) -> tuple[Any, Any]:
+    """`tril_indices` for a matrix. Raises `NDimError`."""
+    n, m = _sides(a)
+    return tril_indices(n, k, m)
+
+
+def triu_indices_from(a: Any, k: Any = 0) -> tuple[Any, Any]:
+    """`triu_indices` for a matrix. Raises `NDimError`."""
+    n, m = _sides(a)
+    return triu_indices(n, k, m)
+
+
+def _sides(a: Any) -> list[Any]:
+    x = as_tensor_variable(a)
+    if x.type.ndim != 2:
+        raise NDimError(located("takes a matrix", inputs=[x]))
+    return lengths(x)

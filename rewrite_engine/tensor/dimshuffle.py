@@ -258,11 +258,12 @@ def expand_dims(x: Any, axis: Any) -> Any:
 def squeeze(x: Any, axis: Any = None) -> Any:
     """Drop dimensions of length 1: those given, or all that are known to be 1.
 
-    Raises `ShapeError` if one of the given has another length.
+    Raises `ShapeError` if one of the given has another length. Of a number, as in NumPy, axis 0 and
+    -1 may be given, too.
     """
     x = as_tensor_variable(x)
     ndim = x.ndim
-    if axis is None:
+    if axis is None or (not ndim and axis in (0, -1)):
         drop = tuple([i for i, s in enumerate(x.type.shape) if s == 1])
     else:
         drop = normalize_axes(axis, ndim)
@@ -297,19 +298,19 @@ def atleast_Nd(*arrays: Any, n: int = 1, left: bool = True) -> Any:
     return results[0] if len(results) == 1 else results
 
 
-def atleast_1d(*arrays: Any) -> Any:
+def atleast_1d(*arrays: Any, n: int = 1, left: bool = True) -> Any:
     """Make scalars vectors of length 1."""
-    return atleast_Nd(*arrays, n=1)
+    return atleast_Nd(*arrays, n=n, left=left)
 
 
-def atleast_2d(*arrays: Any, left: bool = True) -> Any:
+def atleast_2d(*arrays: Any, n: int = 2, left: bool = True) -> Any:
     """Add dimensions of length 1 until there are two."""
-    return atleast_Nd(*arrays, n=2, left=left)
+    return atleast_Nd(*arrays, n=n, left=left)
 
 
-def atleast_3d(*arrays: Any, left: bool = True) -> Any:
+def atleast_3d(*arrays: Any, n: int = 3, left: bool = True) -> Any:
     """Add dimensions of length 1 until there are three."""
-    return atleast_Nd(*arrays, n=3, left=left)
+    return atleast_Nd(*arrays, n=n, left=left)
 
 
 def broadcast_to(x: Any, shape: Any) -> Any:

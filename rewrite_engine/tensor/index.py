@@ -32,6 +32,7 @@ from rewrite_engine.tensor.index_template import (
     WHOLE,
     Slice,
     Template,
+    as_indices,
     fill,
     inputs_of,
     is_in_range,
@@ -329,7 +330,7 @@ def subtensor(x: Any, index: Any) -> Any:
     x = as_tensor_variable(x)
     known = is_plain(x) or have_ranks([x])
     template, inputs = parse(index, x.type.ndim if known else None)
-    inputs = [as_tensor_variable(i) for i in inputs]
+    inputs = [as_indices(i) for i in inputs]
     if any(map(is_advanced, inputs)):
         return AdvancedSubtensor(template)(x, *inputs)
     return Subtensor(template)(x, *inputs)

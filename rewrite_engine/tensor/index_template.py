@@ -17,7 +17,7 @@ import numpy as np
 from rewrite_engine.errors import AxisError, DTypeError
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.constant import TRUTH
+from rewrite_engine.tensor.constant import TRUTH, as_tensor_variable
 from rewrite_engine.tensor.math import cast, lt, maximum, minimum, switch
 from rewrite_engine.tensor.op import Computed, Value
 from rewrite_engine.tensor.shape import larger, smaller
@@ -124,7 +124,8 @@ def parse(index: Any, ndim: int | None) -> tuple[Template, list[Any]]:
     last entry). Raises `AxisError` for too many indices or a second Ellipsis, `DTypeError` for an
     index that is no integer.
     """
-    items = list(index) if isinstance(index, tuple) else [index]
+    items = [as_indices(item) if isinstance(item, (list, tuple, range)) else item
+             for item in (index if isinstance(index, tuple) else (index,))]  # fmt: skip
     if sum(item is Ellipsis for item in items) > 1:
         raise AxisError(located("an index can have only one Ellipsis (...)"))
     used = sum(_width(item) for item in items)
@@ -142,6 +143,18 @@ def parse(index: Any, ndim: int | None) -> tuple[Template, list[Any]]:
     while template and template[-1] == WHOLE:
         template.pop()
     return tuple(template), inputs
+
+
+def as_indices(x: Any) -> Any:
+    """Return integers, or a mask, as a tensor variable; an empty list has no dtype, and is one of
+    integers. Raises `ForeignObjectError`.
+    """
+    inner = x
+    while isinstance(inner, (list, tuple)) and len(inner):
+        inner = inner[0]
+    if isinstance(inner, (list, tuple)):
+        x = np.zeros(np.shape(x), "int64")
+    return as_tensor_variable(x)
 
 
 def _width(item: Any) -> int:
@@ -200,7 +213,7 @@ def static_integer(item: Any) -> int | None:
         return None
     if isinstance(item, np.ndarray) and item.ndim == 0 and item.dtype.kind in "iu":
         return int(item)
-    if isinstance(item, (np.ndarray, list)):
+    if isinstance(item, np.ndarray):
         return None
     if isinstance(item, (bool, np.bool_)) or not hasattr(item, "__index__"):
         what = f"an index must be an integer, a slice, None, ... or an array, not {item!r}"

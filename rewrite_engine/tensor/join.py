@@ -20,6 +20,7 @@ from rewrite_engine.tensor.constant import (
 from rewrite_engine.tensor.dimshuffle import (
     atleast_1d,
     atleast_2d,
+    atleast_3d,
     expand_dims,
     normalize_axis,
 )
@@ -40,7 +41,9 @@ __all__ = [
     "Join",
     "MakeVector",
     "Split",
+    "column_stack",
     "concatenate",
+    "dstack",
     "horizontal_stack",
     "hstack",
     "join",
@@ -344,6 +347,17 @@ def hstack(tensors: Sequence[Any]) -> Any:
     """Stack arrays by columns; vectors are put one after the other."""
     xs = [atleast_1d(x) for x in tensors]
     return join(0 if xs[0].type.ndim == 1 else 1, *xs)
+
+
+def dstack(tensors: Sequence[Any]) -> Any:
+    """Stack arrays along a third dimension; vectors are rows."""
+    rows = [atleast_2d(x) for x in tensors]
+    return join(2, *[atleast_3d(x, left=False) for x in rows])
+
+
+def column_stack(tensors: Sequence[Any]) -> Any:
+    """Stack arrays by columns; vectors are columns."""
+    return join(1, *[atleast_2d(x, left=False) for x in tensors])
 
 
 def vertical_stack(*args: Any) -> Any:

@@ -186,6 +186,46 @@ class TensorOperators:
         """Drop dimensions of length 1."""
         return pt.squeeze(self, axis)
 
+    def join_dims(self, start_axis: int = 0, n_axes: int | None = None) -> Any:
+        """Make some dimensions one."""
+        return pt.join_dims(self, start_axis, n_axes)
+
+    def split_dims(self, shape: Any, axis: int = 0) -> Any:
+        """Take one dimension apart."""
+        return pt.split_dims(self, shape, axis)
+
+    def repeat(self, repeats: Any, axis: int | None = None) -> Any:
+        """Each element several times."""
+        return pt.repeat(self, repeats, axis)
+
+    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
+        """The elements at integers along an axis."""
+        return pt.take(self, indices, axis, mode)
+
+    def choose(self, choices: Any, mode: str = "raise") -> Any:
+        """Elements of the arrays `choices`: this one says of which."""
+        return pt.choose(self, choices, mode)
+
+    def compress(self, a: Any, axis: int | None = None) -> Any:
+        """The parts of `a` where this vector is true."""
+        return pt.compress(self, a, axis)
+
+    def nonzero(self, return_matrix: bool = False) -> Any:
+        """The positions of all elements that are not zero."""
+        return pt.nonzero(self, return_matrix)
+
+    def nonzero_values(self) -> Any:
+        """The elements that are not zero."""
+        return pt.nonzero_values(self)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """The diagonals of two dimensions."""
+        return pt.diagonal(self, offset, axis1, axis2)
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+        """The sum of a diagonal."""
+        return pt.trace(self, offset, axis1, axis2)
+
     def set(self, y: Any, **options: Any) -> Any:
         """For `x[index].set(y)`: `x` with that part replaced."""
         return pt.set_subtensor(self, y, **options)

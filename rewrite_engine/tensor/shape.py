@@ -226,6 +226,13 @@ def shape_tuple(x: Any) -> tuple[Any, ...]:
     return tuple([shape_i(x, i) for i in range(x.type.ndim)])
 
 
+def lengths(x: Any) -> list[Any]:
+    """Return the lengths of all dimensions: integers where they are known, else 0-d int64
+    variables.
+    """
+    return [shape_i(x, i) if n is None else n for i, n in enumerate(x.type.shape)]
+
+
 def specify_shape(x: Any, shape: Any) -> Any:
     """Return `x` with a claim about its shape, checked when the graph runs.
 
@@ -267,13 +274,21 @@ def smaller(a: Any, b: Any) -> Any:
     return min(a, b) if isinstance(a, int) and isinstance(b, int) else minimum(a, b)
 
 
+def as_length(n: Any) -> Any:
+    """Read a number as an integer where it is known, else as a 0-d int64 variable. Raises
+    `DTypeError`.
+    """
+    (known,), dims = dim_template([n])
+    return dims[0] if dims else known
+
+
 # --- shapes as arguments --------------------------------------------------------------------
 
 
 def shape_dims(shape: Any) -> list[Any]:
     """Read a shape argument (one length, a sequence, or a vector variable) as a list of lengths."""
     if isinstance(shape, (tuple, list)):
-        return list(shape)
+        return [static_length(n) if isinstance(n, Variable) else n for n in shape]
     if isinstance(shape, np.ndarray):
         return [int(n) for n in np.atleast_1d(shape)]
     if not isinstance(shape, Variable):
@@ -288,7 +303,20 @@ def shape_dims(shape: Any) -> list[Any]:
     if length is None:
         what = "the number of dimensions is not known: a shape vector needs a known length"
         raise NDimError(located(what, inputs=[shape], hint="use specify_shape, or a tuple"))
-    return [shape[i] for i in range(length)]  # type: ignore[index]
+    return [static_length(shape[i]) for i in range(length)]  # type: ignore[index]
+
+
+def static_length(n: Any) -> Any:
+    """A length that is read from a shape, `x.shape[i]`, as an integer where the type of x knows
+    it; else what it is.
+    """
+    node = n.owner
+    vector = None if node is None or len(node.inputs) != 1 else node.inputs[0].owner
+    if vector is not None and isinstance(vector.op, Shape):
+        at = (getattr(node.op, "idx_list", None) or (None,))[0]
+        known = vector.inputs[0].type.shape[at] if type(at) is int else None
+        return n if known is None else known
+    return n
 
 
 def dim_template(
