@@ -162,6 +162,30 @@ class CAReduce(Reduction):
         return f"CAReduce{{{self.scalar_op}}}" if name == "CAReduce" else name
 
 
+class LeavesOut:
+    """A reduction that multiplies what arrives at its result: what it reduces to a result that does
+    not count has no part, whatever it is (`gradient/masked.py`).
+    """
+
+    takes_masks = True
+
+    def input_gradients(
+        self: Any,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        gs: Sequence[Any],
+        wanted: Sequence[int],
+        kept: Sequence[int] = (),
+    ) -> Sequence[Any]:
+        """`L_op`, of a `Masked` gradient too."""
+        (g,) = gs
+        if not hasattr(g, "where"):
+            return self.L_op(inputs, outputs, gs)  # type: ignore[no-any-return]
+        (part,) = self.L_op(inputs, outputs, [g.value])
+        where = self.spread(inputs[0], m.second(outputs[0], g.where))
+        return [m.switch(where, part, 0.0) if g.taken else m.switch(where, 0.0, part)]
+
+
 class _Fixed(CAReduce):
     """A reduction whose scalar op is given by its class."""
 
@@ -184,7 +208,7 @@ class Sum(_Fixed):
     op = scalar.add
 
 
-class Prod(_Fixed):
+class Prod(LeavesOut, _Fixed):
     """Product along axes."""
 
     implied = {"positive": "positive", "nonneg": "nonneg"}

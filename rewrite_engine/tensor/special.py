@@ -19,7 +19,7 @@ from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.op import Shapes, same_shape
-from rewrite_engine.tensor.reduce import Sum
+from rewrite_engine.tensor.reduce import LeavesOut, Sum
 from rewrite_engine.tensor.reduction import AlongAxes, sorted_axes
 from rewrite_engine.tensor.type import TensorType
 
@@ -230,7 +230,7 @@ class LogSoftmax(_Exponential):
         return [None if v is None else m.sub(v, self.total(m.mul(Softmax(self.axis)(x), v)))]
 
 
-class LogSumExp(_Exponential):
+class LogSumExp(LeavesOut, _Exponential):
     """log(sum(exp(x))) along axes (removed, or kept as 1); dtype of x."""
 
     __props__ = ("axis", "keepdims")
@@ -257,7 +257,11 @@ class LogSumExp(_Exponential):
 
     def slope(self, x: Any, y: Any, g: Any) -> Any:
         """softmax(x) g."""
-        return m.mul(Softmax(self.axis)(x), self.sum.spread(x, g))
+        return m.mul(Softmax(self.axis)(x), self.spread(x, g))
+
+    def spread(self, x: Any, reduced: Any) -> Any:
+        """As a sum does."""
+        return self.sum.spread(x, reduced)
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         """sum(softmax(x) v)."""

@@ -401,6 +401,23 @@ def test_equal_elements() -> None:
         np.testing.assert_allclose(rw.function([x], grad(out, x))(at), wanted)
 
 
+@pytest.mark.parametrize("f", [pt.logsumexp, pt.prod, pt.sum, pt.max, pt.median, pt.std])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_rows_that_are_left_out_have_no_part_in_derivatives(f: Any, keepdims: bool) -> None:
+    """A row without a slope does not count where its result does not."""
+    x = pt.dmatrix("x")
+    rows = f(x, axis=1, keepdims=keepdims)
+    good = pt.sum(x, axis=1, keepdims=keepdims) > 0
+    good = pt.cast(good, "float64") if keepdims else good
+    at = np.array([[1.0, 3.0], [-np.inf, -np.inf], [np.nan, 0.0], [0.0, 2.0], [0.0, 0.0]])
+    slopes = [grad(f(x[k], axis=0), x) for k in (0, 3)]
+    first, last = [rw.function([x], g)(np.nan_to_num(at, neginf=0)) for g in slopes]
+    for cost in (pt.switch(good, rows, 0), pt.switch(pt.eq(good, 0), 7, rows)):
+        for mode in (None, rw.Mode(optimizer=None)):
+            found = rw.function([x], grad(cost.sum(), x), mode=mode)(at)
+            np.testing.assert_allclose(found, first + last)
+
+
 def test_positions_have_the_gradient_zero() -> None:
     x, at = pt.dvector("x"), [2.0, 3.0, 1.0]
     for out in (pt.argsort(x), pt.searchsorted([0.0, 2.5], x), pt.argtopk(x, 2), pt.argmax(x),
