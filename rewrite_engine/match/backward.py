@@ -18,7 +18,7 @@ from etuples.core import ExpressionTuple
 
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.number import same_number
-from rewrite_engine.graph.share import Shared
+from rewrite_engine.graph.replace import Shared
 from rewrite_engine.match.ac import EXTRA, is_ac, is_associative, plan
 from rewrite_engine.match.build import guards_hold
 from rewrite_engine.match.interpret import Matcher, named

@@ -15,7 +15,7 @@ from rewrite_engine.errors import PatternError, RuleError, SearchBudgetError, so
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
-from rewrite_engine.graph.share import Shared
+from rewrite_engine.graph.replace import Shared
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.ac import (
     AFTER,

@@ -24,7 +24,7 @@ from unification import reify
 import rewrite_engine.terms.dispatch  # noqa: F401  (importing it registers)
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.graph.share import Shared
+from rewrite_engine.graph.replace import Shared
 from rewrite_engine.match.ac import is_associative
 from rewrite_engine.match.backward import (
     as_one_term,

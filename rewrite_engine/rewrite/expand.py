@@ -14,8 +14,7 @@ from typing import Any
 
 from rewrite_engine.errors import PatternError, SearchBudgetError
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.replace import ILL_TYPED
-from rewrite_engine.graph.share import Shared
+from rewrite_engine.graph.replace import ILL_TYPED, Shared
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.ac import Uses, as_one
 from rewrite_engine.match.interpret import every_result
@@ -64,11 +63,11 @@ def expand(
     from rewrite_engine.terms.search import search
 
     q = var()
-    steps = reduceo(partial(walko, Undone(backward, watch)), q, term)
+    steps = reduceo(partial(walko, Inverse(backward, watch)), q, term)
     return list(islice(bounded(search(q, (steps,), watch), watch, error), n))
 
 
-class Undone:
+class Inverse:
     """The relation of terms and what one of some rules makes of them, at their root, as far as that
     can be told backwards.
     """

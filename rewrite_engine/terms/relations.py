@@ -18,8 +18,7 @@ from unification import reify, var
 
 import rewrite_engine.terms.dispatch  # noqa: F401  (importing it registers)
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.replace import put
-from rewrite_engine.graph.share import Shared
+from rewrite_engine.graph.replace import Shared, put
 from rewrite_engine.graph.traverse import ancestors, toposort
 from rewrite_engine.terms.convert import etuplize, etuplize_all
 from rewrite_engine.terms.expression import make

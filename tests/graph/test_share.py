@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rewrite_engine.graph.share import Shared
+from rewrite_engine.graph.replace import Shared
 from tests.match.language import x, y
 from tests.toy import add, const, divmod_, log, sin, sub
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from rewrite_engine.graph.share import Shared
+from rewrite_engine.graph.replace import Shared
 from rewrite_engine.match.fact import given
 from rewrite_engine.match.pattern import Const, Rest
 from rewrite_engine.match.ruleset import RuleSet

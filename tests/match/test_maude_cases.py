@@ -20,7 +20,7 @@ from hypothesis import note, settings
 from hypothesis import strategies as st
 
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.share import Shared
+from rewrite_engine.graph.replace import Shared
 from rewrite_engine.match.fact import given
 from rewrite_engine.match.find import find
 from rewrite_engine.match.pattern import Anything, Rest, Sort

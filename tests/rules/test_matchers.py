@@ -11,7 +11,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.share import Shared
+from rewrite_engine.graph.replace import Shared
 from rewrite_engine.match.build import guards_hold, instantiate
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Compute

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kanren import conde, eq, var
 
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.share import Shared
+from rewrite_engine.graph.replace import Shared
 from rewrite_engine.terms import etuplize
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.relations import reduceo, walko
