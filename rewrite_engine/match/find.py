@@ -95,37 +95,46 @@ def find(
     A nest `a + (b + c)` whose inner sums are used nowhere else is looked at as one sum, too: at its
     outermost node, where that alone does not match. Nests below the root of a pattern are not.
     """
-    finder = finder_for(pattern, variable)
     watch = Watch(Budget(answers, seconds, on_budget))
+    if isinstance(pattern, Op) or (isinstance(pattern, type) and issubclass(pattern, Op)):
+        finder, text = None, str(getattr(pattern, "__name__", pattern))
+    else:
+        finder = finder_for(pattern, variable)
+        text = finder.text
 
     def error(what: str) -> SearchBudgetError:
-        return SearchBudgetError(f"the search for {finder.text} {what}")
+        return SearchBudgetError(f"the search for {text} {what}")
 
     nodes, outputs, own = _nodes(graph)
     fgraph = graph if isinstance(graph, FunctionGraph) else None
     uses: Graph | Uses = fgraph
-    if fgraph is None and finder.opens:
-        uses = Uses(nodes, outputs)
-    found = _search(finder, nodes, fgraph, uses, every, watch)
+    here = _ticking(nodes, watch)
+    if finder is None:
+        found = (Match(node, {}) for node in here if is_root(pattern, node.op) and node.outputs)
+    else:
+        if fgraph is None and finder.opens:
+            uses = Uses(nodes, outputs)
+        found = _search(finder, here, fgraph, uses, every)
     if own is not None:
         found = (Match(own(m.variable).owner, {k: own(v) for k, v in m.bindings.items()}, m.index)
                  for m in found)  # fmt: skip
     return bounded(found, watch, error)
 
 
-def _search(
-    finder: Finder,
-    nodes: Sequence[Apply],
-    fgraph: Graph,
-    uses: Graph | Uses,
-    every: bool,
-    watch: Watch,
-) -> Iterator[Match]:
-    ask = finder.every if every else finder.first
+def _ticking(nodes: Sequence[Apply], watch: Watch) -> Iterator[Apply]:
+    """Yield nodes, and look at the clock now and then."""
     for i, node in enumerate(nodes):
         if not i & 255:
             watch.tick()
-        target = finder.target(node) if finder.considers(node.op) else None
+        yield node
+
+
+def _search(
+    finder: Finder, nodes: Iterable[Apply], fgraph: Graph, uses: Graph | Uses, every: bool
+) -> Iterator[Match]:
+    left, ask = finder.left, finder.every if every else finder.first
+    for node in nodes:
+        target = left.target(node) if left.fits(node.op) else None
         if target is None:
             continue
         found = False
@@ -188,14 +197,6 @@ class Finder:
         asked = Lowered(left, right, lowered.guards, lowered.exact)
         self.match = matcher_for(asked, "find", self.text)
 
-    def considers(self, op: Any) -> bool:
-        """Whether nodes of an op may match."""
-        return self.left.fits(op)
-
-    def target(self, node: Apply) -> Any:
-        """The output of such a node that the pattern speaks of; None if there is none."""
-        return self.left.target(node)
-
     def first(self, node: Apply, fgraph: Graph) -> Sequence[Bindings]:
         """The first match at a node, if there is one."""
         n, wanted = len(node.inputs), len(self.left.args)
@@ -214,34 +215,10 @@ class Finder:
                 yield _seen(bound)
 
 
-class OpFinder(Finder):
-    """Finds the nodes of an op, or of a class of ops."""
-
-    opens = False
-
-    def __init__(self, op: Any) -> None:
-        self.op = op
-        self.text = str(getattr(op, "__name__", op))
-
-    def considers(self, op: Any) -> bool:
-        return is_root(self.op, op)
-
-    def target(self, node: Apply) -> Any:
-        return next(iter(node.outputs), None)
-
-    def first(self, node: Apply, fgraph: Graph) -> Sequence[Bindings]:
-        return ({},)
-
-    def every(self, node: Apply, fgraph: Graph) -> Iterator[Bindings]:
-        yield {}
-
-
 def finder_for(pattern: Any, variable: type[LogicVariable]) -> Finder:
-    """Read a pattern, in one of the forms that `find` knows."""
+    """Read a pattern, in one of the forms that `find` knows; but for ops alone."""
     if isinstance(pattern, DataRule):
         return Finder(pattern.lowered)
-    if isinstance(pattern, Op) or (isinstance(pattern, type) and issubclass(pattern, Op)):
-        return OpFinder(pattern)
     if isinstance(pattern, PatternTerm):
         left: Any = lower_side(pattern)
         lowered = in_own_form(Lowered(left, left, ()), variable.worlds())
