@@ -13,55 +13,45 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.type import Type
 
 
-class NullType(Type):
-    """The type of a gradient that is undefined, or that an op does not implement; `why_null` says
-    which.
+class Valueless(Type):
+    """A type that no value has: every `filter` raises `TypeError`, which says `why`."""
 
-    No value has this type: every `filter` raises `TypeError`. Gradients that go through such a
-    variable raise `NullTypeGradError`.
+    why: str
+
+    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+        raise TypeError(f"there are no values of a {self}{self.why}")
+
+    def values_eq(self, a: Any, b: Any) -> bool:
+        raise TypeError(f"values of a {self} cannot be compared: there are none")
+
+    def is_super(self, otype: Type) -> bool | None:
+        return isinstance(otype, type(self))
+
+    def __str__(self) -> str:
+        return type(self).__name__
+
+
+class NullType(Valueless):
+    """The type of a gradient that is undefined, or that an op does not implement; `why_null` says
+    which. Gradients that go through such a variable raise `NullTypeGradError`.
     """
 
     __props__ = ("why_null",)
 
     def __init__(self, why_null: str = "(no reason given)") -> None:
         self.why_null = why_null
-
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
-        raise TypeError(f"there are no values of a NullType; it is null because: {self.why_null}")
-
-    def values_eq(self, a: Any, b: Any) -> bool:
-        raise TypeError("values of a NullType cannot be compared: there are none")
-
-    def is_super(self, otype: Type) -> bool | None:
-        return isinstance(otype, NullType)
-
-    def __str__(self) -> str:
-        return "NullType"
+        self.why = f"; it is null because: {why_null}"
 
 
-class DisconnectedType(Type):
+class DisconnectedType(Valueless):
     """The type of the gradient of something that the cost does not depend on.
 
     An op's `grad` gets it for outputs that the cost does not use, and returns it for inputs whose
-    elements do not influence the outputs. No value has this type.
+    elements do not influence the outputs.
     """
 
     __props__ = ()
-
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
-        raise TypeError(
-            "there are no values of a DisconnectedType: it stands for the gradient of something "
-            "that the cost does not depend on"
-        )
-
-    def values_eq(self, a: Any, b: Any) -> bool:
-        raise TypeError("values of a DisconnectedType cannot be compared: there are none")
-
-    def is_super(self, otype: Type) -> bool | None:
-        return isinstance(otype, DisconnectedType)
-
-    def __str__(self) -> str:
-        return "DisconnectedType"
+    why = ": it stands for the gradient of something that the cost does not depend on"
 
 
 null_type = NullType()

@@ -5,7 +5,7 @@ input); of two inputs also whether they are the same. The candidates for a key a
 the rules once whether they `fit`, and remembered; so adding rules does not slow a miss, and the
 order in which rules are tried is the order in which they stand in the set. Where more than a few
 rules are left that differ by numbers or by what is further below, the key goes on with that
-(`ByNumber`, `Below`).
+(`ByNumbers`, `Below`).
 
 Not all rules are asked: they are filed by root, and by something that must be there
 (`outline.RuleIndex`), so that a key costs about the same in a set of ten rules and of ten thousand.
@@ -26,47 +26,16 @@ from rewrite_engine.match.rule import Rule
 LOOKED_AT = 3  # how many inputs are part of the key
 LIMIT = 4_096  # keys, and ops, kept; with more different ones (huge op parameters) it starts anew
 FEW = 8  # candidates that are tried one after the other rather than told apart by a longer key
-OTHER = object()  # a number that is equal to none
+UNWANTED = (CONSTANT, object())  # the outline of a number that no rule tells from others
 TWICE = object()  # stands in the keys of nodes whose two inputs are the same
 DEEPEST = 4  # levels below a node that a key may tell of
 
 Candidates = tuple[Rule, ...]
 
 
-class ByNumber:
-    """Candidates that differ by the value of one constant input."""
-
-    __slots__ = ("position", "index", "table", "others")
-
-    def __init__(self, position: int, rules: Sequence[Rule]) -> None:
-        self.position = position
-        self.index = RuleIndex(rules, 1)
-        self.table: dict[Any, Found | None] = {n: None for r in rules for n in r.numbers()}
-        self.others: Found | None = None  # for a number that no rule tells from others
-
-    def get(self, inputs: tuple[Any, ...]) -> Found:
-        """The rules that may match constants with the number that is there."""
-        number = inputs[self.position].number
-        if number is None:
-            number = inputs[self.position].element
-        if number not in self.table:
-            if self.others is None:
-                self.others = self._find(inputs, OTHER)
-            return self.others
-        found = self.table[number]
-        if found is None:
-            found = self.table[number] = self._find(inputs, number)
-        return found
-
-    def _find(self, inputs: tuple[Any, ...], number: Any) -> Found:
-        seen = [outline(v, 0) for v in inputs]
-        seen[self.position] = CONSTANT, number
-        return narrowed([r for r in self.index.pick(seen) if r.fits(seen)], 1)
-
-
 class ByNumbers:
-    """Candidates for any number of operands that differ by the values of the constants among them:
-    the key goes on with those that some rule tells from others.
+    """Candidates that differ by the values of constants among the inputs: the key goes on with
+    those numbers that some rule tells from others.
     """
 
     __slots__ = ("index", "wanted", "table")
@@ -79,13 +48,12 @@ class ByNumbers:
     def get(self, inputs: tuple[Any, ...]) -> Found:
         """The rules that may match constants with the numbers that are there."""
         wanted = self.wanted
-        numbers = [v.element for v in inputs if v.head is CONSTANT]
-        key = frozenset([n for n in numbers if n in wanted])
+        key = frozenset([n for v in inputs if v.head is CONSTANT and (n := v.element) in wanted])
         found = self.table.get(key)
         if found is None:
-            seen = {v.head for v in inputs} - {CONSTANT}
-            seen |= {(CONSTANT, n if n in wanted else OTHER) for n in numbers}
-            rules = [r for r in self.index.pick(seen) if r.fits([*seen])]
+            seen = [outline(v, 0) for v in inputs]
+            seen = [s if s.__class__ is not tuple or s[1] in wanted else UNWANTED for s in seen]
+            rules = [r for r in self.index.pick(seen) if r.fits(seen)]
             found = self.table[key] = narrowed(rules, 1)
         return found
 
@@ -116,7 +84,7 @@ class Below:
         return found
 
 
-Found = Candidates | ByNumber | ByNumbers | Below
+Found = Candidates | ByNumbers | Below
 
 
 def narrowed(rules: Sequence[Rule], level: int) -> Found:
@@ -208,9 +176,8 @@ class Dispatch:
         result: Found
         constants = [i for i, head in enumerate(heads) if head is CONSTANT]
         by_number = constants and any(r.numbers() for r in found)
-        if by_number and len(heads) == 2 and len(constants) == 1:
-            result = ByNumber(constants[0], found)
-        elif by_number and len(heads) > 2 and node.op.associative:
+        pair = len(heads) == 2 and len(constants) == 1
+        if by_number and (pair or (len(heads) > 2 and node.op.associative)):
             result = ByNumbers(found)
         else:
             result = narrowed(found, 1) if whole else tuple(found)
