@@ -109,6 +109,7 @@ def find(
     fgraph = graph if isinstance(graph, FunctionGraph) else None
     uses: Graph | Uses = fgraph
     here = _ticking(nodes, watch)
+    found: Iterator[Match]
     if finder is None:
         found = (Match(node, {}) for node in here if is_root(pattern, node.op) and node.outputs)
     else:
