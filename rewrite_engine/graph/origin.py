@@ -71,7 +71,7 @@ def plainly(node: Any, was: Origin | None, reason: Any) -> Origin | None:
     return (own if own is None or len(own) == 2 else own[0]), reason, origin, was
 
 
-class Undone:
+class Refused:
     """The reason for putting back what was there: it comes from where it came from."""
 
     name = "refused"
@@ -81,7 +81,7 @@ class Undone:
         return was
 
 
-UNDONE = Undone()
+REFUSED = Refused()
 
 
 class Provenance(NamedTuple):

@@ -27,7 +27,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import TYPE, History
 from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.origin import UNDONE
+from rewrite_engine.graph.origin import REFUSED
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.terms.print import brief
@@ -246,7 +246,7 @@ class Validator:
             and not any(kind == TYPE for kind, *_ in self.history.log)
         )
         if simple:
-            fgraph.replace(result, old, UNDONE)
+            fgraph.replace(result, old, REFUSED)
             fgraph.flush()
         else:
             self.history.revert(fgraph, 0)

@@ -18,7 +18,7 @@ from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.memory import written
 from rewrite_engine.graph.node import Apply, Variable, build_node
-from rewrite_engine.graph.origin import UNDONE, origin_line
+from rewrite_engine.graph.origin import REFUSED, origin_line
 from rewrite_engine.rewrite.result import Result
 from rewrite_engine.rewrite.trace.places import Past, Place, addresses, made
 from rewrite_engine.terms.print import brief as brief
@@ -179,7 +179,7 @@ class Trace(Feature):
 
     def on_replace(self, fgraph: FunctionGraph, old: Variable, new: Variable, reason: Any) -> None:
         """Note the terms while they are there."""
-        if reason is UNDONE:
+        if reason is REFUSED:
             return
         if self.past is None or self.past.fgraph is not fgraph:
             self._turn_to(fgraph)
