@@ -14,8 +14,9 @@ from typing import NamedTuple
 class Claim(NamedTuple):
     """A promise.
 
-    `tags` are what queries select it by; a rule whose claim `needs_grant` is off by default. then:
-    what is promised where the condition is known to hold.
+    `tags` are what queries select it by. condition: the tag that has to be included before a rule
+    with this claim is used (None: it always may be). then: what is promised where that is known to
+    hold.
     """
 
     kind: str
@@ -27,13 +28,6 @@ class Claim(NamedTuple):
     def tags(self) -> frozenset[str]:
         """The kind, and for an assumption also the condition."""
         return frozenset({self.kind}) | ({self.condition} if self.condition else frozenset())
-
-    @property
-    def needs_grant(self) -> str | None:
-        """The tag that has to be included before a rule with this claim is used; None if it
-        always may be.
-        """
-        return self.condition
 
     def __str__(self) -> str:
         if self.ulps is not None:

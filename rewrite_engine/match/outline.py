@@ -79,10 +79,9 @@ def _may_be_head(pattern: OpNode, head: Any) -> bool:
 
 def may_be_op(pattern: OpNode, op: Any) -> bool:
     """Whether an op may be the one of a pattern, by the parameters that the pattern gives."""
-    if not isinstance(pattern.op, OpClass):
-        return pattern.fits(op)
+    props = pattern.op.props if isinstance(pattern.op, OpClass) else ()
     return pattern.fits(op) and all(
-        isinstance(wanted, Hole) or getattr(op, name) == wanted for name, wanted in pattern.op.props
+        [isinstance(wanted, Hole) or getattr(op, name) == wanted for name, wanted in props]
     )
 
 

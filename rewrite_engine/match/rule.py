@@ -9,7 +9,6 @@ phase finds the ones to try in `match/dispatch.py`.
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import Callable, Container, Iterable, Sequence
 from copy import copy
 from functools import cached_property, partial
@@ -120,7 +119,7 @@ class Rule:
         """What the rule assumes wherever it fires, so that the user has to grant it; None if it
         assumes nothing, or only what facts prove (`assuming`).
         """
-        return self.claim.needs_grant
+        return self.claim.condition
 
     @property
     def promise(self) -> Claim:
@@ -153,11 +152,6 @@ class Rule:
     def names(self) -> frozenset[str]:
         """Everything a query can select this rule by."""
         return self.tags | {self.name, self.short_name, self.pack, str(self.claim)}
-
-    @property
-    def place(self) -> str:
-        """`file.py:line`, short."""
-        return f"{os.path.basename(self.where[0])}:{self.where[1]}"
 
     def roots(self) -> Sequence[Any] | None:
         """The ops and classes of ops at which this rule can apply; None: at any."""
@@ -269,10 +263,10 @@ class DataRule(Rule):
 
     @property
     def needs_grant(self) -> str | None:
-        return None if self.proves else self.claim.needs_grant
+        return None if self.proves else self.claim.condition
 
     def under(self, granted: Container[str]) -> Rule:
-        proves = self.claim.needs_grant in granted and self.needs_grant is None
+        proves = self.claim.condition in granted and self.needs_grant is None
         return Rule.under(self.on_trust if proves else self, granted)
 
     @cached_property

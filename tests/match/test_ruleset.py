@@ -207,8 +207,8 @@ def test_claims() -> None:
     assert str(approx(8)) == "approx(ulps=8)"
     assert str(assumes("fastmath")) == "assumes(fastmath)"
     assert assumes("fastmath").tags == {"assumes", "fastmath"}
-    assert assumes("x").needs_grant == "x"
-    assert exact.needs_grant is None
+    assert assumes("x").condition == "x"
+    assert exact.condition is None
     assert log_exp.claim == approx(3)
 
 

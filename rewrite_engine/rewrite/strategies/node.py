@@ -7,8 +7,9 @@ graph (`Derived`, `rewrite/step.py`): where a part fails, nothing has to be take
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cached_property
+from operator import is_
 from time import perf_counter
 from types import FrameType
 from typing import Any
@@ -33,8 +34,6 @@ MOST = 10_000  # steps of a `repeat`,
 OPERANDS = 1_000_000  # and operands of the terms that they make, beyond those there were,
 FEW = 12  # counted after so many
 LAST = "in {} that can only be the last step"
-#: what a strategy keeps when its parts change
-IDENTITY = ("name", "short_name", "pack", "module", "where", "phase", "tags", "text", "doc")
 KINDS = ("exact", "refines", "approx", "assumes")
 
 Steps = list[tuple[Rule, Any]]
@@ -103,16 +102,12 @@ class Strategy(RuleOfRules):
         """The seconds that its rules have taken."""
         return sum([tally[name].seconds for name in self.rules if name in tally])
 
-    def over(self, parts: Iterable[Rule]) -> Strategy:
-        """The same strategy of other parts."""
-        return type(self)(*parts)
-
     def under(self, granted: Any) -> Rule:
-        parts = [p.under(granted) for p in self.parts]
-        if all(map(lambda a, b: a is b, parts, self.parts)):
+        parts = tuple([p.under(granted) for p in self.parts])
+        if all(map(is_, parts, self.parts)):
             return self
-        new = self.over(parts)
-        new.__dict__.update({name: vars(self)[name] for name in IDENTITY})
+        new: Strategy = self._copied(parts=parts)
+        new.fn = new.steps
         return new
 
     # --- what dispatch asks ----------------------------------------------------------------------
@@ -359,9 +354,6 @@ class Where(Strategy):
         self.what = getattr(condition, "__name__", str(condition))
         self.refusal = f"its condition {self.what} does not hold"
         self.name = self.short_name = self.text = f"where({self.what}, {part.name})"
-
-    def over(self, parts: Iterable[Rule]) -> Strategy:
-        return Where(self.condition, *parts)
 
     def steps(self, fgraph: Graph, node: Apply) -> Steps | None:
         if self.condition(fgraph, node):
