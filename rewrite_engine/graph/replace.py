@@ -159,18 +159,17 @@ def equal_computations(
         return False
     fresh = [v.type.make_variable() for v in in_xs]
     shared = Shared(lambda node, inputs: (node.op, inputs))
-    sides = []
-    for graphs, inputs in ((xs, in_xs), (ys, in_ys)):
+
+    def side(graphs: Sequence[Any], inputs: Sequence[Variable]) -> list[Any]:
         pairs = dict(zip(inputs, fresh, strict=True))
-        sides.append(
-            [
-                shared(clone_replace(x, pairs, rebuild_strict=False))
-                if isinstance(x, Variable)
-                else repr(x)
-                for x in graphs
-            ]
-        )
-    return sides[0] == sides[1]
+        return [
+            shared(clone_replace(x, pairs, rebuild_strict=False))
+            if isinstance(x, Variable)
+            else repr(x)
+            for x in graphs
+        ]
+
+    return side(xs, in_xs) == side(ys, in_ys)
 
 
 def substitute(inputs: tuple[Variable, ...], pending: Pending) -> tuple[Variable, ...]:

@@ -69,19 +69,6 @@ def _reify(x: Any, s: Mapping[Any, Any]) -> Iterator[Any]:
     yield reifier.finish(x, new)
 
 
-def _register_unify() -> None:
-    graphs = (Variable, Apply, GraphTuple, PatternTerm)
-    others = (*graphs, ExpressionTuple, ConsPair)
-    pairs: set[tuple[Any, Any]] = {(a, b) for a in graphs for b in others}
-    pairs |= {(PatternTerm, b) for b in (tuple, Var)}
-    pairs |= {(Record, b) for b in (ExpressionTuple, GraphTuple, PatternTerm)}
-    pairs |= {(Constant, Number), (LogicVariable, object), (LogicVariable, LogicVariable)}
-    pairs |= {(LogicVariable, Var), (LogicVariable, PatternTerm), (LogicVariable, ConsPair)}
-    for a, b in pairs:
-        unification.core._unify.add((a, b, Mapping), solve)
-        unification.core._unify.add((b, a, Mapping), solve)
-
-
 KINDS: tuple[Any, ...] = (Variable, Apply, PatternTerm)
 
 
@@ -96,9 +83,18 @@ def register() -> None:
     etuples.dispatch.etuplize.add((Record,), _etuplize)
     etuples.dispatch.apply.add((Op, Sequence), _apply)
     etuples.dispatch.apply.add((Op, ExpressionTuple), _apply)
-    _register_unify()
     unification.core._reify.add((GraphTuple, Mapping), _reify)
     unification.core._reify.add((PatternTerm, Mapping), _reify)
+    graphs = (Variable, Apply, GraphTuple, PatternTerm)
+    others = (*graphs, ExpressionTuple, ConsPair)
+    pairs: set[tuple[Any, Any]] = {(a, b) for a in graphs for b in others}
+    pairs |= {(PatternTerm, b) for b in (tuple, Var)}
+    pairs |= {(Record, b) for b in (ExpressionTuple, GraphTuple, PatternTerm)}
+    pairs |= {(Constant, Number), (LogicVariable, object), (LogicVariable, LogicVariable)}
+    pairs |= {(LogicVariable, Var), (LogicVariable, PatternTerm), (LogicVariable, ConsPair)}
+    for a, b in pairs:
+        unification.core._unify.add((a, b, Mapping), solve)
+        unification.core._unify.add((b, a, Mapping), solve)
 
 
 register()

@@ -19,9 +19,8 @@ from unification import reify, var
 import rewrite_engine.terms.dispatch  # noqa: F401  (importing it registers)
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import Shared, put
-from rewrite_engine.graph.traverse import ancestors, toposort
+from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.terms.convert import etuplize, etuplize_all
-from rewrite_engine.terms.expression import make
 from rewrite_engine.terms.unification import built, logic_variables
 
 Goal = Callable[[Any], Iterator[Any]]
@@ -118,7 +117,7 @@ def _places(
     for part, term in zip(parts, etuplize_all(parts), strict=True):
         for q, new, found in _answers(relation, term, state, shared):
             if new is None:  # with logic variables in it: a term, and no graph
-                yield _with_open(whole, part, q), found
+                yield etuplize(whole, holes={part: q}), found
                 continue
             made = put(shared, whole, part, new)
             if made is None or made in seen:
@@ -126,15 +125,6 @@ def _places(
             if not backward or put(shared, made, new, part) is whole:
                 seen.add(made)
                 yield made, found
-
-
-def _with_open(whole: Variable, part: Variable, new: Any) -> Any:
-    """A term with something open in the place of a part."""
-    terms: dict[Variable, Any] = {part: new}
-    for node in toposort([whole], [part]):
-        if any(v in terms for v in node.inputs):
-            terms[node.outputs[0]] = make((node.op, *[terms.get(v, v) for v in node.inputs]))
-    return terms[whole]
 
 
 def _forward(

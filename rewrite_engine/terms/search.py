@@ -28,11 +28,7 @@ from rewrite_engine.terms.unification import walk
 Goal = Any
 
 
-class Key:
-    """Under this key a state carries its watch, so that every copy has it."""
-
-
-WATCH = Key()
+WATCH = object()  # under this key a state carries its watch, so that every copy has it
 
 
 class WatchedState(dict[Any, Any]):
