@@ -1,17 +1,18 @@
-"""Rules to a fixed point: `EquilibriumOptimizer` (innermost) and `OutermostOptimizer`.
+"""Rules in some order: to a fixed point by `EquilibriumOptimizer` (innermost) and
+`OutermostOptimizer`, or once at each node by `WalkingOptimizer`.
 
-There are no passes over the whole graph. The worklist is the sorted list of the nodes there are,
-consumed by index, and a heap of those that are new or changed since; both by level, so a node is
-visited when everything below it is settled (outermost: when everything above it is done). A node is
-visited again only if something changed that a rule at it may have looked at. What happens at a node
-is in `rewrite/run.py`.
+To a fixed point there are no passes over the whole graph. The worklist is the sorted list of the
+nodes there are, consumed by index, and a heap of those that are new or changed since; both by
+level, so a node is visited when everything below it is settled (outermost: when everything above it
+is done). A node is visited again only if something changed that a rule at it may have looked at.
+What happens at a node is in `rewrite/run.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
-from typing import Any
+from typing import Any, Literal
 
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
@@ -135,6 +136,29 @@ class Outermost(Run):
             rising = above
 
 
+class Walk(Run):
+    """A run that visits each node once that is still there when its turn comes."""
+
+    defers = False
+
+    def __init__(self, backwards: bool, *args: Any) -> None:
+        super().__init__(*args)
+        self.backwards = backwards
+
+    def order(self) -> Iterator[Apply]:
+        nodes = self.fgraph.toposort()
+        self.result.stopped = StopReason.PASSED
+        for node in reversed(nodes) if self.backwards else nodes:
+            if node in self.level:
+                yield node
+
+    def entered(self, node: Apply, level: int) -> None:
+        self.fresh.append(node)
+
+    def schedule(self, node: Apply, level: int) -> None:
+        """It is not visited again."""
+
+
 class EquilibriumOptimizer(GraphRewriter):
     """Apply rules until none applies, innermost terms first.
 
@@ -167,3 +191,28 @@ class OutermostOptimizer(EquilibriumOptimizer):
     """
 
     kind = Outermost
+
+
+class WalkingOptimizer(GraphRewriter):
+    """Try the rules once at each node.
+
+    order: "in_to_out" (a node after what it needs) or "out_to_in". At a node the first rule that
+    applies is taken. budget: see `RunBudget`.
+    """
+
+    def __init__(
+        self,
+        rules: Iterable[Rule] | Rule,
+        order: Literal["in_to_out", "out_to_in"] = "in_to_out",
+        name: str = "walk",
+        budget: RunBudget | None = None,
+    ) -> None:
+        super().__init__(name)
+        if order not in ("in_to_out", "out_to_in"):
+            raise ValueError(f'the order is "in_to_out" or "out_to_in", not {order!r}')
+        self.rules = rules if isinstance(rules, RuleSet) else RuleSet(rules)
+        self.order = order
+        self.budget = RunBudget.of(budget)
+
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
+        Walk(self.order == "out_to_in", fgraph, self.rules, self.budget, result).execute()

@@ -20,7 +20,7 @@ from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.program import Argument, Program
 from rewrite_engine.match.decorate import node_rewriter, relation
 from rewrite_engine.rewrite.driver import GraphRewriter
-from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
 from rewrite_engine.rewrite.step import RuleWarning
 from rewrite_engine.rewrite.strategies import (
     bottomup,
@@ -32,7 +32,6 @@ from rewrite_engine.rewrite.strategies import (
     try_,
 )
 from rewrite_engine.rewrite.trace import Trace
-from rewrite_engine.rewrite.walk import WalkingOptimizer
 from rewrite_engine.rules.language import equation, rule
 from rewrite_engine.terms.logic import LogicVariable
 from tests.toy import divmod_, neg, num, overwrite

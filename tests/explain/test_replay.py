@@ -25,7 +25,7 @@ from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import SequentialOptimizer
-from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
 from rewrite_engine.rewrite.strategies import (
     bottomup,
     first,
@@ -37,7 +37,6 @@ from rewrite_engine.rewrite.strategies import (
     try_,
 )
 from rewrite_engine.rewrite.trace import Trace
-from rewrite_engine.rewrite.walk import WalkingOptimizer
 from rewrite_engine.rules.pipeline import all_rules, optimizer
 from tests.match.language import x, y
 from tests.rewrite.graphs import SOUND, graphs, named

@@ -15,9 +15,8 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import FullHistory, History
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import equal_computations, substitute
-from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
 from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rewrite.walk import WalkingOptimizer
 from tests.rewrite.graphs import SOUND, graphs, named, values
 from tests.toy import add, exp, log, neg, num, pos, sin, sub
 

@@ -13,11 +13,10 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.decorate import node_rewriter, relation
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import SequentialOptimizer
-from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
 from rewrite_engine.rewrite.loop import period
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.trace import Trace, brief
-from rewrite_engine.rewrite.walk import WalkingOptimizer
 from tests.match.language import x, y
 from tests.rewrite.graphs import (
     double,

@@ -15,9 +15,8 @@ from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.lower import Lowered
 from rewrite_engine.match.pattern import Hole, holes
 from rewrite_engine.match.rule import DataRule
-from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
 from rewrite_engine.rewrite.trace import Trace, brief
-from rewrite_engine.rewrite.walk import WalkingOptimizer
 from tests.match.random_rules import instances, op_nodes, variables, with_sides
 from tests.rewrite.graphs import SOUND, graphs, values
 from tests.toy import sub

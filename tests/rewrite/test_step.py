@@ -20,10 +20,9 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.decorate import compute, node_rewriter
 from rewrite_engine.match.fact import given
-from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
 from rewrite_engine.rewrite.step import RuleWarning
 from rewrite_engine.rewrite.trace import Trace, brief
-from rewrite_engine.rewrite.walk import WalkingOptimizer
 from tests.match.language import x, y
 from tests.rewrite.graphs import named
 from tests.toy import DivMod, Num, divmod_, exp, log, mul, neg, num, pos, sin, sub

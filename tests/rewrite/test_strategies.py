@@ -15,7 +15,11 @@ from rewrite_engine.match.query import Query
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import SequentialOptimizer
-from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, OutermostOptimizer
+from rewrite_engine.rewrite.equilibrium import (
+    EquilibriumOptimizer,
+    OutermostOptimizer,
+    WalkingOptimizer,
+)
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.strategies import (
     bottomup,
@@ -29,7 +33,6 @@ from rewrite_engine.rewrite.strategies import (
     where,
 )
 from rewrite_engine.rewrite.trace import Trace, brief
-from rewrite_engine.rewrite.walk import WalkingOptimizer
 from tests.match.language import x, y
 from tests.rewrite.graphs import (
     SOUND,

@@ -8,9 +8,9 @@ import pytest
 
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.rewrite.equilibrium import WalkingOptimizer
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rewrite.walk import WalkingOptimizer
 from tests.match.language import x, y
 from tests.rewrite.graphs import named
 from tests.toy import exp, log, neg, sin, sub

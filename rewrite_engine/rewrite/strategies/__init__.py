@@ -33,9 +33,12 @@ from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import Fixpoint, GraphRewriter, SequentialOptimizer, TryOptimizer
-from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, OutermostOptimizer
+from rewrite_engine.rewrite.equilibrium import (
+    EquilibriumOptimizer,
+    OutermostOptimizer,
+    WalkingOptimizer,
+)
 from rewrite_engine.rewrite.strategies.node import First, Repeat, Seq, Strategy, Try, Where
-from rewrite_engine.rewrite.walk import WalkingOptimizer
 
 __all__ = [
     "Strategy", "bottomup", "first", "innermost", "outermost", "repeat", "seq", "topdown", "try_",

@@ -17,11 +17,10 @@ from rewrite_engine.match.decorate import compute, node_rewriter
 from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.fact import because, fact, given, unknown
 from rewrite_engine.rewrite.budget import RunBudget
-from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
 from rewrite_engine.rewrite.strategies import first, innermost, outermost, topdown
 from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rewrite.trace.lines import schema
-from rewrite_engine.rewrite.walk import WalkingOptimizer
 from tests.match.language import x, y
 from tests.rewrite.graphs import SOUND, graphs, named
 from tests.rewrite.schema import problems

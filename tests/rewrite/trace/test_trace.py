@@ -11,9 +11,8 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.rewrite.driver import GraphRewriter
-from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
 from rewrite_engine.rewrite.trace import Trace, brief
-from rewrite_engine.rewrite.walk import WalkingOptimizer
 from tests.match.language import x, y
 from tests.rewrite.graphs import named
 from tests.toy import Scale, add, const, divmod_, exp, join, log, mul, neg, num, sin, sub
