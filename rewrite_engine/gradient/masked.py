@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.graph.null import grad_not_implemented, is_disconnected, is_null
+from rewrite_engine.graph.null import is_disconnected, is_null
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor.creation import Alloc, ones_like, zeros_like
 from rewrite_engine.tensor.elemwise import Elemwise
@@ -246,15 +246,12 @@ def pull_elementwise(
     some = [i for i in wanted if i not in op.scalar_op.shape_only]
     if is_scattered(value) and (g is value or g.clean) and _is_aligned(inputs, out):
         return _pull_scattered(op, inputs, out, value, some)
-    parts = partials(op, inputs, [out], [value], some)
-    if parts is None:
-        return {i: grad_not_implemented(op, i, inputs[i]) for i in wanted}
     result = {}
-    for i, part in parts.items():
-        if part is None:
-            result[i] = zero_gradient(inputs[i])
+    for i, part in partials(op, inputs, [out], [value], some).items():
+        if part is None or is_null(part):
+            result[i] = zero_gradient(inputs[i]) if part is None else part
             continue
-        result[i] = _fitted(op, i, inputs[i], both(g, read(part)), inputs[i] in kept)
+        result[i] = _fitted(inputs[i], both(g, read(part)), inputs[i] in kept)
     return result
 
 
@@ -282,15 +279,14 @@ def _pull_scattered(
     return result
 
 
-def _fitted(op: Elemwise, i: int, x: Any, g: Any, keep: bool) -> Any:
+def _fitted(x: Any, g: Any, keep: bool) -> Any:
     """Give a gradient the shape and dtype of its input."""
     if not isinstance(g, Masked):
-        return in_dtype_of(op, i, x, sum_to(g, x.type))
+        return in_dtype_of(x, sum_to(g, x.type))
     if g.type.ndim == x.type.ndim and _same_ones(g.type, x.type):
-        value = in_dtype_of(op, i, x, g.value)
-        return value if is_null(value) else g.of(value)
-    value = in_dtype_of(op, i, x, sum_to(full(g), x.type))
-    if not keep or is_null(value):
+        return g.of(in_dtype_of(x, g.value))
+    value = in_dtype_of(x, sum_to(full(g), x.type))
+    if not keep:
         return value
     aligned = g.type.ndim == x.type.ndim or all(x.type.broadcastable)
     where = sum_to(condition(g), x.type, Any_)

@@ -44,6 +44,7 @@ class Composite(HasInnerGraph, ScalarOp):
 
     __props__ = ("nin", "constants", "steps", "out_refs")
     nin: int
+    holomorphic = False
 
     def __init__(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
         program = _Program(inputs)
@@ -178,15 +179,24 @@ class Composite(HasInnerGraph, ScalarOp):
         for ref, g in zip(self.out_refs, gs):
             grads[ref] = _plus(grads[ref], g)
         first = len(values) - len(self.steps)
+        leads = self._leads_from(wanted)
         for number in range(len(values) - 1, first - 1, -1):
             if grads[number] is None or values[number].type.dtype in DISCRETE:
                 continue
             op, refs = self.steps[number - first]
-            args = [values[r] for r in refs]
-            parts = op.pullback(m, [grads[number]], [values[number]], args, range(len(refs)))
-            for r, part in zip(refs, parts):
-                grads[r] = _plus(grads[r], part)
+            args, some = [values[r] for r in refs], [k for k, r in enumerate(refs) if r in leads]
+            parts = op.pullback(m, [grads[number]], [values[number]], args, some)
+            for k, part in zip(some, parts):
+                grads[refs[k]] = _plus(grads[refs[k]], part)
         return [grads[i] for i in wanted]
+
+    def _leads_from(self, inputs: Iterable[int]) -> set[int]:
+        """The values that depend on one of some inputs, and these."""
+        found = set(inputs)
+        for number, (_, refs) in enumerate(self.steps, self.nin + len(self.constants)):
+            if not found.isdisjoint(refs):
+                found.add(number)
+        return found
 
     def __str__(self) -> str:
         if len(self.steps) > _PRINTED_STEPS:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,14 @@ from rewrite_engine.graph.intern import prop_key
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.scalar.bounds import Interval, as_result, converted, monotone
-from rewrite_engine.scalar.dtype import DISCRETE, is_number, promote, quotient_dtype, weak_dtype
+from rewrite_engine.scalar.dtype import (
+    DISCRETE,
+    float_dtype,
+    is_number,
+    promote,
+    quotient_dtype,
+    weak_dtype,
+)
 from rewrite_engine.scalar.type import ScalarType
 
 #: one input's gradient, or all inputs' at once (see `ScalarOp.pullback`)
@@ -46,8 +53,9 @@ class ScalarOp(Op):
     written it. dtypes: result dtype from the inputs' dtypes, where it is not the ufunc's own.
     inner: see `inner_dtype`. compute: `compute(*arrays, out=None)`, where it is no ufunc; `out` may
     be one of the arrays. free: inputs whose dtype does not influence the result's. shape_only:
-    inputs whose values do not matter. associative, commutative, idempotent, identity, absorbing:
-    its algebra over exact numbers (0 absorbs in a product only if the other factors are finite:
+    inputs whose values do not matter. holomorphic: whether a gradient of complex numbers is a
+    product with the derivative. associative, commutative, idempotent, identity, absorbing: its
+    algebra over exact numbers (0 absorbs in a product only if the other factors are finite:
     what uses that has to know).
 
     What is known of its values: domain: where it is defined on real numbers, "(0, inf)", of all
@@ -65,6 +73,7 @@ class ScalarOp(Op):
     shape_only: tuple[int, ...] = ()
     cost = 1
     increasing = correctly_rounded = False
+    holomorphic = True
 
     def __init__(
         self,
@@ -105,8 +114,8 @@ class ScalarOp(Op):
 
     @classmethod
     def define(cls, name: str, *args: Any, **kwargs: Any) -> ScalarOp:
-        """Make an op and remember it by its name."""
-        op: ScalarOp = cls(name, *args, **kwargs)
+        """Make an op of the library, which is told by its name."""
+        op: ScalarOp = type.__call__(cls, name, *args, **kwargs)
         return _named.setdefault(name, op)
 
     def __str__(self) -> str:
@@ -141,9 +150,9 @@ class ScalarOp(Op):
             return self._ufunc
         except AttributeError:
             pass
-        module, _, name = ("numpy." + self.function if self.function else "").rpartition(".")
-        module = module.removeprefix("numpy.") if "scipy" in module else module
-        self._ufunc = getattr(importlib.import_module(module), name) if name else None
+        module, _, name = (self.function or "").rpartition(".")
+        home = importlib.import_module(module or "numpy")
+        self._ufunc = getattr(home, name) if name else None
         return self._ufunc
 
     _ufunc: np.ufunc | None
@@ -337,11 +346,37 @@ class ScalarOp(Op):
         m: namespace of the functions to build with (`tensor.math` or `scalar.ops`), so that one
         text serves scalars and tensors. gs, zs: gradients and values of the outputs. A gradient
         is declared as a function `(m, g, z, *xs)` per input, or as one function that returns
-        them all. Raises `NotImplementedError` where nobody has written it.
+        them all. Raises `NotImplementedError` where nobody has written it. Of complex numbers it is
+        the derivative by the real part, plus i times that by the imaginary part: the product with
+        the conjugate of a holomorphic function's derivative.
         """
+        if zs[0].type.kind == "c":
+            return self._of_complex(m, gs, zs, xs, wanted)
+        return self.products(m, gs, zs, xs, wanted)
+
+    def _of_complex(
+        self, m: Any, gs: Sequence[Any], zs: Sequence[Any], xs: Sequence[Any], wanted: Sequence[int]
+    ) -> list[Any]:
+        """Products with conjugates; of real inputs the real part."""
+        if self.gradient is _step:
+            raise NotImplementedError("of complex numbers")
+        turned = self.holomorphic and not self.moves_only
+        found = self.products(m, [m.conj(g) if turned else g for g in gs], zs, xs, wanted)
+        for k, i in enumerate(wanted):
+            if found[k] is not None and found[k].type.kind == "c":
+                if xs[i].type.kind != "c":
+                    found[k] = m.real(found[k])
+                elif turned:
+                    found[k] = m.conj(found[k])
+        return found
+
+    def products(
+        self, m: Any, gs: Sequence[Any], zs: Sequence[Any], xs: Sequence[Any], wanted: Sequence[int]
+    ) -> list[Any]:
+        """What is declared: products with partial derivatives."""
         rule = self.gradient
         if rule is None:
-            raise NotImplementedError(f"the gradient of {self} is not written")
+            raise NotImplementedError("nobody has written it")
         if isinstance(rule, tuple):
             return [rule[i](m, gs[0], zs[0], *xs) for i in wanted]
         result = rule(m, gs[0], zs[0], *xs)
@@ -401,6 +436,21 @@ def _copy(x: Any, out: Any) -> Any:
         return np.array(x)
     np.copyto(out, x)
     return out
+
+
+# --- how the table is written -------------------------------------------------------------------
+
+
+def _step(m: Any, g: Any, z: Any, *xs: Any) -> None:
+    """The gradient of a step function: zero."""
+
+
+def _unary(name: str, function: str, grad: Any, **options: Any) -> ScalarOp:
+    return ScalarOp.define(name, 1, function, grad if grad is _step else (grad,), **options)
+
+
+#: of functions whose values are floats, whatever they are given
+_float = partial(_unary, inner=float_dtype)
 
 
 class Cast(ScalarOp):

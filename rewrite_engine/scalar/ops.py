@@ -33,22 +33,12 @@ from rewrite_engine.scalar.dtype import (
     promote,
     quotient_dtype,
 )
-from rewrite_engine.scalar.op import Cast, ScalarOp, _copy
+from rewrite_engine.scalar.op import Cast, ScalarOp, _copy, _float, _step, _unary
+from rewrite_engine.scalar.parts import *  # noqa: F403
+from rewrite_engine.scalar.special import *  # noqa: F403
 
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
 _op = ScalarOp.define
-
-
-def _step(m: Any, g: Any, z: Any, *xs: Any) -> None:
-    """The gradient of a step function: zero."""
-
-
-def _unary(name: str, function: str, grad: Any, **options: Any) -> ScalarOp:
-    return _op(name, 1, function, grad if grad is _step else (grad,), **options)
-
-
-#: of functions whose values are floats, whatever they are given
-_float = partial(_unary, inner=float_dtype)
 
 
 # --- sums and products ----------------------------------------------------------------------
@@ -155,6 +145,10 @@ mod = _op(
     cost=4,
     aliases="remainder",
 )
+fmod = _op(
+    "fmod", 2, "fmod",
+    (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -(g * m.trunc(m.true_div(x, y)))), cost=4,
+)  # fmt: skip
 neg = _unary(
     "neg", "negative", lambda m, g, z, x: -g, **_moves, bounds=negative,
     keeps="finite whole nonzero distinct diagonal",
@@ -180,6 +174,10 @@ sqrt = _float(
     "sqrt", "sqrt", lambda m, g, z, x: g * 0.5 / z, cost=4, increasing=True,
     correctly_rounded=True, range="[0, inf)", keeps="positive",
     domain="[0, inf)",
+)  # fmt: skip
+cbrt = _float(
+    "cbrt", "cbrt", lambda m, g, z, x: g / (3 * m.sqr(z)), cost=10, increasing=True,
+    keeps="finite nonneg",
 )  # fmt: skip
 reciprocal = _float(
     "reciprocal", "reciprocal", lambda m, g, z, x: -(g * m.sqr(z)), cost=4, keeps="positive",
@@ -267,18 +265,16 @@ def _logdiffexp(x: Any, y: Any, out: Any = None) -> Any:
     return result if out is None else _copy(result, out)
 
 
-def _logerfc(x: Any, out: Any = None) -> Any:
-    """log(erfc(x)): erfc underflows for large x, erfcx(x) = exp(x**2) erfc(x) does not."""
-    with np.errstate(all="ignore"):
-        below = np.log1p(-erf.impl(x))
-        result = np.where(x > 0.5, np.log(erfcx.impl(x)) - np.square(x, dtype=below.dtype), below)
-    return result if out is None else _copy(result, out)
-
-
 def _softplus(x: Any, out: Any = None) -> Any:
     return np.logaddexp(x, np.zeros((), x.dtype), out=out)
 
 
+logaddexp2 = _op(
+    "logaddexp2", 2, "logaddexp2", (
+        lambda m, g, z, x, y: g * m.sigmoid((x - y) * _LN2),
+        lambda m, g, z, x, y: g * m.sigmoid((y - x) * _LN2),
+    ), cost=20, inner=float_dtype, keeps="finite", commutative=True,
+)  # fmt: skip
 logdiffexp = _op(
     "logdiffexp", 2, grad=(
         lambda m, g, z, x, y: g * m.exp(x - z),
@@ -296,46 +292,13 @@ softplus = _op(
     "softplus", 1, grad=(lambda m, g, z, x: g * m.sigmoid(x),), compute=_softplus, cost=20,
     dtypes=lambda x: logaddexp.result_dtypes((x, x))[0], inner=float_dtype,
     increasing=True, range="(0, inf)", keeps="finite",
+    aliases="log1pexp",
 )  # fmt: skip
 sigmoid = _float(
     "sigmoid", "scipy.special.expit", lambda m, g, z, x: g * z * m.sigmoid(-x), range="(0, 1)",
     **_rising,
     aliases="expit",
 )  # fmt: skip
-_TWO_BY_SQRT_PI = 2 / math.sqrt(math.pi)
-erf = _float(
-    "erf", "scipy.special.erf", lambda m, g, z, x: g * _TWO_BY_SQRT_PI * m.exp(-m.sqr(x)), cost=20,
-    increasing=True, range="(-1, 1)", keeps="nonneg",
-)  # fmt: skip
-erfc = _float(
-    "erfc",
-    "scipy.special.erfc",
-    lambda m, g, z, x: g * -_TWO_BY_SQRT_PI * m.exp(-m.sqr(x)),
-    cost=20,
-    range="(0, 2)",
-)
-#: exp(x**2) * erfc(x)
-erfcx = _float(
-    "erfcx", "scipy.special.erfcx", lambda m, g, z, x: g * (2 * x * z - _TWO_BY_SQRT_PI), cost=20
-)
-logerfc = _op(
-    "logerfc", 1, grad=(lambda m, g, z, x: g * -_TWO_BY_SQRT_PI / m.erfcx(x),), compute=_logerfc,
-    cost=30, dtypes=lambda x: logaddexp.result_dtypes(erfc.result_dtypes((x,)) * 2)[0],
-    inner=float_dtype,
-)  # fmt: skip
-gammaln = _float(
-    "gammaln", "scipy.special.gammaln", lambda m, g, z, x: g * m.psi(x), cost=40, domain="(0, inf)"
-)
-psi = _op(
-    "psi", 1, "scipy.special.psi", inner=float_dtype, cost=40, domain="(0, inf)", aliases="digamma"
-)
-betaln = _op(
-    "betaln", 2, "scipy.special.betaln", (
-        lambda m, g, z, x, y: g * (m.psi(x) - m.psi(x + y)),
-        lambda m, g, z, x, y: g * (m.psi(y) - m.psi(x + y)),
-    ), inner=float_dtype, cost=60, commutative=True, domain="(0, inf)",
-)  # fmt: skip
-
 # --- trigonometry ---------------------------------------------------------------------------
 
 sin = _float("sin", "sin", lambda m, g, z, x: g * m.cos(x), cost=10, range="[-1, 1]")
@@ -466,6 +429,18 @@ minimum = _op(
     **_chooses,
     bounds=smallest,
 )
+
+
+def _known_extremum_grads(beyond: str, m: Any, g: Any, z: Any, x: Any, y: Any) -> list[Any]:
+    """As above; a NaN has no share."""
+    share, out_of = m.switch(m.eq(x, y), g * 0.5, g), getattr(m, beyond)
+    lost = [m.or_(out_of(a, b), m.isnan(a)) for a, b in ((x, y), (y, x))]
+    return [m.switch(where, 0.0, share) for where in lost]
+
+
+_known: Any = {"commutative": True, "idempotent": True, "elements": slice(None)}
+fmax = _op("fmax", 2, "fmax", partial(_known_extremum_grads, "lt"), **_known)
+fmin = _op("fmin", 2, "fmin", partial(_known_extremum_grads, "gt"), **_known)
 clip = _op(
     "clip", 3, grad=(
         lambda m, g, z, x, low, high: m.switch(m.or_(m.lt(x, low), m.gt(x, high)), 0.0, g),
@@ -500,29 +475,6 @@ lt = _op("lt", 2, "less", _step, aliases="less")
 le = _op("le", 2, "less_equal", _step, aliases="less_equal")
 gt = _op("gt", 2, "greater", _step, aliases="greater")
 ge = _op("ge", 2, "greater_equal", _step, aliases="greater_equal")
-isnan = _unary("isnan", "isnan", _step)
-isinf = _unary("isinf", "isinf", _step)
-
-# --- logic, on bits for integers ------------------------------------------------------------
-
-and_ = _op(
-    "and_",
-    None,
-    "bitwise_and",
-    _step,
-    **_ac(idempotent=True, identity=-1, absorbing=0),
-    aliases="bitwise_and",
-)
-or_ = _op(
-    "or_",
-    None,
-    "bitwise_or",
-    _step,
-    **_ac(idempotent=True, identity=0, absorbing=-1),
-    aliases="bitwise_or",
-)
-xor = _op("xor", None, "bitwise_xor", _step, **_ac(identity=0), aliases="bitwise_xor")
-invert = _unary("invert", "invert", _step, aliases="bitwise_not")
 
 # --- rounding -------------------------------------------------------------------------------
 
@@ -552,6 +504,21 @@ round = _op(
     **_rounding,
     aliases="round_half_to_even",
 )
+
+
+def _round_away(x: Any, out: Any = None) -> Any:
+    if x.dtype.kind in "iu":
+        return _copy(x, out)
+    whole = np.trunc(x)
+    more = np.where(np.abs(x - whole) >= 0.5, np.copysign(np.ones((), x.dtype), x), whole * 0)
+    return np.add(whole, np.where(np.isinf(x), 0, more), out=out)
+
+
+#: to the nearest integer, ties away from 0
+round_half_away_from_zero = _op(
+    "round_half_away_from_zero", 1, grad=_step, compute=_round_away, inner=_round_dtype,
+    dtypes=lambda x: trunc.result_dtypes((_round_dtype(x),))[0], **_rounding,
+)  # fmt: skip
 
 
 def cast(x: Any, dtype: Any) -> Any:

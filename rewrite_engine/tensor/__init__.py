@@ -3,9 +3,9 @@ classes.
 
 One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `creation.py`,
 `shape.py`, `dimshuffle.py`, `reshape.py`, `index.py`, `diagonal.py`, `join.py`, `dot.py`;
-`elemwise.py` and `reduction.py` hold what a family shares. `padding.py`, `ranges.py` (numbers in
-order, grids), `rearrange.py`, `search.py`, `selection.py` and `sorting.py` are loaded when one of
-their names is first used.
+`elemwise.py` and `reduction.py` hold what a family shares. `elementwise.py` (made of others),
+`padding.py`, `ranges.py` (numbers in order, grids), `rearrange.py`, `search.py`, `selection.py` and
+`sorting.py` are loaded when one of their names is first used.
 """
 
 from sys import modules
@@ -39,6 +39,11 @@ operators.pt = modules[__name__]  # methods call the functions of this module
 
 #: families that are loaded when one of their names is first used
 _FAMILIES = {
+    "elementwise": (
+        "ceil_intdiv chi2sf deg2rad degrees divmod fabs factorial float_power frexp gammal gammau "
+        "iround isclose isneginf isposinf logical_and logical_not logical_or logical_xor logit "
+        "modf nan_to_num positive rad2deg radians rint round sinc spacing"
+    ),
     "padding": "pad",
     "ranges": "bartlett geomspace indices linspace logspace meshgrid mgrid ogrid",
     "rearrange": (

@@ -12,7 +12,7 @@ from typing import Any
 
 from rewrite_engine.config import config
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.graph.null import disconnected, grad_not_implemented, is_disconnected
+from rewrite_engine.graph.null import disconnected, grad_not_implemented, is_disconnected, is_null
 from rewrite_engine.scalar.dtype import DISCRETE
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.constant import weak_constant
@@ -42,9 +42,7 @@ def input_gradients(
     if all(is_disconnected(g) for g in gs):
         return [disconnected() for _ in wanted]
     parts = partials(op, inputs, outputs, gs, [i for i in wanted if i not in unread])
-    if parts is None:
-        return [grad_not_implemented(op, i, inputs[i]) for i in wanted]
-    return [disconnected() if i in unread else _fitted(op, i, inputs[i], parts[i]) for i in wanted]
+    return [disconnected() if i in unread else _fitted(inputs[i], parts[i]) for i in wanted]
 
 
 def partials(
@@ -53,10 +51,8 @@ def partials(
     outputs: Sequence[Any],
     gs: Sequence[Any],
     wanted: Sequence[int],
-) -> dict[int, Any] | None:
-    """The scalar op's part of each gradient (None: zero); None altogether if nobody has written
-    it.
-    """
+) -> dict[int, Any]:
+    """The scalar op's part of each gradient (None: zero), null where nobody has written it."""
     live = [
         None if is_disconnected(g) or z.type.dtype in DISCRETE else g
         for g, z in zip(gs, outputs, strict=True)
@@ -66,8 +62,10 @@ def partials(
     inputs = _as_floats(op, inputs, outputs)
     try:
         return dict(zip(wanted, op.scalar_op.pullback(m, live, outputs, inputs, wanted)))
-    except NotImplementedError:
-        return None
+    except NotImplementedError as error:
+        if len(wanted) == 1:
+            return {i: grad_not_implemented(op, i, inputs[i], str(error)) for i in wanted}
+    return {i: partials(op, inputs, outputs, gs, [i])[i] for i in wanted}
 
 
 def _as_floats(op: Elemwise, inputs: Sequence[Any], outputs: Sequence[Any]) -> Sequence[Any]:
@@ -84,17 +82,16 @@ def _as_floats(op: Elemwise, inputs: Sequence[Any], outputs: Sequence[Any]) -> S
     ]
 
 
-def _fitted(op: Elemwise, i: int, x: Any, part: Any) -> Any:
+def _fitted(x: Any, part: Any) -> Any:
     """Give a partial gradient the shape and dtype of its input."""
-    return zero_gradient(x) if part is None else in_dtype_of(op, i, x, sum_to(part, x.type))
+    if part is None:
+        return zero_gradient(x)
+    return part if is_null(part) else in_dtype_of(x, sum_to(part, x.type))
 
 
-def in_dtype_of(op: Elemwise, i: int, x: Any, g: Any) -> Any:
-    """Give a gradient the dtype that the gradient of input `i`, which is `x`, has."""
-    dtype = gradient_dtype(x.type.dtype)
-    if g.type.kind == "c" and not dtype.startswith("complex"):
-        return grad_not_implemented(op, i, x, "of a real input with a complex output")
-    return m.cast(g, dtype)
+def in_dtype_of(x: Any, g: Any) -> Any:
+    """Give a gradient the dtype that the gradient of `x` has."""
+    return m.cast(g, gradient_dtype(x.type.dtype))
 
 
 def forward_gradients(op: Elemwise, inputs: Sequence[Variable], points: Sequence[Any]) -> list[Any]:
@@ -116,10 +113,27 @@ def _forward(
 ) -> Any:
     total = None
     for i, v in moved:
-        gs = [v if j == k else None for j in range(op.nout)]
-        (part,) = op.scalar_op.pullback(m, gs, outputs, inputs, [i])
+        part = _pushed(op.scalar_op, k, outputs, inputs, i, v)
         if part is not None:
             total = part if total is None else m.add(total, part)
     if total is None or total.type.broadcastable == outputs[k].type.broadcastable:
         return total
     return m.second(outputs[k], total)
+
+
+def _pushed(op: Any, k: int, outputs: Sequence[Any], inputs: Sequence[Any], i: int, v: Any) -> Any:
+    """The derivative of output k in a direction of input i (None: zero)."""
+    z = outputs[k]
+
+    def pull(g: Any, rule: Any = op.pullback) -> Any:
+        return rule(m, [g if out is z else None for out in outputs], outputs, inputs, [i])[0]
+
+    def part(unit: Any) -> Any:
+        slope = pull(m.second(z, m.cast(unit, z.type.dtype)))
+        return m.second(z, 0.0) if slope is None else m.real(m.conj(slope) * v)
+
+    if "c" not in (z.type.kind, inputs[i].type.kind):
+        return pull(v)
+    if z.type.kind == "c":  # a product with the derivative, or each part by its gradient
+        return pull(v, op.products) if op.holomorphic else m.complex(part(1), part(1j))
+    return part(1)

@@ -1,7 +1,8 @@
 """The elementwise functions on tensors: every scalar op of `scalar/ops.py`, lifted.
 
 Each is an `Elemwise` instance, so rules can compare and match them. A new one is an entry there,
-nothing here. Reductions are in `tensor/reduce.py`.
+nothing here. What is made of several is in `tensor/elementwise.py`, reductions are in
+`tensor/reduce.py`.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ if TYPE_CHECKING:  # the same names, and aliases, stand for the lifted ops here
 
 lift = Elemwise  # type: ignore[assignment]
 _m: Any = sys.modules[__name__]
-_names = ["cast", "isclose", "logit"]
+_names: list[str] = []
 for _op in [v for v in vars(_scalar).values() if isinstance(v, ScalarOp)]:
     for _name in (_op.name, *_op.aliases):
         setattr(_m, _name, lift(_op))
         _names.append(_name)
-_m.__all__ = _names
+_names.remove("round")  # which `elementwise.py` has with a mode
+_m.__all__ = ["cast", *_names]
 _m.add.undone_by = (_m.sub, _m.neg)
 _m.mul.undone_by = (_m.true_div, _m.reciprocal)
 
@@ -41,19 +43,3 @@ def cast(x: Any, dtype: Any) -> Any:  # type: ignore[no-redef]
     if getattr(getattr(x, "type", None), "dtype", None) == name:
         return x
     return lift(Cast(name))(x)
-
-
-def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
-    """Elementwise |a - b| <= atol + rtol |b|; infinities equal themselves, NaN only if
-    `equal_nan`.
-    """
-    m = _m
-    close = m.or_(m.le(m.abs(m.sub(a, b)), m.add(atol, m.mul(rtol, m.abs(b)))), m.eq(a, b))
-    infinite = m.and_(m.or_(m.isinf(a), m.isinf(b)), m.neq(a, b))
-    close = m.and_(close, m.invert(infinite))
-    return m.or_(close, m.and_(m.isnan(a), m.isnan(b))) if equal_nan else close
-
-
-def logit(x: Any) -> Any:
-    """log(x / (1 - x))."""
-    return _m.log(_m.true_div(x, _m.sub(1, x)))

@@ -59,14 +59,16 @@ def test_like_perform(op: ScalarOp, dtype: str) -> None:
     for shapes in (
         [(2, 3)] * arity,
         [()] * arity,
-        [(2, 3), (3,), ()][:arity],
-        [(2, 1), (1, 3), (3,)][:arity],
+        [(2, 3), (3,), (), (1,)][:arity],
+        [(2, 1), (1, 3), (3,), ()][:arity],
     ):
         compare(Elemwise(op), [dtype] * arity, list(shapes))
 
 
 @pytest.mark.parametrize("op", [op for op in TABLE if (op.nin or 2) > 1], ids=str)
-@pytest.mark.parametrize("dtypes", [("float64", "int64", "float32"), ("int8", "float32", "bool")])
+@pytest.mark.parametrize(
+    "dtypes", [("float64", "int64", "float32", "int8"), ("int8", "float32", "bool", "float64")]
+)
 def test_mixed_dtypes(op: ScalarOp, dtypes: tuple[str, ...]) -> None:
     for arity in (op.nin,) if op.nin else (1, 2, 3):
         for shape in ((2, 3), ()):

@@ -52,6 +52,9 @@ def mixes(op: ScalarOp) -> Iterator[tuple[str, ...]]:
     if op.nin is None:
         yield from product(DTYPES, repeat=1)
         yield from product(DTYPES, repeat=2)
+    if op.cost >= 60:  # what takes long, in one dtype
+        yield from [(d,) * (op.nin or 3) for d in FEW]
+        return
     yield from product(FEW, repeat=3)
 
 

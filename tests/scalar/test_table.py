@@ -21,10 +21,15 @@ from rewrite_engine.tensor.elemwise import Elemwise
 from tests.scalar.references import MEANS
 
 TABLE = [v for v in vars(ops).values() if isinstance(v, ScalarOp)]
+REAL = [op for op in TABLE if op.name not in ("complex", "complex_from_polar")]
+#: ops on integers alone, and inputs that have to be whole
+OF_INTEGERS = {"and_", "or_", "xor", "invert", "left_shift", "right_shift", "bitwise_count"}
+OF_INTEGERS |= {"gcd", "lcm"}
+WHOLE = {"ldexp": 1, "polygamma": 0}
 EVERYWHERE = [-7.3, -2.6, -0.9, -0.3, 0.2, 0.8, 1.7, 6.1]
 ABOVE = [0.05, 0.3, 0.9, 1.6, 4.2, 11.0]
 BETWEEN = [0.04, 0.2, 0.37, 0.61, 0.83, 0.97]
-SMOOTH = [op for op in TABLE if op.gradient not in (None, ops._step)]
+SMOOTH = [op for op in REAL if op.gradient not in (None, ops._step)]
 
 
 def points(domain: Interval, k: int) -> list[float]:
@@ -43,17 +48,31 @@ def samples(op: ScalarOp, dtype: str) -> list[Any]:
     count = op.nin or 3
     domains = op.domain if len(op.domain) == count else op.domain * count
     columns = [points(d, k) for k, d in enumerate(domains)]
-    if count > 2:  # not all against all
+    if count > 2 or op.cost >= 100:  # not all against all
         columns = [np.roll(c, k) for k, c in enumerate(columns)]
     else:
         columns = [a.ravel() for a in np.meshgrid(*columns)]
-    return [np.asarray(c).astype(dtype) for c in columns]
+    whole = WHOLE.get(op.name)
+    return [np.asarray(c).astype("int64" if k == whole else dtype) for k, c in enumerate(columns)]
 
 
 def applied(op: ScalarOp, dtype: str) -> tuple[Any, list[Any], list[Any]]:
     arrays = samples(op, dtype)
-    inputs = [pt.vector(dtype=dtype) for _ in arrays]
+    inputs = [pt.vector(dtype=a.dtype) for a in arrays]
     return getattr(pt, op.name)(*inputs), inputs, arrays
+
+
+def within(op: ScalarOp, at: Any) -> bool:
+    """Whether numbers, which may have been made whole, are inside of the domain."""
+    domains = op.domain if len(op.domain) == len(at) else op.domain * len(at)
+    return all(
+        [
+            d.low < x < d.high
+            or (x == d.low and not d.open_low)
+            or (x == d.high and not d.open_high)
+            for d, x in zip(domains, at, strict=True)
+        ]
+    )
 
 
 def truth(fn: Any, at: Any) -> Any:
@@ -75,38 +94,41 @@ def slope(name: str, at: Any, k: int) -> Any:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
-@pytest.mark.parametrize("op", TABLE, ids=str)
+@pytest.mark.parametrize("op", REAL, ids=str)
 def test_values(op: ScalarOp, dtype: str) -> None:
     """As accurate as the rounding of the operands, or of the result, leaves them."""
     try:
         out, inputs, arrays = applied(op, dtype)
     except DTypeError:
-        assert (dtype == "int64") != (op.name in ("and_", "or_", "xor", "invert"))
+        assert dtype != "int64"
+        assert op.name in OF_INTEGERS
         return
     with np.errstate(all="ignore"):
         (found,) = evaluate([out], dict(zip(inputs, arrays, strict=True)))
     assert out.type.dtype == found.dtype.name
     eps = mp.mpf(float(np.finfo(dtype).eps)) if dtype != "int64" else mp.mpf(2) ** -52
-    compared = 0
+    compared, units = 0, 256 if op.cost >= 100 else 64 if op.cost >= 60 else 16
+    least = float(np.finfo(found.dtype).smallest_subnormal) if found.dtype.kind == "f" else 0
     with mp.workdps(40):
         for got, *at in zip(found, *arrays, strict=True):
-            wanted = truth(MEANS[op.name], at)
+            wanted = truth(MEANS[op.name], at) if within(op, at) else None
             if wanted is None or (dtype == "int64" and abs(wanted) > 2**62):
                 continue
             compared += 1
-            if found.dtype.kind in "bi":
+            if found.dtype.kind in "biu":
                 assert got == (wanted if found.dtype.kind == "b" else int(wanted)), at
                 continue
             slopes = [slope(op.name, at, k) or 0 for k in range(len(at))]
             spread = mp.fsum([abs(s * x) for s, x in zip(slopes, map(float, at), strict=True)])
-            assert abs(float(got) - wanted) <= 16 * eps * (abs(wanted) + spread), at
-    assert compared >= 2
+            assert abs(float(got) - wanted) <= units * eps * (abs(wanted) + spread) + least, at
+    assert compared >= 2 or dtype == "int64"
 
 
 @pytest.mark.parametrize("op", SMOOTH, ids=str)
 def test_gradients(op: ScalarOp) -> None:
     out, inputs, arrays = applied(op, "float64")
-    wanted = [k for k in range(len(inputs)) if k not in op.free]
+    rules = op.gradient if isinstance(op.gradient, tuple) else (None,) * len(inputs)
+    wanted = [k for k in range(len(inputs)) if k not in op.free and not hasattr(rules[k], "why")]
     gs = grad(out.sum(), [inputs[k] for k in wanted], disconnected_inputs="ignore")
     with np.errstate(all="ignore"):
         found = evaluate(gs, dict(zip(inputs, arrays, strict=True)))
@@ -123,11 +145,12 @@ def test_gradients(op: ScalarOp) -> None:
 
 @pytest.mark.parametrize("op", TABLE, ids=str)
 def test_names_and_shapes(op: ScalarOp) -> None:
-    lifted = getattr(pt, op.name)
+    lifted = getattr(pt, "round_half_to_even" if op.name == "round" else op.name)
     assert lifted is Elemwise(op)
     assert all(getattr(pt, alias) is lifted for alias in op.aliases)
-    dtype = "int64" if op.name in ("and_", "or_", "xor", "invert") else "float64"
-    xs = [pt.tensor(dtype=dtype, shape=s) for s in [(None, 3), (1, 1), (None, 1)][: op.nin]]
+    dtype = "int64" if op.name in OF_INTEGERS else "float64"
+    shapes = [(None, 3), (1, 1), (None, 1), (3,)][: op.nin or 3]
+    xs = [pt.tensor(dtype=a.dtype, shape=s) for a, s in zip(samples(op, dtype), shapes)]
     assert lifted(*xs).type.shape == (None, 3)
 
 

@@ -159,10 +159,10 @@ def _operator(op: ScalarOp) -> str | None:
 
 
 def _nested(ufunc: np.ufunc, xs: Sequence[str], ctx: Context) -> str:
-    """f(f(a, b), c)."""
+    """f(a, b, c), or f(f(a, b), c) where it takes fewer."""
     name = ctx.name(ufunc, ufunc.__name__)
-    if ufunc.nin == 1:
-        return f"{name}({xs[0]})"
+    if ufunc.nin == len(xs):
+        return f"{name}({', '.join(xs)})"
     expression = xs[0]
     for x in xs[1:]:
         expression = f"{name}({expression}, {x})"

@@ -1,0 +1,215 @@
+"""Elementwise functions that are made of others: each builds a few nodes.
+
+Operands broadcast; the result has the shape they broadcast to. Where nothing else is said, integers
+count as floats (float32 for up to 16 bits, else float64).
+"""
+
+from __future__ import annotations
+
+from math import inf, pi
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor.math as m
+from rewrite_engine.errors import OptionError
+from rewrite_engine.scalar.dtype import float_dtype
+from rewrite_engine.tensor.constant import as_tensor_variable
+
+__all__ = [
+    "ceil_intdiv", "chi2sf", "deg2rad", "degrees", "divmod", "fabs", "factorial", "float_power",
+    "frexp", "gammal", "gammau", "iround", "isclose", "isneginf", "isposinf", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logit", "modf", "nan_to_num", "positive",
+    "rad2deg", "radians", "rint", "round", "sinc", "spacing",
+]  # fmt: skip
+
+
+def _as_float(x: Any) -> Any:
+    x = as_tensor_variable(x)
+    return m.cast(x, float_dtype(x.type.dtype))
+
+
+# --- quotients, and rounding --------------------------------------------------------------------
+
+
+def divmod(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return `floor_div(x, y)` and `mod(x, y)`."""
+    return m.floor_div(x, y), m.mod(x, y)
+
+
+def ceil_intdiv(a: Any, b: Any) -> Any:
+    """The quotient of integers, rounded up; an integer."""
+    return m.neg(m.floor_div(m.neg(a), b))
+
+
+def round(x: Any, mode: str | None = None) -> Any:
+    """To the nearest integer, in the dtype of `x`; mode: "half_to_even" (the default) or
+    "half_away_from_zero". Raises `OptionError`.
+    """
+    if mode not in (None, "half_to_even", "half_away_from_zero"):
+        raise OptionError(f"round: no mode {mode!r}; there are half_to_even, half_away_from_zero")
+    return (m.round_half_away_from_zero if mode == "half_away_from_zero" else m.round)(x)
+
+
+def iround(x: Any, mode: str | None = None) -> Any:
+    """`round(x, mode)` as int64."""
+    return m.cast(round(x, mode), "int64")
+
+
+def rint(x: Any) -> Any:
+    """To the nearest integer, ties to even, as floats."""
+    return m.round(_as_float(x))
+
+
+def modf(x: Any) -> tuple[Any, Any]:
+    """Return the fractional and the whole part, both with the sign of `x`."""
+    x = _as_float(x)
+    whole = m.trunc(x)
+    return m.copysign(m.switch(m.isinf(x), 0.0, m.sub(x, whole)), x), whole
+
+
+def frexp(x: Any) -> tuple[Any, Any]:
+    """Return m and e (int32) with x = m * 2**e, where |m| is in [0.5, 1), or 0."""
+    return m.frexp_mantissa(x), m.frexp_exponent(x)
+
+
+def spacing(x: Any) -> Any:
+    """The distance to the next number away from 0, with the sign of `x`."""
+    x = _as_float(x)
+    return m.sub(m.nextafter(x, m.switch(m.lt(x, 0), -inf, inf)), x)
+
+
+# --- signs, angles, powers ----------------------------------------------------------------------
+
+
+def positive(x: Any) -> Any:
+    """`x` itself."""
+    return as_tensor_variable(x)
+
+
+def fabs(x: Any) -> Any:
+    """The absolute value, as floats."""
+    return m.abs(_as_float(x))
+
+
+def float_power(x: Any, y: Any) -> Any:
+    """x**y in float64 (complex128)."""
+    x, y = as_tensor_variable(x), as_tensor_variable(y)
+    dtype = "complex128" if "c" in (x.type.kind, y.type.kind) else "float64"
+    return m.pow(m.cast(x, dtype), m.cast(y, dtype))
+
+
+def deg2rad(x: Any) -> Any:
+    """Degrees in radians."""
+    return m.mul(_as_float(x), pi / 180)
+
+
+def rad2deg(x: Any) -> Any:
+    """Radians in degrees."""
+    return m.mul(_as_float(x), 180 / pi)
+
+
+radians, degrees = deg2rad, rad2deg
+
+
+def sinc(x: Any) -> Any:
+    """sin(pi x) / (pi x), 1 at 0."""
+    y = m.mul(_as_float(x), pi)
+    return m.switch(m.eq(y, 0), 1.0, m.true_div(m.sin(y), y))
+
+
+# --- logic --------------------------------------------------------------------------------------
+
+
+def _truth(x: Any) -> Any:
+    x = as_tensor_variable(x)
+    return x if x.type.dtype == "bool" else m.neq(x, 0)
+
+
+def logical_and(x: Any, y: Any) -> Any:
+    """Whether both are other than 0."""
+    return m.and_(_truth(x), _truth(y))
+
+
+def logical_or(x: Any, y: Any) -> Any:
+    """Whether one is other than 0."""
+    return m.or_(_truth(x), _truth(y))
+
+
+def logical_xor(x: Any, y: Any) -> Any:
+    """Whether exactly one is other than 0."""
+    return m.xor(_truth(x), _truth(y))
+
+
+def logical_not(x: Any) -> Any:
+    """Whether it is 0."""
+    return m.invert(_truth(x))
+
+
+def isposinf(x: Any) -> Any:
+    """Whether it is infinity. Raises `DTypeError` for complex numbers."""
+    return m.and_(m.isinf(x), m.invert(m.signbit(x)))
+
+
+def isneginf(x: Any) -> Any:
+    """Whether it is minus infinity. Raises `DTypeError` for complex numbers."""
+    return m.and_(m.isinf(x), m.signbit(x))
+
+
+def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    """Elementwise |a - b| <= atol + rtol |b|; infinities equal themselves, NaN only if
+    `equal_nan`.
+    """
+    close = m.or_(m.le(m.abs(m.sub(a, b)), m.add(atol, m.mul(rtol, m.abs(b)))), m.eq(a, b))
+    infinite = m.and_(m.or_(m.isinf(a), m.isinf(b)), m.neq(a, b))
+    close = m.and_(close, m.invert(infinite))
+    return m.or_(close, m.and_(m.isnan(a), m.isnan(b))) if equal_nan else close
+
+
+# --- choice -------------------------------------------------------------------------------------
+
+
+def nan_to_num(x: Any, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """NaN and infinities replaced by numbers; by default infinities by the largest and the least
+    number of the dtype. Of complex numbers each part. Integers stay as they are.
+    """
+    x = as_tensor_variable(x)
+    if x.type.kind in "biu":
+        return x
+    if x.type.kind == "c":
+        parts = [nan_to_num(part(x), nan, posinf, neginf) for part in (m.real, m.imag)]
+        return m.complex(*parts)
+    limits = np.finfo(x.type.dtype)
+    high = float(limits.max) if posinf is None else posinf
+    low = float(limits.min) if neginf is None else neginf
+    x = m.switch(m.isnan(x), nan, x)
+    return m.switch(m.eq(x, inf), high, m.switch(m.eq(x, -inf), low, x))
+
+
+# --- special functions --------------------------------------------------------------------------
+
+
+def logit(x: Any) -> Any:
+    """log(x / (1 - x))."""
+    return m.log(m.true_div(x, m.sub(1, x)))
+
+
+def factorial(n: Any) -> Any:
+    """gamma(n + 1); 0 below 0."""
+    n = _as_float(n)
+    return m.switch(m.lt(n, 0), 0.0, m.gamma(m.add(n, 1)))
+
+
+def gammal(k: Any, x: Any) -> Any:
+    """The lower incomplete gamma function: the integral of t**(k - 1) * exp(-t) from 0 to x."""
+    return m.mul(m.gammainc(k, x), m.gamma(k))
+
+
+def gammau(k: Any, x: Any) -> Any:
+    """The upper incomplete gamma function: the integral of t**(k - 1) * exp(-t) from x on."""
+    return m.mul(m.gammaincc(k, x), m.gamma(k))
+
+
+def chi2sf(x: Any, k: Any) -> Any:
+    """The probability that a chi-squared variable with k degrees of freedom is above x."""
+    return m.gammaincc(m.mul(_as_float(k), 0.5), m.mul(_as_float(x), 0.5))
