@@ -72,9 +72,7 @@ class DetailedTrace(Trace):
 
     def __init__(self, attempts: bool = False) -> None:
         super().__init__(terms=True, attempts=attempts)
-        self.steps: list[RecordedFiring] = []
-        self.records = self.steps  # type: ignore[assignment]
-        self._keep = self.steps.append  # type: ignore[assignment]
+        self.records: list[RecordedFiring] = []  # type: ignore[assignment]
         self._made: list[Apply] = []  # what has come in since a replacement began
 
     def on_replace(self, fgraph: FunctionGraph, old: Variable, new: Variable, reason: Any) -> None:
@@ -155,7 +153,7 @@ class FunctionRecord:
     @property
     def steps(self) -> list[RecordedFiring]:
         """The firings, in order."""
-        return self.trace.steps
+        return self.trace.records
 
     @property
     def merged_at_build(self) -> int:

@@ -250,7 +250,10 @@ class FunctionGraph(NodeStore):
                     tell(self, node, op, reason)
                 for tell in leave:
                     tell(self, node, reason)
-            node.set_op(op)
+            if len(node.outputs) == 1:  # by far the most
+                node.op = node.outputs[0].head = op
+            else:
+                node.set_op(op)
             node.origin = plainly(node, None, reason)
             for tell in enter if watched else ():
                 tell(self, node, reason)

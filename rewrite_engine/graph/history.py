@@ -130,7 +130,7 @@ class History(Feature):
 
     def on_redirect(self, fgraph: Any, old: Any, new: Any, clients: Any, reason: Any) -> None:
         there, maker, both = fgraph.clients[new], new.owner, NONE
-        if there:
+        if there and not there.keys().isdisjoint(clients):
             both = {c: fgraph.present_inputs(c) for c in clients if c in there}
         places = tuple(fgraph.out_uses[old]) if old in fgraph.out_uses else ()
         named = new.name is None and maker is not None and old.name is not None

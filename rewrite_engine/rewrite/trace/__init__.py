@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -101,8 +102,8 @@ class Trace(Feature):
         if size is not None and size < 1:
             raise ValueError(f"a trace keeps at least one entry, not {size} (None: all of them)")
         self.size = size
-        self.records: deque[Firing] = deque()
-        self._keep = self.records.append if size is None else self._push
+        self.records: deque[Firing] = deque(maxlen=size)
+        self._next_tidying = inf if size is None else size
         self.tries: deque[Attempt] = deque(maxlen=size)
         self.terms = terms
         self.depth = depth
@@ -138,7 +139,8 @@ class Trace(Feature):
         if self.past is not None:  # what happens to that graph from here on is another matter
             self.past.fgraph.remove_feature(self.past)
         self.graph += 1
-        self.past = self.pasts[self.graph] = Past(fgraph, listens=self.size is not None)
+        self.past = Past(fgraph, self.count, listens=self.size is not None)
+        self.pasts[self.graph] = self.past
         if self.size is not None:
             fgraph.attach_feature(self.past)
 
@@ -198,8 +200,8 @@ class Trace(Feature):
         past = self.past
         assert past is not None
         makes = () if new in past.known else made(past.known, new)
-        at = past.start + len(past.log)
-        firing = Firing(rule, old, new, self.phase, self.graph, node, makes, at)
+        end = past.start + len(past.log)
+        firing = Firing(rule, old, new, self.phase, self.graph, node, makes, end)
         if self.terms:
             firing = self.about(firing)
         self._before.append(firing)
@@ -219,39 +221,39 @@ class Trace(Feature):
     def on_redirect(self, fgraph: Any, old: Any, new: Any, clients: Any, reason: Any) -> None:
         """What was about to happen takes place."""
         before = self._before
-        if before and before[-1].rule is reason:
-            self._fired()
-
-    def _fired(self) -> None:
+        if not before or before[-1].rule is not reason:
+            return
         now, seconds = self.application, perf_counter() - self.started
-        for firing in self._before:
+        for firing in before:
             self.count += 1
             firing.number, firing.seconds = self.count, seconds
             if now is not None:
                 firing.part, firing.strategy = now.part, now.strategy
                 now.part += 1
-            self._keep(self.told(firing) if self.terms else firing)
-        self._before.clear()
+            self.records.append(self.told(firing) if self.terms else firing)
+        before.clear()
+        if self.count > self._next_tidying:
+            self.tidy()
 
     def on_exchange(self, fgraph: FunctionGraph, node: Apply, op: Any, reason: Any) -> None:
         types = tuple([v.type for v in node.outputs])
         was, new = [build_node(o, node.inputs, types, node.origin) for o in (node.op, op)]
-        o = written(op)
+        old, out = [n.outputs[written(op)] for n in (was, new)]
         self._before.clear()
-        self._announce(node, reason, was.outputs[o], new.outputs[o]).makes = ()
-        self._fired()
+        self._announce(node, reason, old, out).makes = ()
+        self.on_redirect(fgraph, old, out, (), reason)
 
-    def _push(self, firing: Firing) -> None:
-        """Keep an entry of a trace with a size; the oldest one leaves."""
-        records = self.records
-        records.append(firing)
-        if len(records) <= self.size:  # type: ignore[operator]
+    def tidy(self) -> None:
+        """Let go of what is known of graphs for entries that have left to make room."""
+        if self.size is None or not self.records:
             return
-        graph, oldest = records.popleft().graph, records[0]
-        if graph != oldest.graph:
-            self.pasts.pop(graph, None)
-        else:
-            self.pasts[graph].turn(oldest.at)
+        self._next_tidying = self.count + self.size
+        oldest = self.records[0]
+        for graph in [graph for graph in self.pasts if graph < oldest.graph]:
+            del self.pasts[graph]
+        past = self.pasts[oldest.graph]
+        if oldest.number > past.count + 1:
+            past.turn(oldest.at)
 
     def mark(self) -> Mark:
         return self.count, self.tried_count
@@ -269,6 +271,7 @@ class Trace(Feature):
 
     def forget(self, count: int) -> None:
         """The firings after number `count` did not take place after all."""
+        self.tidy()
         while self.records and self.records[-1].number > count:
             self.records.pop()
         self.count = count
@@ -356,6 +359,7 @@ class Trace(Feature):
         """A copy of a graph (by its number, from 1 on; None: the last one) as it was before the
         oldest entry that is kept of it: what `replay` begins with. Raises `LookupError` if none is.
         """
+        self.tidy()
         wanted = self.graph if graph is None else graph
         past = self.pasts.get(wanted)
         if past is None:
@@ -366,6 +370,7 @@ class Trace(Feature):
 
     def addresses(self) -> dict[int, Place]:
         """Where each firing that is kept took place (`places.py`), by its number."""
+        self.tidy()
         return addresses(self.records, self.pasts)
 
     def text(self, v: Any) -> str:

@@ -29,13 +29,14 @@ class Past(History):
     """One graph, as it was when a trace began with it; or, if it listens, at any time since the
     oldest entry that the trace has of it.
 
-    turned: whether entries have left. away: the last state, while it does not listen.
+    count: the number of the last firing before. turned: whether entries have left. away: the last
+    state, while it does not listen.
     """
 
-    def __init__(self, fgraph: FunctionGraph, listens: bool) -> None:
+    def __init__(self, fgraph: FunctionGraph, count: int, listens: bool) -> None:
         super().__init__()
         fgraph.flush()
-        self.fgraph = fgraph
+        self.fgraph, self.count = fgraph, count
         self.known = fgraph.clients
         self.first = None if listens else State.of(fgraph)
         self.start = 0  # so many changes are forgotten
