@@ -11,13 +11,13 @@ The mechanism is in `graph/store.py`; watching a graph is the job of features (`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.errors import ConstantInputError, DuplicateInputError, InputError
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.feature import CALLBACKS, AlreadyThere, Feature, overridden
-from rewrite_engine.graph.history import State, replace_validate
+from rewrite_engine.graph.history import PUT_BACK, State, replace_validate
 from rewrite_engine.graph.intake import check_io, take_in
 from rewrite_engine.graph.intern import key_in_any_order, key_of
 from rewrite_engine.graph.memory import NoDestroyHandler
@@ -239,23 +239,28 @@ class FunctionGraph(NodeStore):
         """
         for key in [key for key, node in self.table.items() if node in nodes]:
             del self.table[key]
-        leave, enter = self._without_handler(self.on_prune), self._without_handler(self.on_import)
-        watched = bool(self.on_exchange or leave or enter)
         pairs: Iterable[tuple[Apply, Op]] = zip(nodes, ops, strict=True)
-        if watched:  # in the order in which they run
-            pairs = sorted(pairs, key=lambda pair: self.order.level[pair[0]])
+        leave, enter = self._without_handler(self.on_prune), self._without_handler(self.on_import)
+        if self.on_exchange or leave or enter:
+            pairs = self._told(pairs, leave, enter, reason)
         for node, op in pairs:
-            if watched:
-                for tell in self.on_exchange:
-                    tell(self, node, op, reason)
-                for tell in leave:
-                    tell(self, node, reason)
             if len(node.outputs) == 1:  # by far the most
                 node.op = node.outputs[0].head = op
             else:
                 node.set_op(op)
             node.origin = plainly(node, None, reason)
-            for tell in enter if watched else ():
+
+    def _told(
+        self, pairs: Iterable[tuple[Apply, Op]], leave: list[Any], enter: list[Any], reason: Any
+    ) -> Iterator[tuple[Apply, Op]]:
+        """Nodes in the order in which they run, and their new ops; features hear of each."""
+        for node, op in sorted(pairs, key=lambda pair: self.order.level[pair[0]]):
+            for tell in self.on_exchange:
+                tell(self, node, op, reason)
+            for tell in leave:
+                tell(self, node, reason)
+            yield node, op
+            for tell in enter:
                 tell(self, node, reason)
 
     def _without_handler(self, calls: Iterable[Any]) -> list[Any]:
@@ -326,10 +331,10 @@ class FunctionGraph(NodeStore):
             self.worklist.restored(now, new)
         for node in left:
             for tell in self.on_prune:
-                tell(self, node, "restore")
+                tell(self, node, PUT_BACK)
         for node in new:
             for tell in self.on_import:
-                tell(self, node, "restore")
+                tell(self, node, PUT_BACK)
         for feature in self.features:
             feature.on_restore(self, before, state)
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 REDIRECT, ENTER, LEAVE, TYPE, RESTORE = range(5)
 NONE: dict[Apply, tuple[Variable, ...]] = {}
+#: the reason that features hear for nodes that leave and come where a graph is put back
+PUT_BACK = "restore"
 
 
 class State:
@@ -138,7 +140,7 @@ class History(Feature):
         self.note((REDIRECT, old, new, clients, both, places, named, origin))
 
     def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
-        if reason != "restore":
+        if reason is not PUT_BACK:
             self.note((LEAVE, node, node.inputs, node.op))
 
     def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
@@ -344,9 +346,9 @@ class FullHistory(History):
             self.step(reason, *shown)
 
     def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
-        if reason != "restore":
+        if reason is not PUT_BACK:
             self.note((ENTER, node, node.inputs, node.op))
 
     def on_restore(self, fgraph: FunctionGraph, before: State, after: State) -> None:
         super().on_restore(fgraph, before, after)
-        self.step("restore", "the graph", "the graph as it was before")
+        self.step(PUT_BACK, "the graph", "the graph as it was before")

@@ -183,17 +183,17 @@ class Trace(Feature):
         """Note the terms while they are there."""
         if reason is REFUSED:
             return
-        if self.past is None or self.past.fgraph is not fgraph:
+        past, now = self.past, self.application
+        if past is None or past.fgraph is not fgraph:
             self._turn_to(fgraph)
         self._before.clear()
-        now = self.application
-        if now is None or now.steps:
-            for rule, made in () if now is None else now.steps:
-                self._announce(old.owner, rule, old, made)
-                old = made
-            self._announce(old.owner, reason, old, new)
-        else:
-            self._announce(now.node, reason, old, new)
+        node = old.owner
+        if now is not None:
+            for rule, between in now.steps:
+                self._announce(old.owner, rule, old, between)
+                old = between
+            node = old.owner if now.steps else now.node
+        self._announce(node, reason, old, new)
 
     def _announce(self, node: Apply | None, rule: Any, old: Variable, new: Variable) -> Firing:
         """A rule is about to replace `old`, which it got from a node."""
