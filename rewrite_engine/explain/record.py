@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -37,7 +37,6 @@ from rewrite_engine.rewrite.trace import Firing, Trace
 from rewrite_engine.rewrite.trace.attempts import evidence_texts
 
 
-@dataclass(slots=True, kw_only=True)
 class RecordedFiring(Firing):
     """One firing, with what is needed to tell about it.
 
@@ -48,10 +47,10 @@ class RecordedFiring(Firing):
 
     old: Variable
     new: Variable
-    change: Change = field(default_factory=lambda: Change("", ""))
-    made: tuple[Apply, ...] = ()
-    evidence: tuple[str, ...] = ()
-    conditions: tuple[str, ...] = ()
+    change: Change
+    made: tuple[Apply, ...]
+    evidence: tuple[str, ...]
+    conditions: tuple[str, ...]
 
     @property
     def assumes(self) -> str | None:
@@ -71,8 +70,9 @@ class DetailedTrace(Trace):
     """A trace that keeps, beside the text of each firing, what it replaced and made."""
 
     def __init__(self, attempts: bool = False) -> None:
-        super().__init__(terms=True, attempts=attempts)
+        super().__init__(attempts=attempts)
         self.records: list[RecordedFiring] = []  # type: ignore[assignment]
+        self._keep = self.tell
         self._made: list[Apply] = []  # what has come in since a replacement began
 
     def on_replace(self, fgraph: FunctionGraph, old: Variable, new: Variable, reason: Any) -> None:
@@ -82,32 +82,27 @@ class DetailedTrace(Trace):
     def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         self._made.append(node)
 
-    def about(self, firing: Firing) -> Firing:
-        old, new = firing.before, firing.after
-        return RecordedFiring(*[getattr(firing, f.name) for f in fields(Firing)], old=old, new=new)
-
-    def told(self, firing: Any) -> RecordedFiring:
-        """What goes wrong in telling about a firing must not stop the user's program."""
-        step: RecordedFiring = firing
-        node: Any = step.node
-        old, new = step.old, step.new
+    def tell(self, firing: Firing) -> None:
+        """Keep a firing as text. What goes wrong in that must not stop the user's program."""
+        node, old, new = firing.node, firing.before, firing.after
+        made, said = tuple(self._made), ((), ())
         try:
-            if step.rule == InplaceOptimizer.rule_name:
-                assert new.owner is not None
-                step.change = describe_overwrite(node, new.owner)
-                step.made = (node,)
-            elif step.rule == Exchange.rule_name and not exchanged_for(node, new):
-                step.change = describe_inside(node)
+            if firing.rule == InplaceOptimizer.rule_name:
+                change, made = describe_overwrite(node, new.owner), (node,)
+            elif firing.rule == Exchange.rule_name and not exchanged_for(node, new):
+                change = describe_inside(node)
             else:
-                step.change = describe_change(old, new)
-            step.evidence, step.conditions = guards(step.rule, node, self.pasts[step.graph].fgraph)
+                change = describe_change(old, new)
+            said = guards(firing.rule, node, self.pasts[firing.graph].fgraph)
         except Exception as error:
             trouble = f"{new} ({type(error).__name__} in telling: {error})"
-            step.change = Change(str(old), trouble)
-        step.made = step.made or tuple(self._made)
-        step.before, step.after = step.change.before, step.change.after
-        step.origin = None if node is None else origin_line(node.origin)
-        return step
+            change = Change(str(old), trouble)
+        origin = None if node is None else origin_line(node.origin)
+        terms = {"before": change.before, "after": change.after, "origin": origin}
+        step = RecordedFiring._make(firing._replace(**terms))
+        step.old, step.new, step.change, step.made = old, new, change, made
+        step.evidence, step.conditions = said
+        self.records.append(step)
 
 
 def guards(rule: Any, node: Apply, fgraph: Any = None) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -92,11 +92,12 @@ class GraphRewriter:
             what = "a driver rewrites a FunctionGraph(inputs, outputs)"
             raise ForeignObjectError(f"{what}, not {describe(fgraph)}")
         if trace is not None and trace not in fgraph.features:
-            fgraph.attach_feature(trace)
-            try:
-                return self.rewrite(fgraph, None, within)
-            finally:
-                fgraph.remove_feature(trace)
+            with paused_collector():
+                fgraph.attach_feature(trace)
+                try:
+                    return self.rewrite(fgraph, None, within)
+                finally:
+                    fgraph.remove_feature(trace)
         result = Result(self.name, nodes_before=len(fgraph), within=within)
         merged = fgraph.merged
         start = perf_counter()

@@ -12,7 +12,7 @@ was before the oldest entry: replays begin with that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.graph.feature import Feature
@@ -38,10 +38,10 @@ class Past(History):
         fgraph.flush()
         self.fgraph, self.count = fgraph, count
         self.known = fgraph.clients
-        self.first = None if listens else State.of(fgraph)
+        self.first = None if listens else State.noted(fgraph, whole=False)
         self.start = 0  # so many changes are forgotten
         self.turned = False
-        self.away: State | None = None
+        self.away: Callable[[], State] | None = None
 
     @property
     def end(self) -> int:
@@ -58,9 +58,7 @@ class Past(History):
 
     def at(self, end: int) -> State:
         """The graph after so many changes."""
-        state = self.first or self.away or State.of(self.fgraph)
-        now = State({}, ())
-        now.update(state)
+        now = (self.first or self.away or State.noted(self.fgraph, whole=False))()
         if self.first is None:
             for entry in reversed(self.log[end - self.start :]):
                 now.undo(self.fgraph, *entry)
@@ -68,11 +66,11 @@ class Past(History):
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         if self.away is not None:  # somebody may have changed the graph between two runs
-            self.note((RESTORE, self.away, State.of(fgraph)))
+            self.note((RESTORE, self.away(), State.of(fgraph)))
         self.away = None
 
     def on_detach(self, fgraph: FunctionGraph) -> None:
-        self.away = State.of(fgraph)
+        self.away = State.noted(fgraph, whole=False)
 
     def clone(self) -> Feature:
         return Feature()  # a copy of the graph has its own past
