@@ -198,7 +198,12 @@ class Trace(Feature):
         self._announce(node, reason, old, new)
 
     def _announce(
-        self, node: Apply | None, rule: Any, old: Any, new: Any, makes: Sequence[Apply] | None = None
+        self,
+        node: Apply | None,
+        rule: Any,
+        old: Any,
+        new: Any,
+        makes: Sequence[Apply] | None = None,
     ) -> None:
         """A rule is about to replace `old`, which it got from a node. makes: what comes in for
         that, where `new` does not tell.
@@ -211,7 +216,8 @@ class Trace(Feature):
         if self.terms:
             old, new, depth = self.text(old), self.text(new), self.depth
             origin = None if node is None else origin_line(node.origin)
-        self._before.append((rule, old, new, node, makes, past.start + len(past.log), origin, depth))
+        end = past.start + len(past.log)
+        self._before.append((rule, old, new, node, makes, end, origin, depth))
 
     def on_redirect(self, fgraph: Any, old: Any, new: Any, clients: Any, reason: Any) -> None:
         """What was about to happen takes place."""
@@ -220,10 +226,10 @@ class Trace(Feature):
             return
         now, seconds, keep = self.application, perf_counter() - self.started, self._keep
         part, strategy = (0, None) if now is None else (now.part, now.strategy)
-        for rule, was, made, node, makes, at, origin, depth in before:
+        for rule, was, new, node, makes, at, origin, depth in before:
             self.count = number = self.count + 1
             keep(_firing(Firing, (
-                rule, was, made, self.phase, self.graph, node, makes, at, number, seconds,
+                rule, was, new, self.phase, self.graph, node, makes, at, number, seconds,
                 origin, part, depth, strategy,
             )))  # fmt: skip
             part += 1
