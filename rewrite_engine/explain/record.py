@@ -85,7 +85,8 @@ class DetailedTrace(Trace):
     def tell(self, firing: Firing) -> None:
         """Keep a firing as text. What goes wrong in that must not stop the user's program."""
         node, old, new = firing.node, firing.before, firing.after
-        made, said = tuple(self._made), ((), ())
+        made = tuple(self._made)
+        said: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
         try:
             if firing.rule == InplaceOptimizer.rule_name:
                 change, made = describe_overwrite(node, new.owner), (node,)
@@ -98,8 +99,8 @@ class DetailedTrace(Trace):
             trouble = f"{new} ({type(error).__name__} in telling: {error})"
             change = Change(str(old), trouble)
         origin = None if node is None else origin_line(node.origin)
-        terms = {"before": change.before, "after": change.after, "origin": origin}
-        step = RecordedFiring._make(firing._replace(**terms))
+        before, after = change.before, change.after
+        step = RecordedFiring._make(firing._replace(before=before, after=after, origin=origin))
         step.old, step.new, step.change, step.made = old, new, change, made
         step.evidence, step.conditions = said
         self.records.append(step)
