@@ -149,9 +149,15 @@ def call_errors_kept(fgraph, node, new):
     """For an op that gives way to its graph: whether the errors of outputs, and of operands, that
     nobody needs are still raised.
     """
+
+    def alike(member):
+        if not isinstance(member, tuple):
+            return member
+        return length.ask(fgraph, node.inputs[member[0]], member[1]).value
+
     op, numbers = node.op, range(len(node.outputs))
     used = [j for j in numbers if fgraph is None or is_used(fgraph, node.outputs[j])]
-    if len(op.needed_outputs(used)) > len(used):
+    if len(op.needed_outputs(used, alike)) > len(used):
         return unknown("an output that nobody needs may raise an error", blame=node.outputs[0])
     needed = {*graph_inputs([op.inner_outputs[j] for j in used])}
     kept = {x for x, v in zip(node.inputs, op.inner_inputs, strict=True) if v in needed}

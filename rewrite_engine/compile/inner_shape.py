@@ -6,7 +6,7 @@ is small it is written out, so that rules see it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from rewrite_engine.compile.derivative import Derivative, Differentiable, derivative
@@ -81,7 +81,9 @@ class ShapesOfGraph(Differentiable):
         lengths = self._as_op("shape", [*self.inner_inputs, *rules.takes], known)
         return InferredShapes(list(rules.takes.values()), lengths, rules.fails)
 
-    def needed_outputs(self, used: Sequence[int]) -> Sequence[int]:
+    def needed_outputs(
+        self, used: Sequence[int], alike: Callable[[Any], Any] = lambda member: member
+    ) -> Sequence[int]:
         """Errors are raised by the nodes of the outputs that are used, or by all that need another
         node that may fail, and not only where these do.
         """
@@ -96,7 +98,9 @@ class ShapesOfGraph(Differentiable):
             if node in kept:
                 continue
             groups = known.fails.get(node, ())
-            fails = groups is None or any([not _covered(group, checked) for group in groups])
+            fails = groups is None or any(
+                [len(set(map(alike, g))) > 1 and not _covered(g, checked) for g in groups]
+            )
             if fails or any([v.owner in more for v in node.inputs]):
                 more.add(node)
         return [j for j, v in enumerate(outs) if j in used or v.owner in more]

@@ -89,9 +89,11 @@ class HasInnerGraph:
     others do not need; and the numbers of the inputs and outputs that it has.
     """
 
-    def needed_outputs(self, used: Sequence[int]) -> Sequence[int]:
+    def needed_outputs(
+        self, used: Sequence[int], alike: Callable[[Any], Any] = lambda member: member
+    ) -> Sequence[int]:
         """The numbers of the outputs without which an error would be lost, where some are used. The
-        default: all.
+        default: all. alike: gives one answer for lengths (see `Op.equal_lengths`) that are equal.
         """
         return range(len(self.inner_outputs))
 

@@ -188,7 +188,10 @@ def test_errors_of_what_is_inlined_are_kept() -> None:
             f([1.0], 3)
     free = rw.function([A, n], double(A, n)[0], mode=rw.Mode().including("shape_unsafe"))
     assert held(free.fgraph) == []
-    for out in double(A, n)[0] + double(A, n)[1], tanh(A, pt.exp(A)), tanh(A, A[n] * A) * A[n]:
+    two = OpFromGraph([X, Y], [pt.tanh(X), X + Y], inline=True)
+    assert len(held(rw.function([A, B], two(A, B)[0]).fgraph)) == 1
+    fine = [double(A, n)[0] + double(A, n)[1], tanh(A, pt.exp(A)), tanh(A, A[n] * A) * A[n]]
+    for out in (*fine, two(A, pt.exp(A))[0]):
         assert held(rw.function([A, n], out, on_unused_input="ignore").fgraph) == []
 
 
