@@ -4,8 +4,9 @@ classes.
 One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `creation.py`,
 `shape.py`, `dimshuffle.py`, `reshape.py`, `index.py`, `diagonal.py`, `join.py`, `dot.py`;
 `elemwise.py` and `reduction.py` hold what a family shares. `elementwise.py` (made of others),
-`padding.py`, `ranges.py` (numbers in order, grids), `rearrange.py`, `search.py`, `selection.py` and
-`sorting.py` are loaded when one of their names is first used.
+`padding.py`, `ranges.py` (numbers in order, grids), `rearrange.py`, `search.py`, `selection.py`,
+`sorting.py`, `descriptive.py` and `without_nan.py` are loaded when one of their names is first
+used.
 """
 
 from sys import modules
@@ -58,8 +59,12 @@ _FAMILIES = {
     ),
     "search": "BinCount SearchsortedOp Unique bincount digitize interp interpolate1d searchsorted "
     "unique",
-    "sorting": "ArgSortOp SortOp argsort argtopk largest median smallest sort topk "
-    "topk_and_argtopk",
+    "sorting": "ArgSortOp SortOp argsort argtopk largest smallest sort topk topk_and_argtopk",
+    "descriptive": "average count_nonzero cov median norm percentile quantile trapezoid",
+    "without_nan": (
+        "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd "
+        "nansum nanvar"
+    ),
 }
 _HOMES = {name: family for family, names in _FAMILIES.items() for name in names.split()}
 _find = lookup(__name__, _HOMES)

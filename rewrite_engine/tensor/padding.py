@@ -17,6 +17,7 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import alloc, arange, empty
+from rewrite_engine.tensor.descriptive import median
 from rewrite_engine.tensor.join import join
 from rewrite_engine.tensor.ranges import linspace
 from rewrite_engine.tensor.rearrange import flip, slice_at_axis
@@ -29,7 +30,6 @@ from rewrite_engine.tensor.shape import (
     smaller,
     specify_broadcastable,
 )
-from rewrite_engine.tensor.sorting import median
 from rewrite_engine.tensor.statistics import mean
 
 __all__ = ["pad"]

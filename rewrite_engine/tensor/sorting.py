@@ -1,5 +1,4 @@
-"""Arrays in order along an axis: sorted, the positions of what is sorted, the largest elements, the
-one in the middle.
+"""Arrays in order along an axis: sorted, the positions of what is sorted, the largest elements.
 
 NaN comes last, as in NumPy. The gradient of what is in order goes back to where it came from.
 """
@@ -7,7 +6,6 @@ NaN comes last, as in NumPy. The gradient of what is in order goes back to where
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,13 +19,13 @@ from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.scalar.dtype import DISCRETE
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
-from rewrite_engine.tensor.reduction import normalize_axes, sorted_axes
 from rewrite_engine.tensor.running import flipped, one_axis
+from rewrite_engine.tensor.selection import take_along_axis
 from rewrite_engine.tensor.shape import shape_i
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
-    "ArgSortOp", "SortOp", "argsort", "argtopk", "largest", "median", "smallest", "sort", "topk",
+    "ArgSortOp", "SortOp", "argsort", "argtopk", "largest", "smallest", "sort", "topk",
     "topk_and_argtopk",
 ]  # fmt: skip
 
@@ -105,25 +103,12 @@ class SortOp(_InOrder):
         if x.type.dtype in DISCRETE:
             return [zero_gradient(x)]
         positions = ArgSortOp(self.axis)(x)
-        return [along(g, ArgSortOp(self.axis)(positions), self.axis)]
+        return [take_along_axis(g, ArgSortOp(self.axis)(positions), self.axis)]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         """The direction, moved as the elements are."""
         (x,), (v,) = inputs, eval_points
-        return [None if v is None else along(v, ArgSortOp(self.axis)(x), self.axis)]
-
-
-def along(x: Any, indices: Any, axis: int) -> Any:
-    """The elements of x at indices along an axis >= 0, as `numpy.take_along_axis` has them."""
-    from rewrite_engine.tensor.creation import arange
-
-    ndim = x.type.ndim
-    index = [
-        arange(shape_i(x, i)).dimshuffle(*[0 if k == i else "x" for k in range(ndim)])
-        for i in range(ndim)
-    ]
-    index[axis] = indices
-    return x[tuple(index)]
+        return [None if v is None else take_along_axis(v, ArgSortOp(self.axis)(x), self.axis)]
 
 
 _KINDS = {
@@ -214,7 +199,7 @@ def topk_and_argtopk(
     """
     x, axis = one_axis(operand(x), axis)
     positions = _best(x, kth, axis)
-    return [along(x, positions, axis), m.cast(positions, idx_dtype)]
+    return [take_along_axis(x, positions, axis), m.cast(positions, idx_dtype)]
 
 
 def _best(x: Any, kth: Any, axis: int) -> Any:
@@ -238,51 +223,9 @@ def _best(x: Any, kth: Any, axis: int) -> Any:
 
 def largest(*args: Any) -> Any:
     """The largest of several arrays, elementwise (they broadcast)."""
-    return reduce(m.maximum, map(operand, args))
+    return m.maximum(*args)
 
 
 def smallest(*args: Any) -> Any:
     """The smallest of several arrays, elementwise (they broadcast)."""
-    return reduce(m.minimum, map(operand, args))
-
-
-def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The median along axes: the element in the middle, or the mean of the two there. NaN where
-    there is one; float64 for integers and booleans.
-
-    Raises `AxisError`; `ShapeError` or `AxisError` where there is nothing to reduce.
-
-    >>> from rewrite_engine.tensor import median
-    >>> median([[3.0, 1, 2], [8, 7, 0]], axis=1).eval()
-    array([2., 7.])
-    """
-    from rewrite_engine.tensor.dimshuffle import expand_dims
-
-    x = operand(x)
-    ndim = x.type.ndim
-    axes = normalize_axes(sorted_axes(axis), ndim)
-    axes = tuple(range(ndim)) if axes is None else axes
-    kept = [i for i in range(ndim) if i not in axes]
-    flat = x.dimshuffle(*kept, *axes)
-    flat = flat.flatten(len(kept) + 1) if len(axes) != 1 else flat
-    result = _middle(flat)
-    return expand_dims(result, axes) if keepdims and axes else result
-
-
-def _middle(x: Any) -> Any:
-    """The median along the last axis."""
-    x = m.cast(x, "float64") if x.type.dtype in DISCRETE else x
-    wide = "float32" if x.type.dtype == "float16" else x.type.dtype
-    last = x.type.ndim - 1
-    n = x.type.shape[last]
-    if n == 0:
-        raise ShapeError(located("median: there is nothing to reduce: a length is 0"))
-    n = shape_i(x, last) if n is None else n
-    rising = SortOp(last)(x)
-    low, high = rising[..., (n - 1) // 2], rising[..., n // 2]
-    mean = m.true_div(m.add(m.cast(low, wide), m.cast(high, wide)), 2)
-    if isinstance(n, int):
-        middle = low if n % 2 else m.cast(mean, x.type.dtype)
-    else:
-        middle = m.switch(m.eq(m.mod(n, 2), 1), low, m.cast(mean, x.type.dtype))
-    return m.switch(m.isnan(rising[..., -1]), rising[..., -1], middle)
+    return m.minimum(*args)

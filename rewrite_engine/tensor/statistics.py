@@ -9,27 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
 
-from rewrite_engine.errors import DTypeError, NDimError
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.bounds import LONGEST
-from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, float_dtype
+from rewrite_engine.scalar.dtype import DISCRETE, dtype_name
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.constant import as_tensor_variable, operand, weak_constant
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
-from rewrite_engine.tensor.reduce import All, Max, Min, Prod, Sum
+from rewrite_engine.tensor.reduce import Max, Min, Sum
 from rewrite_engine.tensor.reduction import Reduction, normalize_axes, sorted_axes
 from rewrite_engine.tensor.shape import shape_i
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
-    "Argmax", "Argmin", "argmax", "argmin", "cov", "max_and_argmax", "mean", "nanmax", "nanmean",
-    "nanmin", "nanprod", "nansum", "norm", "ptp", "size", "std", "var",
+    "Argmax", "Argmin", "argmax", "argmin", "max_and_argmax", "mean", "ptp", "size", "std", "var",
 ]  # fmt: skip
 
 
@@ -70,10 +66,10 @@ def mean(
     x = operand(input)
     own = "float64" if x.type.dtype in DISCRETE else x.type.dtype
     result = own if dtype is None else dtype_name(dtype)
-    return _mean(x, axis, result, keepdims, count(x, axis), acc_dtype)
+    return divided(x, axis, result, keepdims, count(x, axis), acc_dtype)
 
 
-def _mean(x: Any, axis: Any, dtype: str, keepdims: bool, n: Any, acc_dtype: Any = None) -> Any:
+def divided(x: Any, axis: Any, dtype: str, keepdims: bool, n: Any, acc_dtype: Any = None) -> Any:
     """The sum along axes divided by n, an int or a variable."""
     inner = "float32" if dtype == "float16" else dtype
     total = Sum(axis, None if inner == x.type.dtype else inner, acc_dtype, keepdims)(x)
@@ -113,7 +109,7 @@ def _var(x: Any, axis: Any, ddof: int, keepdims: bool, corrected: bool) -> Any:
         centred = m.sub(centred, mean(centred, axis, keepdims=True))
     squares = m.sqr(m.abs(centred) if x.type.kind == "c" else centred)
     n = m.sub(count(x, axis), ddof) if ddof else count(x, axis)
-    return _mean(squares, axis, squares.type.dtype, keepdims, n)
+    return divided(squares, axis, squares.type.dtype, keepdims, n)
 
 
 def _narrowed(result: Any, x: Any) -> Any:
@@ -126,127 +122,6 @@ def ptp(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """
     a = operand(a)
     return m.sub(Max(axis, keepdims=keepdims)(a), Min(axis, keepdims=keepdims)(a))
-
-
-def norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:
-    """The norm of vectors, along axes taken together: (sum |x|^ord)^(1/ord); the largest or
-    smallest |x| for inf, -inf, and how many are other than 0 for 0. (Of matrices as such there are
-    others.)
-
-    A float as of `sqrt`. Where all elements are 0 it has no slope: its gradient is NaN there for
-    ord 2.
-    """
-    x = operand(x)
-    size = m.abs(m.cast(x, float_dtype(x.type.dtype)))
-    if ord in (np.inf, -np.inf):
-        return (Max if ord > 0 else Min)(axis, keepdims=keepdims)(size)
-    total = Sum(axis, keepdims=keepdims)
-    if ord == 0:
-        return m.cast(total(m.neq(x, 0)), size.type.dtype)
-    if ord == 1:
-        return total(size)
-    if ord == 2:
-        return m.sqrt(total(m.sqr(size)))
-    return m.pow(total(m.pow(size, ord)), 1 / ord)
-
-
-def cov(
-    m: Any,
-    y: Any = None,
-    rowvar: bool = True,
-    bias: bool = False,
-    ddof: int | None = None,
-    fweights: Any = None,
-    aweights: Any = None,
-) -> Any:
-    """The covariances of variables, a matrix of float64 (0-d for one variable, if types tell so).
-
-    m, y: of a matrix each row is a variable (rowvar=False: each column), a vector is one. Divided
-    by n - ddof, which is n - 1 by default (bias: n). fweights: how often each observation counts;
-    aweights: how much. Raises `NDimError`, `DTypeError` for complex numbers.
-
-    >>> from rewrite_engine.tensor import cov
-    >>> cov([[1.0, 2.0, 3.0], [2.0, 0.0, 1.0]]).eval()
-    array([[ 1. , -0.5],
-           [-0.5,  1. ]])
-    """
-    from rewrite_engine.tensor.join import concatenate
-
-    x = concatenate([_rows(v, rowvar) for v in (m, y) if v is not None], axis=0)
-    return _cov(x, int(not bias) if ddof is None else ddof, fweights, aweights)
-
-
-def _rows(v: Any, rowvar: bool) -> Any:
-    """Variables as the rows of a matrix of float64."""
-    v = operand(v)
-    if v.type.kind == "c":
-        raise DTypeError(located(f"cov takes real numbers, not a {v.type}"))
-    if v.type.ndim not in (1, 2):
-        raise NDimError(located(f"cov takes vectors and matrices, not a {v.type}"))
-    v = m.cast(v, "float64")
-    return v.dimshuffle("x", 0) if v.type.ndim == 1 else v if rowvar else v.T
-
-
-def _cov(x: Any, ddof: int, fweights: Any, aweights: Any) -> Any:
-    from rewrite_engine.tensor.dot import dot
-
-    given = [m.cast(operand(w), "float64") for w in (fweights, aweights) if w is not None]
-    if given:
-        w = reduce(m.mul, given)
-        total = Sum()(w)
-        centred = m.sub(x, m.true_div(Sum(1, keepdims=True)(m.mul(x, w)), total))
-        lost = ddof if aweights is None else ddof * Sum()(m.mul(w, given[-1])) / total
-        right, n = m.mul(centred, w), m.sub(total, lost)
-    else:
-        right = centred = m.sub(x, mean(x, 1, keepdims=True))
-        n = count(x, 1) - ddof
-    found = m.true_div(dot(centred, right.T), m.maximum(n, 0))
-    return found[0, 0] if x.type.shape[0] == 1 else found
-
-
-# --- without NaN ------------------------------------------------------------------------------
-
-
-def _instead(x: Any, value: float) -> Any:
-    """x with another value in place of each NaN."""
-    return x if x.type.dtype in DISCRETE else m.switch(m.isnan(x), value, x)
-
-
-def nansum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """Sum along axes of what is not NaN; see `sum`."""
-    return Sum(axis, dtype, keepdims=keepdims)(_instead(operand(x), 0))
-
-
-def nanprod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """Product along axes of what is not NaN; see `prod`."""
-    return Prod(axis, dtype, keepdims=keepdims)(_instead(operand(x), 1))
-
-
-def nanmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Maximum along axes of what is not NaN; NaN where all are."""
-    return _extremum(Max(axis, keepdims=keepdims), operand(x), -np.inf)
-
-
-def nanmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Minimum along axes of what is not NaN; NaN where all are."""
-    return _extremum(Min(axis, keepdims=keepdims), operand(x), np.inf)
-
-
-def _extremum(of: Any, x: Any, least: float) -> Any:
-    if x.type.dtype in DISCRETE:
-        return of(x)
-    missing = All(of.axis, keepdims=of.keepdims)(m.isnan(x))
-    return m.switch(missing, np.nan, of(_instead(x, least)))
-
-
-def nanmean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """Mean along axes of what is not NaN; see `mean`."""
-    x = operand(x)
-    if x.type.dtype in DISCRETE:
-        return mean(x, axis, dtype, keepdims)
-    dtype = x.type.dtype if dtype is None else dtype_name(dtype)
-    n = Sum(axis, keepdims=keepdims)(m.invert(m.isnan(x)))
-    return _mean(_instead(x, 0), axis, dtype, keepdims, n)
 
 
 # --- positions of extrema ---------------------------------------------------------------------

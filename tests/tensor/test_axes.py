@@ -98,6 +98,31 @@ CASES: list[tuple[str, Any, Any, Any]] = [
     ("topk", lambda x: pt.topk(x, 2), lambda x: -np.sort(-x)[..., :2], ("float64", "int8")),
     ("least", lambda x: pt.topk(x, -2, 1), lambda x: np.sort(x, 1)[:, :2], REAL),
     ("argtopk", lambda x: pt.argtopk(x, 3, None), lambda x: np.argsort(x, None)[:-4:-1], REAL),
+    ("average", lambda x: pt.average(x, 1), lambda x: np.average(x, 1), ALL),
+    ("weighted", lambda x: pt.average(x, 1, [1, 0.5, 2]),
+     lambda x: np.average(x, 1, [1, 0.5, 2]), ("float64", "int8", "complex128")),
+    ("weighted by all", lambda x: pt.average(x, (0, 2), A**2, keepdims=True),
+     lambda x: np.average(x, (0, 2), A**2, keepdims=True), ("float64", "int8", "bool")),
+    ("sum of weights", lambda x: pt.average(x, 1, [1, 0.5, 2], returned=True)[1],
+     lambda x: np.average(x, 1, [1, 0.5, 2], returned=True)[1], ("float64", "int8")),
+    ("not 0", lambda x: pt.count_nonzero(x % 3, (0, 1)),
+     lambda x: np.count_nonzero(x % 3, (0, 1)), REAL),
+    ("trapezoids", lambda x: pt.trapezoid(x, dx=0.5, axis=1),
+     lambda x: np.trapezoid(x, dx=0.5, axis=1), ("float64", "float32", "int8", "complex128")),
+    ("trapezoids at points", lambda x: pt.trapezoid(x, [1.0, 2, 4], axis=1),
+     lambda x: np.trapezoid(x, [1.0, 2, 4], axis=1), ("float64", "int8", "complex128")),
+    ("trapezoids at arrays", lambda x: pt.trapezoid(x, x**2, axis=0),
+     lambda x: np.trapezoid(x, x**2, axis=0), ("float64",)),
+    *[
+        (f"quantile {method}", lambda x, k=method: pt.quantile(x, [[0.0, 0.3], [0.5, 1]], 1, k),
+         lambda x, k=method: np.quantile(x, [[0.0, 0.3], [0.5, 1]], 1, method=k),
+         ("float64", "int8"))
+        for method in ("linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull",
+                       "median_unbiased", "normal_unbiased", "interpolated_inverted_cdf")
+    ],
+    ("percentiles", lambda x: pt.percentile(x, [20, 35.5], (0, 2), keepdims=True),
+     lambda x: np.percentile(x, [20, 35.5], (0, 2), keepdims=True), ("float64", "int8", "uint16")),
+    ("a quantile", lambda x: pt.quantile(x, 0.35), lambda x: np.quantile(x, 0.35), REAL),
     ("digitize", lambda x: pt.digitize(x, [-3, 0, 3, 5]),
      lambda x: np.digitize(x, [-3, 0, 3, 5]), REAL),
     ("digitize right", lambda x: pt.digitize(x, [-3, 0, 3, 5], right=True),
@@ -150,6 +175,18 @@ def test_values_dtypes_and_shapes(
         (lambda x: pt.nanmax(x, 0), lambda x: np.nanmax(x, 0)),
         (lambda x: pt.nanmin(x, keepdims=True), lambda x: np.nanmin(x, keepdims=True)),
         (lambda x: pt.nanmean(x, -1), lambda x: np.nanmean(x, -1)),
+        (lambda x: pt.nanvar(x, 1), lambda x: np.nanvar(x, 1)),
+        (
+            lambda x: pt.nanstd(x, (0, 2), 1, True),
+            lambda x: np.nanstd(x, (0, 2), None, None, 1, True),
+        ),
+        (lambda x: pt.nanmedian(x, 1), lambda x: np.nanmedian(x, 1)),
+        (lambda x: pt.nanmedian(x, (0, 2), True), lambda x: np.nanmedian(x, (0, 2), keepdims=True)),
+        (lambda x: pt.nanargmax(x, 0), lambda x: np.nanargmax(x, 0)),
+        (lambda x: pt.nanargmin(x), lambda x: np.nanargmin(x)),
+        (lambda x: pt.nancumsum(x, 1), lambda x: np.nancumsum(x, 1)),
+        (lambda x: pt.nancumprod(x), lambda x: np.nancumprod(x)),
+        (lambda x: pt.quantile(x, [0.2, 0.5], 1), lambda x: np.quantile(x, [0.2, 0.5], 1)),
         (lambda x: pt.median(x, 1), lambda x: np.median(x, 1)),
         (lambda x: pt.sort(x, 0), lambda x: np.sort(x, 0)),
         (lambda x: pt.argsort(x, 0, "stable"), lambda x: np.argsort(x, 0, "stable")),
@@ -165,15 +202,25 @@ def test_nan(ours: Any, theirs: Any) -> None:
 
 def test_nothing_but_nan() -> None:
     x = pt.dvector("x")
-    outs = [pt.nansum(x), pt.nanprod(x), pt.nanmax(x), pt.nanmin(x), pt.nanmean(x), pt.median(x)]
+    outs = [pt.nansum(x), pt.nanprod(x), pt.nanmax(x), pt.nanmin(x), pt.nanmean(x), pt.median(x),
+            pt.nanvar(x, ddof=1), pt.nanmedian(x), pt.quantile(x, 0.5)]  # fmt: skip
     found = rw.function([x], outs)([np.nan, np.nan])
-    np.testing.assert_array_equal(found, [0, 1, np.nan, np.nan, np.nan, np.nan])
+    np.testing.assert_array_equal(found, [0, 1, *[np.nan] * 7])
+
+
+def test_infinite_neighbours() -> None:
+    x = pt.dvector("x")
+    outs = [pt.median(x), pt.quantile(x, 0.5), pt.quantile(x, [0.25, 0.75, 0.1])]
+    found = rw.function([x], outs)([-np.inf, -np.inf, 2.0, np.inf, np.inf])
+    assert found[0] == found[1] == 2
+    np.testing.assert_array_equal(found[2], [-np.inf, np.inf, -np.inf])
 
 
 def test_gradients_leave_nan_out() -> None:
     x, at = pt.dvector("x"), [2.0, np.nan, 5.0]
     wanted = {pt.nansum: [1, 0, 1], pt.nanprod: [5, 0, 2], pt.nanmax: [0, 0, 1],
-              pt.nanmin: [1, 0, 0], pt.nanmean: [0.5, 0, 0.5]}  # fmt: skip
+              pt.nanmin: [1, 0, 0], pt.nanmean: [0.5, 0, 0.5],
+              pt.nanvar: [-1.5, 0, 1.5], pt.nanmedian: [0.5, 0, 0.5]}  # fmt: skip
     for f, slope in wanted.items():
         np.testing.assert_array_equal(rw.function([x], grad(f(x), x))(at), slope)
 
@@ -349,6 +396,12 @@ SMOOTH: list[tuple[str, Any]] = [
     ("median", lambda x: pt.median(x, 1)),
     ("median of all", lambda x: pt.median(x)),
     ("ptp", lambda x: pt.ptp(x, 1)),
+    ("quantile", lambda x: pt.quantile(x, [0.1, 0.65], 1)),
+    ("quantile of shares", lambda x: pt.quantile(x[0], pt.sqr(x[1]) / 4)),
+    ("average", lambda x: pt.average(x, 0, pt.exp(x[:, 0]))),
+    ("trapezoid", lambda x: pt.trapezoid(x, x[0], axis=1)),
+    ("cov", lambda x: pt.cov(x)),
+    ("nanmedian", lambda x: pt.nanmedian(pt.switch(x > 0, x, np.nan), 1)),
     ("diff", lambda x: pt.diff(x, 2, 1)),
     ("cumsum", lambda x: pt.cumsum(x, 1)),
     ("cumprod", lambda x: pt.cumprod(x, 1)),
@@ -457,6 +510,9 @@ def test_positions_have_the_gradient_zero() -> None:
         (lambda x: pt.bincount([[1]]), NDimError, "takes a vector"),
         (lambda x: pt.bincount([1, 2], x[0]), ShapeError, "BinCount"),
         (lambda x: pt.bincount([-1]).eval(), ShapeError, "BinCount"),
+        (lambda x: pt.quantile(x, 1.5), ValueError, "from 0 to 1"),
+        (lambda x: pt.quantile(x, 0.5, method="cubic"), ValueError, "method is one of"),
+        (lambda x: pt.average(x, 0, x[0, 0]), NDimError, "average: weights are a"),
         (lambda x: pt.interp(1, x, x), NDimError, "takes vectors of points"),
         (lambda x: pt.ptp(pt.neq(x, 0)), DTypeError, "sub"),
     ],
