@@ -205,8 +205,10 @@ class DestroyHandler(Feature):
             why = self.owner_refusal(root, node)
             if why is not None:
                 return why
-        if seen.output is not None:
-            return output_reason(fgraph, roots, seen.output)
+        if (shown := seen.output) is not None:
+            place = f"output {fgraph.out_uses[shown][0]} of the graph"
+            there = f"an output shows its memory: {shown!r}, {place}"
+            return f"{shown!r} is an output of the graph" if shown in roots else there
         for j, v in enumerate(node.inputs):
             if j != i and any(root in roots for root in self.roots(v)):
                 return f"it reads the memory of input {i} through input {j} too"
@@ -357,10 +359,3 @@ def named(node: Apply) -> str:
     """A node as a reason names it: what it is, and the user's line that built it."""
     where = node.where()
     return str(node) if where is None else f"{node} ({source_line(*where)})"
-
-
-def output_reason(fgraph: FunctionGraph, roots: Roots, shown: Variable) -> str:
-    """Why what an output of the graph shows is not overwritten."""
-    if shown in roots:
-        return f"{shown!r} is an output of the graph"
-    return f"an output shows its memory: {shown!r}, output {fgraph.out_uses[shown][0]} of the graph"

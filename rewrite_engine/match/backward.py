@@ -41,7 +41,9 @@ Bindings = dict[str, Any]  # what stands for the variables of a rule: a term, or
 
 def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:
     """Yield the states in which `term` is one that the rule rewrites to the known `result`."""
-    shared, seen, unbound = Shared(), set[Any](), _unbound(rule)
+    shared, seen, found = Shared(), set[Any](), holes(rule.left).items()
+    #: what stands for variables that the right side says nothing of: a rest is empty
+    unbound = {name: () if hole.rest else LogicVariable(name) for name, hole in found}
     for made in _made(rule, result):
         if not guards_hold(rule.guards, made):
             continue
@@ -51,10 +53,10 @@ def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:
         for left, flat in product(lefts, (False, True)):
             for ordered in orders(left):
                 len(state)  # (a watched state looks at the clock)
-                found = to_term(ordered, terms, flat)
-                if found not in seen:
-                    seen.add(found)
-                    yield from kanren.eq(found, term)(state)
+                made_of = to_term(ordered, terms, flat)
+                if made_of not in seen:
+                    seen.add(made_of)
+                    yield from kanren.eq(made_of, term)(state)
 
 
 def may_be(hole: Hole, value: Any) -> bool:
@@ -120,21 +122,14 @@ def _chosen(names: Sequence[str]) -> Iterator[dict[str, tuple[Any, ...]]]:
             yield dict.fromkeys(some, ())
 
 
-def _unbound(rule: Any) -> Bindings:
-    """What stands for variables that the right side says nothing of: a rest is empty."""
-    return {
-        name: () if hole.rest else LogicVariable(name) for name, hole in holes(rule.left).items()
-    }
-
-
 def _lefts(rule: Any, bound: Bindings) -> Iterator[OpNode]:
     """Yield the left side without operands that may be missing, with those it leaves alone."""
-    left = rule.left
-    maybe = [
-        name
-        for name, hole in holes(left).items()
-        if hole.has_default and hole is not left.default and _may_be_missing(hole, bound)
-    ]
+    left, maybe = rule.left, []
+    for name, hole in holes(left).items():
+        value = bound.get(name, hole.default)
+        if hole.has_default and hole is not left.default:
+            if same_number(getattr(value, "number", value), hole.default):
+                maybe.append(name)
     if EXTRA in bound:
         left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
     for gone in _chosen(maybe):
@@ -148,12 +143,6 @@ def _is_term(left: OpNode, terms: Bindings) -> bool:
         if len(p.args) - len(p.rests) + taken < 2:
             return False
     return True
-
-
-def _may_be_missing(hole: Hole, bound: Bindings) -> bool:
-    """Whether an operand may be missing, given what stands for it."""
-    value = bound.get(hole.name, hole.default)
-    return same_number(getattr(value, "number", value), hole.default)
 
 
 # --- both sides open ------------------------------------------------------------------------------

@@ -155,10 +155,15 @@ class Watchdog:
         self.thread: Thread | None = None
 
     def enter(self, watch: Watch) -> None:
-        """A search goes on."""
+        """A search goes on: the thread looks from time to time."""
         self.searches[watch] = get_ident()
-        if not self.awake.is_set():
-            self.wake()
+        if self.awake.is_set():
+            return
+        with self.lock:
+            self.awake.set()
+            if self.thread is None:
+                self.thread = Thread(target=self.look, name="searches", daemon=True)
+                self.thread.start()
 
     def leave(self, watch: Watch) -> None:
         """It has an answer, or is over. An interrupt that was not noticed yet will not be."""
@@ -166,14 +171,6 @@ class Watchdog:
             thread = self.searches.pop(watch, None)
             if watch.struck and thread is not None:
                 pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread), None)
-
-    def wake(self) -> None:
-        """Let the thread look from time to time."""
-        with self.lock:
-            self.awake.set()
-            if self.thread is None:
-                self.thread = Thread(target=self.look, name="searches", daemon=True)
-                self.thread.start()
 
     def look(self) -> None:
         """What the thread does."""

@@ -68,8 +68,11 @@ def unify(u: Any, v: Any, s: Any = None, *, occurs_check: bool = False) -> Any:
         found = unification.unify(u, v, given)
     else:
         found = solve(u, v, given)
-    if found is not False and occurs_check and _circular(found):
-        return False
+    if found is not False and occurs_check:
+        try:
+            list(map(Reifier(found).result, found))
+        except PatternError:  # a variable is bound to a term that contains it
+            return False
     return found
 
 
@@ -228,15 +231,6 @@ def built(term: Any) -> Variable | None:
         except (*ILL_TYPED, InvalidExpression):
             return None
     return term if isinstance(term, Variable) else None
-
-
-def _circular(s: Mapping[Any, Any]) -> bool:
-    """Whether a logic variable of a substitution is bound to a term that contains it."""
-    try:
-        list(map(Reifier(s).result, s))
-    except PatternError:
-        return True
-    return False
 
 
 # --- replacing -----------------------------------------------------------------------------------
