@@ -20,7 +20,6 @@ from rewrite_engine.errors import PatternError, RuleError, UnboundVariableError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.ac import is_ac
 from rewrite_engine.match.claim import Claim, refines
-from rewrite_engine.match.emit import Function
 from rewrite_engine.match.lower import Compute, Given, RuleBody
 from rewrite_engine.match.pattern import Graph, Hole, OpClass, OpNode, holes
 from rewrite_engine.match.rule import DataRule, RuleOfRules
@@ -138,21 +137,15 @@ class Equation(RuleOfRules):
         own = {rule.name for rule in self.directions}
         return super().names | own | {rule.short_name for rule in self.directions}
 
-    @cached_property
-    def apply(self) -> Function:
+    def apply(self, fgraph: Graph, node: Apply) -> Any:
         """Either direction, the forward one first. (A driver that goes on until nothing applies
         does not come to an end with this, and says so: equations belong to a
         `SaturationOptimizer`.)"""
-        rules = self.directions
-
-        def apply(fgraph: Graph, node: Apply) -> Any:
-            for rule in rules:
-                new = rule.transform(fgraph, node)
-                if new is not None:
-                    return new
-            return None
-
-        return apply
+        for rule in self.directions:
+            new = rule.transform(fgraph, node)
+            if new is not None:
+                return new
+        return None
 
     @cached_property
     def goal(self) -> Callable[[Any, Any], Any]:

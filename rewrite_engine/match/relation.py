@@ -8,7 +8,6 @@ relations too: `rule.goal` is made in `match/goal.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
 from operator import is_
 from typing import Any
 
@@ -16,7 +15,6 @@ from rewrite_engine.errors import PatternError, RelationBudgetError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.replace import ILL_TYPED
 from rewrite_engine.match.claim import Claim, refines
-from rewrite_engine.match.emit import Function
 from rewrite_engine.match.pattern import Graph
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.terms.budget import Budget, Watch, bounded
@@ -80,20 +78,16 @@ class RelationRule(Rule):
             raise self.error(PatternError, f"must return a goal, such as eq(a, b), not {goal!r}")
         return goal
 
-    @cached_property
-    def apply(self) -> Function:
-        def apply(fgraph: Graph, node: Apply) -> Any:
-            if self.node_filter is not None and not self.node_filter(node):
-                return None
-            found = self.answers(node)
-            if self.results_filter is not None:
-                chosen = self.results_filter(found)
-                if not isinstance(chosen, Iterator):
-                    return None if chosen is None or chosen is False else self.result(node, chosen)
-                found = chosen
-            return next((a for a in found if suits(node, a)), None)
-
-        return apply
+    def apply(self, fgraph: Graph, node: Apply) -> Any:
+        if self.node_filter is not None and not self.node_filter(node):
+            return None
+        found = self.answers(node)
+        if self.results_filter is not None:
+            chosen = self.results_filter(found)
+            if not isinstance(chosen, Iterator):
+                return None if chosen is None or chosen is False else self.result(node, chosen)
+            found = chosen
+        return next((a for a in found if suits(node, a)), None)
 
     def answers(self, node: Apply) -> Iterator[Any]:
         """Yield the answers at a node that have no free variables, evaluated, whatever their type;

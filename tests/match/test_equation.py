@@ -44,7 +44,7 @@ def test_what_an_equation_is() -> None:
     assert factor.claim == approx(2)
     assert factor.prefer is None
     assert {"saturate", "factor", "approx", "made", "test_equation/made"} <= factor.names
-    assert factor.place.startswith("test_equation.py:")
+    assert factor.where[0].endswith("test_equation.py")
 
 
 def test_parentheses_show_the_order_of_a_chain() -> None:

@@ -76,21 +76,15 @@ class Strategy(RuleOfRules):
         """
         return None
 
-    @cached_property
-    def apply(self) -> Callable[[Any, Apply], Any]:
-        def apply(fgraph: Graph, node: Apply) -> Any:
-            tally = work_on(fgraph).tally
-            if tally is None or self.name not in tally:
-                steps = self.steps(fgraph, node)
-                return Derived(steps) if steps else None
-            before = self.inside(tally)
-            try:
-                steps = self.steps(fgraph, node)
-            finally:  # what its rules took is theirs
+    def apply(self, fgraph: Graph, node: Apply) -> Any:
+        tally = work_on(fgraph).tally or {}
+        before = self.inside(tally)
+        try:
+            steps = self.steps(fgraph, node)
+        finally:  # what its rules took is theirs
+            if self.name in tally:
                 tally[self.name].seconds -= self.inside(tally) - before
-            return Derived(steps) if steps else None
-
-        return apply
+        return Derived(steps) if steps else None
 
     @cached_property
     def rules(self) -> frozenset[str]:
