@@ -20,7 +20,7 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.number import same_number
 from rewrite_engine.graph.replace import Shared
 from rewrite_engine.match.ac import EXTRA, is_ac, is_associative, plan
-from rewrite_engine.match.build import guards_hold
+from rewrite_engine.match.build import Bindings, guards_hold
 from rewrite_engine.match.interpret import Matcher, named
 from rewrite_engine.match.lower import Compute, spliced, with_runs
 from rewrite_engine.match.pattern import (
@@ -35,8 +35,6 @@ from rewrite_engine.match.pattern import (
 )
 from rewrite_engine.terms.expression import make
 from rewrite_engine.terms.logic import LogicVariable, nth
-
-Bindings = dict[str, Any]  # what stands for the variables of a rule: a term, or a tuple for a rest
 
 
 def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:

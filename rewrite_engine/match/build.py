@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 UNDECLARED = "{0} has {1} outputs, and {2} does not say so: give it `output_names`, or `nout`"
 
-Bindings = dict[str, Any]
+Bindings = dict[str, Any]  # what stands for the variables of a rule: a term, or a tuple for a rest
 Consumer = Callable[[Apply, Origin | None, Any], Origin | None]
 Keeps = Callable[[Graph, Apply, Any], Any]  # of a graph, a node, and what may take its place
 

@@ -29,7 +29,7 @@ from rewrite_engine.match.ac import (
     may_regroup,
     plan,
 )
-from rewrite_engine.match.build import guards_hold
+from rewrite_engine.match.build import Bindings, guards_hold
 from rewrite_engine.match.interpret import match_root, matcher_for
 from rewrite_engine.match.lower import (
     Compute,
@@ -47,8 +47,6 @@ from rewrite_engine.match.sample import in_own_form
 from rewrite_engine.match.text import pattern_text
 from rewrite_engine.terms.budget import Budget, OnBudget, Watch, bounded
 from rewrite_engine.terms.logic import LogicVariable, PatternTerm
-
-Bindings = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

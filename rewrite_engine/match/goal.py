@@ -35,7 +35,7 @@ from rewrite_engine.match.backward import (
     repeats,
     to_term,
 )
-from rewrite_engine.match.build import guards_hold, instantiate, views
+from rewrite_engine.match.build import Bindings, guards_hold, instantiate, views
 from rewrite_engine.match.interpret import every_result
 from rewrite_engine.match.lower import Compute, Lowered
 from rewrite_engine.match.pattern import Hole, OpNode, subpatterns
@@ -43,7 +43,6 @@ from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.unification import logic_variables
 
 Goal = Any
-Terms = dict[str, Any]  # what stands for the variables of a rule: a term, or a tuple for a rest
 
 UNKNOWN, IMPOSSIBLE = object(), object()
 
@@ -150,7 +149,7 @@ def _both_ways(rule: Any, sides: Iterable[tuple[Any, Any]], term: Any, result: A
 
 
 def _variant(rule: Any, left: OpNode, right: Any, term: Any, result: Any) -> list[Goal]:
-    terms: Terms = {}
+    terms: Bindings = {}
     goals = [kanren.eq(to_term(left, terms), term)]
     sorts = [(terms[p.name], p) for p, _ in subpatterns(left) if isinstance(p, Hole)]
     goals.append(_sorts_hold(dict(sorts)))
@@ -173,7 +172,7 @@ def _sorts_hold(sorts: Mapping[Any, Hole]) -> Goal:
     return goal
 
 
-def _guards_hold(rule: Lowered, terms: Terms) -> Goal:
+def _guards_hold(rule: Lowered, terms: Bindings) -> Goal:
     def goal(state: Any) -> Iterator[Any]:
         values = {name: known(term, state) for name, term in terms.items()}
         if guards_hold(rule.guards, {n: v for n, v in values.items() if v is not UNKNOWN}):
@@ -182,7 +181,7 @@ def _guards_hold(rule: Lowered, terms: Terms) -> Goal:
     return goal
 
 
-def _computed(right: Compute, terms: Terms, result: Any) -> Goal:
+def _computed(right: Compute, terms: Bindings, result: Any) -> Goal:
     def goal(state: Any) -> Iterator[Any]:
         bound = {name: known(terms[name], state) for name in right.names if name in terms}
         if len(bound) < len(right.names) or UNKNOWN in bound.values():

@@ -22,7 +22,7 @@ from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.graph.number import counts_as
 from rewrite_engine.graph.op import known_outputs
 from rewrite_engine.match.ac import is_ac, is_associative
-from rewrite_engine.match.build import build
+from rewrite_engine.match.build import Bindings, build
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Lowered, extended
 from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode, holes, subpatterns
@@ -37,7 +37,6 @@ PARAMETERS = (None, (0,), 0, 1, False, True, "float64")
 
 MOST = 300  # ways to let variables stand for samples of several kinds
 
-Bindings = dict[str, Any]
 Worlds = Sequence[Sequence[Any]] | None
 
 SILENT = "nothing tells how many outputs {0} has: give it `nout`, `otypes` or `output_names`"

@@ -164,7 +164,7 @@ def drop_repeated(fgraph: FunctionGraph | None, node: Apply) -> Any:
 # --- constants -----------------------------------------------------------------------------------
 
 
-def _joined_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
+def _joined_constants(node: Apply) -> Any:
     """The operands with one constant for all constants, where the first one stood (for the first
     ones that stand side by side, where operands have an order).
     """
@@ -251,7 +251,7 @@ def join_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
     3 + x
     """
     exactly = node.outputs[0].type.regroups_exactly
-    return _joined_constants(fgraph, node) if exactly else None
+    return _joined_constants(node) if exactly else None
 
 
 @declared(_may_join_constants, approx(ulps=2), tags=["reorder"])
@@ -264,7 +264,7 @@ def join_rounded_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
     3.0 + x
     """
     exactly = node.outputs[0].type.regroups_exactly
-    return None if exactly else _joined_constants(fgraph, node)
+    return None if exactly else _joined_constants(node)
 
 
 def _may_join_nested(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
@@ -291,7 +291,7 @@ def join_nested_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
         return None
     if b is node.inputs[0] and is_joined_to(fgraph, b, op, out.type):
         return None
-    return fitting(out, _joined_constants(fgraph, op.make_node(*constants, *inner)))
+    return fitting(out, _joined_constants(op.make_node(*constants, *inner)))
 
 
 # --- nests ---------------------------------------------------------------------------------------
