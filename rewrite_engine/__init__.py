@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.compile import In, Mode, Out
     from rewrite_engine.compile.from_graph import OpFromGraph
     from rewrite_engine.compile.function import function
+    from rewrite_engine.compile.ops import as_op, wrap_py
     from rewrite_engine.compile.shared import shared
     from rewrite_engine.gradient import grad
     from rewrite_engine.graph.node import Apply, Constant, Variable
@@ -58,6 +59,8 @@ _HOMES = {
     "Mode": "compile",
     "OpFromGraph": "compile.from_graph",
     "Out": "compile",
+    "as_op": "compile.ops",
+    "wrap_py": "compile.ops",
     "function": "compile",
     "shared": "compile",
     "Query": "match.query",

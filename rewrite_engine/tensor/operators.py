@@ -18,9 +18,19 @@ class TensorOperators:
 
     __slots__ = ()
 
-    #: NumPy leaves `array + variable` to us
-    __array_ufunc__ = None
     __array_priority__ = 1000
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """`np.exp(x)`, and `array + x`: see `tensor/numpy_calls.py`."""
+        from rewrite_engine.tensor.numpy_calls import call_ufunc
+
+        return call_ufunc(pt, ufunc, method, inputs, options)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """`np.sum(x, axis=0)`: see `tensor/numpy_calls.py`."""
+        from rewrite_engine.tensor.numpy_calls import call_function
+
+        return call_function(pt, func, args, kwargs)
 
     # --- arithmetic -------------------------------------------------------------------------
 
@@ -95,6 +105,9 @@ class TensorOperators:
 
     def __trunc__(self) -> Any:
         return pt.trunc(self)
+
+    def __round__(self) -> Any:
+        return pt.round(self)
 
     # --- logic and comparison ---------------------------------------------------------------
 
@@ -334,9 +347,19 @@ class TensorOperators:
         """Bring all elements into an interval; where low > high, to high."""
         return pt.clip(self, low, high)
 
-    def round(self) -> Any:
-        """To the nearest integer, ties to even."""
-        return pt.round(self)
+    def round(self, mode: str | None = None) -> Any:
+        """To the nearest integer; mode: "half_to_even" (the default) or "half_away_from_zero"."""
+        return pt.round(self, mode)
+
+    @property
+    def real(self) -> Any:
+        """The real part."""
+        return pt.real(self)
+
+    @property
+    def imag(self) -> Any:
+        """The imaginary part."""
+        return pt.imag(self)
 
     def copy(self, name: str | None = None) -> Any:
         """A copy of the value."""
@@ -353,3 +376,20 @@ class TensorOperators:
     def ones_like(self, dtype: Any = None) -> Any:
         """Ones in this shape."""
         return pt.ones_like(self, dtype)
+
+
+def _method(name: str) -> Any:
+    def method(self: Any) -> Any:
+        return getattr(pt, name)(self)
+
+    method.__name__, method.__doc__ = name, f"`{name}(x)`, element by element."
+    return method
+
+
+#: methods that take nothing
+_BY_NAME = (
+    "arccos arccosh arcsin arcsinh arctan arctanh ceil conj conjugate cos cosh deg2rad exp exp2 "
+    "expm1 floor log log10 log1p log2 rad2deg sin sinh sqrt tan tanh trunc"
+)
+for _name in _BY_NAME.split():
+    setattr(TensorOperators, _name, _method(_name))

@@ -45,6 +45,13 @@ class TensorVariable(TensorOperators, Variable):
             "choice, `and_`, `or_` for logic, and `eq`, `neq` to compare (== is identity)"
         )
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise NotConstantError(
+            f"{describe(self)} has no values before the graph runs and cannot become a NumPy "
+            "array; `.eval({input: value})` or a `function` computes them, `pt.stack` makes a "
+            "tensor of variables"
+        )
+
     def __len__(self) -> int:
         if self.type.ndim == 0:
             raise NotConstantError(f"{describe(self)} has no length: it has 0 dimensions")
@@ -62,14 +69,20 @@ class TensorVariable(TensorOperators, Variable):
         )
 
     def __int__(self) -> int:
-        raise NotConstantError(
-            f"{describe(self)} is not a constant and cannot become a Python number"
-        )
+        raise NotConstantError(_no_number(self, "int64"))
 
     def __float__(self) -> float:
-        raise NotConstantError(
-            f"{describe(self)} is not a constant and cannot become a Python number"
-        )
+        raise NotConstantError(_no_number(self, "float64"))
+
+    def __complex__(self) -> complex:
+        raise NotConstantError(_no_number(self, "complex128"))
+
+
+def _no_number(x: Any, dtype: str) -> str:
+    return (
+        f"{describe(x)} is not a constant and cannot become a Python number; "
+        f'`.astype("{dtype}")` converts it in the graph'
+    )
 
 
 class TensorConstant(TensorVariable, Constant):
@@ -90,6 +103,9 @@ class TensorConstant(TensorVariable, Constant):
             self._signature = (self.type, self.data.shape, _content(self.data))
         return self._signature
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.data, dtype, copy=copy)
+
     def __index__(self) -> int:
         if self.data.ndim or self.data.dtype.kind not in "iu":
             raise NotConstantError(f"{describe(self)} cannot be used as a Python integer")
@@ -100,6 +116,9 @@ class TensorConstant(TensorVariable, Constant):
 
     def __float__(self) -> float:
         return float(self.data)
+
+    def __complex__(self) -> complex:
+        return complex(self.data)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         Constant.__setstate__(self, state)

@@ -1,0 +1,119 @@
+"""`as_op`, also called `wrap_py`: an op made of a function on values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import ForeignObjectError, OptionError, describe, message
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.type import Type
+
+
+class FromFunctionOp(Op):
+    """The function `fn` as an op: of values of the types `itypes`, in the order of its arguments,
+    it returns one of the type in `otypes`, or as many as there are. shapes: see `as_op`.
+    """
+
+    __props__ = ("fn", "itypes", "otypes", "shapes")
+
+    def __init__(
+        self, fn: Callable[..., Any], itypes: Any, otypes: Any, shapes: Any = None
+    ) -> None:
+        self.fn = fn
+        self.itypes, self.otypes = _types("itypes", itypes), _types("otypes", otypes)
+        self.shapes = shapes
+
+    def __str__(self) -> str:
+        return str(getattr(self.fn, "__name__", self.fn))
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Call the function. Raises `OptionError` for the wrong number of results, and what the
+        types of the outputs raise for values that are none of theirs.
+        """
+        found = self.fn(*inputs)
+        results = found if isinstance(found, list | tuple) else [found]
+        if len(results) != len(node.outputs):
+            what = f"returned {len(results)} values; otypes says {len(node.outputs)}"
+            raise OptionError(message(what, op=self))
+        for cell, out, value in zip(output_storage, node.outputs, results, strict=True):
+            value = out.type.filter(value)
+            if isinstance(value, np.ndarray) and _shares(value, inputs):
+                value = value.copy()
+            cell[0] = value
+
+    def __reduce__(self) -> Any:
+        """By the name of the function, where that is the op (it was decorated)."""
+        place = getattr(self.fn, "__module__", ""), getattr(self.fn, "__qualname__", "")
+        try:
+            decorated = _at(*place) is self
+        except (ImportError, AttributeError, ValueError):
+            decorated = False
+        return (_at, place) if decorated else super().__reduce__()
+
+
+class _Shaped(FromFunctionOp):
+    """One of which a function tells the shapes of the results."""
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> Any:
+        return self.shapes(fgraph, node, shapes)
+
+
+def _at(module: str, name: str) -> Any:
+    found: Any = import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _shares(value: Any, inputs: Sequence[Any]) -> bool:
+    return any(isinstance(x, np.ndarray) and np.may_share_memory(value, x) for x in inputs)
+
+
+def _types(name: str, types: Any) -> tuple[Type, ...]:
+    found = tuple(types) if isinstance(types, list | tuple) else (types,)
+    for t in found:
+        if not isinstance(t, Type):
+            raise ForeignObjectError(
+                f"{name} has to be a type, or a list of types, not {describe(t)}"
+            )
+    return found
+
+
+def as_op(
+    itypes: Any, otypes: Any, infer_shape: Callable[..., Any] | None = None
+) -> Callable[[Callable[..., Any]], FromFunctionOp]:
+    """Make an op of a function on values, as a decorator.
+
+    itypes, otypes: types (or one) of its arguments and of what it returns. infer_shape:
+    `infer_shape(fgraph, node, input_shapes)` returns a tuple of lengths per output, of such tuples
+    of the inputs; without it the shape is that of the computed result. The function must not change
+    its arguments. The op has no gradient: asking for it is a `GradientError`. It is pickled by
+    the name of the function. Raises `ForeignObjectError` for what is no type.
+
+    >>> import numpy as np
+    >>> import rewrite_engine as rw
+    >>> import rewrite_engine.tensor as pt
+    >>> @rw.as_op(itypes=[pt.dmatrix, pt.dmatrix], otypes=[pt.dmatrix])
+    ... def numpy_dot(a, b):
+    ...     return np.dot(a, b)
+    >>> x = pt.dmatrix("x")
+    >>> numpy_dot(x, x + 1).eval({x: np.eye(2)})
+    array([[2., 1.],
+           [1., 2.]])
+    """
+
+    def make(fn: Callable[..., Any]) -> FromFunctionOp:
+        made = FromFunctionOp if infer_shape is None else _Shaped
+        return made(fn, itypes, otypes, infer_shape)
+
+    return make
+
+
+wrap_py = as_op

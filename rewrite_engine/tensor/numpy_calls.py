@@ -1,0 +1,142 @@
+"""NumPy's functions on variables build graphs: `np.exp(x)` is `pt.exp(x)`, `np.sum(x, axis=0)` is
+`pt.sum(x, axis=0)`. (NEP 13 and 18: `__array_ufunc__`, `__array_function__`.)
+
+A function is looked up by its name in `rewrite_engine.tensor`, and its arguments by theirs; SciPy's
+ufuncs are found, too. What has no counterpart is an error that says so. (pt: that package.)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import NotConstantError, OptionError
+from rewrite_engine.graph.origin import located
+
+#: names of NumPy's that are others here
+_NAMES = {"amax": "max", "amin": "min", "around": "round", "fix": "trunc", "copy": "identity"}
+#: functions whose arguments mean something else here, and what to write
+_UNLIKE = {
+    "split": "pt.split(x, sizes, len(sizes), axis)",
+    "array_split": "pt.split(x, sizes, len(sizes), axis)",
+    "array_equal": "pt.all(pt.eq(x, y))",
+    "copyto": "x.set(y), pt.switch(where, y, x)",
+    "putmask": "pt.switch(mask, values, x)",
+    "place": "x[mask].set(values)",
+    "put": "x[indices].set(values)",
+}
+#: what a ufunc does along an axis, by the names of its methods
+_ALONG = {
+    "reduce": {
+        "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
+        "logical_and": "all", "logical_or": "any",
+    },
+    "accumulate": {"add": "cumsum", "multiply": "cumprod"},
+}  # fmt: skip
+#: what a ufunc's options are where nothing is asked for
+_USUAL = {"out": None, "where": True, "casting": "same_kind", "order": "K", "subok": True}
+
+
+def call_ufunc(pt: Any, ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: Any) -> Any:
+    """The graph of a ufunc's call. Raises `OptionError` for `out=`, `where=`, `dtype=`, ...;
+    `NotConstantError` for what there is no function of.
+    """
+    name = f"np.{ufunc.__name__}" + f".{method}" * (method != "__call__")
+    options = {k: v for k, v in options.items() if not _is_usual(v, _USUAL.get(k, options))}
+    if "out" in options:
+        raise OptionError(located(f"{name}: a variable is not written to, nor is an array `out`; "
+                                  "`a = a + x` makes a new one"))  # fmt: skip
+    if method in _ALONG:
+        found = _find(pt, _ALONG[method].get(ufunc.__name__, ""), name)
+        return _call(name, found, inputs, {"axis": 0} | options)
+    if method not in ("__call__", "outer"):
+        raise NotConstantError(
+            located(f"{name}: write `x[i].inc(y)`, or a reduction along an axis")
+        )
+    found = _find(pt, ufunc.__name__, name)
+    if options:
+        raise OptionError(located(f"{name}: `{next(iter(options))}=` cannot be honoured; write "
+                                  "`x.astype(dtype)`, `pt.switch(where, ...)`"))  # fmt: skip
+    if method == "outer":
+        x, y = map(pt.as_tensor_variable, inputs)
+        inputs = [x.dimshuffle(*range(x.type.ndim), *["x"] * y.type.ndim), y]
+    return found(*inputs)
+
+
+def call_function(pt: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """The graph of a call of one of NumPy's other functions. Raises `OptionError` for an argument
+    that has no counterpart, `NotConstantError` for what there is no function of.
+    """
+    name = f"{func.__module__.replace('numpy', 'np', 1)}.{func.__name__}"
+    if func.__name__ == "ndim":
+        return args[0].type.ndim
+    if func.__name__ == "clip":
+        return _clip(pt, *args, **kwargs)
+    found = _find(pt, func.__name__, name)
+    signature = inspect.signature(func)
+    if any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values()):
+        return _call(name, found, args, kwargs)
+    bound = signature.bind(*args, **kwargs)
+    usual = {k: p.default for k, p in signature.parameters.items()}
+    given = {k: v for k, v in bound.arguments.items() if not _is_usual(v, usual[k])}
+    return _by_name(name, found, given, list(usual))
+
+
+def _find(pt: Any, name: str, asked: str) -> Callable[..., Any]:
+    """The function of this library."""
+    found = None
+    if name not in _UNLIKE:
+        found = getattr(pt, _NAMES.get(name, name), None)
+    if not callable(found):
+        hint = _UNLIKE.get(name, "an op of your own, `as_op`, computes with NumPy's")
+        raise NotConstantError(located(f"{asked} does not take variables; write: {hint}"))
+    return found  # type: ignore[no-any-return]
+
+
+def _is_usual(value: Any, default: Any) -> bool:
+    """Whether an argument says what would hold without it."""
+    return value is default or (type(value) in (bool, int, str) and bool(value == default))
+
+
+def _by_name(name: str, found: Any, given: dict[str, Any], order: Sequence[str]) -> Any:
+    """Call with arguments under NumPy's names, the first ones by their places."""
+    if not inspect.isfunction(found):  # an elementwise op
+        return _call(name, found, list(given.values()), {})
+    ours = list(inspect.signature(found).parameters)
+    places: list[Any] = []
+    named: dict[str, Any] = {}
+    for key, value in given.items():
+        place = order.index(key)
+        if key in ours:
+            named[key] = value
+        elif place == len(places) and place < len(ours) and ours[place] not in order:
+            places.append(value)
+        else:
+            what = (
+                f"{name}: `{key}=` cannot be honoured; pt.{found.__name__} takes {', '.join(ours)}"
+            )
+            raise OptionError(located(what))
+    return _call(name, found, places, named)
+
+
+def _call(name: str, found: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    try:
+        return found(*args, **kwargs)
+    except TypeError as error:
+        if "argument" not in str(error) or "takes tensors" in str(error):
+            raise
+        raise OptionError(located(f"{name}: {error}")) from error
+
+
+def _clip(
+    pt: Any, a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **ends: Any
+) -> Any:
+    low, high = ends.pop("min", a_min), ends.pop("max", a_max)
+    if out is not None or ends:
+        raise OptionError(located(f"np.clip: `{next(iter(ends), 'out')}=` cannot be honoured"))
+    if low is None:
+        return pt.minimum(a, high)
+    return pt.maximum(a, low) if high is None else pt.clip(a, low, high)
