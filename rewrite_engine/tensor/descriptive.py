@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import DTypeError, NDimError, ShapeError
+from rewrite_engine.errors import NDimError, ShapeError
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import DISCRETE, float_dtype
@@ -119,11 +119,12 @@ def cov(
     fweights: Any = None,
     aweights: Any = None,
 ) -> Any:
-    """The covariances of variables, a matrix of float64 (0-d for one variable, if types tell so).
+    """The covariances of variables, a matrix of float64 or complex128 (0-d for one variable, if
+    types tell so).
 
     m, y: of a matrix each row is a variable (rowvar=False: each column), a vector is one. Divided
     by n - ddof, which is n - 1 by default (bias: n). fweights: how often each observation counts;
-    aweights: how much. Raises `NDimError`, `DTypeError` for complex numbers.
+    aweights: how much. Raises `NDimError`.
 
     >>> from rewrite_engine.tensor import cov
     >>> cov([[1.0, 2.0, 3.0], [2.0, 0.0, 1.0]]).eval()
@@ -135,13 +136,11 @@ def cov(
 
 
 def _rows(v: Any, rowvar: bool) -> Any:
-    """Variables as the rows of a matrix of float64."""
+    """Variables as the rows of a matrix, in double precision."""
     v = operand(v)
-    if v.type.kind == "c":
-        raise DTypeError(located(f"cov takes real numbers, not a {v.type}"))
     if v.type.ndim not in (1, 2):
         raise NDimError(located(f"cov takes vectors and matrices, not a {v.type}"))
-    v = m.cast(v, "float64")
+    v = m.cast(v, "complex128" if v.type.kind == "c" else "float64")
     return v.dimshuffle("x", 0) if v.type.ndim == 1 else v if rowvar else v.T
 
 
@@ -156,6 +155,7 @@ def _cov(x: Any, ddof: int, fweights: Any, aweights: Any) -> Any:
     else:
         right = centred = m.sub(x, mean(x, 1, keepdims=True))
         n = count(x, 1) - ddof
+    right = m.conj(right) if right.type.kind == "c" else right
     found = m.true_div(dot(centred, right.T), m.maximum(n, 0))
     return found[0, 0] if x.type.shape[0] == 1 else found
 
