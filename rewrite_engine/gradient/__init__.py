@@ -7,9 +7,9 @@ here.
 from __future__ import annotations
 
 from rewrite_engine.errors import DisconnectedInputError, GradientError, NullTypeGradError
-from rewrite_engine.gradient.forward import Rop
+from rewrite_engine.gradient.forward import Rop, pushforward
 from rewrite_engine.gradient.jacobian import hessian, hessian_vector_product, jacobian
-from rewrite_engine.gradient.reverse import Lop, grad
+from rewrite_engine.gradient.reverse import Lop, grad, pullback, subgraph_grad
 from rewrite_engine.gradient.stops import (
     disconnected_grad,
     grad_clip,
@@ -17,7 +17,7 @@ from rewrite_engine.gradient.stops import (
     undefined_grad,
     zero_grad,
 )
-from rewrite_engine.gradient.verify import verify_grad
+from rewrite_engine.gradient.verify import numeric_grad, verify_grad
 from rewrite_engine.graph.null import (
     DisconnectedType,
     NullType,
@@ -26,8 +26,7 @@ from rewrite_engine.graph.null import (
     grad_undefined,
 )
 
-pullback = Lop
-pushforward = Rop
+consider_constant = zero_grad
 
 __all__ = [
     "DisconnectedInputError",
@@ -37,6 +36,7 @@ __all__ = [
     "NullType",
     "NullTypeGradError",
     "Rop",
+    "consider_constant",
     "disconnected_grad",
     "disconnected_type",
     "grad",
@@ -48,7 +48,9 @@ __all__ = [
     "hessian_vector_product",
     "jacobian",
     "pullback",
+    "numeric_grad",
     "pushforward",
+    "subgraph_grad",
     "undefined_grad",
     "verify_grad",
     "zero_grad",

@@ -1,4 +1,4 @@
-"""`Rop`: forward-mode differentiation, by the `R_op` of the ops.
+"""`pushforward`: forward-mode differentiation, by the `R_op` of the ops.
 
 An op that defines none is pushed through by differentiating its reverse mode, which is linear in
 the gradient it is given: d/du <L_op(u), v> is the Jacobian-vector product, whatever u is.
@@ -6,6 +6,7 @@ the gradient it is given: d/du <L_op(u), v> is the Jacobian-vector product, what
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,44 +35,63 @@ from rewrite_engine.tensor.math import cast
 from rewrite_engine.tensor.type import TensorType
 
 
+def pushforward(
+    f: Any,
+    wrt: Any,
+    tangents: Any,
+    disconnected_outputs: str = "raise",
+    return_disconnected: str = "zero",
+    use_op_pushforward: bool = False,
+) -> Any:
+    """Return the Jacobian-vector products: for each of `f`, the sum over `wrt` of (df/dwrt)
+    tangent.
+
+    f, wrt: variables of any number of dimensions. tangents: as many as `wrt`, with their
+    shapes. disconnected_outputs: what happens where an `f` depends on no `wrt`: "raise"
+    (`DisconnectedInputError`), "warn" or "ignore"; return_disconnected: "zero", "none" or
+    "disconnected". use_op_pushforward: refuse (`MethodNotDefined`) ops that have no rule of their
+    own; else the derivative of their gradient is taken. Raises `TypeMismatchError` if the numbers
+    of `wrt` and `tangents` differ, `NullTypeGradError` where a derivative is undefined.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> from rewrite_engine.gradient import pushforward
+    >>> x, v = pt.dvectors("x", "v")
+    >>> pushforward(x**2, x, v).eval({x: [1.0, 3.0], v: [1.0, 0.5]})
+    array([2., 3.])
+    """
+    _check_choice("disconnected_outputs", disconnected_outputs, ("raise", "warn", "ignore"))
+    _check_choice("return_disconnected", return_disconnected, ("zero", "none", "disconnected"))
+    outputs, wanted = _variables(f, "f"), _variables(wrt, "wrt")
+    points = list(tangents) if isinstance(tangents, list | tuple) else [tangents]
+    if len(points) != len(wanted):
+        raise TypeMismatchError(f"Rop: there are {len(wanted)} wrt and {len(points)} eval_points")
+    moved = {v: _known(v, point) for v, point in zip(wanted, points, strict=True)}
+    push(outputs, moved, use_op_pushforward)
+    results = [_result(v, moved, disconnected_outputs, return_disconnected) for v in outputs]
+    return _like(f, with_sources(results, [*outputs, *wanted, *points]))
+
+
 def Rop(
     f: Any,
     wrt: Any,
     eval_points: Any,
     disconnected_outputs: str = "raise",
     return_disconnected: str = "zero",
+    use_op_rop_implementation: bool = False,
 ) -> Any:
-    """Return the Jacobian-vector products: for each of `f`, the sum over `wrt` of (df/dwrt)
-    eval_point.
+    """`pushforward`, by its older name and arguments."""
+    return pushforward(
+        f, wrt, eval_points, disconnected_outputs, return_disconnected, use_op_rop_implementation
+    )
 
-    f, wrt: variables of any number of dimensions. eval_points: as many as `wrt`, with their
-    shapes. disconnected_outputs: what happens where an `f` depends on no `wrt`: "raise"
-    (`DisconnectedInputError`) or "ignore"; return_disconnected: "zero", "none" or "disconnected".
-    Raises `TypeMismatchError` if the numbers of `wrt` and `eval_points` differ,
-    `NullTypeGradError` where a derivative is undefined.
 
-    >>> import rewrite_engine.tensor as pt
-    >>> from rewrite_engine.gradient import Rop
-    >>> x, v = pt.dvectors("x", "v")
-    >>> Rop(x**2, x, v).eval({x: [1.0, 3.0], v: [1.0, 0.5]})
-    array([2., 3.])
+def push(outputs: Sequence[Variable], tangents: dict[Variable, Any], by_rule: bool = False) -> None:
+    """Add the tangents of all that outputs are computed from, where there are any.
+
+    by_rule: an op without an `R_op` is an error.
     """
-    _check_choice("disconnected_outputs", disconnected_outputs, ("raise", "ignore"))
-    _check_choice("return_disconnected", return_disconnected, ("zero", "none", "disconnected"))
-    outputs, wanted = _variables(f, "f"), _variables(wrt, "wrt")
-    points = list(eval_points) if isinstance(eval_points, list | tuple) else [eval_points]
-    if len(points) != len(wanted):
-        raise TypeMismatchError(f"Rop: there are {len(wanted)} wrt and {len(points)} eval_points")
-    tangents = {v: _known(v, point) for v, point in zip(wanted, points, strict=True)}
-    push(outputs, tangents)
-    results = [_result(v, tangents, disconnected_outputs, return_disconnected) for v in outputs]
-    return _like(f, with_sources(results, [*outputs, *wanted, *points]))
-
-
-def push(outputs: Sequence[Variable], tangents: dict[Variable, Any]) -> None:
-    """Add the tangents of all that outputs are computed from, where there are any."""
     for node in toposort(outputs, tangents):
-        _push(node, tangents)
+        _push(node, tangents, by_rule)
 
 
 def pushed(outputs: Sequence[Variable], tangents: dict[Variable, Any]) -> list[Any]:
@@ -84,16 +104,19 @@ def _result(v: Any, tangents: dict[Variable, Any], how: str, stand_in: str) -> A
     found = tangents.get(v)
     if found is not None:
         return found
-    if how == "raise":
+    if how != "ignore":
         where = v.owner.where() if v.owner is not None else None
         what = f"{v!r} of type {v.type} does not depend on the elements of the given variables"
-        raise DisconnectedInputError(message(what, where=where))
+        text = message(what, where=where)
+        if how == "raise":
+            raise DisconnectedInputError(text)
+        warnings.warn(text, stacklevel=4)
     if stand_in == "none":
         return None
     return float_zeros(v) if stand_in == "zero" else disconnected()
 
 
-def _push(node: Apply, tangents: dict[Variable, Any]) -> None:
+def _push(node: Apply, tangents: dict[Variable, Any], by_rule: bool) -> None:
     """Find the tangents of the outputs of a node, where there are any."""
     points = [tangents.get(v) for v in node.inputs]
     moved = [i for i, t in enumerate(points) if t is not None]
@@ -108,7 +131,7 @@ def _push(node: Apply, tangents: dict[Variable, Any]) -> None:
     if all(is_discrete(node.outputs[j]) for j in live):
         results: Sequence[Any] = [None] * len(node.outputs)
     else:
-        results = _products(node, points)
+        results = _products(node, points, by_rule)
     for j in live:
         out = node.outputs[j]
         t = results[j]
@@ -121,11 +144,14 @@ def _fit(out: Variable, t: Any) -> Any:
     return t if t.type.dtype == dtype or t.type.kind == "c" else cast(t, dtype)
 
 
-def _products(node: Apply, points: Sequence[Any]) -> Sequence[Any]:
+def _products(node: Apply, points: Sequence[Any], by_rule: bool) -> Sequence[Any]:
     """The op's own `R_op`, or the derivative of its reverse mode."""
     try:
         results = node.op.R_op(node.inputs, points)
-    except MethodNotDefined:
+    except MethodNotDefined as error:
+        if by_rule:
+            text = message(str(error), inputs=node.inputs, where=node.where())
+            raise MethodNotDefined(text) from error
         return _by_double_reverse(node, points)
     except NotImplementedError as error:
         text = message(str(error), op=node.op, inputs=node.inputs, where=node.where())

@@ -1,7 +1,7 @@
-"""`jacobian`, `hessian` and products with a Hessian, made of `grad`.
+"""`jacobian`, `hessian` and products with a Hessian, made of `pullback`.
 
-A Jacobian is written out row by row, so the length of the expression must be known while the
-graph is built.
+All rows of a Jacobian are one gradient, copied along a batch: that of one element, whichever it is
+(decision 32). So its size is that of a gradient, and no length need be known.
 """
 
 from __future__ import annotations
@@ -9,10 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rewrite_engine.errors import DTypeError, GradientError, NDimError, message
-from rewrite_engine.gradient.reverse import Lop, _like, _variables, grad
+from rewrite_engine.errors import DTypeError, message
+from rewrite_engine.gradient.reverse import _like, _variables, grad, pullback
+from rewrite_engine.gradient.sources import with_sources
+from rewrite_engine.gradient.walk import gradient_dtype
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.tensor.join import stack
+from rewrite_engine.tensor.blockwise import vectorize_graph
+from rewrite_engine.tensor.creation import alloc, eye, ones_like
+from rewrite_engine.tensor.math import switch
+from rewrite_engine.tensor.reshape import reshape
 from rewrite_engine.tensor.type import TensorType
 
 
@@ -21,31 +26,45 @@ def jacobian(
     wrt: Any,
     consider_constant: Iterable[Variable] | None = None,
     disconnected_inputs: str = "raise",
+    vectorize: bool = False,
 ) -> Any:
-    """Return d expression[i] / d wrt[...] as an array of shape (len(expression), *wrt.shape).
+    """Return d expression[...] / d wrt[...]: an array of shape (*expression.shape, *wrt.shape), or
+    one for each of `wrt`.
 
-    expression: a 0-d (the result has then the shape of `wrt`) or 1-d float variable whose static
-    length is known (`GradientError` if it is not). The other arguments are those of `grad`.
-    Raises `NDimError`, `DTypeError`.
+    expression: a tensor variable of any shape (`DTypeError` if it is none, or complex). vectorize:
+    without meaning, all elements are always differentiated at once. The other arguments are those
+    of `grad`.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> x = pt.dvector("x")
+    >>> pt.jacobian(x**2 + x[0], x).eval({x: [1.0, 3.0]})
+    array([[3., 0.],
+           [1., 6.]])
     """
     if not isinstance(expression, Variable) or not isinstance(expression.type, TensorType):
         raise DTypeError(f"jacobian: the expression must be a tensor variable, not {expression!r}")
-    if expression.type.ndim > 1:
-        what = "jacobian: the expression must have at most 1 dimension"
-        raise NDimError(message(what, inputs=[expression], hint="flatten it first"))
+    if expression.type.kind == "c":
+        raise DTypeError(message("jacobian: the expression is complex", inputs=[expression]))
     if expression.type.ndim == 0:
         return grad(expression, wrt, consider_constant, disconnected_inputs)
-    length = expression.type.shape[0]
-    if length is None:
-        what = "jacobian: the length of the expression is not known while the graph is built"
-        hint = "give it with specify_shape(expression, (n,))"
-        raise GradientError(message(what, inputs=[expression], hint=hint))
     wanted = _variables(wrt, "wrt")
-    rows = [
-        grad(expression[i], wanted, consider_constant, disconnected_inputs)  # type: ignore[index]
-        for i in range(length)
-    ]
-    return _like(wrt, [stack([row[k] for row in rows]) for k in range(len(wanted))])
+    element = expression.type.clone(dtype="bool").make_variable()
+    one = switch(element, ones_like(expression, dtype=gradient_dtype(expression)), 0)
+    gradients = pullback(expression, wanted, one, consider_constant, disconnected_inputs)
+    shape: Any = tuple(expression.shape)  # type: ignore[attr-defined]
+    each = eye(expression.size, dtype="bool")  # type: ignore[attr-defined]
+    if len(shape) > 1:
+        each = reshape(each, (each.shape[0], *shape))
+    rows = vectorize_graph(gradients, {element: each})
+    results = [_unfolded(g, v, shape) for g, v in zip(rows, wanted, strict=True)]
+    return _like(wrt, with_sources(results, [expression, *wanted]))
+
+
+def _unfolded(rows: Any, v: Any, shape: Any) -> Any:
+    """The gradients for `v` of all elements of an expression, in its shape."""
+    if rows.type.ndim == v.type.ndim:  # that of each is the same
+        return alloc(rows, *shape, *v.shape)
+    return rows if len(shape) == 1 else reshape(rows, (*shape, *v.shape))
 
 
 def hessian(
@@ -54,37 +73,25 @@ def hessian(
     consider_constant: Iterable[Variable] | None = None,
     disconnected_inputs: str = "raise",
 ) -> Any:
-    """Return the matrices of second derivatives of a 0-d cost, one for each vector in `wrt`.
-
-    The static lengths of `wrt` must be known (`GradientError`). Raises `NDimError` if one is no
-    vector.
+    """Return the second derivatives of a 0-d cost: of shape (*wrt.shape, *wrt.shape), a matrix for
+    a vector; one for each of `wrt`.
     """
     wanted = _variables(wrt, "wrt")
-    for v in wanted:
-        if v.type.ndim != 1:
-            raise NDimError(message("hessian: wrt must be vectors", inputs=[v]))
     gradients = grad(cost, wanted, consider_constant, disconnected_inputs)
     results = [
-        jacobian(_with_length(g, v), v, consider_constant, "ignore")
-        for g, v in zip(gradients, wanted, strict=True)
+        jacobian(g, v, consider_constant, "ignore") for g, v in zip(gradients, wanted, strict=True)
     ]
     return _like(wrt, results)
 
 
-def _with_length(g: Any, v: Any) -> Any:
-    """Tell a gradient the length of its variable."""
-    from rewrite_engine.tensor.shape import specify_shape
-
-    return specify_shape(g, v.type.shape)
-
-
-def hessian_vector_product(cost: Any, wrt: Any, p: Any) -> Any:
+def hessian_vector_product(cost: Any, wrt: Any, p: Any, **grad_kwargs: Any) -> Any:
     """Return H p for the Hessian H of a 0-d cost, without building H: the gradient of
     <grad(cost), p>.
 
-    wrt: one variable or several; p: as many, with their shapes.
+    wrt: one variable or several; p: as many, with their shapes. grad_kwargs: options of `grad`.
     """
     wanted = _variables(wrt, "wrt")
     points = list(p) if isinstance(p, list | tuple) else [p]
-    gradients = grad(cost, wanted)
-    return _like(wrt, Lop(gradients, wanted, points, disconnected_inputs="ignore"))
+    gradients = grad(cost, wanted, **grad_kwargs)
+    constants = grad_kwargs.get("consider_constant")
+    return _like(wrt, pullback(gradients, wanted, points, constants, "ignore"))

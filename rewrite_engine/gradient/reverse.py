@@ -1,5 +1,5 @@
-"""`grad` and `Lop`: reverse-mode differentiation of a graph, one iterative walk, linear in the
-graph's size.
+"""`grad`, `pullback` and `subgraph_grad`: reverse-mode differentiation of a graph, one
+iterative walk, linear in the graph's size.
 
 The walk itself is `gradient/walk.py`; here are the public functions: their checks before it and
 the choices (raise, warn, ignore) after it. Forward mode is `gradient/forward.py`, numeric checks
@@ -29,6 +29,7 @@ from rewrite_engine.gradient.walk import Reverse, float_zeros, gradient_dtype
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected, is_null
 from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.math import add
 from rewrite_engine.tensor.type import TensorType
 
 
@@ -47,12 +48,12 @@ def grad(
 
     cost: a 0-d variable (of integers or booleans: what it depends on has the gradient 0, since
     steps are flat); None if `known_grads` has all there is. consider_constant:
-    variables through which no gradient flows. disconnected_inputs: what happens where the cost
-    does not depend on a variable: "raise" (`DisconnectedInputError`), "warn" or "ignore"; what
-    then stands for the gradient is chosen by return_disconnected: "zero", "none" or
-    "disconnected". known_grads: {variable: the gradient of the cost for it}, taken instead of
-    what would be computed. null_gradients: "raise" (`NullTypeGradError`) or "return". add_names:
-    name the results `(dcost/dx)`.
+    variables through which no gradient flows, though there is one for them.
+    disconnected_inputs: what happens where the cost does not depend on a variable: "raise"
+    (`DisconnectedInputError`), "warn" or "ignore"; what then stands for the gradient is chosen by
+    return_disconnected: "zero", "none" or "disconnected". known_grads: {variable: the gradient of
+    the cost for it}, taken instead of what would be computed. null_gradients: "raise"
+    (`NullTypeGradError`) or "return". add_names: name the results `(dcost/dx)`.
 
     A gradient has the shape of its variable, and its dtype if that is a float (`config.floatX` if
     it is not). Raises `NDimError` or `DTypeError` for a cost that is not 0-d or complex, and errors
@@ -72,20 +73,40 @@ def grad(
     seeds = [] if cost is None else [(cost, _one(cost))]
     if not seeds and not fixed:
         raise ValueError("grad needs a cost or known_grads")
-    walk = Reverse(seeds, fixed, wanted, frozenset(consider_constant or ()))
-    results = []
-    for v in wanted:
-        g: Any = walk.result(v)
-        if is_null(g) and null_gradients == "raise":
-            raise NullTypeGradError(walk.why_null(v, g))
-        if is_disconnected(g):
-            _report_disconnected(v, cost, disconnected_inputs)
-            g = _stand_in(v, g, return_disconnected)
-        results.append(g)
+    walk = Reverse(seeds, fixed, wanted, _constants(consider_constant))
+    results = _results(walk, wanted, cost, disconnected_inputs, return_disconnected, null_gradients)
     results = with_sources(results, [cost, *fixed, *wanted])
     if add_names and cost is not None:
         _name(results, wanted, cost, fixed)
     return _like(wrt, results)
+
+
+def pullback(
+    f: Any,
+    wrt: Any,
+    cotangents: Any,
+    consider_constant: Iterable[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+    return_disconnected: str = "zero",
+) -> Any:
+    """Return the vector-Jacobian products: for each of `wrt`, the sum over `f` of (df/dwrt)ᵀ
+    cotangent.
+
+    f: variables of any number of dimensions; cotangents: as many, with the shapes of `f`. The
+    options are those of `grad`. Raises `TypeMismatchError` if the numbers of `f` and
+    `cotangents` differ.
+    """
+    _check_choice("disconnected_inputs", disconnected_inputs, ("raise", "warn", "ignore"))
+    _check_choice("return_disconnected", return_disconnected, ("zero", "none", "disconnected"))
+    outputs, wanted = _variables(f, "f"), _variables(wrt, "wrt")
+    points = list(cotangents) if isinstance(cotangents, (list, tuple)) else [cotangents]
+    if len(points) != len(outputs):
+        raise TypeMismatchError(f"Lop: there are {len(outputs)} f and {len(points)} eval_points")
+    seeds = [(v, _known(v, point)) for v, point in zip(outputs, points, strict=True)]
+    walk = Reverse(seeds, {}, wanted, _constants(consider_constant))
+    first = outputs[0] if outputs else None
+    results = _results(walk, wanted, first, disconnected_inputs, return_disconnected)
+    return _like(wrt, with_sources(results, [*outputs, *wanted, *points]))
 
 
 def Lop(
@@ -96,31 +117,84 @@ def Lop(
     disconnected_inputs: str = "raise",
     return_disconnected: str = "zero",
 ) -> Any:
-    """Return the vector-Jacobian products: for each of `wrt`, the sum over `f` of (df/dwrt)ᵀ
-    eval_point.
+    """`pullback`, by its older name and arguments."""
+    return pullback(
+        f, wrt, eval_points, consider_constant, disconnected_inputs, return_disconnected
+    )
 
-    f: variables of any number of dimensions; eval_points: as many, with the shapes of `f`. The
-    options are those of `grad`. Raises `TypeMismatchError` if the numbers of `f` and
-    `eval_points` differ.
+
+def subgraph_grad(
+    wrt: Sequence[Variable],
+    end: Sequence[Variable],
+    start: Mapping[Variable, Any] | None = None,
+    cost: Variable | None = None,
+    details: bool = False,
+) -> tuple[list[Any], ...]:
+    """Return the gradients for `wrt` and for `end`, of a part of a graph: two lists.
+
+    end: variables through which nothing flows. start: {variable: its gradient}, of what comes
+    behind this part; cost: a 0-d variable whose gradients are added to those. One of them has to
+    be given (`ValueError`). What neither depends on has the gradient 0. details: return two
+    more lists, the gradients for `wrt` of `start` alone, and of `cost` alone (empty where it is
+    None).
+
+    >>> import rewrite_engine.tensor as pt
+    >>> from rewrite_engine.gradient import subgraph_grad
+    >>> x, w = pt.dscalars("x", "w")
+    >>> h = pt.sqr(x)
+    >>> (at_w,), (at_h,) = subgraph_grad([w], [h], cost=w * h)
+    >>> (at_x,), _ = subgraph_grad([x], [], start={h: at_h})
+    >>> float(at_x.eval({x: 3.0, w: 2.0}))
+    12.0
     """
-    _check_choice("disconnected_inputs", disconnected_inputs, ("raise", "warn", "ignore"))
-    _check_choice("return_disconnected", return_disconnected, ("zero", "none", "disconnected"))
-    outputs, wanted = _variables(f, "f"), _variables(wrt, "wrt")
-    points = list(eval_points) if isinstance(eval_points, (list, tuple)) else [eval_points]
-    if len(points) != len(outputs):
-        raise TypeMismatchError(f"Lop: there are {len(outputs)} f and {len(points)} eval_points")
-    seeds = [(v, _known(v, point)) for v, point in zip(outputs, points, strict=True)]
-    walk = Reverse(seeds, {}, wanted, frozenset(consider_constant or ()))
+    for name, given in (("wrt", wrt), ("end", end)):
+        if not isinstance(given, list | tuple):
+            raise TypeError(f"subgraph_grad: {name} must be a list, not {describe(given)}")
+    if start is not None and not isinstance(start, Mapping):
+        raise TypeError(f"subgraph_grad: start must be a mapping, not {describe(start)}")
+    if cost is None and start is None:
+        raise ValueError("subgraph_grad needs a cost or a start")
+    params = [*wrt, *end]
+
+    def gradients(cost: Variable | None, known: Mapping[Variable, Any] | None) -> list[Any]:
+        return grad(cost, params, end, "ignore", known_grads=known)  # type: ignore[no-any-return]
+
+    parts = [gradients(None, start)] if start is not None else []
+    if cost is not None:
+        parts.append(gradients(cost, None))
+    sums = parts[0] if len(parts) == 1 else [add(*gs) for gs in zip(*parts, strict=True)]
+    count = len(wrt)
+    whole = sums[:count], sums[count:]
+    if not details:
+        return whole
+    at_start = parts[0][:count] if start is not None else []
+    return *whole, at_start, parts[-1][:count] if cost is not None else []
+
+
+def _constants(given: Any) -> frozenset[Variable]:
+    """Read `consider_constant`: one variable, or several."""
+    return frozenset([given] if isinstance(given, Variable) else given or ())
+
+
+def _results(
+    walk: Reverse,
+    wanted: Sequence[Variable],
+    cost: Variable | None,
+    disconnected_inputs: str,
+    return_disconnected: str,
+    null_gradients: str = "raise",
+) -> list[Any]:
+    """What a walk has found for the wanted variables, and what stands where it found nothing."""
     results = []
     for v in wanted:
         g: Any = walk.result(v)
-        if is_null(g):
+        if is_null(g) and null_gradients == "raise":
             raise NullTypeGradError(walk.why_null(v, g))
         if is_disconnected(g):
-            _report_disconnected(v, outputs[0] if outputs else None, disconnected_inputs)
+            _report_disconnected(v, cost, disconnected_inputs)
             g = _stand_in(v, g, return_disconnected)
         results.append(g)
-    return _like(wrt, with_sources(results, [*outputs, *wanted, *points]))
+    return results
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
@@ -190,7 +264,7 @@ def _report_disconnected(v: Variable, cost: Variable | None, how: str) -> None:
     text = message(what, where=where, hint=hint)
     if how == "raise":
         raise DisconnectedInputError(text)
-    warnings.warn(text, stacklevel=4)
+    warnings.warn(text, stacklevel=5)
 
 
 def _stand_in(v: Variable, g: Variable, how: str) -> Variable | None:

@@ -291,7 +291,7 @@ def _live(
     """The variables whose elements depend on those of a wanted one (which are among them), and how
     far masks of their gradients matter (see `reach`).
     """
-    live = set(wanted) - stops
+    live = set(wanted)
     matter: dict[Variable, int] = {}
     for node in nodes:
         touched = [i for i, v in enumerate(node.inputs) if v in live]

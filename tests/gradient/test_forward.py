@@ -11,6 +11,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import (
     DisconnectedInputError,
     GradientError,
+    MethodNotDefined,
     NullTypeGradError,
     TypeMismatchError,
 )
@@ -101,6 +102,8 @@ def test_an_op_without_r_op_is_differentiated_backwards_twice():
     out = Rop(Cube()(x) * 2, x, v)
     got = evaluate([out], {x: [1.0, 2.0], v: [1.0, 0.5]})[0]
     assert got.tolist() == [6, 12]
+    with pytest.raises(MethodNotDefined, match=r"Cube defines no R_op[\s\S]*test_forward.py"):
+        Rop(Cube()(x) * 2, x, v, use_op_rop_implementation=True)
 
 
 def test_several():
@@ -109,7 +112,8 @@ def test_several():
     got = evaluate([a, b], {x: 2.0, y: 3.0, v: 1.0, w: 10.0})
     assert [float(g) for g in got] == [23, 4]
     assert Rop(x, x, v) is v
-    assert pushforward is Rop
+    named = pushforward(f=x * y, wrt=[x], tangents=[v], use_op_pushforward=True)
+    assert evaluate([named], {y: 3.0, v: 2.0})[0] == 6
 
 
 def test_integers_pass_on_zeros():
@@ -126,6 +130,8 @@ def test_disconnected():
     assert evaluate([zero], {y: 1.0})[0] == 0
     options = {"disconnected_outputs": "ignore"}
     assert Rop(y, x, v, return_disconnected="none", **options) is None
+    with pytest.warns(UserWarning, match="y of type"):
+        Rop(y, x, v, disconnected_outputs="warn")
     kept = Rop(y, x, v, return_disconnected="disconnected", **options)
     assert isinstance(kept.type, DisconnectedType)
 

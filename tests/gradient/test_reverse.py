@@ -21,7 +21,14 @@ from rewrite_engine.errors import (
     ShapeError,
     TypeMismatchError,
 )
-from rewrite_engine.gradient import Lop, grad, grad_not_implemented, grad_undefined, pullback
+from rewrite_engine.gradient import (
+    Lop,
+    grad,
+    grad_not_implemented,
+    grad_undefined,
+    pullback,
+    subgraph_grad,
+)
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.graph.null import DisconnectedType, NullType, disconnected, is_null
 from rewrite_engine.graph.op import Op
@@ -250,8 +257,34 @@ def test_consider_constant():
     assert evaluate([g], {x: 3.0})[0] == 9
     with pytest.raises(DisconnectedInputError):
         grad(y * 2, x, consider_constant=[y])
-    with pytest.raises(DisconnectedInputError):
-        grad(y * 2, y, consider_constant=[y])
+    gy, gx = grad(y * x, [y, x], consider_constant=y)
+    assert evaluate([gy, gx], {x: 3.0}) == [3, 9]
+
+
+def test_part_of_a_graph():
+    """Layer by layer, as by the whole cost."""
+    x, t = pt.dvectors("x", "t")
+    w1, w2 = pt.dmatrices("w1", "w2")
+    a1 = pt.tanh(x @ w1)
+    cost2, cost1 = pt.sqr(pt.tanh(a1 @ w2) - t).sum() + w2.sum() ** 2, pt.sqr(w1).sum()
+    (g2,), (ga1,) = subgraph_grad([w2], [a1], cost=cost2)
+    (g1,), (gx,), (at_start,), (at_cost,) = subgraph_grad(
+        [w1], [x], start={a1: ga1}, cost=cost1, details=True
+    )
+    rng = np.random.default_rng(0)
+    at = {x: rng.normal(size=3), t: rng.normal(size=2), w1: rng.normal(size=(3, 4))}
+    at[w2] = rng.normal(size=(4, 2))
+    want = grad(cost1 + cost2, [w1, w2, x]) + [grad(cost2, w1), grad(cost1, w1)]
+    got = evaluate([g1, g2, gx, at_start, at_cost], at)
+    for g, h in zip(got, evaluate(want, at), strict=True):
+        np.testing.assert_allclose(g, h)
+    assert subgraph_grad([w1], [x], cost=cost1, details=True)[2] == []
+    assert evaluate(subgraph_grad([t], [], cost=cost1)[0], at)[0].tolist() == [0, 0]
+    for wrong in ({"wrt": w1, "end": []}, {"wrt": [w1], "end": x}, {"start": [1]}):
+        with pytest.raises(TypeError, match="subgraph_grad"):
+            subgraph_grad(**{"wrt": [w1], "end": [x], "cost": cost1, **wrong})
+    with pytest.raises(ValueError, match="a cost or a start"):
+        subgraph_grad([w1], [x])
 
 
 # --- null -------------------------------------------------------------------------------------
@@ -316,7 +349,8 @@ def test_lop():
     values = {A: np.arange(6.0).reshape(2, 3), x: np.ones(3), v: np.array([1.0, 2.0])}
     got = evaluate([Lop(pt.dot(A, x), x, v)], values)[0]
     np.testing.assert_allclose(got, values[A].T @ values[v])
-    assert pullback is Lop
+    (named,) = pullback(f=[pt.dot(A, x)], wrt=[x], cotangents=[v])
+    np.testing.assert_allclose(evaluate([named], values)[0], got)
     with pytest.raises(TypeMismatchError, match="2 f and 1 eval_points"):
         Lop([x, x], x, v)
     with pytest.raises(DisconnectedInputError):

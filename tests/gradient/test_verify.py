@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import DTypeError, GradientError
-from rewrite_engine.gradient import verify_grad
+from rewrite_engine.gradient import numeric_grad, verify_grad
 from rewrite_engine.graph.op import Op
 
 RNG = np.random.default_rng(0)
@@ -49,6 +49,19 @@ def test_the_point_is_not_changed():
 
 def test_other_precisions():
     verify_grad(lambda x: pt.exp(x), [np.array([0.5, 1.0], dtype="float32")])
+
+
+def test_differences():
+    x, y = np.array([1.0, 2.0]), np.float32(3)
+    one = numeric_grad(lambda x: (x**3).sum(), x)
+    np.testing.assert_allclose(one.gf, [3, 12], rtol=1e-8)
+    both = numeric_grad(lambda x, y: (x * y).sum(), [x, y]).gf
+    np.testing.assert_allclose(both[0], [3, 3], rtol=1e-3)
+    np.testing.assert_allclose(both[1], 3, rtol=1e-3)
+    assert (both[0].dtype, both[1].dtype) == ("float64", "float32")
+    assert numeric_grad.abs_rel_err(1.0, 3.0) == (2, 0.5)
+    with pytest.raises(DTypeError, match="numeric_grad: argument 0"):
+        numeric_grad(lambda x: x, [np.array([1])])
 
 
 def test_what_is_refused():
