@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import update_wrapper
 from typing import Any
 
-from rewrite_engine.errors import PatternError, RuleError, SearchBudgetError, source_line
+from rewrite_engine.errors import PatternError, RuleError, source_line
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
@@ -100,9 +100,6 @@ def find(
         finder = finder_for(pattern, variable)
         text = finder.text
 
-    def error(what: str) -> SearchBudgetError:
-        return SearchBudgetError(f"the search for {text} {what}")
-
     nodes, outputs, own = _nodes(graph)
     fgraph = graph if isinstance(graph, FunctionGraph) else None
     uses: Graph | Uses = fgraph
@@ -117,7 +114,7 @@ def find(
     if own is not None:
         found = (Match(own(m.variable).owner, {k: own(v) for k, v in m.bindings.items()}, m.index)
                  for m in found)  # fmt: skip
-    return bounded(found, watch, error)
+    return bounded(found, watch, f"the search for {text}")
 
 
 def _ticking(nodes: Sequence[Apply], watch: Watch) -> Iterator[Apply]:

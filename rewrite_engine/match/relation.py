@@ -8,6 +8,7 @@ relations too: `rule.goal` is made in `match/goal.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from operator import is_
 from typing import Any
 
@@ -107,16 +108,13 @@ class RelationRule(Rule):
         term = etuplize(node.outputs[0] if len(node.outputs) == 1 else node)
         q = kanren.var()
         found = search(q, (Zzz(self.goal, term, q),), watch)
-        for answer in bounded(found, watch, self.spent):
+        error = partial(self.error, RelationBudgetError)
+        for answer in bounded(found, watch, "the relation", error):
             if logic_variables(answer) or (isinstance(answer, ExpressionTuple) and answer == term):
                 continue
             result = self.result(node, answer)
             if result is not None and result is not node.outputs[0]:
                 yield result
-
-    def spent(self, what: str) -> RelationBudgetError:
-        """The error for a budget that is used up."""
-        return self.error(RelationBudgetError, what)  # type: ignore[return-value]
 
     def result(self, node: Apply, answer: Any) -> Any:
         """What an answer means for a node: a variable, or a list for several outputs; None if it

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from rewrite_engine.errors import PatternError, SearchBudgetError
+from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import ILL_TYPED, Shared
 from rewrite_engine.graph.traverse import toposort
@@ -41,6 +41,11 @@ def expand(
     seconds: of searching; `SearchBudgetError` when they are used up, or with on_budget="stop" what
     was found. Raises `PatternError` if none of the rules has a way back.
     """
+    from kanren import var
+
+    from rewrite_engine.terms.relations import reduceo, walko
+    from rewrite_engine.terms.search import search
+
     if not isinstance(term, Variable):
         raise PatternError(f"expand goes back from a variable, not from {term!r}")
     given = [rules] if isinstance(rules, Rule) or not isinstance(rules, Iterable) else list(rules)
@@ -51,20 +56,10 @@ def expand(
     backward = [rule for rule in chosen if hasattr(rule, "goal")]
     if chosen and not backward:
         raise PatternError(f"none of the rules can be run backwards: {chosen[0]!r}")
-    watch = Watch(Budget(None, seconds, on_budget))
-
-    def error(what: str) -> SearchBudgetError:
-        asked = f"the search for {n} terms that rewrite to {brief(term)}"
-        return SearchBudgetError(f"{asked} {what}")
-
-    from kanren import var
-
-    from rewrite_engine.terms.relations import reduceo, walko
-    from rewrite_engine.terms.search import search
-
-    q = var()
+    watch, q = Watch(Budget(None, seconds, on_budget)), var()
     steps = reduceo(partial(walko, Inverse(backward, watch)), q, term)
-    return list(islice(bounded(search(q, (steps,), watch), watch, error), n))
+    asked = f"the search for {n} terms that rewrite to {brief(term)}"
+    return list(islice(bounded(search(q, (steps,), watch), watch, asked), n))
 
 
 class Inverse:

@@ -115,11 +115,15 @@ class Watch:
 
 
 def bounded(
-    found: Iterator[T], watch: Watch, error: Callable[[str], Exception] = SearchBudgetError
+    found: Iterator[T],
+    watch: Watch,
+    asked: str = "the search",
+    error: Callable[[str], Exception] = SearchBudgetError,
 ) -> Iterator[T]:
     """Yield the answers of a search within its budget.
 
-    error: makes the exception that is raised where the budget says so, from what was used up.
+    asked: what the search is called in the error, where the budget says so. error: makes that of a
+    text.
     """
     try:
         while True:
@@ -132,7 +136,7 @@ def bounded(
             yield answer
     except OutOfBudget as spent:
         if watch.budget.on_budget == "raise":
-            raise error(f"used up its budget of {spent}") from None
+            raise error(f"{asked} used up its budget of {spent}") from None
 
 
 # --- searches that do not ask ---------------------------------------------------------------------

@@ -20,7 +20,6 @@ from unification import reify
 from unification.core import stream_eval
 
 import rewrite_engine.terms.dispatch  # noqa: F401  (importing it registers)
-from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.terms.budget import Budget, OnBudget, OutOfBudget, Watch, bounded
 from rewrite_engine.terms.logic import LogicVariable
 from rewrite_engine.terms.unification import walk
@@ -101,11 +100,7 @@ def run(
     (1, 2)
     """
     watch = Watch(Budget(answers, seconds, on_budget))
-    found = bounded(search(q, goals, watch), watch, _error)
+    found = bounded(search(q, goals, watch), watch)
     if n is None:
         return found
     return tuple(found) if n == 0 else tuple([answer for _, answer in zip(range(n), found)])
-
-
-def _error(what: str) -> SearchBudgetError:
-    return SearchBudgetError(f"the search {what}")
