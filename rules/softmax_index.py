@@ -130,7 +130,7 @@ def softmax_cancels_at_index(
         IncSubtensor{2}(second(Softmax{axis=None}(x), 0.0), second(Subtensor{2}(x), y)))
     >>> x, y, i = vector("x"), vector("y"), ivector("i")
     >>> p = softmax(x)
-    >>> rewritten(inc_subtensor(zeros_like(p)[i], y / p[i]) * p)
+    >>> rewritten(AdvancedIncSubtensor(("i",))(zeros_like(p), y / p[i], i) * p)
     switch(isnan(Softmax{axis=None}(x)), Softmax{axis=None}(x),
         AdvancedIncSubtensor{i}(second(Softmax{axis=None}(x), 0.0),
         second(AdvancedSubtensor{i}(x, i), y), i))
@@ -153,7 +153,8 @@ def softmax_cancels_at_index_in_product(
         IncSubtensor{2}(second(x, 0.0), second(Subtensor{2}(x), y)))
     >>> x, y, i = vector("x"), vector("y"), ivector("i")
     >>> e = exp(x)
-    >>> rewritten(inc_subtensor(zeros_like(x)[i], y / (e / e.sum())[i]) / e.sum() * e)
+    >>> there = AdvancedIncSubtensor(("i",))(zeros_like(x), y / (e / e.sum())[i], i)
+    >>> rewritten(there / e.sum() * e)
     switch(isnan(ScaledExp{axis=None}(x)), ScaledExp{axis=None}(x),
         AdvancedIncSubtensor{i}(second(x, 0.0), second(AdvancedSubtensor{i}(x, i), y), i))
     """
@@ -204,7 +205,8 @@ def softmax_cancels_at_indices_in_gradient(
     >>> x, y, v, i = vector("x"), vector("y"), vector("v"), ivector("i")
     >>> e = exp(x)
     >>> s = e.sum()
-    >>> rewritten(inc_subtensor(second(e, (v / s).sum(keepdims=True))[i], y / (e / s)[i] / s) * e)
+    >>> outer = second(e, (v / s).sum(keepdims=True))
+    >>> rewritten(AdvancedIncSubtensor(("i",))(outer, y / (e / s)[i] / s, i) * e)
     AdvancedIncSubtensor{i}(Sum{keepdims}(v / Sum(ScaledExp{axis=None}(x)))
         * ScaledExp{axis=None}(x), second(AdvancedSubtensor{i}(x, i), y), i)
     """
@@ -233,7 +235,7 @@ def softmax_gradient_of_log_at_index(
     >>> x, v, y, i = vector("x"), vector("v"), vector("y"), ivector("i")
     >>> e = exp(x)
     >>> s = e.sum(keepdims=True)
-    >>> there = inc_subtensor(zeros_like(x)[i], y / (e / s)[i])
+    >>> there = AdvancedIncSubtensor(("i",))(zeros_like(x), y / (e / s)[i], i)
     >>> rewritten((there / s + second(e, (v / s).sum(keepdims=True))) * e)
     AdvancedIncSubtensor{i}(second(x, 0.0), second(AdvancedSubtensor{i}(x, i), y), i)
         + Sum{keepdims}(v / Sum{keepdims}(ScaledExp{axis=None}(x))) * ScaledExp{axis=None}(x)

@@ -17,8 +17,9 @@ from rewrite_engine.errors import (
     DTypeError,
     ShapeError,
 )
-from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.tensor.constant import have_ranks, is_plain
 from rewrite_engine.tensor.index import BaseInc, Take
 from rewrite_engine.tensor.index_template import (
@@ -31,7 +32,8 @@ from rewrite_engine.tensor.index_template import (
     pair,
     slice_length,
 )
-from rewrite_engine.tensor.op import Shapes, Value
+from rewrite_engine.tensor.op import Computed, Shapes, Value, is_dimension
+from rewrite_engine.tensor.reduce import sum as total
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["AdvancedIncSubtensor", "AdvancedSubtensor"]
@@ -77,7 +79,8 @@ def part_lengths(
             axis += 1
             continue
         number = next(numbers)
-        arrays.append([None] if array.kind == "b" else [(number, i) for i in range(array.ndim)])
+        chosen = Computed(_trues, [Value(number)])
+        arrays.append([chosen] if array.kind == "b" else [(number, i) for i in range(array.ndim)])
         axis += _width(array, x, axis)
     if axis > x.ndim:
         raise AxisError(f"too many indices: {axis} for {x.ndim} dimensions of a {x}")
@@ -118,7 +121,7 @@ def _broadcast(arrays: list[list[Any]], types: Sequence[TensorType], first: int)
     """Broadcast the lengths of arrays; here a length that is not known may turn out to be 1."""
 
     def known(length: Any) -> int | None:
-        return None if length is None else types[length[0] - first].shape[length[1]]
+        return types[length[0] - first].shape[length[1]] if is_dimension(length) else None
 
     ndim = max(map(len, arrays), default=0)
     result: list[Any] = []
@@ -131,8 +134,29 @@ def _broadcast(arrays: list[list[Any]], types: Sequence[TensorType], first: int)
         if long:
             result.append(long.pop())
         else:
-            result.append(1 if not maybe else maybe[0] if len(maybe) == 1 else None)
+            result.append(
+                maybe[0] if len(maybe) == 1 else Computed(_stretched, maybe) if maybe else 1
+            )
     return result
+
+
+def _stretched(*lengths: Any) -> Any:
+    """What lengths broadcast to; None where that is not known."""
+    if any([isinstance(n, Variable) for n in lengths]):
+        return None
+    return next((n for n in lengths if n != 1), 1)
+
+
+def _number(v: Any) -> int | None:
+    """How many elements a constant mask takes; None for other indices."""
+    return _trues(v.data) if isinstance(v, Constant) and v.type.kind == "b" else None
+
+
+def _trues(mask: Any) -> Any:
+    """How many elements a mask takes; a number is that already."""
+    if isinstance(mask, Variable):
+        return total(mask, dtype="int64")
+    return mask if isinstance(mask, int) else int(np.count_nonzero(mask))
 
 
 class AdvancedSubtensor(Take):
@@ -140,6 +164,15 @@ class AdvancedSubtensor(Take):
 
     idx_list: the template. Inputs: the array, then the array of indices for each `INPUT`.
     """
+
+    def make_node(self, *inputs: Any) -> Apply:
+        """Apply; masks that are constants tell how many elements they take."""
+        variables = self.convert_inputs(inputs)
+        numbers = (None, *map(_number, variables[1:]))
+        if not any([n is not None for n in numbers]):
+            return super().make_node(*variables)
+        types = self.output_types(tuple([v.type for v in variables]), numbers)
+        return build_node(self, variables, types, user_origin())
 
     samples: Sequence[Any] = (
         ({"idx_list": (INPUT, Slice(1))}, (3, 4), [2, 0, 2, -1]),
@@ -168,14 +201,28 @@ class AdvancedIncSubtensor(BaseInc):
     """A copy of `x` with `y` added to `x[...]`, or put there, with arrays among the indices.
 
     An element that is indexed several times is increased several times (`numpy.add.at`); of
-    several values that it is set to, the last one remains, which alone has a gradient.
+    several values that it is set to, the last one remains, which alone has a gradient;
+    ignore_duplicates: that holds of those that are added, too.
     """
+
+    __props__ = (*BaseInc.__props__, "ignore_duplicates")
 
     samples: Sequence[Any] = (
         ({"idx_list": (INPUT,)}, (3, 2), (4, 2), [2, 0, 2, -1]),
         ({"idx_list": (INPUT,), "set_instead_of_inc": True}, (3, 2), (2,), [2, 0]),
         ({"idx_list": (INPUT,), "set_instead_of_inc": True}, (3, 2), (3, 2), [2, 0, 2]),
     )
+
+    def __init__(
+        self,
+        idx_list: Template,
+        set_instead_of_inc: bool = False,
+        inplace: bool = False,
+        broadcasts: bool = False,
+        ignore_duplicates: bool = False,
+    ) -> None:
+        super().__init__(idx_list, set_instead_of_inc, inplace, broadcasts)
+        self.ignore_duplicates = ignore_duplicates
 
     def part(self, x: TensorType, indices: Sequence[TensorType]) -> list[Any]:
         return part_lengths(self.idx_list, x, indices, 2)
@@ -187,10 +234,12 @@ class AdvancedIncSubtensor(BaseInc):
         out = x if self.inplace and isinstance(x, np.ndarray) else np.array(x)
         index = self.index(inputs)
         try:
-            if node.inputs[1].type.shape.count(1) != np.shape(y).count(1):
+            if not self.broadcasts and node.inputs[1].type.shape.count(1) != np.shape(y).count(1):
                 self.check_part(node, y, out[index].shape)
             if self.set_instead_of_inc:
                 out[index] = y
+            elif self.ignore_duplicates:
+                out[index] += y
             else:
                 np.add.at(out, index, y)
         except IndexError as error:
@@ -227,9 +276,9 @@ class AdvancedIncSubtensor(BaseInc):
 
 
 def _may_repeat(indices: Sequence[Any]) -> bool:
-    """Whether arrays of indices can name an element more than once: not if one is a mask."""
+    """Whether arrays of indices can name an element more than once: not if all are masks."""
     arrays = [i for i in indices if i.type.ndim > 0]
-    if any(i.type.kind == "b" for i in arrays):
+    if all([i.type.kind == "b" for i in arrays]):
         return False
     if len(arrays) != 1 or not isinstance(arrays[0], Constant):
         return True

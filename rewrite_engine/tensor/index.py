@@ -5,6 +5,7 @@ How an index is read is in `tensor/index_template.py`; arrays as indices are in 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,12 +42,24 @@ from rewrite_engine.tensor.index_template import (
     show,
     tokens_of,
 )
-from rewrite_engine.tensor.op import Group, Linear, Shapes, TensorOp, Types, same_shape
+from rewrite_engine.tensor.op import (
+    Group,
+    Linear,
+    Shapes,
+    TensorOp,
+    Types,
+    is_dimension,
+    same_shape,
+)
 from rewrite_engine.tensor.reduce import sum_to
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.terms.print import ATOM
 
 __all__ = ["IncSubtensor", "Subtensor", "inc_subtensor", "set_subtensor", "subtensor"]
+
+
+#: how many terms are asked where a length comes from
+_FAR = 50
 
 
 class IndexOp(TensorOp):
@@ -166,17 +179,25 @@ class Subtensor(Take):
 
 
 class BaseInc(IndexOp):
-    """What `IncSubtensor` and its sibling for arrays of indices share."""
+    """What `IncSubtensor` and its sibling for arrays of indices share.
 
-    __props__ = ("idx_list", "set_instead_of_inc", "inplace")
+    broadcasts: whether lengths of `y` that its type does not know may turn out to be 1.
+    """
+
+    __props__: tuple[str, ...] = ("idx_list", "set_instead_of_inc", "inplace", "broadcasts")
     first_index = 2
 
     def __init__(
-        self, idx_list: Template, set_instead_of_inc: bool = False, inplace: bool = False
+        self,
+        idx_list: Template,
+        set_instead_of_inc: bool = False,
+        inplace: bool = False,
+        broadcasts: bool = False,
     ) -> None:
         self.idx_list = tuple(idx_list)
         self.set_instead_of_inc = set_instead_of_inc
         self.inplace = inplace
+        self.broadcasts = broadcasts
         self.elements = slice(0, 2) if set_instead_of_inc else None
         if inplace:
             self.destroy_map = {0: [0]}
@@ -184,15 +205,35 @@ class BaseInc(IndexOp):
     def inplace_on_inputs(self, allowed: Sequence[int], node: Apply | None = None) -> Op | None:
         if self.inplace or 0 not in allowed:
             return None
-        return type(self)(self.idx_list, self.set_instead_of_inc, inplace=True)
+        return self.changed(inplace=True)
+
+    def changed(self, **parameters: Any) -> Op:
+        """The same with other parameters."""
+        same = {name: getattr(self, name) for name in self.__props__}
+        return type(self)(**same | parameters)
 
     def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
-        """A Python number that is written takes the precision of `x`."""
+        """What is written takes the dtype of `x`, as in NumPy: anything real may be set, and what
+        is added has to be of the same kind (`DTypeError`).
+        """
         x, y, *indices = inputs
         x = as_tensor_variable(x)
         if isinstance(y, (int, float, complex)) and not isinstance(y, bool):
             y = constant(y, dtype=np.result_type(x.type.numpy_dtype, y).name)
-        return super().convert_inputs((x, y, *indices))
+        x, y, *indices = super().convert_inputs((x, y, *indices))
+        return (x, self._in_dtype(y, x.type), *indices)
+
+    def _in_dtype(self, y: Any, type_: Any) -> Any:
+        """What is written, in the dtype of a type where that may be."""
+        if not isinstance(type_, TensorType) or not isinstance(y.type, TensorType):
+            return y
+        have, wanted = y.type.numpy_dtype, type_.numpy_dtype
+        as_set = self.set_instead_of_inc and "c" not in (have.kind, wanted.kind)
+        if have == wanted or not (as_set or np.can_cast(have, wanted, "same_kind")):
+            return y
+        from rewrite_engine.tensor.math import cast
+
+        return cast(y, wanted)
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
         """Indices do not count."""
@@ -212,14 +253,15 @@ class BaseInc(IndexOp):
         return [x.dtype]
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """Lengths of `y` that are not known to be 1 are those of the part."""
+        """Lengths of `y` that are not known to be 1 (and may not be) are those of the part."""
         x, y, *indices = types
         part = self.part(x, indices)
         if y.ndim > len(part):
             verb = "set" if self.set_instead_of_inc else "increment"
             raise NDimError(f"cannot {verb} a part with {len(part)} dimensions of a {x} by a {y}")
         pairs = zip(range(y.ndim), y.shape, part[len(part) - y.ndim :], strict=True)
-        equal = [[(1, i), want] for i, have, want in pairs if have != 1]
+        open_ = (1, None) if self.broadcasts else (1,)
+        equal = [[(1, i), want] for i, have, want in pairs if have not in open_]
         return Shapes(same_shape(x).outputs, equal)
 
     def misfit(self, types: Types, group: Group) -> type[ShapeError]:
@@ -234,8 +276,12 @@ class BaseInc(IndexOp):
         gx, gy = gz, self.take(gz, indices)
         if self.set_instead_of_inc:
             gx = type(self)(self.idx_list, set_instead_of_inc=True)(gz, 0, *indices)
+        if self.set_instead_of_inc or getattr(self, "ignore_duplicates", False):
             gy = self.remaining(gy, x, indices)
-        return [gx, sum_to(gy, y.type), *[disconnected() for _ in indices]]
+        gy = sum_to(gy, y.type)
+        if self.broadcasts:
+            gy = _sum_to_lengths(gy, y, self.take(x, indices))
+        return [gx, gy, *[disconnected() for _ in indices]]
 
     def remaining(self, gy: Any, x: Any, indices: Sequence[Variable]) -> Any:
         """The gradient of the values that were set, 0 for those that were overwritten again."""
@@ -249,12 +295,12 @@ class BaseInc(IndexOp):
 
         tx = gradient_zeros(inputs[0]) if tx is None else tx
         ty = cast(gradient_zeros(inputs[1]) if ty is None else ty, tx.type.dtype)
-        return [type(self)(self.idx_list, self.set_instead_of_inc)(tx, ty, *inputs[2:])]
+        return [self.changed(inplace=False)(tx, ty, *inputs[2:])]
 
     def __str__(self) -> str:
         name = "Set" if self.set_instead_of_inc else "Inc"
         name = type(self).__name__.replace("Inc", name)
-        parts = "inplace; " if self.inplace else ""
+        parts = "".join([f"{name}; " for name in self.__props__[2:] if getattr(self, name)])
         return f"{name}{{{parts}{show(self.idx_list) or ':'}}}"
 
 
@@ -262,9 +308,9 @@ class IncSubtensor(BaseInc):
     """A copy of `x` with `y` added to `x[...]`, or put there.
 
     idx_list: the template. set_instead_of_inc: put, not add. inplace: write into `x` itself.
-    Inputs: x, y, then a 0-d integer for each `INPUT`. `y` must fit `x[...]`; only its dimensions
-    known to be 1 are broadcast, and its dtype must fit into that of `x`. Raises `DTypeError`,
-    `NDimError`, `BroadcastError`, `AxisError`.
+    broadcasts: whether lengths of `y` that its type does not know may turn out to be 1. Inputs: x,
+    y, then a 0-d integer for each `INPUT`. `y` must fit `x[...]`; it takes the dtype of `x`. Raises
+    `DTypeError`, `NDimError`, `BroadcastError`, `AxisError`.
     """
 
     samples: Sequence[Any] = (
@@ -289,18 +335,38 @@ class IncSubtensor(BaseInc):
         except IndexError as error:
             self.fail(node, str(error), AxisError)
         self.check(node, inputs)
-        if self.set_instead_of_inc:
-            part[...] = y
-        else:
-            np.add(part, y, out=part)
+        try:
+            if self.set_instead_of_inc:
+                part[...] = y
+            else:
+                np.add(part, y, out=part)
+        except ValueError as error:
+            self.fail(node, str(error), BroadcastError)
         output_storage[0][0] = out
 
     def is_total(self, node: Apply) -> bool:
         """Integers have to be in range."""
-        return is_in_range(self.idx_list, node.inputs[0].type)
+        return not self.broadcasts and is_in_range(self.idx_list, node.inputs[0].type)
 
     def take(self, g: Any, indices: Sequence[Variable]) -> Any:
         return Subtensor(self.idx_list)(g, *indices)
+
+
+def _sum_to_lengths(g: Any, y: Any, part: Any) -> Any:
+    """The sum of a gradient along what was broadcast to the part when it ran: each length of `y`
+    that is not known is that of the part, or 1.
+    """
+    from rewrite_engine.tensor.math import eq, switch
+    from rewrite_engine.tensor.reshape import reshape
+    from rewrite_engine.tensor.shape import lengths
+
+    first = part.type.ndim - y.type.ndim
+    for i, (have, wanted) in enumerate(zip(lengths(g), lengths(y), strict=True)):
+        if y.type.shape[i] is not None or _sources(y, i) & _sources(part, first + i):
+            continue
+        times, sizes = switch(eq(wanted, have), 1, have), lengths(g)
+        g = reshape(g, [*sizes[:i], times, wanted, *sizes[i + 1 :]]).sum(axis=i)
+    return g
 
 
 def gradient_zeros(x: Any) -> Any:
@@ -336,29 +402,47 @@ def subtensor(x: Any, index: Any) -> Any:
     return Subtensor(template)(x, *inputs)
 
 
-def set_subtensor(x: Any, y: Any, inplace: bool = False) -> Any:
+def set_subtensor(
+    x: Any, y: Any, inplace: bool = False, tolerate_inplace_aliasing: bool = False
+) -> Any:
     """Return a copy of `a` in which `a[index]` is `y`; `x` is the expression `a[index]`.
 
-    `a[index].set(y)` is the same. Raises `ForeignObjectError` if `x` is no indexing.
+    `a[index].set(y)` is the same. y: broadcasts to the part, and takes its dtype.
+    tolerate_inplace_aliasing has no meaning here. Raises `ForeignObjectError` if `x` is no
+    indexing, `DTypeError` for complex numbers in an array of real ones, `NDimError`,
+    `BroadcastError`.
 
     >>> from rewrite_engine.tensor import dvector
     >>> a = dvector("a")
     >>> set_subtensor(a[1:], 0).eval({a: [1.0, 2.0]})
     array([1., 0.])
     """
-    return _write(x, y, set_instead_of_inc=True, inplace=inplace)
+    return _write(x, y, {"set_instead_of_inc": True, "inplace": inplace})
 
 
-def inc_subtensor(x: Any, y: Any, inplace: bool = False) -> Any:
+def inc_subtensor(
+    x: Any,
+    y: Any,
+    inplace: bool = False,
+    set_instead_of_inc: bool = False,
+    tolerate_inplace_aliasing: bool = False,
+    ignore_duplicates: bool = False,
+) -> Any:
     """Return a copy of `a` in which `y` is added to `a[index]`; `x` is the expression `a[index]`.
 
     `a[index].inc(y)` is the same. An element that is indexed several times is increased several
-    times. Raises `ForeignObjectError` if `x` is no indexing.
+    times; ignore_duplicates: only the last time, as in NumPy's `a[index] += y`. y: broadcasts to
+    the part, and takes its dtype; it has to be of the same kind (`DTypeError`). Raises
+    `ForeignObjectError` if `x` is no indexing, `NDimError`, `BroadcastError`.
+
+    >>> inc_subtensor(as_tensor_variable([0, 0])[[1, 1]], 1).eval()
+    array([0, 2])
     """
-    return _write(x, y, set_instead_of_inc=False, inplace=inplace)
+    parameters = {"set_instead_of_inc": set_instead_of_inc, "inplace": inplace}
+    return _write(x, y, parameters, ignore_duplicates)
 
 
-def _write(x: Any, y: Any, set_instead_of_inc: bool, inplace: bool) -> Any:
+def _write(x: Any, y: Any, parameters: dict[str, Any], ignore_duplicates: bool = False) -> Any:
     from rewrite_engine.tensor.gather import AdvancedIncSubtensor, AdvancedSubtensor
 
     if is_plain(x):
@@ -373,6 +457,41 @@ def _write(x: Any, y: Any, set_instead_of_inc: bool, inplace: bool) -> Any:
                 hint="write x[index].set(y)",
             )
         )
-    cls = IncSubtensor if isinstance(op, Subtensor) else AdvancedIncSubtensor
-    writing, operands = cls(op.idx_list, set_instead_of_inc, inplace), (inputs[0], y, *inputs[1:])
+    cls: Any = IncSubtensor
+    if not isinstance(op, Subtensor):
+        cls, parameters = (
+            AdvancedIncSubtensor,
+            parameters | {"ignore_duplicates": ignore_duplicates},
+        )
+    if (isinstance(y, Variable) or not is_plain(y)) and _may_broadcast(x, y):
+        parameters = parameters | {"broadcasts": True}
+    writing, operands = cls(op.idx_list, **parameters), (inputs[0], y, *inputs[1:])
     return writing(*operands) if is_plain(x) else type(x).__apply_op__(writing, operands, {})
+
+
+def _may_broadcast(part: Any, y: Any) -> bool:
+    """Whether a length of `y` that its type does not know may be 1 where the part is longer."""
+    shape, whole = [v.type.shape if have_ranks([v]) else () for v in (y, part)]
+    pairs = itertools.zip_longest(reversed(shape), reversed(whole[-len(shape) :] if shape else ()))
+    return any([have is None and wanted != 1 for have, wanted in pairs])
+
+
+def _sources(x: Any, i: int) -> set[tuple[Any, ...]]:
+    """Where the length of a dimension comes from, as far as shape rules say within some steps."""
+    found: set[tuple[Any, ...]] = set()
+    todo = [(x, i)]
+    while todo and len(found) < _FAR:
+        x, i = todo.pop()
+        node = x.owner
+        if (x, i) in found:
+            continue
+        found.add((x, i))
+        if node is None or not isinstance(node.op, TensorOp):
+            continue
+        rule = node.op.shapes_of(node)
+        length = rule.outputs[x.index or 0][i]
+        same = [length, *[n for group in rule.equal if length in group for n in group]]
+        todo += [(node.inputs[n[0]], n[1]) for n in same if is_dimension(n)]
+        if not is_dimension(length):
+            found.add((node.op, *node.inputs, x.index, i))
+    return found

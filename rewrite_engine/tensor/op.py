@@ -98,7 +98,8 @@ def _actual(values: Sequence[Any]) -> Callable[[Any], Any]:
     def of(length: Any) -> Any:
         if length.__class__ is tuple:
             return np.shape(values[length[0]])[length[1]]
-        return np.asarray(values[length.i]).item()
+        value = np.asarray(values[length.i])
+        return value if value.ndim else value.item()
 
     return of
 

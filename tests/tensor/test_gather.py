@@ -135,8 +135,10 @@ def test_errors():
     with pytest.raises(AxisError, match=r"out of bounds[\s\S]*test_gather.py"):
         evaluate([v[i]], {v: [1.0], i: [4]})
     y = pt.dvector("y")
+    strict = AdvancedIncSubtensor(("i",), True)(v, y, i)
     with pytest.raises(BroadcastError, match="does not fit a part"):
-        evaluate([v[i].set(y)], {v: [1.0, 2.0], i: [0, 1], y: [1.0]})
+        evaluate([strict], {v: [1.0, 2.0], i: [0, 1], y: [1.0]})
+    assert evaluate([v[i].set(y)], {v: [1.0, 2.0], i: [0, 1], y: [5.0]})[0].tolist() == [5, 5]
     with pytest.raises(BroadcastError, match="shape mismatch"):
         evaluate([v[i].set(y)], {v: [1.0, 2.0], i: [0, 1], y: [1.0, 2.0, 3.0]})
 
@@ -156,6 +158,9 @@ WRITTEN = {
     "one row": (lambda b, z: b.reshape((2, 2))[[0, 1, 0]].set(z), (2,)),
     "beside a slice": (lambda b, z: b.reshape((2, 2))[:, [0, 0]].set(z), (2, 2)),
     "a mask": (lambda b, z: b[b > 1.5].set(z), (2,)),
+    "a mask beside an array": (
+        lambda b, z: b.reshape((2, 2))[[0, 0], np.array([True, False])].set(z), (2,)
+    ),
     "increased": (lambda b, z: b[[0, 0, 1]].inc(z), (3,)),
     "increased by one number": (lambda b, z: b[[0, 0, 1]].inc(z), ()),
     "set, then increased": (lambda b, z: b[[0, 0, 1]].set(z)[[0, 0, 0]].inc(z), (3,)),
@@ -178,6 +183,19 @@ def test_gradients_of_what_is_written_several_times(name: str):
     both = [(grad((out * weights).sum(), z) * v).sum(), (Rop(out, z, v) * weights).sum()]
     left, right = evaluate(both, {b: values[0], z: values[1], v: rng.normal(size=shape)})
     np.testing.assert_allclose(left, right)
+
+
+def test_duplicates_that_are_ignored():
+    x, y, i = pt.dvector("x"), pt.dvector("y"), pt.lvector("i")
+    out = x[i].inc(y, ignore_duplicates=True)
+    given = {x: [1.0, 2.0, 3.0], y: [10.0, 20.0, 30.0], i: [0, 0, 2]}
+    got = evaluate([out, *grad((out * x).sum(), [x, y])], given)
+    assert [a.tolist() for a in got] == [[21, 2, 33], [22, 4, 36], [0, 1, 3]]
+    f = rw.function([x, y, i], out)
+    assert f(*given.values()).tolist() == [21, 2, 33]
+    assert f([1.0, 2.0, 3.0], [5.0], [1, 1, -1]).tolist() == [1, 7, 8]
+    same = pt.inc_subtensor(x[:1], 1, ignore_duplicates=True)
+    assert same.owner.op is x[:1].inc(1).owner.op
 
 
 def test_an_index_that_is_an_input():

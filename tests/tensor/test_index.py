@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import (
     AxisError,
@@ -208,23 +209,90 @@ def test_numbers_are_weak():
     assert out.owner.inputs[1].type.dtype == "float32"
 
 
+def test_what_is_written_takes_the_dtype():
+    x, i, d = pt.fvector("x"), pt.bvector("i"), pt.dvector("d")
+    given = {x: [1.0, 2.0], i: [1, 2], d: [0.1, 3.7]}
+    for out, want in [
+        (x[:].set(d), np.array([0.1, 3.7], "float32")), (i[:].set(d), np.array([0, 3], "int8")),
+        (x[1:].inc(d[1:]), np.array([1, 5.7], "float32")),
+        (i[0].set(2.9), np.array([2, 2], "int8")),
+        (i[[0, 0]].inc(pt.cast(d, "int64")), np.array([4, 2], "int8")),
+        (d[:1].inc(i[:1]), np.array([1.1, 3.7])), (x[0].set(True), np.array([1, 2], "float32")),
+    ]:  # fmt: skip
+        (got,) = evaluate([out], given)
+        np.testing.assert_array_equal(got, want)
+        assert out.type.dtype == got.dtype == want.dtype
+    (g,) = evaluate([grad((x[:].set(d) * 2).sum(), d)], given)
+    assert (g.tolist(), g.dtype) == ([2, 2], np.float64)
+
+
 def test_values_that_do_not_fit():
     x = TensorType("float64", (4, None))("x")
     with pytest.raises(BroadcastError, match=r"length 3, it has to be 2[\s\S]*test_index.py"):
         x[:2].set(np.ones((3, 1)))
     with pytest.raises(NDimError, match="with 1 dimensions"):
         x[0].set(pt.dmatrix())
-    with pytest.raises(DTypeError, match="float64 does not fit into float32"):
-        pt.fvector()[0].set(pt.dscalar())
+    with pytest.raises(DTypeError, match="complex128 does not fit into float64"):
+        pt.dvector()[0].set(pt.zscalar())
     with pytest.raises(DTypeError, match="float64 does not fit into int64"):
-        pt.lvector()[0].set(0.5)
+        pt.lvector()[0].inc(0.5)
     with pytest.raises(ForeignObjectError, match=r"not of the form x\[index\]"):
         pt.set_subtensor(x, 0)
 
 
-def test_only_static_ones_broadcast():
+@pytest.mark.parametrize("write", ["set", "inc"])
+def test_a_length_that_turns_out_to_be_1_broadcasts(write):
+    x, y = pt.dmatrix("x"), pt.dmatrix("y")
+    out = getattr(x[1:], write)(y)
+    a = np.arange(12.0).reshape(4, 3)
+    cost = (out * a).sum()
+    f = rw.function([x, y], [out, *grad(cost, [x, y])])
+    for shape in [(3, 3), (1, 3), (3, 1), (1, 1)]:
+        b = np.ones(shape)
+        want = a.copy()
+        want[1:] = b if write == "set" else want[1:] + b
+        axes = tuple(i for i in (0, 1) if shape[i] == 1)
+        gx = a.copy()
+        gx[1:] *= write == "inc"
+        for got in (f(a, b), evaluate([out, *grad(cost, [x, y])], {x: a, y: b})):
+            np.testing.assert_array_equal(got[0], want)
+            np.testing.assert_array_equal(got[1], gx)
+            np.testing.assert_array_equal(got[2], a[1:].sum(axes, keepdims=True))
+    for shape in [(2, 3), (0, 3), (3, 2)]:
+        with pytest.raises(BroadcastError):
+            f(a, np.ones(shape))
+        with pytest.raises(BroadcastError):
+            evaluate([out], {x: a, y: np.ones(shape)})
+    verify_grad(lambda x, y: getattr(x[1:], write)(y[:1] ** 2) * x, [a, a[:2]])
+
+
+def test_where_lengths_are_seen_to_be_one_no_gradient_is_summed():
+    x, y, i = pt.dvector("x"), pt.dvector("y"), pt.lvector("i")
+
+    def sums(out, value):
+        nodes = [v.owner for v in ancestors([grad(out.sum(), value)]) if v.owner]
+        return len([node for node in nodes if isinstance(node.op, pt.Sum)])
+
+    assert sums(x[1:].set(y), y) == 1
+    z = pt.cast(i, "float64")
+    assert sums(x[i].inc(z), z) == 0
+    for value in (x[1:] * 2, y * x[1:] * 2):
+        assert sums(x[1:].set(value), value) == 0
+    assert x[1:].set(y).owner.op.broadcasts
+    assert not x[1:].set(y[0]).owner.op.broadcasts
+
+
+def test_empty_parts_take_one_value():
     x, y = pt.dvector("x"), pt.dvector("y")
-    out = x[:].set(y)
+    f = rw.function([x, y], [x[:0].set(y), grad((x[:0].set(y) * x).sum(), y)])
+    for n in (0, 1):
+        got, g = f([1.0, 2.0], np.ones(n))
+        assert (got.tolist(), g.tolist()) == ([1, 2], [0.0] * n)
+
+
+def test_only_static_ones_broadcast_in_the_op():
+    x, y = pt.dvector("x"), pt.dvector("y")
+    out = IncSubtensor((), True)(x, y)
     with pytest.raises(BroadcastError, match=r"has length 1, dimension 0 of .* has length 3"):
         evaluate([out], {x: np.zeros(3), y: np.ones(1)})
     one = TensorType("float64", (1,))("one")

@@ -78,6 +78,12 @@ def _is_plain(op: IncSubtensor, node: Apply) -> bool:
     return y.ndim == 0 or (y.ndim == part and 1 not in y.shape)
 
 
+def check_broadcast(part: Any, y: Any) -> None:
+    """Raise unless lengths of `y` that are not those of the part are 1."""
+    if any([n not in (1, m) for n, m in zip(y.shape, part.shape, strict=True)]):
+        mismatch()
+
+
 @lower.register(IncSubtensor)
 def _(op: IncSubtensor, node: Apply, ctx: Context) -> str | None:
     if not _is_plain(op, node):
@@ -87,6 +93,10 @@ def _(op: IncSubtensor, node: Apply, ctx: Context) -> str | None:
     part = f"{out}[{index}]"
     ctx.line(f"{out} = {x}" if op.inplace else f"{out} = {x}.copy()")
     if node.inputs[1].type.ndim:
-        ctx.line(f"if {part}.shape != {y}.shape: {ctx.name(mismatch, 'mismatch')}()")
+        if op.broadcasts:
+            refuse = f"{ctx.name(check_broadcast, 'check_broadcast')}({part}, {y})"
+        else:
+            refuse = f"{ctx.name(mismatch, 'mismatch')}()"
+        ctx.line(f"if {part}.shape != {y}.shape: {refuse}")
     ctx.line(f"{part} {'=' if op.set_instead_of_inc else '+='} {y}")
     return None
