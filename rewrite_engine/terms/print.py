@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import singledispatch
 from math import inf
+from operator import attrgetter
 from types import FunctionType
 from typing import Any
 
@@ -47,7 +48,7 @@ def write(
     depth: float = inf,
     width: int | None = None,
     limit: int | None = None,
-    name: Name = lambda v: v.name,
+    name: Name = attrgetter("name"),
     call: Call | None = None,
 ) -> str:
     """Write a term out: a variable or node of a graph, an etuple, a pattern, or a value.
@@ -63,11 +64,14 @@ def write(
     stack: list[Any] = [(root, outer, depth)]
     while stack:
         item = stack.pop()
-        if not isinstance(item, str):
+        if item.__class__ is tuple:
             x, around, left = item
-            for part in reversed(writer.parts(x, around, left > 0)):
-                stack.append(part if isinstance(part, str) else (part[0], part[1], left - 1))
-            continue
+            parts = writer.parts(x, around, left > 0)
+            item = parts[0]
+            if len(parts) > 1 or item.__class__ is tuple:
+                left -= 1
+                stack += [(*p, left) if p.__class__ is tuple else p for p in reversed(parts)]
+                continue
         out.append(item)
         size += len(item)
         if limit is not None and size > limit:
@@ -88,9 +92,12 @@ class Writer:
             name = self.name(x)
             if name is not None:
                 return [name]
-            if x.owner is not None:
+            node = x.owner
+            if node is None:
+                return written(x, outer)
+            if len(node.outputs) > 1:
                 which = which_output(x)
-                x = x.owner
+            x = node
         args: Sequence[Any]
         if isinstance(x, Apply):
             op, args = x.op, x.inputs
@@ -151,10 +158,10 @@ def tokens(op: Any, args: Sequence[Any], outer: int = LOWEST) -> Sequence[Token]
 def call_tokens(head: list[Token], args: Sequence[Any]) -> list[Token]:
     """`head(a, b)`."""
     out: list[Token] = [*head, "("]
-    for i, x in enumerate(args):
-        if i:
-            out.append(", ")
-        out.append((x, LOWEST))
+    for x in args:
+        out += [(x, LOWEST), ", "]
+    if args:
+        out.pop()
     out.append(")")
     return out
 

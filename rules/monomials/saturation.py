@@ -222,7 +222,7 @@ def terms_combined(out):
     terms = summands(out)
     if out.type.kind != "f" or len(terms) > MANY:
         return None
-    if not any(t.head is switch or has_known(t) for _, t in terms):
+    if not any(may_pair(t) for _, t in terms):
         return None
     products = [(sign, Product(t)) for sign, t in terms if t.type.kind == "f"]
     if len(products) < len(terms) or not all(p.fits for _, p in products):
@@ -237,6 +237,11 @@ def terms_combined(out):
         return None
     value = total([(s, p.written()) for s, p in products])
     return fitting(out, with_nans(value, [p for _, p in products]))
+
+
+def may_pair(t):
+    """Whether a term may be what another is reduced by (see `left_over`), or holds a choice."""
+    return t.head is switch or t.head is sigmoid or (t.head in DESCENDED and has_known(t))
 
 
 def by_choice(products):
