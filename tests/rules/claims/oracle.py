@@ -145,9 +145,20 @@ def _differences(sides: Sides, given: Any, left: Any, a: Any, b: Any, wrong: Any
 def true_value(sides: Sides, given: Any) -> Any:
     """What the left side should have given; None where nobody knows."""
     inputs = [np.asarray(x) for x in given.values()]
-    if sides.term.type.kind == "c" and not finite([x for x in inputs if x.dtype.kind in "fc"]):
-        return None  # mpmath has its own complex infinities
-    return reference(sides.term, given, computed(sides.term, given))
+    if sides.term.type.kind != "c" or finite([x for x in inputs if x.dtype.kind in "fc"]):
+        return reference(sides.term, given, computed(sides.term, given))
+    # mpmath has its own complex infinities: what is known is what does not depend on them
+    truths = []
+    for number in 0, 1:
+        other = {v: filled(np.asarray(x), number) for v, x in given.items()}
+        truths.append(reference(sides.term, other, computed(sides.term, other)))
+    a, b = truths
+    return None if a is None or b is None else np.where(a == b, a, None)
+
+
+def filled(x: Any, number: Any) -> Any:
+    """An array with a number in the places of what is not finite."""
+    return np.where(np.isfinite(x), x, x.dtype.type(number)) if x.dtype.kind in "fc" else x
 
 
 def state(a: Any) -> Any:
