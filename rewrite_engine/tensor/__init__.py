@@ -12,6 +12,8 @@ used.
 from sys import modules
 from typing import Any
 
+from numpy import e, euler_gamma, inf, nan, newaxis, pi
+
 from rewrite_engine.lazy import lookup
 from rewrite_engine.scalar.dtype import DTYPES, dtype_name
 from rewrite_engine.tensor import operators

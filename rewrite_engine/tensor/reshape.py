@@ -30,7 +30,7 @@ from rewrite_engine.tensor.shape import (
 )
 from rewrite_engine.tensor.type import TensorType
 
-__all__ = ["Reshape", "flatten", "ravel", "reshape"]
+__all__ = ["Reshape", "flatten", "is_flat", "ravel", "reshape"]
 
 
 class Reshape(Linear):
@@ -195,6 +195,11 @@ def flatten(x: Any, ndim: int = 1) -> Any:
     static = x.type.shape[: ndim - 1]
     last = -1 if 0 not in static and None not in static else product(shape_tuple(x)[ndim - 1 :])
     return reshape(x, [*kept, last])
+
+
+def is_flat(var: Any, ndim: int = 1) -> bool:
+    """Whether `var` has `ndim` dimensions, so that `flatten(var, ndim)` is `var`."""
+    return bool(as_tensor_variable(var).type.ndim == ndim)
 
 
 def ravel(x: Any) -> Any:

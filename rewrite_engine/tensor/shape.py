@@ -35,6 +35,7 @@ __all__ = [
     "Shape",
     "Shape_i",
     "SpecifyShape",
+    "get_vector_length",
     "shape",
     "shape_i",
     "shape_tuple",
@@ -236,22 +237,44 @@ def lengths(x: Any) -> list[Any]:
 def specify_shape(x: Any, shape: Any) -> Any:
     """Return `x` with a claim about its shape, checked when the graph runs.
 
-    shape: integers, None for no claim, or 0-d integer variables; one per dimension (or a vector
-    variable of known length). Returns `x` itself where nothing new is said. Raises `ShapeError`
-    or `NDimError` where the claim contradicts what is known.
+    shape: integers, None for no claim, or 0-d integer variables; one per dimension, but where an
+    Ellipsis stands for those of which nothing is said (or a vector variable of known length).
+    Returns `x` itself where nothing new is said. Raises `ShapeError` or `NDimError` where the claim
+    contradicts what is known.
 
-    >>> from rewrite_engine.tensor import matrix
     >>> specify_shape(matrix("x"), (2, None)).type
     TensorType(float64, (2, None))
     """
     x = as_tensor_variable(x)
-    template, dims = dim_template(shape_dims(shape), allow_none=True)
+    given = shape_dims(shape)
+    rest = [i for i, n in enumerate(given) if n is ...]
+    for i in rest[:1]:
+        given[i : i + 1] = [None] * (x.type.ndim - len(given) + 1)
+    template, dims = dim_template(given, allow_none=True)
     if hasattr(type(x), "__apply_op__"):
         return SpecifyShape(template)(x, *dims)
     same = [t is None or t == s for t, s in zip(template, x.type.shape, strict=False)]
     if all(same) and len(template) == x.type.ndim:
         return x
     return SpecifyShape(template)(x, *dims)
+
+
+def get_vector_length(v: Any) -> int:
+    """Return how many elements a vector (or a sequence) has. Raises `NDimError`, and `ShapeError`
+    where that is not known.
+
+    >>> from rewrite_engine.tensor import matrix
+    >>> get_vector_length(matrix("x").shape)
+    2
+    """
+    x = as_tensor_variable(v)
+    if x.type.ndim != 1:
+        raise NDimError(located("get_vector_length: takes a vector", inputs=[x]))
+    length: int | None = x.type.shape[0]
+    if length is None:
+        what = "get_vector_length: the length is not known"
+        raise ShapeError(located(what, inputs=[x], hint="use x.shape[0]"))
+    return length
 
 
 def specify_broadcastable(x: Any, *axes: int) -> Any:

@@ -285,6 +285,26 @@ def test_lengths_read_from_shapes_are_static() -> None:
     assert pt.zeros(x.shape).reshape((x.shape[0], -1)).type.shape == (3, None)
 
 
+def test_small_names() -> None:
+    x, v = pt.matrix("x"), pt.vector("v")
+    assert pt.get_vector_length(x.shape) == pt.get_vector_length([1, 2]) == 2
+    with pytest.raises(ShapeError, match="not known"):
+        pt.get_vector_length(v)
+    with pytest.raises(NDimError, match="takes a vector"):
+        pt.get_vector_length(x)
+    assert (pt.is_flat(v), pt.is_flat(x), pt.is_flat(x, 2)) == (True, False, True)
+    assert x[:, pt.newaxis].type.shape == (None, 1, None)
+    assert (pt.pi, pt.e, pt.inf, pt.euler_gamma) == (np.pi, np.e, np.inf, np.euler_gamma)
+    assert np.isnan(pt.nan)
+    assert pt.zeros_like(x, opt=True) is not None
+    t = pt.tensor3("t")
+    assert pt.specify_shape(t, (2, ...)).type.shape == (2, None, None)
+    assert pt.specify_shape(t, (2, ..., 4)).type.shape == (2, None, 4)
+    assert pt.specify_shape(t, (..., 1, 2, 3)).type.shape == (1, 2, 3)
+    with pytest.raises(DTypeError):
+        pt.specify_shape(t, (..., 1, ...))
+
+
 def test_lists_of_lists() -> None:
     s = pt.scalar("s")
     out = pt.stacklists([[s, 1.0], [2.0, s * 2]])
