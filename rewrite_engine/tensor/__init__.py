@@ -43,9 +43,9 @@ operators.pt = modules[__name__]  # methods call the functions of this module
 #: families that are loaded when one of their names is first used
 _FAMILIES = {
     "elementwise": (
-        "ceil_intdiv chi2sf deg2rad degrees divmod fabs factorial float_power frexp gammal gammau "
-        "iround isclose isneginf isposinf logical_and logical_not logical_or logical_xor logit "
-        "modf nan_to_num positive rad2deg radians rint round sinc spacing"
+        "allclose ceil_intdiv chi2sf deg2rad degrees divmod fabs factorial float_power frexp "
+        "gammal gammau iround isclose isneginf isposinf logical_and logical_not logical_or "
+        "logical_xor logit modf nan_to_num positive rad2deg radians rint round sinc spacing"
     ),
     "padding": "pad",
     "ranges": "bartlett geomspace indices linspace logspace meshgrid mgrid ogrid",

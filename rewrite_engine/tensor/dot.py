@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
@@ -92,8 +93,11 @@ class Dot(TensorOp):
         return [squeeze(out, gone) if gone else out]
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Any]) -> list[Any]:
-        a, b = inputs
-        g = output_gradients[0]
+        a, b = map(m.conjugated, inputs)
+        products = self._products(a, b, output_gradients[0])
+        return [m.as_gradient_of(x, g) for x, g in zip(inputs, products, strict=True)]
+
+    def _products(self, a: Any, b: Any, g: Any) -> list[Any]:
         if a.type.ndim == 1 and b.type.ndim == 1:
             return [g * b, g * a]
         if b.type.ndim == 1:

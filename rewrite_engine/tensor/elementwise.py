@@ -15,12 +15,13 @@ import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import OptionError
 from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.reduce import all as reduce_all
 
 __all__ = [
-    "ceil_intdiv", "chi2sf", "deg2rad", "degrees", "divmod", "fabs", "factorial", "float_power",
-    "frexp", "gammal", "gammau", "iround", "isclose", "isneginf", "isposinf", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "logit", "modf", "nan_to_num", "positive",
-    "rad2deg", "radians", "rint", "round", "sinc", "spacing",
+    "allclose", "ceil_intdiv", "chi2sf", "deg2rad", "degrees", "divmod", "fabs", "factorial",
+    "float_power", "frexp", "gammal", "gammau", "iround", "isclose", "isneginf", "isposinf",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "modf", "nan_to_num",
+    "positive", "rad2deg", "radians", "rint", "round", "sinc", "spacing",
 ]  # fmt: skip
 
 
@@ -167,6 +168,13 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
 
 
 # --- choice -------------------------------------------------------------------------------------
+
+
+def allclose(
+    a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
+) -> Any:
+    """Whether `isclose` holds everywhere; a 0-d bool."""
+    return reduce_all(isclose(a, b, rtol, atol, equal_nan))
 
 
 def nan_to_num(x: Any, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:

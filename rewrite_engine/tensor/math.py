@@ -43,3 +43,13 @@ def cast(x: Any, dtype: Any) -> Any:  # type: ignore[no-redef]
     if getattr(getattr(x, "type", None), "dtype", None) == name:
         return x
     return lift(Cast(name))(x)
+
+
+def conjugated(x: Any) -> Any:
+    """The conjugate of a complex variable, a real one as it is: what gradients multiply with."""
+    return _m.conj(x) if x.type.kind == "c" else x
+
+
+def as_gradient_of(x: Any, g: Any) -> Any:
+    """The real part of a complex gradient where `x` is real, else `g`."""
+    return _m.real(g) if g.type.kind == "c" and x.type.kind != "c" else g

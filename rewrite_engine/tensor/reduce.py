@@ -122,7 +122,7 @@ class CAReduce(Reduction):
         if self.scalar_op is scalar.add:
             return m.second(x, wide)
         if self.scalar_op is scalar.mul:
-            return m.mul(wide, self._of_others(x))
+            return m.as_gradient_of(x, m.mul(wide, m.conjugated(self._of_others(x))))
         if self.scalar_op in (scalar.maximum, scalar.minimum):
             missed, count = self._attained(x, z, g.type.dtype)
             return m.switch(missed, 0.0, self.spread(x, m.true_div(g, count)))

@@ -87,8 +87,9 @@ class Recurrence(TensorOp):
         (g,) = output_gradients
         if is_disconnected(g):
             return [disconnected(), disconnected()]
-        arriving = backwards(inputs[0], g, self.axis)
-        return [m.mul(arriving, before(outputs[0], self.axis, 0.0)), arriving]
+        arriving = backwards(m.conjugated(inputs[0]), g, self.axis)
+        slope = m.mul(arriving, m.conjugated(before(outputs[0], self.axis, 0.0)))
+        return [m.as_gradient_of(x, g) for x, g in zip(inputs, (slope, arriving), strict=True)]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         """The same recurrence of the directions."""
@@ -189,7 +190,8 @@ class CumOp(TensorOp):
         if self.mode == "add":
             part = flipped(self(flipped(g, self.axis)), self.axis)
         else:
-            part = m.mul(backwards(x, g, self.axis), before(z, self.axis, 1.0))
+            arriving = backwards(m.conjugated(x), g, self.axis)
+            part = m.mul(arriving, m.conjugated(before(z, self.axis, 1.0)))
         return [m.cast(part, gradient_dtype(x.type.dtype))]
 
     def input_gradients(

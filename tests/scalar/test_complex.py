@@ -80,6 +80,24 @@ MIXED = [
 ]  # fmt: skip
 
 
+M = pt.constant(np.array([[1j, 2, 0.5, 1], [1, -1j, 2, 0.3]]))
+PRODUCTS = [
+    lambda z: pt.dot(M, z), lambda z: pt.dot(z, z)[None], lambda z: pt.dot(z, M.T),
+    lambda z: pt.dot(pt.outer(z, z), M.T).sum(0), lambda z: pt.prod(z)[None], pt.cumprod, pt.cumsum,
+    lambda z: M @ z, lambda z: (M[None] @ z.reshape((1, 4, 1)))[0, :, 0],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fn", PRODUCTS)
+def test_gradients_of_products_of_complex_numbers(fn: Any) -> None:
+    z, x = pt.zvector("z"), pt.dvector("x")
+    for v, at in ((z, Z), (x, W)):
+        out = fn(v + 0.5 * v**2)
+        cost = pt.real(out).sum() + pt.sqr(pt.imag(out)).sum()
+        g = rw.function([v], grad(cost, v))(at)
+        np.testing.assert_allclose(g, differences(rw.function([v], cost), at), rtol=1e-5, atol=1e-7)
+
+
 @pytest.mark.parametrize("fn", HOLOMORPHIC + MIXED)
 def test_gradients_of_complex_numbers(fn: Any) -> None:
     z = pt.zvector("z")

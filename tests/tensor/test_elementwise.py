@@ -145,6 +145,15 @@ def test_rounding_modes() -> None:
         pt.round(x, "up")
 
 
+def test_allclose() -> None:
+    x, y = pt.dmatrices("x", "y")
+    for a, b in ((X, X * (1 + 1e-6)), (X[:-1], X[:-1] * (1 + 1e-6)), (Y, Y + 1), (X[:0], X[:0])):
+        for equal_nan in (False, True):
+            f = rw.function([x, y], pt.allclose(x, y, equal_nan=equal_nan))
+            assert f(a[None], b[None]) == np.allclose(a, b, equal_nan=equal_nan)
+    assert pt.allclose(x, y).type == pt.TensorType("bool", ())
+
+
 def test_nan_to_num_takes_numbers() -> None:
     x = pt.fvector("x")
     y = pt.nan_to_num(x, nan=1.0, posinf=2.0, neginf=3.0)
