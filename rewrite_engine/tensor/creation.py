@@ -360,13 +360,13 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     return m.second(x, _cast_value(as_tensor_variable(fill_value), dtype or x.type.dtype))
 
 
-def zeros_like(x: Any, dtype: Any = None, opt: bool = False) -> Any:
-    """Return zeros in the shape of `x`, in the dtype of `x` by default. opt has no meaning."""
+def zeros_like(x: Any, dtype: Any = None) -> Any:
+    """Return zeros in the shape of `x`, in the dtype of `x` by default."""
     return full_like(x, 0, dtype)
 
 
-def ones_like(x: Any, dtype: Any = None, opt: bool = False) -> Any:
-    """Return ones in the shape of `x`, in the dtype of `x` by default. opt has no meaning."""
+def ones_like(x: Any, dtype: Any = None) -> Any:
+    """Return ones in the shape of `x`, in the dtype of `x` by default."""
     return full_like(x, 1, dtype)
 
 

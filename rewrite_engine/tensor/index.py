@@ -402,15 +402,12 @@ def subtensor(x: Any, index: Any) -> Any:
     return Subtensor(template)(x, *inputs)
 
 
-def set_subtensor(
-    x: Any, y: Any, inplace: bool = False, tolerate_inplace_aliasing: bool = False
-) -> Any:
+def set_subtensor(x: Any, y: Any, inplace: bool = False) -> Any:
     """Return a copy of `a` in which `a[index]` is `y`; `x` is the expression `a[index]`.
 
-    `a[index].set(y)` is the same. y: broadcasts to the part, and takes its dtype.
-    tolerate_inplace_aliasing has no meaning here. Raises `ForeignObjectError` if `x` is no
-    indexing, `DTypeError` for complex numbers in an array of real ones, `NDimError`,
-    `BroadcastError`.
+    `a[index].set(y)` is the same. y: broadcasts to the part, and takes its dtype. Raises
+    `ForeignObjectError` if `x` is no indexing, `DTypeError` for complex numbers in an array of real
+    ones, `NDimError`, `BroadcastError`.
 
     >>> from rewrite_engine.tensor import dvector
     >>> a = dvector("a")
@@ -425,7 +422,6 @@ def inc_subtensor(
     y: Any,
     inplace: bool = False,
     set_instead_of_inc: bool = False,
-    tolerate_inplace_aliasing: bool = False,
     ignore_duplicates: bool = False,
 ) -> Any:
     """Return a copy of `a` in which `y` is added to `a[index]`; `x` is the expression `a[index]`.

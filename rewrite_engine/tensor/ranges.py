@@ -146,14 +146,11 @@ def bartlett(M: Any) -> Any:
 # --- grids ------------------------------------------------------------------------------------
 
 
-def meshgrid(
-    *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
-) -> tuple[Any, ...]:
+def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
     """Return the coordinates of the points of a grid, one array for each of the vectors `xi`.
 
     indexing: "ij" has the dimensions in the order of the vectors, "xy" has the first two exchanged.
-    sparse: dimensions of length 1 where nothing changes. copy: has no meaning here. Raises
-    `OptionError`.
+    sparse: dimensions of length 1 where nothing changes. Raises `OptionError`.
 
     >>> [x.eval().tolist() for x in meshgrid([1, 2], [3, 4, 5])]
     [[[1, 2], [1, 2], [1, 2]], [[3, 3], [4, 4], [5, 5]]]

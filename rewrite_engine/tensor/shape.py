@@ -242,6 +242,7 @@ def specify_shape(x: Any, shape: Any) -> Any:
     Returns `x` itself where nothing new is said. Raises `ShapeError` or `NDimError` where the claim
     contradicts what is known.
 
+    >>> from rewrite_engine.tensor import matrix
     >>> specify_shape(matrix("x"), (2, None)).type
     TensorType(float64, (2, None))
     """

@@ -432,7 +432,7 @@ def test_node_rewriters_ask_for_it() -> None:
 
 def test_no_rule_is_to_blame_for_shapes_that_turn_out_not_to_fit() -> None:
     A, v = pt.matrix("A", shape=(5, 2)), pt.vector("v", shape=(2,))
-    none = v.shape[np.array([False])]  # rewriting learns that its length is 0
+    none = v.shape[pt.gt(v.shape, 5)]  # rewriting learns that its length is 0
     e = pt.exp(A)
     term = none / e.sum(axis=1, keepdims=True) * e
     f = rw.function([A, v], term)
