@@ -107,9 +107,11 @@ class InputError(RewriteEngineError, ValueError):
 
 
 class MissingInputError(InputError):
-    """A root variable of the graph was not given as an input, or an argument is missing in a
-    call.
-    """
+    """A root variable of the graph was not given as an input."""
+
+
+class MissingArgumentError(MissingInputError, TypeError):
+    """A compiled function was called without an argument that it needs."""
 
 
 class OptionError(RewriteEngineError, TypeError):

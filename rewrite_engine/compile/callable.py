@@ -85,9 +85,30 @@ class Function(partial):  # type: ignore[type-arg]
         """The nodes in the order in which they run."""
         return self._linked.nodes
 
-    def get_shared(self) -> list[Cell]:
-        """The containers of the shared variables that the function reads or writes."""
-        return [a for a in self.program.inputs if isinstance(a, Cell)]
+    def get_shared(self) -> list[Any]:
+        """The shared variables that the function reads or writes."""
+        return list(self.program.shared)
+
+    @property
+    def input_storage(self) -> list[Cell]:
+        """Per input, states included, the cell with its value: that of a shared variable, or an
+        argument's default. (An argument without one has a cell that nobody reads.)
+        """
+        inputs = self.program.inputs
+        return [
+            a if isinstance(a, Cell) else a.default or Cell(a.type, None, a.name) for a in inputs
+        ]
+
+    @property
+    def profile(self) -> None:
+        """None: there is no profiler."""
+        return None
+
+    def dprint(self, **options: Any) -> Any:
+        """Print the rewritten graph as a tree; options as of `dprint`."""
+        import rewrite_engine  # (printing stands above this layer)
+
+        return rewrite_engine.dprint(self, **options)
 
     def __repr__(self) -> str:
         names = ", ".join(a.name or str(a.type) for a in self.inputs)
@@ -127,10 +148,10 @@ class Function(partial):  # type: ignore[type-arg]
 
         swap: {shared variable: shared variable to use instead}, of the same types
         (`UpdateTypeError`). delete_updates: leave out the updates. Shared variables that are not
-        swapped are the same for both.
+        swapped are the same for both. share_memory: whether both may compute in the same memory,
+        which they never do.
         """
-        why = "functions keep their buffers to themselves, and there is no profiler"
-        refuse_options("copy", why, share_memory=share_memory, profile=profile)
+        refuse_options("copy", "there is no profiler", profile=profile)
         program = self.program
         cells = _swapped(program, swap or {})
         inputs = tuple([_with_cell(a, cells) for a in program.inputs])
@@ -144,7 +165,11 @@ class Function(partial):  # type: ignore[type-arg]
             results = [fgraph.outputs[i] for i in outputs]
             fgraph = FunctionGraph(fgraph.inputs, results, features, clone=False)
         new = program._replace(
-            fgraph=fgraph, inputs=inputs, updates=updates, name=name or program.name
+            fgraph=fgraph,
+            inputs=inputs,
+            updates=updates,
+            name=name or program.name,
+            shared=tuple([(swap or {}).get(v, v) for v in program.shared]),
         )
         checks = None if self._checks is None else self._checks.copy(swap or {})
         return Function(new, self.mode, name or self.name, self._trust, checks)

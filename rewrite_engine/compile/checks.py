@@ -43,7 +43,7 @@ class Checks:
 
     def copy(self, swap: Mapping[Any, Any]) -> Checks:
         """The same for other shared variables."""
-        own = set(self.values.get_shared())
+        own = {v.container for v in self.values.get_shared()}
         mine = {old: new for old, new in swap.items() if old.container in own}
         return Checks(self.declared, self.values.copy(swap=mine))
 

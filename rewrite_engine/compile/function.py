@@ -44,6 +44,7 @@ def function(
     allow_input_downcast: bool | None = None,
     profile: Any = None,
     on_unused_input: str | None = None,
+    trust_input: bool = False,
     trace: Any = None,
     check: bool | None = None,
     **unknown: Any,
@@ -57,9 +58,10 @@ def function(
     of those listed. mode: a `Mode` or its name. accept_inplace: the graph may have ops that
     overwrite their inputs, and what rules want to overwrite in vain is no error.
     allow_input_downcast: arguments may lose precision (True), or not even
-    become floatX (False). on_unused_input: "raise", "warn" or "ignore". trace: records what the
-    rules do. check: each call first looks whether what was declared with `assume` is true of the
-    values, and raises `AssumptionError` if it is not (default: `config.check`).
+    become floatX (False). on_unused_input: "raise", "warn" or "ignore". trust_input: arguments
+    are taken as they are (see `Function.trust_input`). trace: records what the rules do. check:
+    each call first looks whether what was declared with `assume` is true of the values, and
+    raises `AssumptionError` if it is not (default: `config.check`).
 
     Raises `OptionError` (an option that does not exist, or `profile`), `MissingInputError`,
     `DuplicateInputError`, `ConstantInputError`, `UnusedInputError`,
@@ -85,14 +87,20 @@ def function(
         if config.check if check is None else check:
             options = {"allow_input_downcast": allow_input_downcast, "mode": AS_BUILT, "name": name}
             checks = checks_of(request, function, accept_inplace=accept_inplace, **options)
-        return _finish(program, mode, name, trace, start, checks)
+        return _finish(program, mode, name, trace, start, checks, bool(trust_input))
 
 
 OPTIONS = tuple(signature(function).parameters)
 
 
 def _finish(
-    program: Program, mode: Mode, name: str | None, trace: Any, start: float, checks: Checks | None
+    program: Program,
+    mode: Mode,
+    name: str | None,
+    trace: Any,
+    start: float,
+    checks: Checks | None,
+    trust: bool,
 ) -> Function:
     """Rewrite, link, and tell the observers."""
     before = None
@@ -105,7 +113,7 @@ def _finish(
     if optimizer is not None:
         warn_if_stopped(optimizer.rewrite(program.fgraph, trace=trace))
     rewritten = perf_counter()
-    result = Function(program, mode, name, checks=checks)
+    result = Function(program, mode, name, trust, checks)
     if observe:
         times = {
             "build": built - start,
@@ -170,6 +178,7 @@ def build(
         packing=request.packing,
         borrowed=frozenset([i for i, out in enumerate(request.outputs) if out.borrow]),
         updates=tuple(enumerate(cells, count)),
+        shared=tuple(states),
     )
 
 

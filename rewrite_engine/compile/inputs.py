@@ -11,11 +11,10 @@ from rewrite_engine.errors import (
     ForeignObjectError,
     InputError,
     describe,
-    refuse_options,
     refuse_unknown,
 )
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.link.program import Cell, plain
+from rewrite_engine.link.program import MISSING, Cell, plain
 from rewrite_engine.match.fact import unmarked
 
 
@@ -25,11 +24,12 @@ class In:
     variable: what it stands for; of one of which something is declared (`assume`), the variable
     itself. name: its keyword; by default the variable's name (autoname).
     value: the default; a `Cell` is used itself. update: an expression that becomes the new
-    default after each call. mutable: the function may overwrite the value, and return it. borrow:
-    results that are `Out(…, borrow=True)` may show its memory (so may those of a mutable one).
-    strict, allow_downcast: as in `Type.filter`. shared: the argument is a state: it cannot be
-    given in a call. Raises `ForeignObjectError`, `ConstantInputError`, `UpdateTypeError`,
-    `InputError` for an update without a value.
+    default after each call; without a value the first call has to give one. mutable: the function
+    may overwrite the value, and return it. borrow: results that are `Out(…, borrow=True)` may show
+    its memory (so may those of a mutable one).
+    strict, allow_downcast: as in `Type.filter`. shared, implicit: the argument is a state: it
+    cannot be given in a call, and needs a value (`InputError`). Raises `ForeignObjectError`,
+    `ConstantInputError`, `UpdateTypeError`.
     """
 
     def __init__(
@@ -49,7 +49,6 @@ class In:
     ) -> None:
         if unknown:
             refuse_unknown("In", unknown, signature(In).parameters)
-        refuse_options("In", "arguments are always given (see `shared`)", implicit=implicit)
         check_argument(variable)
         variable = unmarked(variable)
         self.variable = variable
@@ -59,11 +58,12 @@ class In:
         self.strict = strict
         self.allow_downcast = allow_downcast
         self.borrow = self.mutable if borrow is None else borrow
-        self.implicit = implicit
-        self.shared = shared
+        self.implicit = self.shared = bool(shared or implicit)
         self.value = self._default(value)
-        if self.update is not None and self.value is None:
-            raise InputError(f"the input {variable!r} has an update, so it needs a value")
+        if self.value is None and self.shared:
+            raise InputError(f"the input {variable!r} is a state, so it needs a value")
+        if self.value is None and self.update is not None:
+            self.value = Cell(variable.type, MISSING, self.name)
 
     def _default(self, value: Any) -> Cell | None:
         if value is None or isinstance(value, Cell):

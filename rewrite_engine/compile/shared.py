@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.config import config
 from rewrite_engine.errors import (
     DTypeError,
     ForeignObjectError,
@@ -239,8 +238,7 @@ def _(
 ) -> TensorSharedVariable:
     refuse_unknown("shared", options, OPTIONS)
     refuse_options("shared", "a number has no dimensions", shape=shape or None)
-    dtype = config.floatX if type(value) is float else None
-    array = np.array(value, dtype=dtype)
+    array = np.array(value)
     return TensorSharedVariable(
         TensorType(array.dtype, ()), array, strict, allow_downcast, name=name
     )
@@ -257,10 +255,11 @@ def shared(
 ) -> Any:
     """Return a shared variable with this value.
 
-    value: an array (its dimensions may change later, unless `shape` fixes some), a number, or any
-    object for which `shared_constructor` has an entry. borrow: keep the array itself, not a copy.
-    strict, allow_downcast: how new values are converted (see `Type.filter`). Raises
-    `ForeignObjectError` for a variable or None, `DTypeError` for a list.
+    value: an array (its dimensions may change later, unless `shape` fixes some), a number (a float
+    is float64, as NumPy has it, whatever floatX is), or any object for which
+    `shared_constructor` has an entry. borrow: keep the array itself, not a copy. strict,
+    allow_downcast: how new values are converted (see `Type.filter`). Raises `ForeignObjectError`
+    for a variable or None, `DTypeError` for a list.
 
     >>> import numpy as np
     >>> w = shared(np.zeros(2), name="w")

@@ -16,10 +16,11 @@ import numpy as np
 
 from rewrite_engine.errors import (
     DTypeError,
-    MissingInputError,
+    MissingArgumentError,
     NDimError,
     RewriteEngineError,
     ShapeError,
+    StaticShapeError,
     describe,
 )
 from rewrite_engine.graph.type import Type
@@ -56,8 +57,8 @@ def accept(function: str, position: int, argument: Argument) -> Callable[[Any], 
 
     def convert(value: Any) -> Any:
         if value is MISSING:
-            if default is None:
-                raise MissingInputError(f"{function}: {what} of type {type_} was not given")
+            if default is None or default.value is MISSING:
+                raise MissingArgumentError(f"{function}: {what} of type {type_} was not given")
             return deepcopy(default.value) if argument.mutable else default.value
         try:
             return plain(
@@ -99,7 +100,7 @@ def _overlaps_itself(value: np.ndarray) -> bool:
 
 def _refused(error: Exception) -> type[Exception]:
     """The class under which an error of `filter` is told to the caller."""
-    for cls in (DTypeError, NDimError, ShapeError):
+    for cls in (DTypeError, NDimError, StaticShapeError, ShapeError):
         if isinstance(error, cls):
             return cls
     if isinstance(error, RewriteEngineError):

@@ -87,7 +87,8 @@ class Program(NamedTuple):
     inputs: one per `fgraph.inputs`, an `Argument` or a `Cell` to read. n_results: the first
     outputs of the graph are results, the others are new states. packing: "none", "single",
     "list", or the keys of a dict. borrowed: results that may show memory that others see.
-    updates: {output position: cell to store it in}.
+    updates: {output position: cell to store it in}. shared: the user's shared variables, in the
+    order of their cells among the inputs.
     """
 
     fgraph: FunctionGraph
@@ -97,6 +98,7 @@ class Program(NamedTuple):
     packing: str | tuple[Any, ...] = "list"
     borrowed: frozenset[int] = frozenset()
     updates: tuple[tuple[int, Cell], ...] = ()
+    shared: tuple[Any, ...] = ()
 
 
 class Linked(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.compile import Function, Mode, function, shared
+from rewrite_engine.compile import Function, In, Mode, function, shared
 from rewrite_engine.errors import BroadcastError, InputError, UpdateTypeError
 
 pytestmark = pytest.mark.usefixtures("linker")
@@ -38,7 +38,7 @@ def test_what_it_tells() -> None:
     assert [str(v.owner.op) for v in f.outputs] == ["mul"]
     assert [str(n.op) for n in f.nodes] == ["mul", "add"]
     assert f.maker.fgraph is f.fgraph
-    assert f.get_shared() == [w.container]
+    assert f.get_shared() == [w]
     assert f.fgraph.update_mapping == {1: 1}
 
 
@@ -114,6 +114,49 @@ def test_trust_input() -> None:
     f.trust_input = False
     assert "ndim" in f.source
     assert f([1.0, 1.0]).tolist() == [2, 2]
+
+
+def test_trust_input_from_the_start() -> None:
+    f = function([x], x * 2, trust_input=True, mode=PLAIN)
+    assert f.trust_input
+    assert "ndim" not in f.source
+    assert f(np.ones(2)).tolist() == [2, 2]
+
+
+def test_what_libraries_look_at(capsys: pytest.CaptureFixture[str]) -> None:
+    w = shared(np.zeros(2), "w")
+    f = function([x, In(y, value=[1.0])], x * w + y, mode=PLAIN)
+    assert f.profile is None
+    assert [c.name for c in f.input_storage] == ["x", "y", "w"]
+    assert f.input_storage[1].value.tolist() == [1]
+    assert f.input_storage[2] is w.container
+    f.dprint()
+    printed = capsys.readouterr().out
+    assert printed.startswith("add [id A]")
+    assert f.dprint(file="str") == printed.rstrip("\n") or f.dprint(file="str") == printed
+
+
+def test_get_shared_returns_the_users_variables() -> None:
+    w, other = shared(np.zeros(2), "w"), shared(np.ones(2), "other")
+    f = function([x], x * w, mode=PLAIN)
+    assert f.get_shared() == [w]
+    assert f.copy(swap={w: other}).get_shared() == [other]
+    assert f.copy(share_memory=True).get_shared() == [w]
+    assert pickle.loads(pickle.dumps(f)).get_shared()[0].name == "w"
+    assert function([], [], updates={w: w + 1}, mode=PLAIN).get_shared() == [w]
+
+
+def test_errors_of_calls_are_type_errors() -> None:
+    f = function([pt.tensor("m", shape=(2,))], [], mode=PLAIN, on_unused_input="ignore")
+    for call in (
+        f,
+        lambda: f([1.0, 2.0, 3.0]),
+        lambda: f([[1.0]]),
+        lambda: f([1j, 1]),
+        lambda: f(n=1),
+    ):
+        with pytest.raises(TypeError):
+            call()
 
 
 def test_free() -> None:

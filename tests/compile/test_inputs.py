@@ -42,10 +42,27 @@ def test_an_input_with_an_update_is_a_state() -> None:
     assert [int(f()) for _ in range(3)] == [0, 20, 40]
     assert int(f(1)) == 10
     assert int(f()) == 30
-    with pytest.raises(InputError, match="needs a value"):
-        In(n, update=n + 1)
+    for state in ("shared", "implicit"):
+        with pytest.raises(InputError, match="needs a value"):
+            In(n, update=n + 1, **{state: True})  # type: ignore[arg-type]
     with pytest.raises(UpdateTypeError):
         In(n, value=0, update=x)
+
+
+def test_an_update_without_a_value() -> None:
+    f = function([In(x, update=x + 1, mutable=True)], x * 2, mode=PLAIN)
+    with pytest.raises(TypeError, match="was not given"):
+        f()
+    assert f(np.ones(1)).tolist() == [2]
+    assert f().tolist() == [4]
+
+
+def test_implicit_is_shared() -> None:
+    n = pt.lscalar("n")
+    f = function([In(n, value=shared(3), update=n + 1, implicit=True)], n, mode=PLAIN)
+    assert [int(f()), int(f())] == [3, 4]
+    with pytest.raises(TypeError):
+        f(1)
 
 
 def test_downcast_and_strict() -> None:

@@ -56,9 +56,13 @@ def test_types(value: Any, type_: Any) -> None:
     assert s.name == s.container.name == "s"
 
 
-def test_python_floats_are_floatX() -> None:
+def test_numbers_keep_their_digits_whatever_floatX_is() -> None:
     config.floatX = "float32"
-    assert shared(1.5).type.dtype == "float32"
+    s = shared(1.5)
+    assert s.type.dtype == "float64"
+    s.set_value(0.1)
+    assert s.get_value() == 0.1
+    assert shared(np.float16(1)).type.dtype == "float16"
 
 
 def test_it_is_a_tensor() -> None:

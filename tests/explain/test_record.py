@@ -123,7 +123,7 @@ def test_a_call_that_fails_fails_as_before():
     with pytest.raises(MissingInputError, match="m"):
         f([1.0])
     assert "not valid" in record.called.problem
-    assert "MissingInputError" in record.called.error
+    assert "MissingArgumentError" in record.called.error
     assert f([1.0], [[2.0]]).tolist() == [2]
 
 
