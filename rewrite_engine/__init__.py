@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.rules.assumptions import assume
     from rewrite_engine.rules.language import expand, find
     from rewrite_engine.rules.packs import load_rules
+    from rewrite_engine.rules.rewriting import rewrite_graph
 
     __version__: str
 
@@ -54,6 +55,7 @@ _HOMES = {
     "assume": "rules.assumptions",
     "expand": "rules.language",
     "find": "rules.language",
+    "rewrite_graph": "rules.rewriting",
     "grad": "gradient",
     "In": "compile",
     "Mode": "compile",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 _CHOICES = {
@@ -20,6 +20,32 @@ _CHOICES = {
 }
 
 
+#: settings of Aesara and PyTensor that say how C code is made and kept, or how much is printed:
+#: any value is taken, and changes nothing
+WITHOUT_EFFECT = frozenset({
+    "allow_gc", "base_compiledir", "blas__check_openmp", "blas__ldflags", "check_input",
+    "check_stack_trace", "cmodule__age_thresh_use", "cmodule__compilation_warning",
+    "cmodule__debug", "cmodule__preload_cache", "cmodule__warn_no_version", "compile__timeout",
+    "compile__wait", "compiledir", "compiledir_format", "compiler_verbose", "cxx",
+    "cycle_detection", "exception_verbosity", "gcc__cxxflags", "nocleanup", "numba__cache",
+    "numba__vectorize_target", "openmp", "openmp_elemwise_minsize", "optimizer_verbose",
+    "scan__allow_gc", "scan__allow_output_prealloc", "traceback__compile_limit",
+    "traceback__limit", "unpickle_function", "vm__lazy", "warn__ignore_bug_before",
+})  # fmt: skip
+#: settings of theirs that have one value here, and what to do instead of setting another
+FIXED: dict[str, tuple[Any, str]] = {
+    "cast_policy": ("custom", "Python's numbers take the dtype of the array"),
+    "compute_test_value": ("off", "call `variable.eval`"),
+    "numba__fastmath": (False, 'say Mode().including("fastmath")'),
+    "profile": (False, "there is no profiler; `explain` tells times"),
+    "profile_memory": (False, "there is no profiler"),
+    "profile_optimizer": (False, "`explain` tells times"),
+    "warn_float64": ("ignore", "dtypes are what types say"),
+}
+#: settings of theirs that have another name, or other values
+RENAMED = {"on_opt_error": "on_rule_error"}
+
+
 @dataclass(slots=True)
 class Config:
     """floatX: dtype of `vector()`, `matrix()`, … when none is given. mode: the default `Mode`.
@@ -27,6 +53,7 @@ class Config:
     "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
     check: whether functions hold what was declared (`assume`) against the values of each call.
+    others: what was set of `WITHOUT_EFFECT`.
     """
 
     floatX: str = "float64"
@@ -36,11 +63,33 @@ class Config:
     on_unused_input: str = "raise"
     fold_limit: int = 1 << 20
     check: bool = False
+    others: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def __getattr__(self, name: str) -> Any:
+        """A setting of other libraries."""
+        if name in RENAMED:
+            return getattr(self, RENAMED[name])
+        if name in FIXED:
+            return FIXED[name][0]
+        if name in WITHOUT_EFFECT:
+            return self.others.get(name)
+        raise AttributeError(_unknown(name))
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Raise `ValueError` for a value that a setting cannot have, `AttributeError` for a name
-        that is no setting.
+        that is no setting. Those of other libraries that have no meaning here are taken.
         """
+        name = RENAMED.get(name, name)
+        if name in WITHOUT_EFFECT:
+            self.others[name] = value
+            return
+        if name in FIXED:
+            fixed, instead = FIXED[name]
+            if value != fixed:
+                raise ValueError(f"config.{name} is {fixed!r} and cannot be {value!r}: {instead}")
+            return
+        if name not in Config.__slots__:
+            raise AttributeError(_unknown(name))
         choices = _CHOICES.get(name)
         if choices and value not in choices:
             raise ValueError(f"config.{name} is one of {', '.join(choices)}, not {value!r}")
@@ -67,6 +116,14 @@ class Config:
                 setattr(self, name, value)
 
 
+def _unknown(name: str) -> str:
+    from difflib import get_close_matches
+
+    known = [*Config.__slots__, *WITHOUT_EFFECT, *FIXED, *RENAMED]
+    close = get_close_matches(name, known)
+    return f"config has no setting {name!r}" + (f"; did you mean {close[0]}?" if close else "")
+
+
 def _truth(text: str) -> bool:
     if text.casefold() not in ("true", "false", "1", "0"):
         raise ValueError(f"REWRITE_ENGINE_FLAGS: {text!r} is neither True nor False")
@@ -75,7 +132,7 @@ def _truth(text: str) -> bool:
 
 def _from_environment() -> Config:
     result = Config()
-    known = {f.name: f.type for f in fields(Config)}
+    known = {f.name for f in fields(Config) if f.init}
     for flag in filter(None, os.environ.get("REWRITE_ENGINE_FLAGS", "").split(",")):
         name, _, value = flag.partition("=")
         if name.strip() not in known:

@@ -38,6 +38,25 @@ def test_what_is_refused() -> None:
     assert (config.floatX, config.on_rule_error) == ("float64", "raise")
 
 
+def test_settings_of_other_libraries() -> None:
+    with config.change_flags(cxx="", exception_verbosity="high", on_opt_error="warn"):
+        assert (config.cxx, config.on_rule_error) == ("", "warn")
+    assert (config.cxx, config.on_rule_error, config.on_opt_error) == (None, "raise", "raise")
+    config.compute_test_value = "off"
+    with pytest.raises(ValueError, match="compute_test_value is 'off' .*eval"):
+        config.compute_test_value = "warn"
+    with pytest.raises(ValueError, match="no profiler"):
+        config.profile = True
+    assert config.profile is False
+
+
+@pytest.mark.parametrize("name", ["exception_verbosty", "fold_limt"])
+def test_unknown_settings_are_named(name: str) -> None:
+    for call in (lambda: getattr(config, name), lambda: setattr(config, name, 1)):
+        with pytest.raises(AttributeError, match=f"no setting '{name}'; did you mean"):
+            call()
+
+
 def test_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REWRITE_ENGINE_FLAGS", "floatX=float32, fold_limit=5")
     found = _from_environment()

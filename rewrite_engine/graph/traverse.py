@@ -40,11 +40,27 @@ def graph_inputs(
     return (v for v in ancestors(variables, blockers) if v.owner is None)
 
 
-def explicit_graph_inputs(variables: Iterable[Variable]) -> Iterator[Variable]:
+def explicit_graph_inputs(variables: Variable | Iterable[Variable]) -> Iterator[Variable]:
     """Yield the roots that are not constants: what a user has to give (shared variables
     included).
     """
-    return (v for v in graph_inputs(variables) if not isinstance(v, Constant))
+    several = [variables] if isinstance(variables, Variable) else variables
+    return (v for v in graph_inputs(several) if not isinstance(v, Constant))
+
+
+def truncated_graph_inputs(
+    outputs: Iterable[Variable], ancestors_to_include: Iterable[Variable] = ()
+) -> list[Variable]:
+    """Return what `outputs` can be computed from: of `ancestors_to_include` those that they need,
+    and beside them the variables closest to the outputs that do not depend on any of these.
+    """
+    outputs, included = list(outputs), frozenset(ancestors_to_include)
+    dependent: set[Variable] = set()
+    for node in toposort(outputs):
+        if any([v in included or v in dependent for v in node.inputs]):
+            dependent.update(node.outputs)
+    walk = ancestors(outputs, {v for v in ancestors(outputs) if v not in dependent})
+    return [v for v in walk if v in included or v not in dependent]
 
 
 def toposort(
@@ -101,10 +117,21 @@ def vars_between(inputs: Collection[Variable], outputs: Iterable[Variable]) -> I
     return ancestors(outputs, inputs)
 
 
-def depends_on(variable: Variable, on: Collection[Variable]) -> bool:
+def orphans_between(
+    inputs: Collection[Variable], outputs: Iterable[Variable]
+) -> Iterator[Variable]:
+    """Yield the roots between inputs and outputs that are not inputs; constants are some."""
+    return (v for v in graph_inputs(outputs, inputs) if v not in inputs)
+
+
+def depends_on(variable: Variable, on: Variable | Collection[Variable]) -> bool:
     """Whether the variable is computed from (or is) one of `on`."""
-    wanted = frozenset(on)
+    wanted = frozenset([on] if isinstance(on, Variable) else on)
     return any(v in wanted for v in ancestors([variable]))
+
+
+#: what the field calls it
+variable_depends_on = depends_on
 
 
 def clone_get_equiv(

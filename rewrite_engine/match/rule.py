@@ -89,13 +89,16 @@ class Rule:
             raise self.error(PatternError, f"tags are names, not {tags!r}")
         refuse_twice(self, names.get(self.short_name))
         self.tags = frozenset(more | claim.tags | ({phase} if phase else set()))
-        if not (fn.__doc__ or "").strip():
+        asked = self.needs_reason or self.module.startswith(SHIPPED)
+        if asked and not (fn.__doc__ or "").strip():
             raise self.error(
                 PatternError, "has no docstring: say in one line why the rule is there"
             )
 
     depth: int = 1
     text: str = ""
+    #: whether a rule without a docstring is refused (shipped ones always are)
+    needs_reason: bool = True
 
     @cached_property
     def doc(self) -> str:
@@ -418,6 +421,7 @@ class NodeRewriter(Rule):
     """
 
     with_phase = '@node_rewriter(phase="canonicalize")'
+    needs_reason = False
 
     def __init__(
         self,

@@ -15,7 +15,10 @@ from rewrite_engine.graph.traverse import (
     explicit_graph_inputs,
     graph_inputs,
     io_toposort,
+    orphans_between,
     toposort,
+    truncated_graph_inputs,
+    variable_depends_on,
     vars_between,
 )
 from tests.toy import add, const, divmod_, exp, mul, num, sin
@@ -95,11 +98,35 @@ def test_a_cycle_is_an_error() -> None:
         toposort([sin(a)])
 
 
+def test_truncated_inputs() -> None:
+    n, c = num("n"), num("c")
+    k = exp(n)
+    top = add(exp(c), k)
+    assert set(truncated_graph_inputs([top])) == {top}
+    assert set(truncated_graph_inputs([top], [c])) == {c, k}
+    assert set(truncated_graph_inputs([top], [c, k])) == {c, k}
+    assert set(truncated_graph_inputs([top], [c, exp(n)])) == {c, k}
+    between = add(top, c)
+    assert set(truncated_graph_inputs([between, n], [top, c])) == {top, c, k, n}
+    assert set(truncated_graph_inputs([top], [top])) == {top}
+    deep = c
+    for _ in range(100_000):
+        deep = exp(deep)
+    assert truncated_graph_inputs([deep], [c]) == [c]
+
+
+def test_orphans() -> None:
+    a, b = num("a"), num("b")
+    assert list(orphans_between([a], [add(a, b)])) == [b]
+    assert list(explicit_graph_inputs(add(a, b))) == [a, b]
+
+
 def test_depends_on() -> None:
     x, y = num("x"), num("y")
     a = sin(x)
     assert depends_on(exp(a), [a])
     assert depends_on(a, [a])
+    assert variable_depends_on(exp(a), a)
     assert depends_on(exp(a), [y, x])
     assert not depends_on(a, [exp(a), y])
 

@@ -93,8 +93,7 @@ def test_no_docstring() -> None:
     with pytest.raises(PatternError, match=r"^rule test_lower/silent \(.*test_lower.py:\d+") as e:
         rule(silent)
     assert "has no docstring" in str(e.value)
-    with pytest.raises(PatternError, match="has no docstring"):
-        node_rewriter([sin])(lambda fgraph, node: None)
+    assert node_rewriter([sin])(lambda fgraph, node: None).doc == ""  # as other libraries allow
 
 
 def test_a_number_of_operands_that_can_never_match() -> None:

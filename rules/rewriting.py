@@ -1,0 +1,199 @@
+"""How other libraries ask for rules: `rewrite_graph`, `optdb`, `in2out`, `out2in`, and
+`PatternNodeRewriter`, which makes a data rule. (Rules themselves are written as in
+`docs/writing_rules.md`.)
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from inspect import Parameter, Signature
+from types import FunctionType
+from typing import Any
+
+from rewrite_engine.errors import OptionError, PatternError, UnboundVariableError, refuse_options
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.match.claim import Claim, refines
+from rewrite_engine.match.query import Query, labels
+from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
+from rewrite_engine.rewrite.equilibrium import WalkingOptimizer
+from rewrite_engine.rules import pipeline
+from rewrite_engine.rules.language import rule
+
+#: names of queries that stand for all phases
+ALL = frozenset({"fast_run"})
+
+
+def rewrite_graph(
+    graph: Any,
+    include: Sequence[Any] = ("canonicalize",),
+    custom_rewrite: GraphRewriter | None = None,
+    clone: bool = True,
+    exclude: Sequence[Any] = (),
+) -> Any:
+    """Return a graph as phases of the pipeline rewrite it, in terms of the same inputs.
+
+    graph: a variable, or a list of them, which are left as they are; or a `FunctionGraph`, which is
+    rewritten itself. include: phases ("fast_run": all), and what rules are granted ("fastmath").
+    exclude: rules to leave out, by name or tag. custom_rewrite: a driver that runs last. clone:
+    False takes the nodes of the variables over, and changes them. Raises `UnknownNameError`.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> x = pt.vector("x")
+    >>> rewrite_graph(pt.log(pt.exp(x)))
+    x
+    """
+    fgraph = graph
+    if not isinstance(graph, FunctionGraph):
+        outputs = [graph] if isinstance(graph, Variable) else list(graph)
+        fgraph = FunctionGraph(None, outputs, clone=clone, copy_inputs=False)
+    optdb.query(include=include, exclude=exclude).rewrite(fgraph)
+    if custom_rewrite is not None:
+        custom_rewrite.rewrite(fgraph)
+    if fgraph is graph:
+        return graph
+    return fgraph.outputs[0] if isinstance(graph, Variable) else list(fgraph.outputs)
+
+
+class RewriteDatabase:
+    """The pipeline as others ask for it: `optdb.query("+canonicalize", "-inplace")`."""
+
+    def query(self, *tags: Any, include: Any = (), exclude: Any = (), require: Any = ()) -> Any:
+        """Return the driver of the phases that are included ("fast_run": of all), in their order.
+
+        tags: one `Query`; or names with a sign: + to include, - to exclude, & to require. Other
+        names that are included are grants. Raises `UnknownNameError`.
+        """
+        if tags and isinstance(tags[0], Query):
+            (query,) = tags
+        else:
+            signed = {s: [t[1:] for t in tags if t[0] == s] for s in "+-&"}
+            if sum(map(len, signed.values())) < len(tags):
+                raise ValueError(f"a tag starts with +, - or &: {tags}")
+            query = Query(include=labels([*signed["+"], *_several(include)]))
+            query = query.excluding(*signed["-"], *_several(exclude))
+            query = query.requiring(*signed["&"], *_several(require))
+        phases = pipeline.NAMES if query.include & ALL else ()
+        query = Query(query.include - ALL, query.exclude, query.require)
+        return pipeline.optimizer(query, phases=tuple(phases))
+
+    def __contains__(self, name: str) -> bool:
+        """Whether a phase, or a rule, has the name."""
+        return name in pipeline.KNOWN | pipeline.all_rules().names
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the phases."""
+        return iter(pipeline.NAMES)
+
+    @property
+    def rules(self) -> RuleSet:
+        """Every shipped rule."""
+        return pipeline.all_rules()
+
+
+def _several(names: Any) -> Sequence[Any]:
+    return [names] if isinstance(names, str) else names
+
+
+optdb = RewriteDatabase()
+
+
+def _walking(order: Any, *rules: Any, name: str | None = None) -> GraphRewriter:
+    """Return a driver that tries rules once at each node, in this order."""
+    found: list[Rule] = []
+    for part in rules:
+        found += part if isinstance(part, RuleSet | list | tuple) else [part]
+    return WalkingOptimizer(found, order, name or order)
+
+
+in2out: Callable[..., GraphRewriter] = partial(_walking, "in_to_out")
+out2in: Callable[..., GraphRewriter] = partial(_walking, "out_to_in")
+SequentialGraphRewriter = SequentialOptimizer
+
+
+def PatternNodeRewriter(
+    in_pattern: Any,
+    out_pattern: Any,
+    allow_multiple_clients: bool = True,
+    name: str | None = None,
+    *,
+    phase: str | None = None,
+    claim: Claim = refines,
+    **options: Any,
+) -> DataRule:
+    """Return the data rule that replaces one pattern by another.
+
+    A pattern is `(op, pattern, …)`, a name for a variable, a number, a constant, or {"pattern":
+    name, "constraint": predicate on variables}. phase, claim: as of `rule`. Raises `PatternError`
+    for what is no pattern, `UnboundVariableError`, `OptionError` for options that say how to
+    search.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> PatternNodeRewriter((pt.log, (pt.exp, "x")), "x")
+    __main__/log(exp(x)): log(exp(x)) -> x
+    """
+    refuse_options("PatternNodeRewriter", "rules are indexed by what they match", **options)
+    if not allow_multiple_clients:
+        raise OptionError("PatternNodeRewriter: a rule fires wherever it matches")
+    sorts, right = _variables(in_pattern), _variables(out_pattern)
+    if not isinstance(in_pattern, tuple):
+        raise PatternError(f"the pattern to replace is (op, …), not {in_pattern!r}")
+    if unbound := sorted(right.keys() - sorts.keys()):
+        raise UnboundVariableError(f"{unbound[0]!r} is not in the pattern {_text(in_pattern)}")
+    fn = _written_at(
+        sys._getframe(1),
+        lambda **names: _built(in_pattern, names) >> _built(out_pattern, names),
+        name or _text(in_pattern),
+    )
+    fn.__doc__ = f"{_text(in_pattern)} becomes {_text(out_pattern)}."
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [Parameter(v, kind, annotation=sort) for v, sort in sorts.items()]
+    fn.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    made: DataRule = rule(fn, phase=phase, claim=claim)
+    return made
+
+
+def _written_at(frame: Any, fn: Callable[..., Any], name: str) -> FunctionType:
+    """The function as if it stood where a frame is: messages show that line."""
+    code, cells = fn.__code__, fn.__closure__  # type: ignore[attr-defined]
+    code = code.replace(co_filename=frame.f_code.co_filename, co_firstlineno=frame.f_lineno)
+    return FunctionType(code, frame.f_globals | {"_built": _built}, name, None, cells)
+
+
+def _variables(pattern: Any) -> dict[str, Any]:
+    """The variables of a pattern, each with its constraint (`Any` for none)."""
+    found: dict[str, Any] = {}
+    stack = [pattern]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tuple):
+            stack += part[:0:-1]
+        elif isinstance(part, str):
+            found.setdefault(part, Any)
+        elif isinstance(part, dict):
+            if not isinstance(part.get("pattern"), str):
+                raise PatternError(f"a constraint belongs to a variable, not to {part!r}")
+            found[part["pattern"]] = part["constraint"]
+        elif callable(part):
+            raise PatternError(f"{part!r} is no pattern: write a @node_rewriter")
+    return found
+
+
+def _built(pattern: Any, variables: dict[str, Any]) -> Any:
+    """A pattern with its variables put in."""
+    if isinstance(pattern, tuple):
+        op, *operands = pattern
+        return op(*[_built(part, variables) for part in operands])
+    if isinstance(pattern, dict):
+        pattern = pattern["pattern"]
+    return variables[pattern] if isinstance(pattern, str) else pattern
+
+
+def _text(pattern: Any) -> str:
+    if isinstance(pattern, tuple):
+        return f"{pattern[0]}({', '.join(map(_text, pattern[1:]))})"
+    return str(pattern["pattern"] if isinstance(pattern, dict) else pattern)

@@ -1,0 +1,151 @@
+"""How other libraries ask for rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import OptionError, PatternError, UnboundVariableError, UnknownNameError
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.match.query import RewriteDatabaseQuery
+from rewrite_engine.match.rule import DataRule
+from rewrite_engine.rewrite.trace import brief
+from rewrite_engine.rules.language import node_rewriter
+from rewrite_engine.rules.rewriting import (
+    PatternNodeRewriter,
+    in2out,
+    optdb,
+    out2in,
+    rewrite_graph,
+)
+
+x, y, s = pt.dvector("x"), pt.dvector("y"), pt.dscalar("s")
+
+
+# --- graphs ---------------------------------------------------------------------------------------
+
+
+def test_the_result_is_in_terms_of_the_users_inputs() -> None:
+    assert rewrite_graph(pt.log(pt.exp(x))) is x
+    assert rw.rewrite_graph is rewrite_graph
+    first, second = rewrite_graph([x + 0, pt.exp(y) * 1])
+    assert first is x
+    assert list(second.owner.inputs) == [y]
+
+
+def test_phases_are_asked_for_by_name() -> None:
+    term = pt.log(1 + pt.exp(x))
+    assert brief(rewrite_graph(term)) == "log(1.0 + exp(x))"
+    assert brief(rewrite_graph(term, include=("canonicalize", "stabilize"))) == "softplus(x)"
+    assert (
+        brief(rewrite_graph(term, include=("fast_run",), exclude=("stabilize",))) != "softplus(x)"
+    )
+    with pytest.raises(UnknownNameError, match="did you mean canonicalize"):
+        rewrite_graph(term, include=("canonicalise",))
+
+
+def test_a_function_graph_is_rewritten_itself() -> None:
+    graph = FunctionGraph([x], [pt.log(pt.exp(x))])
+    assert rewrite_graph(graph) is graph
+    assert graph.outputs == graph.inputs
+
+
+def test_the_users_graph_is_left_as_it_is() -> None:
+    term = pt.exp(x + 0)
+    rewrite_graph(term)
+    assert str(term.owner.inputs[0].owner.op) == "add"
+
+
+# --- the pipeline as a database -------------------------------------------------------------------
+
+
+def test_queries_make_drivers() -> None:
+    for query in (
+        optdb.query("+canonicalize", "+specialize", "-exp_log"),
+        optdb.query(RewriteDatabaseQuery(["canonicalize", "specialize"], exclude=["exp_log"])),
+        optdb.query(include=["canonicalize", "specialize"], exclude="exp_log"),
+    ):
+        assert [part.name for part in query.parts] == ["canonicalize", "specialize"]
+        graph = FunctionGraph([x], [pt.log(pt.exp(x))])
+        query.rewrite(graph)
+        assert len(graph) == 2
+    assert [part.name for part in optdb.query("+fast_run", "-inplace").parts][-1] == "specialize"
+    with pytest.raises(ValueError, match="starts with"):
+        optdb.query("canonicalize")
+
+
+def test_what_is_there() -> None:
+    assert {"canonicalize", "stabilize", "specialize"} <= set(optdb)
+    assert "exp_log" in optdb
+    assert "nothing" not in optdb
+    assert len(optdb.rules) > 100
+
+
+# --- patterns -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sides", "text", "term", "expected"),
+    [
+        (((pt.mul, "x", "x"), (pt.sqr, "x")), "x * x -> sqr(x)", x * x, "sqr(x)"),
+        (((pt.sub, (pt.add, "x", "y"), "y"), "x"), "x + y - y -> x", (x + s) - s, "x"),
+        (((pt.pow, "x", 2.0), (pt.sqr, "x")), "x ** 2.0 -> sqr(x)", x**2, "sqr(x)"),
+        (((pt.exp, "x"), 1.0), "exp(x) -> 1.0", pt.exp(s), "1.0"),
+    ],
+)
+def test_patterns_make_data_rules(sides: Any, text: str, term: Any, expected: str) -> None:
+    made = PatternNodeRewriter(*sides)
+    assert isinstance(made, DataRule)
+    assert made.text == text
+    got = rewrite_graph(term, include=(), custom_rewrite=in2out(made))
+    assert brief(got) == expected
+
+
+def test_a_constraint_belongs_to_a_variable() -> None:
+    short = {"pattern": "a", "constraint": lambda v: v.ndim == 0}
+    made = PatternNodeRewriter((pt.pow, short, "b"), (pt.exp, "b"))
+    assert made.transform(None, (s**x).owner) is not None
+    assert made.transform(None, (y**x).owner) is None
+
+
+def test_names_and_places() -> None:
+    made = PatternNodeRewriter((pt.exp, "x"), "x", name="drop_exp", phase="specialize")
+    assert made.name.endswith("/drop_exp")
+    assert made.where[0] == __file__
+    f = rw.function([x], pt.exp(x), mode=rw.Mode() + made)
+    np.testing.assert_array_equal(f([1.0, 2.0]), [1.0, 2.0])
+
+
+def test_what_is_no_pattern() -> None:
+    with pytest.raises(UnboundVariableError, match="'z' is not in the pattern"):
+        PatternNodeRewriter((pt.add, "x", "y"), "z")
+    with pytest.raises(PatternError, match="node_rewriter"):
+        PatternNodeRewriter((pt.exp, "x"), lambda fgraph, node, found: None)
+    with pytest.raises(PatternError, match="belongs to a variable"):
+        PatternNodeRewriter((pt.exp, {"pattern": (pt.log, "x"), "constraint": bool}), "x")
+    with pytest.raises(PatternError, match=r"is \(op, …\)"):
+        PatternNodeRewriter("x", "y")
+    for option in ({"allow_multiple_clients": False}, {"tracks": [pt.exp]}):
+        with pytest.raises(OptionError):
+            PatternNodeRewriter((pt.exp, "x"), "x", **option)  # type: ignore[arg-type]
+
+
+# --- walks ----------------------------------------------------------------------------------------
+
+
+def test_walks_and_rewriters_without_a_docstring() -> None:
+    seen = []
+
+    @node_rewriter([pt.exp, pt.log])
+    def look(fgraph: Any, node: Any) -> None:
+        seen.append(str(node.op))
+
+    assert look.doc == ""
+    for walk, order in ((in2out, ["log", "exp"]), (out2in, ["exp", "log"])):
+        seen.clear()
+        walk(look, name="looking").rewrite(FunctionGraph([x], [pt.exp(pt.log(x))]))
+        assert seen == order
