@@ -254,7 +254,8 @@ class NodeStore:
             self.dirty[client].append((old, new))
             return
         self.dirty[client] = [(old, new)]
-        self.schedule(client)
+        if self.worklist is not None:
+            self.worklist.schedule(client, self.order.level[client])
 
     def schedule(self, node: Apply) -> None:
         """Let the driver visit a node (again)."""

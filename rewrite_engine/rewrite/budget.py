@@ -23,6 +23,9 @@ from rewrite_engine.rewrite.result import Result, RuleStats, StopReason
 from rewrite_engine.rewrite.step import Derived
 
 
+LIMITS = ("firings", "depth", "per_rule", "nodes", "operands", "seconds")
+
+
 @dataclass(frozen=True, slots=True)
 class RunBudget:
     """What one run of a driver may use up. None: a default, which is fixed before the run starts,
@@ -50,11 +53,11 @@ class RunBudget:
     def __post_init__(self) -> None:
         if self.on_budget not in (None, "raise", "stop"):
             raise ValueError(f"on_budget is 'raise' or 'stop', not {self.on_budget!r}")
-        for name in ("firings", "depth", "per_rule", "nodes", "operands", "seconds"):
+        for name in LIMITS:
             limit = getattr(self, name)
-            kind = int | float if name == "seconds" else int
-            if limit is None:
+            if limit is None or (limit.__class__ is int and limit >= 0):
                 continue
+            kind = int | float if name == "seconds" else int
             if not isinstance(limit, kind) or isinstance(limit, bool):
                 what = "a number" if name == "seconds" else "a whole number"
                 raise TypeError(f"a budget of {name} is {what} or None, not {limit!r}")
@@ -74,12 +77,13 @@ class RunBudget:
         """The budget with its defaults, for a graph of n nodes and so many variables."""
         given = self.firings or 0  # who sets this knows how long rows may get
         most = max(1_000_000 + 100 * variables, 100 * given)
-        return replace(
-            self,
+        return RunBudget(
             firings=10_000 + 10 * n if self.firings is None else self.firings,
             depth=max(10_000, given) if self.depth is None else self.depth,
+            per_rule=self.per_rule,
             nodes=max(100_000 + 2 * n, 10 * given) if self.nodes is None else self.nodes,
             operands=most if self.operands is None else self.operands,
+            seconds=self.seconds,
             on_budget=self.on_budget or config.on_budget,
         )
 
