@@ -200,15 +200,17 @@ def keeps_errors(rule):
     right = rule.right
     names = set(right.names if isinstance(right, Compute) else holes(right))
     lost = [h for h in holes(rule.left).values() if h.name not in names and h.sort is not Prop]
-    more = Counter() if isinstance(right, Compute) else _ops(rule.left) - _ops(right)
-    may_fail = tuple([cls for cls in more if getattr(cls, "may_fail", False)])
-    return Keeping(rule, may_fail) if lost or may_fail else None
+    may_fail = [] if isinstance(right, Compute) else _may_fail(rule.left)
+    if may_fail:
+        may_fail = [*Counter(may_fail) - Counter(_may_fail(right))]
+    return Keeping(rule, tuple(may_fail)) if lost or may_fail else None
 
 
-def _ops(pattern):
-    """How often a pattern has ops of which class."""
-    found = [p.operator for p, _ in subpatterns(pattern) if isinstance(p, OpNode)]
-    return Counter([op if isinstance(op, type) else type(op) for op in found])
+def _may_fail(pattern):
+    """The classes of the ops of a pattern that may fail for other reasons than shapes."""
+    found = [p.operator for p, _ in subpatterns(pattern) if p.__class__ is OpNode]
+    classes = [op if isinstance(op, type) else type(op) for op in found]
+    return [cls for cls in classes if getattr(cls, "may_fail", False)]
 
 
 class Keeping:

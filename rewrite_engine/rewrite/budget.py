@@ -22,7 +22,6 @@ from rewrite_engine.rewrite.loop.cycle import AGAIN, LONG, Cycle, Stop
 from rewrite_engine.rewrite.result import Result, RuleStats, StopReason
 from rewrite_engine.rewrite.step import Derived
 
-
 LIMITS = ("firings", "depth", "per_rule", "nodes", "operands", "seconds")
 
 
