@@ -49,12 +49,12 @@ class Firing(NamedTuple):
     node: Any
     makes: Sequence[Apply]
     at: int
+    origin: tuple[str, int] | None
+    depth: int | None
     number: int
     seconds: float
-    origin: tuple[str, int] | None = None
-    part: int = 0
-    depth: int | None = None
-    strategy: str | None = None
+    part: int
+    strategy: str | None
 
     @property
     def rule_name(self) -> str:
@@ -132,19 +132,18 @@ class Trace(Feature):
         self.marks.append(self.mark())
         self._turn_to(fgraph)
 
-    def _turn_to(self, fgraph: FunctionGraph) -> None:
+    def _turn_to(self, fgraph: FunctionGraph) -> Past:
         """What happens from here on happens to this graph."""
-        if self.past is not None and self.past.fgraph is fgraph:
-            if self.size is not None:
-                fgraph.attach_feature(self.past)
-            return
-        if self.past is not None:  # what happens to that graph from here on is another matter
-            self.past.fgraph.remove_feature(self.past)
-        self.graph += 1
-        self.past = Past(fgraph, self.count, listens=self.size is not None)
-        self.pasts[self.graph] = self.past
+        past = self.past
+        if past is None or past.fgraph is not fgraph:
+            if past is not None:  # what happens to that graph from here on is another matter
+                past.fgraph.remove_feature(past)
+            self.graph += 1
+            past = self.past = Past(fgraph, self.count, listens=self.size is not None)
+            self.pasts[self.graph] = past
         if self.size is not None:
-            fgraph.attach_feature(self.past)
+            fgraph.attach_feature(past)
+        return past
 
     def on_end(self, fgraph: FunctionGraph, result: Result) -> None:
         self.marks.pop()
@@ -187,8 +186,14 @@ class Trace(Feature):
             return
         past, now = self.past, self.application
         if past is None or past.fgraph is not fgraph:
-            self._turn_to(fgraph)
-        self._before.clear()
+            past = self._turn_to(fgraph)
+        if now is None and not self.terms:  # by far the most
+            makes = () if new in past.known else made(past.known, new)
+            end = past.start + len(past.log)
+            firing = reason, old, new, self.phase, self.graph, old.owner, makes, end, None, None
+            self._before = [firing]
+            return
+        self._before = []
         node = old.owner
         if now is not None:
             for rule, between in now.steps:
@@ -217,25 +222,23 @@ class Trace(Feature):
             old, new, depth = self.text(old), self.text(new), self.depth
             origin = None if node is None else origin_line(node.origin)
         end = past.start + len(past.log)
-        self._before.append((rule, old, new, node, makes, end, origin, depth))
+        firing = rule, old, new, self.phase, self.graph, node, makes, end, origin, depth
+        self._before.append(firing)
 
     def on_redirect(self, fgraph: Any, old: Any, new: Any, clients: Any, reason: Any) -> None:
         """What was about to happen takes place."""
         before = self._before
         if not before or before[-1][0] is not reason:
             return
-        now, seconds, keep = self.application, perf_counter() - self.started, self._keep
+        now, seconds = self.application, perf_counter() - self.started
         part, strategy = (0, None) if now is None else (now.part, now.strategy)
-        for rule, was, new, node, makes, at, origin, depth in before:
+        for firing in before:
             self.count = number = self.count + 1
-            keep(_firing(Firing, (
-                rule, was, new, self.phase, self.graph, node, makes, at, number, seconds,
-                origin, part, depth, strategy,
-            )))  # fmt: skip
+            self._keep(_firing(Firing, (*firing, number, seconds, part, strategy)))
             part += 1
         if now is not None:
             now.part = part
-        before.clear()
+        self._before = []
         if self.count > self._next_tidying:
             self.tidy()
 
@@ -243,7 +246,7 @@ class Trace(Feature):
         types = tuple([v.type for v in node.outputs])
         was, new = [build_node(o, node.inputs, types, node.origin) for o in (node.op, op)]
         old, out = [n.outputs[written(op)] for n in (was, new)]
-        self._before.clear()
+        self._before = []
         self._announce(node, reason, old, out, ())
         self.on_redirect(fgraph, old, out, (), reason)
 
