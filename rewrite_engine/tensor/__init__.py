@@ -4,9 +4,9 @@ classes.
 One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `creation.py`,
 `shape.py`, `dimshuffle.py`, `reshape.py`, `index.py`, `diagonal.py`, `join.py`, `dot.py`;
 `elemwise.py` and `reduction.py` hold what a family shares. `elementwise.py` (made of others),
-`padding.py`, `ranges.py` (numbers in order, grids), `rearrange.py`, `search.py`, `selection.py`,
-`sorting.py`, `descriptive.py` and `without_nan.py` are loaded when one of their names is first
-used.
+`padding.py`, `questions.py` (what is known of a variable), `ranges.py` (numbers in order, grids),
+`rearrange.py`, `search.py`, `selection.py`, `sorting.py`, `descriptive.py` and `without_nan.py` are
+loaded when one of their names is first used.
 """
 
 from sys import modules
@@ -14,6 +14,8 @@ from typing import Any
 
 from numpy import e, euler_gamma, inf, nan, newaxis, pi
 
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.op import Op
 from rewrite_engine.lazy import lookup
 from rewrite_engine.scalar.dtype import DTYPES, dtype_name
 from rewrite_engine.tensor import operators
@@ -48,6 +50,8 @@ _FAMILIES = {
         "logical_xor logit modf nan_to_num positive rad2deg radians rint round sinc spacing"
     ),
     "padding": "pad",
+    "questions": "get_scalar_constant_value get_underlying_scalar_constant_value "
+    "register_transfer transfer",
     "ranges": "bartlett geomspace indices linspace logspace meshgrid mgrid ogrid",
     "rearrange": (
         "RepeatedPositions broadcast_arrays broadcast_shape concat_with_broadcast flip fliplr "

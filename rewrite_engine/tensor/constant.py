@@ -42,16 +42,17 @@ def constant(
     """Return a constant with the value, dtype and exact static shape of `x`.
 
     x: a number, (nested) list, array, or another constant. Python floats get dtype floatX.
-    Raises `DTypeError` where `x` is no array of numbers, `NDimError` if it has not `ndim`
-    dimensions (fewer are padded on the left).
+    ndim: dimensions of length 1 are added or dropped on the left. Raises `DTypeError` where `x` is
+    no array of numbers, `NDimError` if it cannot have `ndim` dimensions.
     """
     if isinstance(x, TensorConstant):
         x = x.data
     array = _value(x, None if dtype is None else dtype_name(dtype))
     if ndim is not None and array.ndim != ndim:
-        if array.ndim > ndim:
+        spare = max(array.ndim - ndim, 0)
+        if array.shape[:spare] != (1,) * spare:
             raise NDimError(f"expected at most {ndim} dimensions, got {array.ndim}: {describe(x)}")
-        array = array.reshape((1,) * (ndim - array.ndim) + array.shape)
+        array = array.reshape((1,) * (ndim - array.ndim) + array.shape[spare:])
     type_ = TensorType(array.dtype, array.shape)
     return TensorConstant(type_, read_only(array, x), name)
 
@@ -100,10 +101,10 @@ def as_tensor_variable(
 ) -> Any:
     """Return `x` as a tensor variable: itself if it is one, else a constant.
 
-    A list or tuple with variables in it is stacked. dtype: cast to it. ndim: pad with
-    dimensions of length 1 on the left. A pattern (an object with `__apply_op__`) is returned
+    A list or tuple with variables in it is stacked. dtype: cast to it. ndim: dimensions of length 1
+    are added, or dropped, on the left. A pattern (an object with `__apply_op__`) is returned
     unchanged. Raises `ForeignObjectError` for what cannot become a tensor, `NDimError` if it
-    has more than `ndim` dimensions.
+    cannot have `ndim` dimensions.
     """
     if hasattr(type(x), "__apply_op__"):
         return x
@@ -149,7 +150,7 @@ def _fit(x: Variable, ndim: int | None, dtype: Any) -> Any:
     if not isinstance(x.type, TensorType):
         raise ForeignObjectError(message("not a tensor variable", inputs=[x]))
     if ndim is not None and x.type.ndim != ndim:
-        x = _pad(x, ndim)
+        x = _with_ndim(x, ndim)
     if dtype is not None and x.type.dtype != dtype_name(dtype):
         from rewrite_engine.tensor.math import cast
 
@@ -157,11 +158,12 @@ def _fit(x: Variable, ndim: int | None, dtype: Any) -> Any:
     return x
 
 
-def _pad(x: Any, ndim: int) -> Any:
-    missing = ndim - x.type.ndim
-    if missing < 0:
+def _with_ndim(x: Any, ndim: int) -> Any:
+    """Add or drop dimensions of length 1 on the left."""
+    spare = max(x.type.ndim - ndim, 0)
+    if not all(x.type.broadcastable[:spare]):
         raise NDimError(message(f"expected at most {ndim} dimensions", inputs=[x]))
-    return x.dimshuffle(*("x",) * missing, *range(x.type.ndim))
+    return x.dimshuffle(*("x",) * (ndim - x.type.ndim), *range(spare, x.type.ndim))
 
 
 # --- patterns --------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Making root variables: `vector("x")`, `dmatrix()`, `scalars("a b c")`, `tensor(dtype=…)`.
+"""Making root variables: `vector("x")`, `dmatrix()`, `scalars("abc")`, `tensor(dtype=…)`.
 
 A prefix fixes the dtype: b int8, w int16, i int32, l int64, f float32, d float64, c complex64,
 z complex128. `dmatrix` and the like are types (usable in `itypes`), and called like the others.
@@ -60,9 +60,14 @@ def _several(one: Callable[..., TensorVariable]) -> Callable[..., list[TensorVar
     """Make the plural of a constructor."""
 
     def construct(*names: Any, **options: Any) -> list[TensorVariable]:
-        """Return several variables: with names (`"x y z"` or `"x", "y", "z"`), or so many."""
+        """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
+        so many. One text without spaces has a name in each letter.
+        """
         if len(names) == 1 and isinstance(names[0], int):
             return [one(**options) for _ in range(names[0])]
+        if len(names) == 1 and names[0] is not None:
+            text = names[0]
+            names = tuple(text.split() if isinstance(text, str) and " " in text.strip() else text)
         flat = [n for text in names for n in ([None] if text is None else text.split())]
         return [one(name, **options) for name in flat]
 
@@ -104,6 +109,19 @@ def _with_prefixes() -> dict[str, Any]:
     return made
 
 
+def _lists() -> dict[str, Any]:
+    """`float_types`, `int_vector_types` and so on: the types of a kind, in rising precision."""
+    letters = {"int": "bwil", "float": "fd", "complex": "cz"}
+    return {
+        f"{family}{'_' * bool(kind)}{kind}_types": tuple(
+            [PREFIXED[prefix + (kind or "scalar")] for prefix in prefixes]
+        )
+        for family, prefixes in letters.items()
+        for kind in ("", "scalar", "vector", "matrix")
+    }
+
+
 PREFIXED = _with_prefixes()
-globals().update(PREFIXED)
-__all__ = ["tensor", *KINDS, *[_PLURALS.get(k, k + "s") for k in KINDS], *PREFIXED]
+LISTS = _lists()
+globals().update(PREFIXED | LISTS)
+__all__ = [*LISTS, "tensor", *KINDS, *[_PLURALS.get(k, k + "s") for k in KINDS], *PREFIXED]

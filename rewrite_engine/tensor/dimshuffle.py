@@ -5,6 +5,7 @@ No elements are moved or copied here. Changing shapes otherwise is `tensor/resha
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -158,7 +159,7 @@ def transposes(a: Variable, b: Variable) -> bool:
 
 def normalize_axis(axis: Any, ndim: int, what: str = "axis") -> int:
     """Return an axis as an integer from 0 to ndim - 1; `AxisError` if it is out of range."""
-    number = int(axis.__index__())
+    number = operator.index(axis)
     if not -ndim <= number < ndim:
         raise AxisError(located(f"{what} {number} is out of range for {ndim} dimensions"))
     return number % ndim

@@ -377,6 +377,14 @@ class TensorOperators:
         """Ones in this shape."""
         return pt.ones_like(self, dtype)
 
+    def transfer(self, target: str) -> Any:
+        """The same at another place: see `transfer`."""
+        return pt.transfer(self, target)
+
+    def get_underlying_scalar_constant(self, **options: Any) -> Any:
+        """The number that all elements are, if that is known."""
+        return pt.get_underlying_scalar_constant_value(self, **options)
+
 
 def _method(name: str) -> Any:
     def method(self: Any) -> Any:

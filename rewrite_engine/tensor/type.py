@@ -65,7 +65,8 @@ def static_dim(dim: Any) -> int | None:
 class TensorType(Type):
     """Arrays of one dtype and number of dimensions.
 
-    dtype: a dtype or its name. shape: one entry per dimension, an integer or None for "not known".
+    dtype: a dtype or its name. shape: one entry per dimension, an integer or None for "not
+    known"; a number is the length of a vector.
     broadcastable: the legacy way to give a shape: True for 1, False for not known.
     Equal types are one object. Raises `DTypeError`, `ShapeError`.
 
@@ -80,11 +81,11 @@ class TensorType(Type):
     def __init__(
         self,
         dtype: Any,
-        shape: Iterable[Any] | None = None,
+        shape: Iterable[Any] | int | None = None,
         *,
         broadcastable: Iterable[bool] | None = None,
     ) -> None:
-        dims = broadcastable if shape is None else shape
+        dims = broadcastable if shape is None else (shape,) if isinstance(shape, int) else shape
         if dims is None:
             raise ShapeError("TensorType needs a shape, such as (None, 3), or () for a scalar")
         self.dtype: str = dtype_name(dtype)

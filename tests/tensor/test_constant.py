@@ -118,8 +118,9 @@ def test_lists_with_variables_are_stacked():
 
 def test_ndim_pads_constants():
     assert pt.as_tensor_variable([1, 2], ndim=2).type.shape == (1, 2)
+    assert pt.constant([[1, 2]], ndim=1).type.shape == (2,)
     with pytest.raises(NDimError):
-        pt.constant([[1]], ndim=1)
+        pt.constant([[1], [2]], ndim=1)
 
 
 def test_a_pattern_is_returned_unchanged():

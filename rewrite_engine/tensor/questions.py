@@ -1,0 +1,95 @@
+"""What is known of a variable while the graph is built, and where its values are: `transfer`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import NotConstantError, describe
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.traverse import explicit_graph_inputs
+from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.creation import Alloc
+from rewrite_engine.tensor.dimshuffle import DimShuffle
+from rewrite_engine.tensor.elemwise import Elemwise
+
+__all__ = [
+    "get_scalar_constant_value",
+    "get_underlying_scalar_constant_value",
+    "register_transfer",
+    "transfer",
+]
+
+
+def get_underlying_scalar_constant_value(
+    v: Any,
+    *,
+    elemwise: bool = True,
+    only_process_constants: bool = False,
+    raise_not_constant: bool = True,
+) -> Any:
+    """Return the number that all elements of `v` are, as a 0-d array.
+
+    It is found in constants, in what fills or reshapes them, and, with `elemwise`, in all that is
+    computed from constants alone. Otherwise `NotConstantError`; or `v` itself where
+    raise_not_constant is False. only_process_constants: nothing but constants is looked at.
+
+    >>> from rewrite_engine.tensor import alloc, vector
+    >>> get_underlying_scalar_constant_value(alloc(3.0, vector("x").shape[0]))
+    array(3.)
+    """
+    found = v if isinstance(v, Variable) else as_tensor_variable(v)
+    while not only_process_constants and found.owner is not None:
+        op, inputs = found.owner.op, found.owner.inputs
+        if isinstance(op, Alloc | DimShuffle):
+            found = inputs[0]
+        elif isinstance(op, Elemwise) and op.scalar_op.name in ("second", "identity"):
+            found = inputs[-1]
+        else:
+            break
+    if isinstance(found, Constant):
+        data = np.asarray(found.data)
+    elif elemwise and not only_process_constants and not set(explicit_graph_inputs(found)):
+        data = np.asarray(found.eval())
+    else:
+        data = np.empty(0)
+    if data.size and (data == data.flat[0]).all():
+        return np.array(data.flat[0])
+    if raise_not_constant:
+        raise NotConstantError(f"{describe(v)} is not known to be one number everywhere")
+    return v
+
+
+def get_scalar_constant_value(v: Any, elemwise: bool = True, **options: Any) -> Any:
+    """Like `get_underlying_scalar_constant_value`, of what has 0 dimensions; else
+    `NotConstantError`.
+    """
+    if getattr(v, "ndim", np.ndim(v) if not isinstance(v, Variable) else 0):
+        raise NotConstantError(f"{describe(v)} has dimensions: it is no number")
+    return get_underlying_scalar_constant_value(v, elemwise=elemwise, **options)
+
+
+#: functions (variable, target) that return the variable at the target, or None
+_transfers: list[Callable[[Any, str], Any]] = []
+
+
+def register_transfer(fn: Callable[[Any, str], Any]) -> None:
+    """Let `transfer` know more targets: `fn(variable, target)` returns the variable there, or None
+    where it does not know the target.
+    """
+    _transfers.append(fn)
+
+
+def transfer(var: Any, target: str) -> Any:
+    """Return `var` at a target: "cpu" means an array in memory. Raises `ValueError` for a target
+    that nobody has registered.
+    """
+    if target == "cpu":
+        return as_tensor_variable(var)
+    for fn in _transfers:
+        found = fn(var, target)
+        if found is not None:
+            return found
+    raise ValueError(f"there is no target {target!r}: see register_transfer")
