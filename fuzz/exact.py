@@ -211,7 +211,7 @@ def truth_of(a: Any) -> Any:
 def _reduce(fn: Any, start: Any) -> Callable[[Any, Any, Any], Any]:
     def reduced(op: Any, x: Any, out: Any) -> Any:
         if np.dtype(getattr(op, "acc_dtype", None) or "float64").kind in "biu":
-            raise NotKnown  # each element is cut off
+            raise NotKnown  # integers wrap
         axis = None if op.axis is None else tuple(op.axis)
         flat = _flat(x, axis)
         options = {} if start is None else {"initial": start}

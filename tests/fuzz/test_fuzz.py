@@ -206,11 +206,6 @@ def test_a_slope_beside_a_number_that_is_too_large() -> None:
     assert gradients.Checker()(one) is None
 
 
-def test_sums_in_integers_have_no_gradient() -> None:
-    one = case(lambda x: pt.exp(pt.Sum(acc_dtype="int64")(x)), np.array([0.5]))
-    assert gradients.Checker("rop")(one) is None
-
-
 def test_what_underflows_is_an_excuse() -> None:
     one = case(lambda x, y: pt.arctan2(y, pt.softplus(x)), np.array([-5e3]), np.array([0.0]))
     finding = gradients.Checker()(one)
