@@ -124,23 +124,6 @@ class SparseScale(Op):
 sparsify, densify, sparse_add, sparse_scale = Sparsify(), Densify(), SparseAdd(), SparseScale()
 
 
-class GeneratorType(Type):
-    """States of `numpy.random.Generator`."""
-
-    __props__ = ()
-
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
-        if not isinstance(value, np.random.Generator):
-            raise TypeError(f"no generator: {value!r}")
-        return value
-
-    def values_eq(self, a: Any, b: Any) -> bool:
-        return bool(a.bit_generator.state == b.bit_generator.state)
-
-    def may_share_memory(self, a: Any, b: Any) -> bool:
-        return a.bit_generator is b.bit_generator
-
-
 class Normal(Op):
     """n normal numbers, and the state after them."""
 
@@ -161,11 +144,6 @@ class Normal(Op):
 
     def inplace_on_inputs(self, allowed: Any, node: Any = None) -> Any:
         return Normal(self.n, inplace=True) if 0 in allowed and not self.inplace else None
-
-
-@shared_constructor.register(np.random.Generator)
-def _(value: Any, name: str | None = None, **options: Any) -> SharedVariable:
-    return SharedVariable(GeneratorType(), deepcopy(value), name=name)
 
 
 @shared_constructor.register(sparse.csr_array)

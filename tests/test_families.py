@@ -14,6 +14,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.explain import explain
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.op import Op
+from rewrite_engine.random import random_generator_type
 from rewrite_engine.rules import facts
 from rewrite_engine.rules.language import *
 from tests.families import *
@@ -23,7 +24,7 @@ S, T = SparseType("float64")("S"), SparseType("float64")("T")
 M, v = pt.matrix("M"), pt.vector("v")
 
 
-G = GeneratorType()("G")
+G = random_generator_type("G")
 
 
 class Pick(Op):

@@ -15,7 +15,7 @@ from rewrite_engine.compile.callable import Function
 from rewrite_engine.compile.evaluate import evaluate
 from rewrite_engine.compile.function import function, observe
 from rewrite_engine.compile.inputs import In, Out
-from rewrite_engine.compile.mode import Mode, get_mode
+from rewrite_engine.compile.mode import Mode, get_default_mode, get_mode
 from rewrite_engine.compile.request import UnusedInputWarning
 from rewrite_engine.compile.shared import (
     SharedVariable,
@@ -40,6 +40,7 @@ __all__ = [
     "TensorSharedVariable",
     "UnusedInputWarning",
     "function",
+    "get_default_mode",
     "get_mode",
     "observe",
     "shared",

@@ -42,10 +42,10 @@ PLANNED = frozenset(
 class Mode:
     """A linker and an optimizer.
 
-    linker: a linker's name, or the name of a mode (case does not matter). optimizer: "default"
-    for the pipeline with this mode's query, the name of a mode or a `Query` for the pipeline with
-    that one, None for no rewriting, or an object with `rewrite(fgraph, trace=None)`. Immutable.
-    Raises `UnknownNameError`.
+    linker: a linker's name, or the name of a mode (case does not matter). optimizer: "default" for
+    the pipeline with this mode's query, the name of a mode or a `Query` for the pipeline with that
+    one, None (or "None") for no rewriting, or an object with `rewrite(fgraph, trace=None)`.
+    Immutable. Raises `UnknownNameError`.
 
     >>> Mode("FAST_RUN").excluding("inplace")
     Mode('fast_run').excluding('inplace')
@@ -56,6 +56,8 @@ class Mode:
     ) -> None:
         self.name, self.linker = _names(linker)
         self._optimizer: Any = DEFAULT
+        if isinstance(optimizer, str) and optimizer.casefold() == "none":
+            optimizer = None
         if isinstance(optimizer, str) and optimizer != DEFAULT:
             self.name = optimizer.casefold()
             if self.name not in MODES:
@@ -194,3 +196,6 @@ def get_mode(mode: Any = None) -> Mode:
     if not isinstance(mode, str):
         raise UnknownNameError(f"a mode is a Mode or a name, not {describe(mode)}")
     return Mode(mode)
+
+
+get_default_mode = get_mode  # as the field calls it without an argument

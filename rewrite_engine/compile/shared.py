@@ -22,8 +22,9 @@ from rewrite_engine.errors import (
     refuse_unknown,
 )
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.graph.type import Generic, Type
+from rewrite_engine.graph.type import Type, generic
 from rewrite_engine.link.program import Cell, plain
+from rewrite_engine.random.type import is_generator, random_generator_type
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.tensor.variable import TensorVariable
 
@@ -184,9 +185,9 @@ def shared_constructor(
     """Make the shared variable for a value; other classes of values are added by `register`."""
     refuse_unknown("shared", options, OPTIONS)
     refuse_options("shared", f"{type(value).__name__} has none", shape=shape)
-    return SharedVariable(
-        Generic(), value if borrow else deepcopy(value), strict, allow_downcast, name=name
-    )
+    type_: Type = random_generator_type if is_generator(value) else generic
+    kept = value if borrow else deepcopy(value)
+    return SharedVariable(type_, kept, strict, allow_downcast, name=name)
 
 
 @shared_constructor.register(type(None))

@@ -207,10 +207,14 @@ class Type(Record):
         return type(self)(**({name: getattr(self, name) for name in self.__props__} | changes))
 
 
-class Generic(Type):
-    """Any Python object."""
+class SingletonType(Type):
+    """Base of types without parameters: all instances of a subclass are one object."""
 
     __props__ = ()
+
+
+class Generic(SingletonType):
+    """Any Python object."""
 
     def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         return value

@@ -89,8 +89,11 @@ class Query:
         return f"Query(){self.calls(Query())}"
 
 
-#: names that every query may use: kinds of claims, and the usual assumptions
-ALWAYS = frozenset({"exact", "refines", "approx", "assumes", "fastmath", "shape_unsafe"})
+#: names that every query may use: kinds of claims, the usual assumptions, and what the field calls
+#: the whole pipeline
+ALWAYS = frozenset(
+    {"exact", "refines", "approx", "assumes", "fastmath", "shape_unsafe", "fast_run"}
+)
 
 #: what the field calls it
 RewriteDatabaseQuery = Query

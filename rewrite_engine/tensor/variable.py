@@ -39,6 +39,12 @@ class TensorVariable(TensorOperators, Variable):
         """Which dimensions are known to have length 1."""
         return self.type.broadcastable  # type: ignore[no-any-return]
 
+    def dprint(self, **options: Any) -> Any:
+        """Print what the variable is computed from, as a tree; options as of `dprint`."""
+        import rewrite_engine  # (printing stands above this layer)
+
+        return rewrite_engine.dprint(self, **options)
+
     def __bool__(self) -> bool:
         raise NotConstantError(
             f"{describe(self)} has no truth value before the graph runs; use `switch` for a "

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.compile import Mode, function, get_mode
+from rewrite_engine.compile import Mode, function, get_default_mode, get_mode
 from rewrite_engine.config import config
 from rewrite_engine.errors import DuplicateRuleError, UnknownNameError
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -24,6 +24,15 @@ def test_names_in_any_case() -> None:
     assert Mode("fast_compile") != Mode("fast_run")
     assert Mode("vm").linker == "vm"
     assert Mode(optimizer="fast_compile") == Mode("FAST_COMPILE")
+
+
+def test_what_the_field_writes() -> None:
+    x = pt.dvector("x")
+    assert Mode("py", "None").optimizer is None
+    assert get_default_mode() == get_mode()
+    query = RewriteDatabaseQuery(include=["fast_run"], exclude=["inplace"])
+    f = function([x], pt.log(pt.exp(x)), mode=Mode(linker="py", optimizer=query))
+    assert len(f.nodes) == 0
 
 
 def test_unknown_names() -> None:

@@ -11,7 +11,7 @@ import pytest
 from rewrite_engine.errors import MethodNotDefined, TypeMismatchError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.graph.type import Generic, Type, generic
+from rewrite_engine.graph.type import Generic, SingletonType, Type, generic
 from tests.toy import add, const, exp, num, pos, sin
 
 
@@ -65,6 +65,16 @@ def test_the_two_remedies_make_instances_equal() -> None:
     assert SingleDouble() is SingleDouble()
     assert ComparableDouble().is_super(ComparableDouble())
     assert ComparableDouble().in_same_class(ComparableDouble())
+
+
+def test_types_without_parameters_are_one_object() -> None:
+    class Single(SingletonType):
+        def filter(self, value: Any, strict: bool = False, allow_downcast: Any = None) -> Any:
+            return value
+
+    assert Single() is Single()
+    assert Single() != Generic()
+    assert isinstance(generic, SingletonType)
 
 
 def test_types_that_compare_by_eq_work_in_graphs() -> None:

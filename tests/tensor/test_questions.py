@@ -63,6 +63,11 @@ def test_transfer(monkeypatch: pytest.MonkeyPatch) -> None:
         x.transfer("mars")
 
 
+def test_dprint(capsys: pytest.CaptureFixture[str]) -> None:
+    pt.exp(x).dprint()
+    assert capsys.readouterr().out == "exp [id A]\n └─ x [id B]\n"
+
+
 # --- constructors ---------------------------------------------------------------------------------
 
 

@@ -1,0 +1,46 @@
+"""`RandomGeneratorType`: the type of random number generators."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from rewrite_engine.errors import DTypeError, describe
+from rewrite_engine.graph.type import SingletonType
+
+
+class RandomGeneratorType(SingletonType):
+    """States of `numpy.random.Generator`. Two are equal if they will draw the same numbers.
+
+    An op that draws takes a state and returns the next one as another output.
+    """
+
+    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+        """Return `value` itself; `DTypeError` for what is no generator."""
+        if not is_generator(value):
+            raise DTypeError(f"expected a numpy.random.Generator, got {describe(value)}")
+        return value
+
+    def values_eq(self, a: Any, b: Any) -> bool:
+        """Whether the kinds and the states of both are equal."""
+        return same_state(a.bit_generator.state, b.bit_generator.state)
+
+    def may_share_memory(self, a: Any, b: Any) -> bool:
+        """Whether what one draws is missing in the other."""
+        return a.bit_generator is b.bit_generator
+
+
+def is_generator(value: Any) -> bool:
+    """Whether a value is a generator (without loading `numpy.random` for others)."""
+    module = sys.modules.get("numpy.random")
+    return module is not None and isinstance(value, module.Generator)
+
+
+def same_state(a: Any, b: Any) -> bool:
+    """Whether two states are equal: numbers and arrays, in nested dicts."""
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same_state(a[k], b[k]) for k in a)
+    return bool((a == b).all() if hasattr(a, "all") else a == b)
+
+
+random_generator_type = RandomGeneratorType()

@@ -1,0 +1,47 @@
+"""States of random number generators as values of variables."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+from rewrite_engine.errors import DTypeError
+from rewrite_engine.random import RandomGeneratorType, random_generator_type
+
+
+def test_one_type_for_all_generators() -> None:
+    assert RandomGeneratorType() is random_generator_type
+    assert pickle.loads(pickle.dumps(random_generator_type)) is random_generator_type
+    assert str(random_generator_type("rng")) == "rng"
+
+
+@pytest.mark.parametrize("kind", [np.random.PCG64, np.random.MT19937, np.random.Philox])
+def test_values(kind: type) -> None:
+    rng, same = np.random.Generator(kind(3)), np.random.Generator(kind(3))
+    assert random_generator_type.filter(rng, strict=True) is rng
+    assert random_generator_type.values_eq(rng, same)
+    assert not random_generator_type.may_share_memory(rng, same)
+    assert random_generator_type.may_share_memory(rng, rng)
+    rng.random()
+    assert not random_generator_type.values_eq(rng, same)
+    assert not random_generator_type.values_eq(same, np.random.default_rng(np.random.SFC64(3)))
+
+
+@pytest.mark.parametrize("value", [1, None, np.random.RandomState(1), np.ones(2)])
+def test_what_is_none(value: object) -> None:
+    with pytest.raises(DTypeError, match="expected a numpy.random.Generator"):
+        random_generator_type.filter(value)
+    assert not random_generator_type.is_valid_value(value)
+
+
+def test_shared() -> None:
+    given = np.random.default_rng(1)
+    state = rw.shared(given, "state")
+    assert state.type is random_generator_type
+    assert state.get_value(borrow=True) is not given
+    assert state.get_value().random() == np.random.default_rng(1).random()
+    assert rw.shared(given, borrow=True).get_value(borrow=True) is given
+    assert rw.shared({"a": 1}).type is not random_generator_type
