@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from rewrite_engine.errors import PatternError
+from rewrite_engine.errors import PatternError, refuse_options
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.pattern import names_of
@@ -65,14 +65,19 @@ def table(
     return Table(made)
 
 
-def node_rewriter(tracks: Any = None, **options: Any) -> Callable[..., NodeRewriter]:
+def node_rewriter(
+    tracks: Any = None, inplace: bool = False, requirements: Any = (), **options: Any
+) -> Callable[..., NodeRewriter]:
     """Make a rule of a function `(fgraph, node)` returning replacements for the outputs, or None.
 
     tracks: ops, classes of ops, or predicates on ops (one op or class needs no list); None: every
-    node. options: those of `NodeRewriter`. Say in the docstring why it is not data. Instead of None
+    node. options: those of `NodeRewriter`. inplace, requirements: of other libraries; `OptionError`
+    where they ask for something. Say in the docstring why it is not data. Instead of None
     the function may return `unknown("why", v)`, or what a fact answered: traces and `why_not` tell
     it.
     """
+    why = "an op says what may be in place (`inplace_on_inputs`), and a graph has what rules need"
+    refuse_options("node_rewriter", why, inplace=inplace, requirements=requirements or None)
     return partial(NodeRewriter, tracks=several(tracks, "@node_rewriter([op, ...])"), **options)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.compile import UnusedInputWarning, function, observe, shared
+from rewrite_engine.compile import In, UnusedInputWarning, function, observe, shared
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.config import config
 from rewrite_engine.errors import (
@@ -287,3 +287,24 @@ def test_ops_that_overwrite_need_permission() -> None:
     np.testing.assert_allclose(build([x], z, accept_inplace=True)([0.0]), [np.e])
     with pytest.raises(InconsistencyError, match="not mutable"):
         build([x], inplace(x), accept_inplace=True)
+
+
+def test_the_manuals_example_of_variables() -> None:
+    """A constant needs no argument and cannot be one; a default can be given, and left out."""
+    a, b = pt.constant(1.5), pt.fscalar("b")
+    c = a + b
+    assert function([b], [c])(2.5) == [4.0]
+    with pytest.raises(MissingInputError, match="b of type"):
+        function([], [c])
+    with pytest.raises(TypeError, match="a constant cannot be an input"):
+        function([a, b], [c])
+    d = pt.dscalar("d")
+    f = function([In(d, value=1.5), b], [d + b])
+    assert f(b=2.5) == [4.0]
+    assert f(1.0, 2.5) == [3.5]
+
+
+def test_the_manuals_example_of_types() -> None:
+    b, c = pt.fvector(), pt.fvector()
+    assert b.type is c.type is pt.fvector
+    assert b is not c

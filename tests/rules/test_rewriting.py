@@ -137,6 +137,14 @@ def test_what_is_no_pattern() -> None:
 # --- walks ----------------------------------------------------------------------------------------
 
 
+def test_what_rewriters_are_not_told() -> None:
+    made = node_rewriter([pt.exp], inplace=False, requirements=())(lambda fgraph, node: None)
+    assert made.tracks == (pt.exp,)
+    for option in ({"inplace": True}, {"requirements": (object,)}):
+        with pytest.raises(OptionError, match="inplace_on_inputs"):
+            node_rewriter([pt.exp], **option)
+
+
 def test_walks_and_rewriters_without_a_docstring() -> None:
     seen = []
 
