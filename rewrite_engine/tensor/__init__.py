@@ -5,10 +5,11 @@ One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `cre
 `shape.py`, `dimshuffle.py`, `reshape.py`, `index.py`, `diagonal.py`, `join.py`, `dot.py`;
 `elemwise.py` and `reduction.py` hold what a family shares. `elementwise.py` (made of others),
 `padding.py`, `questions.py` (what is known of a variable), `ranges.py` (numbers in order, grids),
-`rearrange.py`, `search.py`, `selection.py`, `sorting.py`, `descriptive.py` and `without_nan.py` are
-loaded when one of their names is first used.
+`rearrange.py`, `search.py`, `selection.py`, `sorting.py`, `descriptive.py`, `without_nan.py` and
+the folder `linalg/` are loaded when one of their names is first used.
 """
 
+from importlib import import_module
 from sys import modules
 from typing import Any
 
@@ -78,13 +79,15 @@ _find = lookup(__name__, _HOMES)
 
 def __dir__() -> list[str]:
     """All names, also of what is not loaded."""
-    return [*globals(), *_HOMES]
+    return [*globals(), *_HOMES, "linalg"]
 
 
 def __getattr__(name: str) -> Any:
-    """A family's name; `pt.grad` and its kin: gradients stand above this layer, and are asked for
-    at the front door.
+    """A family's name; `pt.linalg`; `pt.grad` and its kin: gradients stand above this layer, and
+    are asked for at the front door.
     """
+    if name == "linalg":
+        return import_module("rewrite_engine.tensor.linalg")
     if name not in ("consider_constant", "grad", "hessian", "jacobian", "verify_grad"):
         return _find(name)
     import rewrite_engine

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import BroadcastError, NDimError, ShapeError
+from rewrite_engine.errors import BroadcastError, NDimError, RewriteEngineError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import toposort
@@ -169,10 +169,7 @@ class Blockwise(TensorOp):
         if self.batched is None:
             self._loop(node, inputs, output_storage, shapes)
             return
-        results = self.batched(*inputs)
-        many = results if len(output_storage) > 1 else (results,)
-        for cell, out, value in zip(output_storage, node.outputs, many, strict=True):
-            cell[0] = np.asarray(value, out.type.numpy_dtype)
+        compute_batched(self, self.batched, node, inputs, output_storage)
 
     def _loop(self, node: Apply, inputs: Any, cells: Any, shapes: Sequence[Any]) -> None:
         ranks = self.ranks([v.type for v in node.inputs])
@@ -264,6 +261,21 @@ class Blockwise(TensorOp):
             whole = v is None or v.type.broadcastable == z.type.broadcastable
             found.append(v if whole else second(z, v))
         return found
+
+
+def compute_batched(
+    op: TensorOp, batched: Callable[..., Any], node: Apply, inputs: Any, cells: Any
+) -> None:
+    """Store what a function of arrays gives. What is wrong with them it says in an error with no
+    more than that, as `ShapeError(what)`; of which op, and where that was applied, is added.
+    """
+    try:
+        results = batched(*inputs)
+    except RewriteEngineError as error:
+        op.fail(node, str(error), type(error))
+    many = results if len(cells) > 1 else (results,)
+    for cell, out, value in zip(cells, node.outputs, many, strict=True):
+        cell[0] = np.asarray(value, out.type.numpy_dtype)
 
 
 def _last(type_: Any, n: int) -> Any:

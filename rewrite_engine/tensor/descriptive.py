@@ -97,7 +97,8 @@ def norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:
     ord 2.
     """
     x = operand(x)
-    size = m.abs(m.cast(x, float_dtype(x.type.dtype)))
+    x = m.cast(x, float_dtype(x.type.dtype))
+    size = m.abs(x)
     if ord in (np.inf, -np.inf):
         return (Max if ord > 0 else Min)(axis, keepdims=keepdims)(size)
     total = Sum(axis, keepdims=keepdims)
@@ -106,7 +107,7 @@ def norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:
     if ord == 1:
         return total(size)
     if ord == 2:
-        return m.sqrt(total(m.sqr(size)))
+        return m.sqrt(total(m.sqr(size if x.type.kind == "c" else x)))
     return m.pow(total(m.pow(size, ord)), 1 / ord)
 
 

@@ -1,7 +1,7 @@
 """Products of vectors and matrices: `Dot`, the batched `MatMul`, and `dot`, `matmul`, `outer`,
 `tensordot`.
 
-Solving and decomposing belong to linear algebra, which is not here.
+Solving and decomposing belong to linear algebra (`linalg/`).
 """
 
 from __future__ import annotations

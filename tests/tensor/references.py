@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 import scipy.special
 
 from rewrite_engine.scalar.dtype import float_dtype
@@ -65,6 +66,12 @@ MEANS: dict[str, Callable[..., Any]] = {
     "Alloc": lambda op, x, *sizes: np.broadcast_to(x, list(map(int, sizes))),
     "AllocEmpty": lambda op, *sizes: np.empty(list(map(int, sizes)), op.dtype),
     "ARange": lambda op, *ends: np.arange(*ends, dtype=op.dtype),
+    "Cholesky": lambda op, a: scipy.linalg.cholesky(a, op.lower),
+    "Solve": lambda op, a, b: np.linalg.solve(*_floats(a, b)),
+    "SolveTriangular": lambda op, a, b: _triangular(op, *_floats(a, b)),
+    "MatrixInverse": lambda op, a: np.linalg.inv(_float(a)),
+    "Det": lambda op, a: np.linalg.det(_float(a)),
+    "SLogDet": lambda op, a: list(np.linalg.slogdet(_float(a))),
     "Eye": lambda op, rows, columns, k: np.eye(int(rows), int(columns), int(k), op.dtype),
 }  # fmt: skip
 
@@ -79,6 +86,17 @@ def _real(x: Any, weights: Any = None) -> Any:
 
 def _float(x: Any) -> Any:
     return x.astype(float_dtype(x.dtype.name))
+
+
+def _floats(*xs: Any) -> list[Any]:
+    return [x.astype(float_dtype(*[x.dtype.name for x in xs])) for x in xs]
+
+
+def _triangular(op: Any, a: Any, b: Any) -> Any:
+    a = np.tril(a) if op.lower else np.triu(a)
+    if op.unit_diagonal:
+        a = a - np.diag(np.diag(a)) + np.eye(len(a), dtype=a.dtype)
+    return np.linalg.solve(a.T if op.transpose else a, b)
 
 
 def _position(find: Any, op: Any, x: Any) -> Any:

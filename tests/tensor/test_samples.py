@@ -122,7 +122,12 @@ def test_values(case: Case, dtype: str) -> None:
         return
     for known in (True, False):
         inputs, outputs = apply(case.op, values, known)
-        wanted = case.wanted(values)
+        try:
+            wanted = case.wanted(values)
+        except np.linalg.LinAlgError:  # of integers a matrix may be singular: then for us, too
+            with pytest.raises(np.linalg.LinAlgError, match="singular"):
+                rw.function(inputs, outputs)(*values)
+            return
         assert [v.type.dtype for v in outputs] == [x.dtype.name for x in wanted]
         assert_equal(evaluate(outputs, dict(zip(inputs, values, strict=True))), wanted, case.op)
     f = rw.function(inputs, outputs)

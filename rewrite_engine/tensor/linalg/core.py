@@ -1,0 +1,111 @@
+"""What the ops of linear algebra share: `_MatrixOp`, and their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor.math as m
+from rewrite_engine.errors import NDimError, RewriteEngineError
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.origin import located
+from rewrite_engine.scalar.dtype import float_dtype
+from rewrite_engine.tensor.blockwise import Blockwise, compute_batched, parse
+from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.op import Shapes, TensorOp
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["SingularMatrixError"]
+
+
+class SingularMatrixError(RewriteEngineError, np.linalg.LinAlgError):
+    """A matrix has no inverse, is not positive definite, or its decomposition was not found; also a
+    `numpy.linalg.LinAlgError`.
+    """
+
+
+class _MatrixOp(TensorOp):
+    """An op on matrices of floats, one per class and parameters; `Blockwise` lifts it to arrays of
+    them.
+
+    A subclass says which dimensions there are (`signature`), and computes values along batches in
+    `batched(*arrays)`, which raises errors with no more than what is wrong. Integers count as
+    floats; there is no result in float16.
+    """
+
+    signature: str
+
+    def lifted(self, *inputs: Any) -> Any:
+        """The op applied to matrices, or arrays of them."""
+        ranks = [len(names) for names in parse(self.signature)[0]]
+        for x, n in zip(inputs, ranks, strict=True):
+            if x.type.ndim < n:
+                what = f"takes an array of {n} dimensions or more, not a {x.type}"
+                raise NDimError(located(what, op=self, inputs=inputs))
+        if [x.type.ndim for x in inputs] == ranks:
+            return self(*inputs)
+        return Blockwise(self, self.signature)(*inputs)
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Along a batch."""
+        return Blockwise(self, self.signature).make_node(*inputs).outputs
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        """Floats, of at least single precision."""
+        return [working_dtype(*[t.dtype for t in types])] * len(parse(self.signature)[1])
+
+    def batched(self, *arrays: Any) -> Any:
+        """The values of the output for arrays of matrices; a tuple of several outputs."""
+        raise NotImplementedError
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute. Raises `ShapeError`, and what `batched` raises."""
+        self.check(node, inputs)
+        compute_batched(self, self.batched, node, inputs, output_storage)
+
+
+def working_dtype(*dtypes: str) -> str:
+    """The dtype of a float that LAPACK computes with."""
+    found = float_dtype(*dtypes)
+    return "float32" if found == "float16" else found
+
+
+def floats(*xs: Any) -> list[Any]:
+    """Operands as floats of one dtype that LAPACK computes with."""
+    tensors = [operand(x) for x in xs]
+    dtype = working_dtype(*[x.type.dtype for x in tensors])
+    return [x if x.type.dtype == dtype else m.cast(x, dtype) for x in tensors]
+
+
+def of_dtype(*arrays: Any) -> list[Any]:
+    """Values as `floats` makes them."""
+    dtype = working_dtype(*[x.dtype.name for x in arrays])
+    return [np.asarray(x, dtype) for x in arrays]
+
+
+def transposed(x: Any) -> Any:
+    """The transposes of matrices."""
+    return x.mT
+
+
+def square(t: TensorType, *outputs: Any) -> Shapes:
+    """The rule for outputs of a square matrix."""
+    if t.ndim != 2:
+        raise NDimError(f"takes a matrix, not a {t}")
+    return Shapes(outputs, [[(0, 0), (0, 1)]])
+
+
+def singular(a: Any, index: Any = None) -> str:
+    """What to say of arrays of matrices, one of which is singular."""
+    if a.ndim == 2:
+        return f"the matrix of shape {a.shape} is singular"
+    if index is None:
+        apart = np.linalg.slogdet(a)[0] == 0
+        if not apart.any():
+            return f"one of the matrices in the array of shape {a.shape} is singular"
+        index = tuple([int(i) for i in np.argwhere(apart)[0]])
+    return f"matrix {index} of the array of shape {a.shape} is singular"

@@ -1,0 +1,189 @@
+"""Linear equations: `solve`, `cho_solve`, and inverses.
+
+Gradients: M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation", Advances in Automatic Differentiation (2008), section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor.math as m
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor.diagonal import diagonal, tril, triu
+from rewrite_engine.tensor.dimshuffle import expand_dims, squeeze
+from rewrite_engine.tensor.dot import matmul
+from rewrite_engine.tensor.linalg.core import (
+    SingularMatrixError,
+    _MatrixOp,
+    floats,
+    of_dtype,
+    singular,
+    square,
+    transposed,
+)
+from rewrite_engine.tensor.linalg.decomposition import cholesky
+from rewrite_engine.tensor.linalg.triangular import _Equations, columns, solve_triangular
+from rewrite_engine.tensor.op import Shapes
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["MatrixInverse", "Solve", "cho_solve", "inv", "inverse", "matrix_inverse", "solve"]
+
+
+class Solve(_Equations):
+    """The x of a @ x = b for square matrices `a` and matrices `b`. Raises `SingularMatrixError`."""
+
+    __props__ = ()
+    samples: Sequence[Any] = (
+        ({}, (2, 2), (2, 3)),
+        ({}, [[1.0, 2.0, 0.5], [0.0, 1.0, 3.0], [2.0, 1.0, 1.0]], (3, 2)),
+        ({}, (0, 0), (0, 2)),
+    )
+
+    def batched(self, *arrays: Any) -> Any:
+        """By `numpy.linalg.solve`."""
+        a, b = of_dtype(*arrays)
+        try:
+            return np.linalg.solve(a, b)
+        except np.linalg.LinAlgError:
+            raise SingularMatrixError(singular(a)) from None
+
+    def L_op(
+        self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """For b, the equations with the transpose are solved (Giles, 2.2.3 for the inverse)."""
+        a, _ = inputs
+        gb = self(transposed(a), output_gradients[0])
+        return [m.neg(matmul(gb, transposed(outputs[0]))), gb]
+
+
+class MatrixInverse(_MatrixOp):
+    """The inverses of square matrices. Raises `SingularMatrixError`."""
+
+    __props__ = ()
+    signature = "(m,m)->(m,m)"
+    implied = {"symmetric": "symmetric", "positive_definite": "positive_definite"}
+    samples: Sequence[Any] = (
+        ({}, (2, 2)),
+        ({}, [[1.0, 2.0, 0.5], [0.0, 1.0, 3.0], [2.0, 1.0, 1.0]]),
+        ({}, (0, 0)),
+    )
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        return square(types[0], [(0, 0), (0, 1)])
+
+    def batched(self, *arrays: Any) -> Any:
+        """By `numpy.linalg.inv`."""
+        (a,) = of_dtype(*arrays)
+        try:
+            return np.linalg.inv(a)
+        except np.linalg.LinAlgError:
+            raise SingularMatrixError(singular(a)) from None
+
+    def L_op(
+        self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """Giles, 2.2.3."""
+        turned = transposed(outputs[0])
+        return [m.neg(matmul(matmul(turned, output_gradients[0]), turned))]
+
+
+# --- functions --------------------------------------------------------------------------------
+
+
+_SHORT = {
+    "gen": "general", "sym": "symmetric", "her": "hermitian", "pos": "positive definite",
+}  # fmt: skip
+_KINDS = (
+    *_SHORT.values(), "diagonal", "tridiagonal", "banded", "upper triangular", "lower triangular",
+)  # fmt: skip
+
+
+def solve(
+    a: Any,
+    b: Any,
+    *,
+    lower: bool = False,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
+    assume_a: str = "gen",
+    transposed: bool = False,
+    b_ndim: int | None = None,
+) -> Any:
+    """The x of a @ x = b: (…, m, m) and (…, m, n) make (…, m, n), and (…, m) is made of vectors b,
+    which is what b is if it has one dimension, or if b_ndim=1. Floats; integers count as such.
+
+    assume_a: "gen"; "sym", "her", "pos" read one triangle of `a` (lower: which), "pos" by its
+    Cholesky factor; "diagonal", "tridiagonal", "upper triangular", "lower triangular" read no more
+    than that; "banded" counts as "gen". transposed: solve a.T @ x = b. overwrite_a, overwrite_b and
+    check_finite have no effect: the pipeline knows what may be overwritten, and NaN makes NaN.
+    Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` when it runs.
+
+    >>> from rewrite_engine.tensor.linalg import solve
+    >>> solve([[2.0, 0.0], [1.0, 1.0]], [4.0, 3.0]).eval()
+    array([2., 1.])
+    """
+    kind = _SHORT.get(assume_a, assume_a)
+    if kind not in _KINDS:
+        raise ValueError(located(f"assume_a is one of {[*_SHORT, *_KINDS]}, not {assume_a!r}"))
+    if kind in ("upper triangular", "lower triangular"):
+        below, trans = kind == "lower triangular", int(transposed)
+        return solve_triangular(a, b, trans=trans, lower=below, b_ndim=b_ndim)
+    if kind == "positive definite":
+        factor = cholesky(a, lower, on_error="raise")
+        if transposed and factor.type.kind == "c":
+            factor = m.conj(factor)
+        return cho_solve((factor, lower), b, b_ndim=b_ndim)
+    a, b, vector = columns(a, b, b_ndim)
+    if kind == "diagonal":
+        x = m.true_div(b, expand_dims(diagonal(a, 0, -2, -1), -1))
+    else:
+        whole = _only(kind, a, lower)
+        x = Solve().lifted(whole.mT if transposed else whole, b)
+    return squeeze(x, -1) if vector else x
+
+
+def _only(kind: str, a: Any, lower: bool) -> Any:
+    """The matrix made of what is read."""
+    if kind in ("symmetric", "hermitian"):
+        part, rest = (tril(a), tril(a, -1)) if lower else (triu(a), triu(a, 1))
+        turned = rest.mT
+        conjugate = kind == "hermitian" and a.type.kind == "c"
+        return m.add(part, m.conj(turned) if conjugate else turned)
+    return triu(tril(a, 1), -1) if kind == "tridiagonal" else a
+
+
+def cho_solve(c_and_lower: Any, b: Any, *, b_ndim: int | None = None) -> Any:
+    """The x of a @ x = b as of `solve`, given a pair: a Cholesky factor of `a`, and whether it is
+    the lower one. Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` when it
+    runs.
+
+    >>> from rewrite_engine.tensor.linalg import cho_solve, cholesky
+    >>> cho_solve((cholesky([[4.0, 0.0], [0.0, 9.0]]), True), [4.0, 3.0]).eval()
+    array([1.        , 0.33333333])
+    """
+    c, lower = c_and_lower
+    steps = (0, "C") if lower else ("C", 0)
+    for trans in steps:
+        b = solve_triangular(c, b, trans=trans, lower=lower, b_ndim=b_ndim)
+    return b
+
+
+def inv(x: Any) -> Any:
+    """The inverses of matrices, the last two dimensions; floats. Raises `NDimError`, `ShapeError`;
+    `SingularMatrixError` when it runs.
+
+    >>> from rewrite_engine.tensor.linalg import inv
+    >>> inv([[2.0, 0.0], [0.0, 4.0]]).eval()
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]])
+    """
+    return MatrixInverse().lifted(*floats(x))
+
+
+matrix_inverse = inverse = inv

@@ -1,0 +1,155 @@
+"""Numbers that tell of matrices: `det`, `slogdet`, `trace`, `norm`.
+
+Gradients: M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation", Advances in Automatic Differentiation (2008), section 2.2.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor.math as m
+from rewrite_engine.errors import NDimError
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.null import grad_not_implemented, is_disconnected
+from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor import descriptive
+from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.diagonal import diagonal
+from rewrite_engine.tensor.dimshuffle import expand_dims, normalize_axes
+from rewrite_engine.tensor.elemwise_grad import zero_gradient
+from rewrite_engine.tensor.linalg.core import _MatrixOp, floats, of_dtype, square, transposed
+from rewrite_engine.tensor.linalg.solvers import MatrixInverse
+from rewrite_engine.tensor.op import Shapes
+from rewrite_engine.tensor.reduce import Max, Min, Sum
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["Det", "SLogDet", "det", "norm", "slogdet", "trace"]
+
+
+class Det(_MatrixOp):
+    """The determinants of square matrices."""
+
+    __props__ = ()
+    signature = "(m,m)->()"
+    only_lengths = True
+    samples: Sequence[Any] = (({}, (3, 3)), ({}, (1, 1)), ({}, (0, 0)))
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        return square(types[0], [])
+
+    def batched(self, *arrays: Any) -> Any:
+        """By `numpy.linalg.det`."""
+        return np.linalg.det(*of_dtype(*arrays))
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """By the inverse: an error where there is none."""
+        scale = m.mul(output_gradients[0], outputs[0])
+        return [m.mul(scale, transposed(MatrixInverse()(inputs[0])))]
+
+
+class SLogDet(_MatrixOp):
+    """The signs of the determinants of square matrices, and the logarithms of their sizes (0 and
+    -inf of a singular one).
+    """
+
+    __props__ = ()
+    signature = "(m,m)->(),()"
+    output_names = ("sign", "logabsdet")
+    only_lengths = True
+    samples: Sequence[Any] = (({}, (3, 3)), ({}, (1, 1)), ({}, (0, 0)))
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        found, _ = super().dtypes(*types)
+        return [found, np.empty(0, found).real.dtype.name]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        return square(types[0], [], [])
+
+    def batched(self, *arrays: Any) -> Any:
+        """By `numpy.linalg.slogdet`."""
+        return tuple(np.linalg.slogdet(*of_dtype(*arrays)))
+
+    def L_op(
+        self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """The sign does not change; an error where there is no inverse."""
+        (a,), (of_sign, g) = inputs, output_gradients
+        if outputs[0].type.kind == "c" and not is_disconnected(of_sign):
+            return [grad_not_implemented(self, 0, a, "of the sign of a complex determinant")]
+        if is_disconnected(g):
+            return [zero_gradient(a)]
+        return [m.mul(g, transposed(MatrixInverse()(a)))]
+
+
+def det(x: Any) -> Any:
+    """The determinants of matrices, the last two dimensions; floats. Raises `NDimError`,
+    `ShapeError`; its gradient `SingularMatrixError` when it runs.
+
+    >>> from rewrite_engine.tensor.linalg import det
+    >>> det([[2.0, 1.0], [0.0, 3.0]]).eval()
+    array(6.)
+    """
+    return Det().lifted(*floats(x))
+
+
+def slogdet(x: Any) -> Any:
+    """The signs of the determinants of matrices, and the logarithms of their sizes: `sign` and
+    `logabsdet`. Raises `NDimError`, `ShapeError`; its gradient `SingularMatrixError` when it runs.
+
+    >>> from rewrite_engine.tensor.linalg import slogdet
+    >>> slogdet([[2.0, 1.0], [0.0, -3.0]]).sign.eval()
+    array(-1.)
+    """
+    return SLogDet().lifted(*floats(x))
+
+
+def trace(X: Any) -> Any:
+    """The sums of the diagonals of matrices, the last two dimensions. Raises `NDimError`."""
+    return diagonal(X, 0, -2, -1).sum(axis=-1)
+
+
+_OF_VECTORS = "a number, inf or -inf"
+#: the norms of matrices: the dimension that sizes are summed over, and what is taken of the sums
+_SUMS = {1: (-2, Max), -1: (-2, Min), np.inf: (-1, Max), -np.inf: (-1, Min)}
+
+
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """The norm of vectors (one axis) or of matrices (two axes; of an array of two dimensions or
+    more, the last two by default). Floats.
+
+    ord: for vectors a number, inf or -inf, 2 by default; for matrices "fro" (default), 1,
+    -1, inf, -inf. Has no slope where it is 0: the gradient is NaN there. Raises `AxisError`,
+    `ValueError` for another ord.
+
+    >>> from rewrite_engine.tensor.linalg import norm
+    >>> norm([[3.0, 0.0], [4.0, 1.0]], 1).eval()
+    array(7.)
+    """
+    x = operand(x)
+    ord = {"inf": np.inf, "-inf": -np.inf, "f": "fro"}.get(ord, ord)
+    every = tuple(range(x.type.ndim))
+    axes = every[-2:] if axis is None else normalize_axes(axis, x.type.ndim)
+    if len(axes) < 2:
+        if isinstance(ord, str):
+            raise ValueError(located(f"ord of a vector is {_OF_VECTORS}, not {ord!r}"))
+        return descriptive.norm(x, 2 if ord is None else ord, axes, keepdims)
+    if len(axes) > 2:
+        raise NDimError(located(f"norm: takes one axis or two, not {axis}", inputs=[x]))
+    if ord in (None, "fro"):
+        return descriptive.norm(x, 2, axes, keepdims)
+    found = _of_matrices(x.dimshuffle(*[i for i in every if i not in axes], *axes), ord)
+    return expand_dims(found, tuple(sorted(axes))) if keepdims else found
+
+
+def _of_matrices(x: Any, ord: Any) -> Any:
+    """The norms of the matrices in the last two dimensions. Raises `ValueError`."""
+    if ord in _SUMS:
+        axis, largest = _SUMS[ord]
+        return largest(-1)(Sum(axis)(m.abs(floats(x)[0])))
+    raise ValueError(located(f"ord of a matrix is 'fro', 1, -1, inf or -inf, not {ord!r}"))

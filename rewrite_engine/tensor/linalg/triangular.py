@@ -1,0 +1,146 @@
+"""Triangular equations, and what ops that solve equations share.
+
+Gradients: M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation", Advances in Automatic Differentiation (2008), section 2.2.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor.math as m
+from rewrite_engine.errors import NDimError
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor.diagonal import tril, triu
+from rewrite_engine.tensor.dimshuffle import expand_dims, squeeze
+from rewrite_engine.tensor.dot import matmul
+from rewrite_engine.tensor.linalg.core import (
+    SingularMatrixError,
+    _MatrixOp,
+    floats,
+    of_dtype,
+    singular,
+    transposed,
+)
+from rewrite_engine.tensor.op import Shapes
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["SolveTriangular", "solve_triangular"]
+
+
+class _Equations(_MatrixOp):
+    """An op that finds x in a @ x = b, for matrices b."""
+
+    nin = 2
+    signature = "(m,m),(m,n)->(m,n)"
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        a, b = types
+        if a.ndim != 2 or b.ndim != 2:
+            raise NDimError(f"takes two matrices, not a {a} and a {b}")
+        return Shapes([[(1, 0), (1, 1)]], [[(0, 0), (0, 1), (1, 0)]])
+
+
+class SolveTriangular(_Equations):
+    """The x of a @ x = b, where of `a` one triangle is read. lower: which one. transpose: of the
+    triangle. unit_diagonal: ones stand for what is on the diagonal. Raises `SingularMatrixError`
+    where there is a 0 on it.
+    """
+
+    __props__ = ("lower", "transpose", "unit_diagonal")
+    samples: Sequence[Any] = (
+        ({"lower": True}, (2, 2), (2, 3)),
+        ({"lower": False}, (3, 3), (3, 1)),
+        ({"lower": True, "transpose": True, "unit_diagonal": True}, (3, 3), (3, 2)),
+        ({"lower": False, "transpose": True}, (2, 2), (2, 2)),
+        ({"lower": True}, (0, 0), (0, 2)),
+    )
+
+    def __init__(
+        self, lower: bool = False, transpose: bool = False, unit_diagonal: bool = False
+    ) -> None:
+        self.lower = lower
+        self.transpose = transpose
+        self.unit_diagonal = unit_diagonal
+
+    def batched(self, *arrays: Any) -> Any:
+        """By LAPACK's `trtrs`, matrix by matrix: neither NumPy nor SciPy has one for many that only
+        substitutes.
+        """
+        a, b = of_dtype(*arrays)
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        out = np.empty((*batch, *b.shape[-2:]), b.dtype)
+        if not out.size:
+            return out
+        trtrs = _trtrs(b.dtype.char)
+        a, b = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b)]
+        for index in np.ndindex(batch):
+            # the transpose of what is in rows is in columns, as LAPACK has it
+            out[index], info = trtrs(
+                a[index].T, b[index], not self.lower, not self.transpose, self.unit_diagonal
+            )
+            if info:
+                raise SingularMatrixError(singular(a, index))
+        return out
+
+    def L_op(
+        self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """As of `Solve`, in the triangle that is read."""
+        (a, _), (x,), (g,) = inputs, outputs, output_gradients
+        gb = SolveTriangular(self.lower, not self.transpose, self.unit_diagonal)(a, g)
+        ga = matmul(x, transposed(gb)) if self.transpose else matmul(gb, transposed(x))
+        strict = int(self.unit_diagonal)
+        return [m.neg(tril(ga, -strict) if self.lower else triu(ga, strict)), gb]
+
+
+def _trtrs(code: str) -> Any:
+    from scipy.linalg import lapack
+
+    return getattr(lapack, {"f": "s", "d": "d", "F": "c", "D": "z"}[code] + "trtrs")
+
+
+def columns(a: Any, b: Any, b_ndim: int | None) -> tuple[Any, Any, bool]:
+    """Both in one dtype of floats, `b` as matrices, and whether it is of vectors. Raises
+    `ValueError`.
+    """
+    a, b = floats(a, b)
+    b_ndim = min(b.type.ndim, 2) if b_ndim is None else b_ndim
+    if b_ndim not in (1, 2):
+        raise ValueError(located(f"b_ndim is 1 for vectors or 2 for matrices, not {b_ndim!r}"))
+    vector = b_ndim == 1 and b.type.ndim > 0
+    return a, expand_dims(b, -1) if vector else b, vector
+
+
+def solve_triangular(
+    a: Any,
+    b: Any,
+    *,
+    trans: int | str = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    check_finite: bool = True,
+    b_ndim: int | None = None,
+) -> Any:
+    """The x of a @ x = b as of `solve`, where `a` is triangular: the other triangle is not read.
+
+    trans: 0 or "N"; 1 or "T" for a.T @ x = b; 2 or "C" for the conjugate transpose. unit_diagonal:
+    the diagonal is not read either, and is 1. check_finite has no effect. Raises `ValueError`,
+    `NDimError`, `ShapeError`; `SingularMatrixError` when it runs.
+
+    >>> from rewrite_engine.tensor.linalg import solve_triangular
+    >>> solve_triangular([[2.0, 7.0], [0.0, 1.0]], [4.0, 3.0]).eval()
+    array([-8.5,  3. ])
+    """
+    a, b, vector = columns(a, b, b_ndim)
+    if trans not in (0, 1, 2, "N", "T", "C"):
+        raise ValueError(located(f"trans is 0, 1, 2, 'N', 'T' or 'C', not {trans!r}"))
+    if trans in (2, "C") and a.type.kind == "c":
+        a = m.conj(a)
+    op = SolveTriangular(bool(lower), trans not in (0, "N"), bool(unit_diagonal))
+    x = op.lifted(a, b)
+    return squeeze(x, -1) if vector else x
