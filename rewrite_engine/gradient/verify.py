@@ -90,11 +90,12 @@ def verify_grad(
     float variable. n_tests: how many random projections of the output. rng: where they come from.
     eps: the step. abs_tol, rel_tol: an element passes if either error is below its tolerance.
     mode: compile with it, else the ops' thunks are run. Raises `GradientError`, which says which
-    element of which argument differs, and by how much. `out_type`, `cast_to_output_type` and
-    `no_debug_ref` have no meaning here: `OptionError`, unless they are left as they are.
+    element of which argument differs, and by how much. cast_to_output_type: without meaning, the
+    projection always has the dtype of the output. `out_type` and `no_debug_ref` have none here
+    either: `OptionError`, unless they are left as they are.
     """
     why = "outputs keep their types, and there is no debug mode"
-    refuse_options("verify_grad", why, out_type=out_type, cast_to_output_type=cast_to_output_type)
+    refuse_options("verify_grad", why, out_type=out_type)
     if not no_debug_ref:
         raise OptionError(f"verify_grad: no_debug_ref=False cannot be honoured: {why}")
     points = _points("verify_grad", pt)

@@ -48,7 +48,9 @@ def test_the_point_is_not_changed():
 
 
 def test_other_precisions():
-    verify_grad(lambda x: pt.exp(x), [np.array([0.5, 1.0], dtype="float32")])
+    for cast in (False, True):
+        at = np.array([0.5, 1.0], dtype="float32")
+        verify_grad(lambda x: pt.exp(x), [at], cast_to_output_type=cast)
 
 
 def test_differences():
