@@ -175,8 +175,8 @@ class Judge:
             return None
         if np.isnan(w):
             kind = "NaN became a number"
-            excused = self.near(self.limit(i, place), f) or self.is_beyond(f)
-            return kind, 0.0 if excused else np.inf
+            excused = self.near(self.limit(i, place), f) or self.grows_to(i, place, f)
+            return kind, 0.0 if excused or self.is_beyond(f) else np.inf
         excused = self.is_beyond(f) or self.is_limit
         return "infinity became another", 0.0 if excused else np.inf
 
@@ -404,11 +404,20 @@ class Judge:
         for v, a in self.start.items():
             if v in self.taken and isinstance(v.owner.op, ScaledExp):
                 continue
-            big = exact.exact(a) if v.type.kind == "f" else a
-            for at in np.argwhere(np.isinf(a)) if v.type.kind == "f" else ():
-                big[tuple(at)] = mp.sign(big[tuple(at)]) * mpf(10) ** size
-            given[v] = big
+            given[v] = _large(exact.exact(a), size) if v.type.kind == "f" else a
+        for v in self.poles:
+            given.setdefault(v, _large(self.truths[v], size))
         return self._exactly(given, DIGITS[0])[0]
+
+    @cached_property
+    def poles(self) -> list[Any]:
+        """What is infinite on the way though it is made of finite numbers: 1 / 0."""
+        return [
+            node.outputs[0]
+            for node in self.case.nodes
+            if _is_infinite(self.truths.get(node.outputs[0]))
+            and not any(_is_infinite(self.truths.get(v)) for v in node.inputs)
+        ]
 
     def _exactly(
         self, given: Any, digits: int, rng: Random | None = None
@@ -420,6 +429,19 @@ class Judge:
         found: list[Any] = [None if v in self.taken else values.get(v) for v in self.case.results]
         pairs = zip(found, self.wanted, strict=True)
         return [a if np.shape(a) == w.shape else None for a, w in pairs], doubts
+
+
+def _is_infinite(array: Any) -> bool:
+    """Whether there are infinities among exact numbers."""
+    return array is not None and any(isinstance(t, mpf) and mp.isinf(t) for t in np.ravel(array))
+
+
+def _large(array: Any, size: int) -> Any:
+    """Exact numbers with large ones in the places of infinities."""
+    flat = [mp.sign(t) * mpf(10) ** size if mp.isinf(t) else t for t in np.ravel(array)]
+    found = np.empty(len(flat), object)
+    found[:] = flat
+    return found.reshape(np.shape(array))
 
 
 def _number(array: Any, place: Any) -> Any:

@@ -88,6 +88,14 @@ def test_what_limits_lead_to(monkeypatch: Any, than: float, is_told: bool) -> No
     assert (finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("found", "is_told"), [(1.0, False), (2.0, True)])
+def test_what_is_divided_by_zero_is_large(found: float, is_told: bool) -> None:
+    """1 / 0 is infinite, and the quotient NaN: its limit is 1."""
+    one = case(lambda x: pt.exp(1 / x) / pt.exp(1 / x), np.array([0.0]))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    assert (finding is not None and finding.severity > 0) is is_told
+
+
 @pytest.mark.parametrize(
     ("given", "found", "is_told"),
     [
