@@ -4,9 +4,9 @@ classes.
 One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `creation.py`,
 `shape.py`, `dimshuffle.py`, `reshape.py`, `index.py`, `diagonal.py`, `join.py`, `dot.py`;
 `elemwise.py` and `reduction.py` hold what a family shares. `elementwise.py` (made of others),
-`padding.py`, `questions.py` (what is known of a variable), `ranges.py` (numbers in order, grids),
-`rearrange.py`, `search.py`, `selection.py`, `sorting.py`, `descriptive.py`, `without_nan.py` and
-the folder `linalg/` are loaded when one of their names is first used.
+`padding.py`, `products.py`, `questions.py` (what is known of a variable), `ranges.py` (numbers in
+order, grids), `rearrange.py`, `search.py`, `selection.py`, `sorting.py`, `descriptive.py`,
+`without_nan.py` and the folder `linalg/` are loaded when one of their names is first used.
 """
 
 from importlib import import_module
@@ -51,6 +51,7 @@ _FAMILIES = {
         "logical_xor logit modf nan_to_num positive rad2deg radians rint round sinc spacing"
     ),
     "padding": "pad",
+    "products": ("batched_dot batched_tensordot dense_dot einsum kron matvec vecdot vecmat"),
     "questions": "get_scalar_constant_value get_underlying_scalar_constant_value "
     "register_transfer transfer",
     "ranges": "bartlett geomspace indices linspace logspace meshgrid mgrid ogrid",

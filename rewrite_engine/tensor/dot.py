@@ -30,7 +30,7 @@ from rewrite_engine.tensor.dimshuffle import (
 from rewrite_engine.tensor.join import upcast
 from rewrite_engine.tensor.op import Shapes, TensorOp
 from rewrite_engine.tensor.reshape import flatten, product, reshape
-from rewrite_engine.tensor.shape import shape_tuple
+from rewrite_engine.tensor.shape import shape_tuple, specify_shape
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["Dot", "MatMul", "dot", "inner", "matmul", "outer", "tensordot", "vdot"]
@@ -240,6 +240,9 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     free_a = [i for i in range(n) if i not in left]
     free_b = [j for j in range(m) if j not in right]
     sizes_a, sizes_b = shape_tuple(a), shape_tuple(b)
+    if len(left) > 1:  # joined, unequal lengths might have equal products
+        over = dict(zip(right, left, strict=True))
+        b = specify_shape(b, [sizes_a[over[j]] if j in over else None for j in range(m)])
     rows = _matrix(transpose(a, [*free_a, *left]), len(free_a))
     columns = _matrix(transpose(b, [*right, *free_b]), len(right))
     product = _dot(rows, columns)

@@ -190,6 +190,44 @@ def test_vectors(f: Any) -> None:
         f(a, b, b_ndim=3)
 
 
+@pytest.mark.parametrize("n", [-3, -1, 0, 1, 2, 3, 8, 11])
+def test_powers(n: int) -> None:
+    for batch, dtype in itertools.product(BATCHES, ["float64", "int64", "complex128"]):
+        a = general(batch, 2, dtype)
+        v = TensorType(dtype, (None,) * a.ndim)()
+        wanted = np.linalg.matrix_power(a if n >= 0 else floats(a), n)
+        agree(L.matrix_power(v, n), [v], [a], wanted)
+    verify_grad(lambda a: L.matrix_power(a, n), [POINTS["definites"]])
+
+
+BLOCKS = [
+    [(2, 3)], [(2, 3), (1, 1)], [(2, 3), (0, 2), (3, 1)], [(4, 2, 3), (4, 1, 2)],
+    [(4, 2, 3), (1, 2)],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shapes", BLOCKS, ids=str)
+def test_blocks(shapes: Any) -> None:
+    rng = np.random.default_rng(1)
+    values = [rng.integers(-3, 4, s).astype(d) for s, d in zip(shapes, ["f8", "i1", "f4"])]
+    batch = np.broadcast_shapes(*[s[:-2] for s in shapes])
+    wide = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in values]
+    wanted = [scipy.linalg.block_diag(*[x[i] for x in wide]) for i in np.ndindex(batch)]
+    whole = np.reshape(wanted, (*batch, *wanted[0].shape))
+    for known in (True, False):
+        inputs = [TensorType(x.dtype, x.shape if known else (None,) * x.ndim)() for x in values]
+        out = L.block_diag(*inputs)
+        assert not known or out.type.shape == whole.shape
+        agree(out, inputs, values, whole, compiled=known)
+    verify_grad(lambda *xs: L.block_diag(*xs), [x.astype("f8") for x in values])
+
+
+def test_products_of_several() -> None:
+    a, b, c = np.ones((2, 3)), np.full((3, 4), 2.0), np.arange(4.0)
+    np.testing.assert_allclose(L.matrix_dot(a, b, c).eval(), a @ b @ c)
+    np.testing.assert_allclose(L.kron(a, b).eval(), np.kron(a, b))
+
+
 # --- derivatives ----------------------------------------------------------------------------------
 
 POINTS = {
@@ -310,6 +348,10 @@ def test_a_singular_matrix_has_a_determinant() -> None:
     (ValueError, "on_error is", lambda: L.cholesky(np.eye(3), on_error="warn")),
     (ValueError, "ord of a matrix is", lambda: L.norm(pt.matrix(), 3)),
     (ValueError, "ord of a vector is", lambda: L.norm(pt.vector(), "fro")),
+    (TypeError, "takes an integer", lambda: L.matrix_power(np.eye(2), 0.5)),
+    (ShapeError, "square", lambda: L.matrix_power(pt.matrix(shape=(2, 3)), 1)),
+    (NDimError, "takes matrices", lambda: L.block_diag([1])),
+    (ValueError, "one matrix or more", lambda: L.block_diag()),
     (NDimError, "one axis or two", lambda: L.norm(pt.tensor3(), axis=(0, 1, 2))),
 ])  # fmt: skip
 def test_bad_arguments(error: Any, what: str, build: Any) -> None:

@@ -1,0 +1,103 @@
+"""Matrices made of others: `block_diag`, `kron`, `matrix_dot`, `matrix_power`."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor.math as m
+from rewrite_engine.errors import NDimError, ShapeError
+from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.creation import eye, zeros
+from rewrite_engine.tensor.dot import dot, matmul
+from rewrite_engine.tensor.join import upcast
+from rewrite_engine.tensor.linalg.solvers import inv
+from rewrite_engine.tensor.products import kron
+from rewrite_engine.tensor.rearrange import broadcast_shape
+from rewrite_engine.tensor.shape import lengths, specify_shape
+
+__all__ = ["block_diag", "kron", "matrix_dot", "matrix_power"]
+
+
+def _matrices(name: str, x: Any) -> Any:
+    """An operand of at least two dimensions. Raises `NDimError`."""
+    x = operand(x)
+    if x.type.ndim < 2:
+        raise NDimError(located(f"{name}: takes matrices, the last two dimensions", inputs=[x]))
+    return x
+
+
+def matrix_dot(*args: Any) -> Any:
+    """The product of matrices, from left to right: `dot(dot(a, b), c)`.
+
+    >>> from rewrite_engine.tensor.linalg import matrix_dot
+    >>> matrix_dot([[1, 2]], [[3], [4]], [[2]]).eval()
+    array([[22]])
+    """
+    return reduce(dot, args)
+
+
+def matrix_power(M: Any, n: int) -> Any:
+    """The products of n times the same square matrices, the last two dimensions; for n < 0 of their
+    inverses, which are floats; for 0 unit matrices. Takes about 2 log2(n) products.
+
+    n: an int. Raises `NDimError`, `ShapeError`, `TypeError` for another n, `SingularMatrixError`
+    when it runs.
+
+    >>> from rewrite_engine.tensor.linalg import matrix_power
+    >>> matrix_power([[1, 1], [0, 1]], 5).eval()
+    array([[1, 5],
+           [0, 1]])
+    """
+    if isinstance(n, bool) or not isinstance(n, int | np.integer):
+        raise TypeError(located(f"matrix_power takes an integer, not {n!r}"))
+    x, k = _matrices("matrix_power", M), abs(int(n))
+    rows, columns = lengths(x)[-2:]
+    if isinstance(rows, int) and isinstance(columns, int) and rows != columns:
+        raise ShapeError(located("matrix_power: takes square matrices", inputs=[x]))
+    if n < 0:
+        x = inv(x)
+    elif k < 2:  # no product compares the lengths
+        x = specify_shape(x, [*[None] * (x.type.ndim - 1), rows])
+    if not k:
+        return m.second(x, eye(rows, dtype=x.type.dtype))
+    found = None
+    while k:
+        if k % 2:
+            found = x if found is None else matmul(found, x)
+        k //= 2
+        x = matmul(x, x) if k else x
+    return found
+
+
+def block_diag(*matrices: Any) -> Any:
+    """Matrices, the last two dimensions, one behind another on the diagonal of a larger one, zeros
+    elsewhere; the dimensions in front broadcast, dtypes are promoted.
+
+    Raises `NDimError`, `BroadcastError`; `ValueError` for no matrices.
+
+    >>> from rewrite_engine.tensor.linalg import block_diag
+    >>> block_diag([[1, 2]], [[3]]).eval()
+    array([[1, 2, 0],
+           [0, 0, 3]])
+    """
+    if not matrices:
+        raise ValueError(located("block_diag: takes one matrix or more"))
+    xs = [_matrices("block_diag", x) for x in matrices]
+    sizes = [lengths(x) for x in xs]
+    batch: Any = ()
+    if any([x.type.ndim > 2 for x in xs]):
+        batch = broadcast_shape(*[size[:-2] for size in sizes], arrays_are_shapes=True)
+    rows, columns = [reduce(add, [s[i] for s in sizes]) for i in (-2, -1)]
+    out = zeros((*batch, rows, columns), dtype=upcast([x.type for x in xs]))
+    row: Any = 0
+    column: Any = 0
+    for x, size in zip(xs, sizes, strict=True):
+        below, right = row + size[-2], column + size[-1]
+        out = out[..., row:below, column:right].set(x)
+        row, column = below, right
+    return out
