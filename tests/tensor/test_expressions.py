@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.special
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import rewrite_engine as rw
@@ -30,8 +30,9 @@ DEPTH = 8
 TOLERANCE = {"float32": 1e-4, "float16": 1e-2}
 #: operands that are constants: numbers that have to be whole, and orders, which have no gradient
 FIXED = WHOLE | dict.fromkeys(("jv", "iv", "ive", "kn", "kv", "kve"), 0)
+JUMPS = ("mod", "fmod")
 #: derivatives with respect to parameters, which have none themselves, are left out
-DIFFERENTIABLE = [op for op in SMOOTH if "_d" not in op.name]
+DIFFERENTIABLE = [op for op in SMOOTH if "_d" not in op.name and op.name not in JUMPS]
 #: ops that mark, fail or leave their values open
 NOT_VALUES = {"AllocEmpty", "ScaledExp", "Blockwise", "Elemwise", "CAReduce", "Recurrence"}
 SAMPLES = [(c, s) for c in OPS if c.__name__ not in NOT_VALUES for s in c.samples]
@@ -136,9 +137,6 @@ class Expression:
         op = self.rng.choice(DIFFERENTIABLE if self.smooth else REAL)
         count = op.nin or self.rng.choice((2, 3))
         xs = self.operands([self.pool.values[self.term].shape] * count)
-        if self.smooth:  # a cube root has no slope at 0
-            values = [self.pool.values[self.pool.add(pt.identity, x, keep=False)] for x in xs]
-            xs = [x if value.all() else x + 0.1 for x, value in zip(xs, values)]
         domains = op.domain if len(op.domain) == count else op.domain * count
         xs = [inside(d, x) for d, x in zip(domains, xs)]
         if op.name in OF_INTEGERS:
@@ -223,13 +221,21 @@ def close(found: Any, wanted: Any, node: Any) -> None:
     np.testing.assert_allclose(found, wanted, rtol=rtol, atol=rtol, err_msg=str(node))
 
 
+def is_smooth(case: Case) -> bool:
+    """Whether differences tell: no root of 0 is on the way, nor a float that is shorter."""
+    values = evaluate(case.outputs, case.given)
+    floats = [v for node in case.nodes for v in node.outputs if v.type.kind == "f"]
+    roots = [v for v in floats if str(v.owner.op) in ("sqrt", "cbrt")]
+    return all(v.type.dtype == "float64" for v in floats) and all(values[v].all() for v in roots)
+
+
 @seeds
 def test_gradients(seed):
     expression = Expression(seed, smooth=True)
     case = Case.of([expression.term], expression.pool.given)
     (term,) = case.outputs
-
     floats = [v for v in case.inputs if v.type.kind == "f"]
+    assume(floats and is_smooth(case))
 
     def fun(*xs: Any) -> Any:
         others = {v: pt.constant(x) for v, x in case.given.items() if v not in floats}
