@@ -249,4 +249,5 @@ def test_gradients(seed):
         others = {v: pt.constant(x) for v, x in case.given.items() if v not in floats}
         return rw.clone_replace([term], others | dict(zip(floats, xs)))[0]
 
-    verify_grad(fun, [case.given[v] for v in floats], rng=np.random.default_rng(0))
+    arrays, rng = [case.given[v] for v in floats], np.random.default_rng(0)
+    verify_grad(fun, arrays, rng=rng, abs_tol=1e-3, rel_tol=1e-3)  # as good as differences are
