@@ -72,6 +72,11 @@ MEANS: dict[str, Callable[..., Any]] = {
     "MatrixInverse": lambda op, a: np.linalg.inv(_float(a)),
     "Det": lambda op, a: np.linalg.det(_float(a)),
     "SLogDet": lambda op, a: list(np.linalg.slogdet(_float(a))),
+    "SVD": lambda op, a: list(np.linalg.svd(_float(a), op.full_matrices)),
+    "Eigh": lambda op, a: list(np.linalg.eigh(_float(a), "L" if op.lower else "U")),
+    "QR": lambda op, a: list(np.linalg.qr(_float(a), "complete" if op.complete else "reduced")),
+    "MatrixPinv": lambda op, a: np.linalg.pinv(_float(a), hermitian=op.hermitian),
+    "Expm": lambda op, a: scipy.linalg.expm(_float(a)),
     "Eye": lambda op, rows, columns, k: np.eye(int(rows), int(columns), int(k), op.dtype),
 }  # fmt: skip
 

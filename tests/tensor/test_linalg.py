@@ -74,10 +74,24 @@ CASES: list[tuple[str, Any, Any, Any]] = [
     ("cholesky upper", lambda a: L.cholesky(a, False),
      each(lambda a: scipy.linalg.cholesky(a)), definite),
     ("cholesky raise", lambda a: L.cholesky(a, on_error="raise"), np.linalg.cholesky, definite),
+    ("pinv", L.pinv, np.linalg.pinv, general), ("expm", lambda a: L.expm(L.inv(a)),
+     lambda a: scipy.linalg.expm(np.linalg.inv(a)) if a.size else None, general),
+    ("svd full", lambda a: L.svd(a[..., :1])[0][..., 0],
+     lambda a: np.linalg.svd(a[..., :1])[0][..., 0], general),
+    ("singular values", lambda a: L.svd(a, compute_uv=False),
+     lambda a: np.linalg.svd(a, compute_uv=False), general),
+    ("eigenvalues", L.eigvalsh, np.linalg.eigvalsh, general),
+    ("upper eigenvalues", lambda a: L.eigh(a, UPLO="U").eigenvalues,
+     lambda a: np.linalg.eigh(a, "U").eigenvalues, general),
+    *[(f"qr {mode}", lambda a, m=mode: L.qr(a[..., :2], m)[1],
+       lambda a, t=theirs: np.linalg.qr(a[..., :2], t)[1], general)
+      for mode, theirs in (("full", "complete"), ("economic", "reduced"))],
+    ("qr r", lambda a: L.qr(a[..., :2], "r"),
+     lambda a: np.linalg.qr(a[..., :2], "complete")[1], general),
     ("trace", L.trace, lambda a: np.trace(a, axis1=-2, axis2=-1), general),
     *[(f"norm {ord}", lambda a, o=ord: L.norm(a, o),
        lambda a, o=ord: np.linalg.norm(a, o, (-2, -1)), general)
-      for ord in (None, "fro", 1, -1, np.inf, -np.inf)],
+      for ord in (None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf)],
     *[(f"norm of vectors {ord}", lambda a, o=ord: L.norm(a, o, axis=-1),
        lambda a, o=ord: np.linalg.norm(a, o, axis=-1), general)
       for ord in (None, 2, 1, 0, 3, np.inf, -np.inf)],
@@ -239,8 +253,19 @@ POINTS = {
 OF_ONE = {
     "inv": L.inv, "det": L.det, "logdet": lambda a: L.slogdet(a).logabsdet, "trace": L.trace,
     "cholesky": L.cholesky, "cholesky upper": lambda a: L.cholesky(a, lower=False),
+    "pinv": lambda a: L.pinv(a[..., :1]), "expm": L.expm, "eigenvalues": L.eigvalsh,
+    "svd": lambda a: vectors(L.svd(a, full_matrices=False)), "eigh": lambda a: vectors(L.eigh(a)),
+    "qr": lambda a: vectors(L.qr(a, "economic")), "spectral": lambda a: L.norm(a, 2),
+    "wide qr": lambda a: vectors(L.qr(a[..., :2, :], "economic")),
     "norm": L.norm, "norm inf": lambda a: L.norm(a, np.inf), "norm 1": lambda a: L.norm(a, 1),
 }  # fmt: skip
+
+
+def vectors(parts: Any) -> Any:
+    """A number that depends on all outputs."""
+    return sum([pt.sin((k + 2) * x).sum() * (k + 1) for k, x in enumerate(parts)])
+
+
 B = np.random.default_rng(3).normal(size=(3, 2))
 OF_TWO = {
     **{f"solve {kind} {lower}": lambda a, b, k=kind, lo=lower: L.solve(a, b, assume_a=k, lower=lo)
@@ -316,6 +341,11 @@ def test_no_inverse(f: Any, compiled: bool) -> None:
         assert isinstance(error.value, np.linalg.LinAlgError)
 
 
+def test_what_does_not_converge() -> None:
+    with pytest.raises(L.SingularMatrixError, match=r"converge.*\(2, 2\)"):
+        evaluate([L.svd(np.full((2, 2), np.nan)).S], {})
+
+
 def test_no_factor_is_nan() -> None:
     a = pt.dtensor3("a")
     found = L.cholesky(a).eval({a: SINGULAR - np.array([0, 1.0])[:, None, None] * np.eye(2)})
@@ -348,6 +378,9 @@ def test_a_singular_matrix_has_a_determinant() -> None:
     (ValueError, "on_error is", lambda: L.cholesky(np.eye(3), on_error="warn")),
     (ValueError, "ord of a matrix is", lambda: L.norm(pt.matrix(), 3)),
     (ValueError, "ord of a vector is", lambda: L.norm(pt.vector(), "fro")),
+    (ValueError, "generalised", lambda: L.eigh(np.eye(2), np.eye(2))),
+    (ValueError, "UPLO is", lambda: L.eigh(np.eye(2), UPLO="l")),
+    (ValueError, "mode is one of", lambda: L.qr(np.eye(2), "raw")),
     (TypeError, "takes an integer", lambda: L.matrix_power(np.eye(2), 0.5)),
     (ShapeError, "square", lambda: L.matrix_power(pt.matrix(shape=(2, 3)), 1)),
     (NDimError, "takes matrices", lambda: L.block_diag([1])),

@@ -85,11 +85,11 @@ class Cholesky(_MatrixOp):
         inner = _halved(matmul(transposed(low), g))
         half = back(low, transposed(back(low, transposed(inner))))
         found = tril(m.add(half, transposed(half)))
-        found = m.sub(found, m.mul(found, _unit(x), 0.5))
+        found = m.sub(found, m.mul(found, unit(x), 0.5))
         return [found if self.lower else transposed(found)]
 
 
-def _unit(x: Any) -> Any:
+def unit(x: Any) -> Any:
     """The unit matrix in the shape and dtype of square matrices."""
     from rewrite_engine.tensor.creation import eye
 
@@ -99,7 +99,7 @@ def _unit(x: Any) -> Any:
 
 def _halved(x: Any) -> Any:
     """Murray's Φ: the lower triangle, with half of the diagonal."""
-    return m.sub(tril(x), m.mul(x, _unit(x), 0.5))
+    return m.sub(tril(x), m.mul(x, unit(x), 0.5))
 
 
 def cholesky(

@@ -23,6 +23,7 @@ from rewrite_engine.tensor.dimshuffle import expand_dims, normalize_axes
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.linalg.core import _MatrixOp, floats, of_dtype, square, transposed
 from rewrite_engine.tensor.linalg.solvers import MatrixInverse
+from rewrite_engine.tensor.linalg.spectral import svd
 from rewrite_engine.tensor.op import Shapes
 from rewrite_engine.tensor.reduce import Max, Min, Sum
 from rewrite_engine.tensor.type import TensorType
@@ -117,14 +118,16 @@ def trace(X: Any) -> Any:
 _OF_VECTORS = "a number, inf or -inf"
 #: the norms of matrices: the dimension that sizes are summed over, and what is taken of the sums
 _SUMS = {1: (-2, Max), -1: (-2, Min), np.inf: (-1, Max), -np.inf: (-1, Min)}
+#: what is taken of the singular values
+_SPECTRAL = {"nuc": Sum, 2: Max, -2: Min}
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """The norm of vectors (one axis) or of matrices (two axes; of an array of two dimensions or
     more, the last two by default). Floats.
 
-    ord: for vectors a number, inf or -inf, 2 by default; for matrices "fro" (default), 1,
-    -1, inf, -inf. Has no slope where it is 0: the gradient is NaN there. Raises `AxisError`,
+    ord: for vectors a number, inf or -inf, 2 by default; for matrices "fro" (default), "nuc", 1,
+    -1, 2, -2, inf, -inf. Has no slope where it is 0: the gradient is NaN there. Raises `AxisError`,
     `ValueError` for another ord.
 
     >>> from rewrite_engine.tensor.linalg import norm
@@ -152,4 +155,7 @@ def _of_matrices(x: Any, ord: Any) -> Any:
     if ord in _SUMS:
         axis, largest = _SUMS[ord]
         return largest(-1)(Sum(axis)(m.abs(floats(x)[0])))
-    raise ValueError(located(f"ord of a matrix is 'fro', 1, -1, inf or -inf, not {ord!r}"))
+    if ord in _SPECTRAL:
+        return _SPECTRAL[ord](-1)(svd(x, compute_uv=False))
+    what = "ord of a matrix is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"
+    raise ValueError(located(f"{what}, not {ord!r}"))

@@ -1,0 +1,337 @@
+"""Decompositions by orthogonal matrices, `svd`, `eigh`, `qr`, and what is near: `pinv`, `expm`.
+
+Gradients: J. Townsend, "Differentiating the singular value decomposition" (2016); M. Giles (2008),
+section 3.1, of eigenvectors; S. Walter & L. Lehmann, "Algorithmic differentiation of linear algebra
+functions", arXiv:1001.1654 (2010), of QR; G. Golub & V. Pereyra, SIAM J. Numer. Anal. 10 (1973), of
+pseudo-inverses; I. Najfeld & T. Havel, Adv. Appl. Math. 16 (1995), of exponentials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor.math as m
+from rewrite_engine.graph.null import grad_not_implemented, is_disconnected
+from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor.creation import zeros_like
+from rewrite_engine.tensor.diagonal import tril, triu
+from rewrite_engine.tensor.dot import matmul
+from rewrite_engine.tensor.join import concatenate
+from rewrite_engine.tensor.linalg.core import (
+    SingularMatrixError,
+    _MatrixOp,
+    floats,
+    of_dtype,
+    square,
+    transposed,
+)
+from rewrite_engine.tensor.linalg.decomposition import unit
+from rewrite_engine.tensor.linalg.triangular import SolveTriangular
+from rewrite_engine.tensor.op import Computed, Shapes
+from rewrite_engine.tensor.shape import smaller
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = [
+    "Eigh", "Expm", "MatrixPinv", "QR", "SVD", "eigh", "eigvalsh", "expm", "pinv", "qr", "svd",
+]  # fmt: skip
+
+
+def _real(dtype: str) -> str:
+    return str(np.empty(0, dtype).real.dtype)
+
+
+def _connected(outputs: Sequence[Any], gs: Sequence[Any]) -> list[Any]:
+    """Gradients, zeros where the cost does not depend on an output."""
+    return [zeros_like(z) if is_disconnected(g) else g for z, g in zip(outputs, gs, strict=True)]
+
+
+def _found(run: Any, *arrays: Any, **options: Any) -> Any:
+    """What a function of NumPy finds. Raises `SingularMatrixError` where it finds nothing."""
+    try:
+        return run(*arrays, **options)
+    except np.linalg.LinAlgError as error:
+        raise SingularMatrixError(f"{error} (shape {arrays[0].shape})") from None
+
+
+class SVD(_MatrixOp):
+    """Matrices as (U * S) @ Vh, the singular values S from the largest to the smallest.
+
+    full_matrices: whether U and Vh are square. Raises `SingularMatrixError` where it does not
+    converge, as with NaN.
+    """
+
+    __props__ = ("full_matrices",)
+    output_names = ("U", "S", "Vh")
+    samples: Sequence[Any] = (({}, (3, 2)), ({}, (2, 3)), ({}, (2, 2)))
+
+    def __init__(self, full_matrices: bool = False) -> None:
+        self.full_matrices = full_matrices
+        self.signature = "(m,n)->(m,m),(k),(n,n)" if full_matrices else "(m,n)->(m,k),(k),(k,n)"
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        u, s, vh = super().dtypes(*types)
+        return [u, _real(s), vh]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        k = Computed(smaller, [(0, 0), (0, 1)])
+        rows, columns = ((0, 0), (0, 1)) if self.full_matrices else (k, k)
+        return Shapes([[(0, 0), rows], [k], [columns, (0, 1)]])
+
+    def batched(self, *arrays: Any) -> Any:
+        """By `numpy.linalg.svd`."""
+        return tuple(_found(np.linalg.svd, *of_dtype(*arrays), full_matrices=self.full_matrices))
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """Townsend, section 2; of the singular values alone by the reduced matrices."""
+        alone = is_disconnected(output_gradients[0]) and is_disconnected(output_gradients[2])
+        if not alone and (self.full_matrices or outputs[0].type.kind == "c"):
+            why = "of full or complex matrices U and Vh: full_matrices=False has one"
+            return [grad_not_implemented(self, 0, inputs[0], why)]
+        if alone:
+            u, s, vh = SVD()(inputs[0])
+            return [matmul(m.mul(m.conj(u), output_gradients[1]), m.conj(vh))]
+        u, s, vh = outputs
+        gu, gs, gvh = _connected(outputs, output_gradients)
+        v, gv = transposed(vh), transposed(gvh)
+        e = _unit_of(s)
+        f = m.true_div(1 - e, m.sqr(s) - m.sqr(s)[:, None] + e)
+        p, q = matmul(u.T, gu), matmul(vh, gv)
+        core = f * (p - p.T) * s + s[:, None] * f * (q - q.T) + e * gs
+        left = matmul(m.true_div(gu - matmul(u, p), s), vh)
+        right = matmul(u, m.true_div(gv - matmul(v, q), s).T)
+        return [matmul(matmul(u, core), vh) + left + right]
+
+
+def _unit_of(s: Any) -> Any:
+    """The unit matrix with as many rows as a vector has elements."""
+    return unit(m.mul(s[:, None], s))
+
+
+class Eigh(_MatrixOp):
+    """The eigenvalues, rising, and eigenvectors (columns) of symmetric or Hermitian matrices, of
+    which one triangle is read. Raises `SingularMatrixError` where it does not converge.
+    """
+
+    __props__ = ("lower",)
+    signature = "(m,m)->(m),(m,m)"
+    output_names = ("eigenvalues", "eigenvectors")
+    samples: Sequence[Any] = (({}, (2, 2)), ({"lower": False}, (3, 3)), ({}, (1, 1)))
+
+    def __init__(self, lower: bool = True) -> None:
+        self.lower = lower
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        values, vectors = super().dtypes(*types)
+        return [_real(values), vectors]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        return square(types[0], [(0, 0)], [(0, 0), (0, 1)])
+
+    def batched(self, *arrays: Any) -> Any:
+        """By `numpy.linalg.eigh`."""
+        return tuple(_found(np.linalg.eigh, *of_dtype(*arrays), UPLO="L" if self.lower else "U"))
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """Giles, section 3.1, in the triangle that is read."""
+        w, v = outputs
+        if v.type.kind == "c":
+            return [grad_not_implemented(self, 0, inputs[0], "of a complex matrix")]
+        gw, gv = _connected(outputs, output_gradients)
+        e = unit(v)
+        f = m.true_div(1 - e, w - w[:, None] + e)
+        core = e * gw + f * matmul(v.T, gv)
+        whole = matmul(matmul(v, core), v.T)
+        both = whole + whole.T
+        return [(tril(both) if self.lower else triu(both)) - e * whole]
+
+
+class QR(_MatrixOp):
+    """Matrices as Q @ R, columns of Q orthonormal, R upper triangular.
+
+    complete: whether Q is square.
+    """
+
+    __props__ = ("complete",)
+    output_names = ("Q", "R")
+    samples: Sequence[Any] = (({}, (3, 2)), ({}, (2, 3)), ({}, (2, 2)))
+
+    def __init__(self, complete: bool = False) -> None:
+        self.complete = complete
+        self.signature = "(m,n)->(m,m),(m,n)" if complete else "(m,n)->(m,k),(k,n)"
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        k = (0, 0) if self.complete else Computed(smaller, [(0, 0), (0, 1)])
+        return Shapes([[(0, 0), k], [k, (0, 1)]])
+
+    def batched(self, *arrays: Any) -> Any:
+        """By `numpy.linalg.qr`."""
+        run: Any = np.linalg.qr
+        return tuple(run(*of_dtype(*arrays), mode="complete" if self.complete else "reduced"))
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """Walter & Lehmann, section 4; of a wide matrix by its first columns, which are square."""
+        (a,), (q, r) = inputs, outputs
+        fits = not self.complete or a.type.shape[0] == a.type.shape[1] is not None
+        if r.type.kind == "c" or not fits:
+            return [grad_not_implemented(self, 0, a, "of complex matrices, or a complete Q")]
+        gq, gr = _connected(outputs, output_gradients)
+        k = q.shape[1]
+        gq = gq + matmul(a[:, k:], gr[:, k:].T)
+        core = matmul(r[:, :k], gr[:, :k].T) - matmul(gq.T, q)
+        even = tril(core) + tril(core, -1).T
+        first = SolveTriangular(lower=False)(r[:, :k], (gq + matmul(q, even)).T).T
+        return [concatenate([first, matmul(q, gr[:, k:])], axis=1)]
+
+
+class MatrixPinv(_MatrixOp):
+    """The pseudo-inverses of matrices. hermitian: whether they are known to be."""
+
+    __props__ = ("hermitian",)
+    signature = "(m,n)->(n,m)"
+    samples: Sequence[Any] = (({}, (3, 2)), ({}, (2, 3)))
+
+    def __init__(self, hermitian: bool = False) -> None:
+        self.hermitian = hermitian
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        return Shapes([[(0, 1), (0, 0)]])
+
+    def batched(self, *arrays: Any) -> Any:
+        """By `numpy.linalg.pinv`."""
+        return _found(np.linalg.pinv, *of_dtype(*arrays), hermitian=self.hermitian)
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """Golub & Pereyra, equation 4.12: where the rank does not change."""
+        (a,), (p,), (g,) = inputs, outputs, output_gradients
+        if p.type.kind == "c":
+            return [grad_not_implemented(self, 0, a, "of a complex matrix")]
+        left = matmul(g.T - matmul(a, matmul(p, g.T)), matmul(p, p.T))
+        right = matmul(p.T, p)
+        right = matmul(right, g.T - matmul(matmul(g.T, p), a))
+        return [left + right - matmul(matmul(p.T, g), p.T)]
+
+
+class Expm(_MatrixOp):
+    """The exponentials of square matrices."""
+
+    __props__ = ()
+    signature = "(m,m)->(m,m)"
+    only_lengths = True
+    implied = {"symmetric": "symmetric"}
+    samples: Sequence[Any] = (({}, (2, 2)), ({}, (1, 1)))
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        return square(types[0], [(0, 0), (0, 1)])
+
+    def batched(self, *arrays: Any) -> Any:
+        """By `scipy.linalg.expm`."""
+        from scipy.linalg import expm
+
+        (a,) = of_dtype(*arrays)
+        return expm(a) if a.size else a
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """Najfeld & Havel, theorem 2.1: a block of the exponential of blocks."""
+        (a,), (g,) = inputs, output_gradients
+        top = concatenate([transposed(a), g], axis=1)
+        low = concatenate([zeros_like(a), transposed(a)], axis=1)
+        n = a.shape[0]
+        return [self(concatenate([top, low], axis=0))[:n, n:]]
+
+
+# --- functions --------------------------------------------------------------------------------
+
+
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    """The singular value decompositions of matrices, the last two dimensions: `U`, `S`, `Vh` with
+    a = (U * S) @ Vh, where U and Vh are square (full_matrices) or have only as many columns and
+    rows as there are singular values. compute_uv=False: `S` alone. Floats.
+
+    U and Vh have gradients with full_matrices=False, where the singular values differ. Raises
+    `NDimError`; `SingularMatrixError` where it does not converge, as with NaN.
+
+    >>> from rewrite_engine.tensor.linalg import svd
+    >>> svd([[3.0, 0.0], [0.0, 4.0]]).S.eval()
+    array([4., 3.])
+    """
+    if compute_uv:
+        return SVD(bool(full_matrices)).lifted(*floats(a))
+    return SVD().lifted(*floats(a))[1]
+
+
+def eigh(
+    a: Any, b: Any = None, lower: bool = True, UPLO: str | None = None, driver: str = "evr"
+) -> Any:
+    """The eigenvalues, rising, and eigenvectors (columns) of symmetric or Hermitian matrices, the
+    last two dimensions, of which one triangle is read.
+
+    UPLO: "L" or "U", an older way to say `lower`. driver has no effect. A matrix `b` (the
+    generalised problem) is refused (`ValueError`). Has gradients where the eigenvalues differ.
+    Raises `NDimError`, `ShapeError`.
+
+    >>> from rewrite_engine.tensor.linalg import eigh
+    >>> eigh([[2.0, 0.0], [0.0, 1.0]]).eigenvalues.eval()
+    array([1., 2.])
+    """
+    if b is not None:
+        raise ValueError(located("eigh: the generalised problem, with b, is not here yet"))
+    if UPLO not in (None, "L", "U"):
+        raise ValueError(located(f"UPLO is 'L' or 'U', not {UPLO!r}"))
+    return Eigh(bool(lower) if UPLO is None else UPLO == "L").lifted(*floats(a))
+
+
+def eigvalsh(a: Any, b: Any = None, lower: bool = True) -> Any:
+    """The eigenvalues of `eigh`."""
+    return eigh(a, b, lower)[0]
+
+
+_COMPLETE = {"full": True, "complete": True, "economic": False, "reduced": False, "r": False}
+
+
+def qr(A: Any, mode: str = "full", overwrite_a: bool = False, pivoting: bool = False,
+       lwork: int | None = None) -> Any:  # fmt: skip
+    """The decompositions of matrices, the last two dimensions, as Q @ R with orthonormal columns of
+    `Q` and upper triangular `R`.
+
+    mode: "full" ("complete"): Q is square; "economic" ("reduced"): it has no more columns than A;
+    "r": R alone, with as many rows as A. pivoting, and mode "raw", are refused (`ValueError`);
+    overwrite_a and lwork have no effect. Of a complete Q only square matrices have
+    gradients. Raises `NDimError`.
+    """
+    if mode not in _COMPLETE or pivoting:
+        what = f"mode is one of {[*_COMPLETE]}, without pivoting, not {mode!r}"
+        raise ValueError(located(f"qr: {what}"))
+    if mode == "r":
+        return QR(True).lifted(*floats(A))[1]
+    return QR(_COMPLETE[mode]).lifted(*floats(A))
+
+
+def pinv(x: Any, hermitian: bool = False) -> Any:
+    """The pseudo-inverses of matrices, the last two dimensions, by singular values (hermitian: by
+    eigenvalues). Has a gradient where the rank does not change nearby. Raises `NDimError`.
+
+    >>> from rewrite_engine.tensor.linalg import pinv
+    >>> pinv([[2.0], [0.0]]).eval()
+    array([[0.5, 0. ]])
+    """
+    return MatrixPinv(bool(hermitian)).lifted(*floats(x))
+
+
+def expm(A: Any) -> Any:
+    """The exponentials of square matrices, the last two dimensions. Raises `NDimError`,
+    `ShapeError`.
+    """
+    return Expm().lifted(*floats(A))
