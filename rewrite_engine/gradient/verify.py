@@ -197,9 +197,12 @@ def _differences(
     result = np.empty(x.shape, dtype=np.float64)
     for index in np.ndindex(x.shape):
         at = x[index]
-        x[index] = at + step
+        h = max(
+            step, (1 << 20) * float(np.spacing(np.abs(at)))
+        )  # of a huge number, a step that counts
+        x[index] = at + h
         above, high = float(x[index]), float(run(*moved)[0])
-        x[index] = at - step
+        x[index] = at - h
         below, low = float(x[index]), float(run(*moved)[0])
         x[index] = at
         result[index] = (high - low) / (above - below)

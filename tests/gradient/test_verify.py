@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import DTypeError, GradientError
-from rewrite_engine.gradient import numeric_grad, verify_grad
+from rewrite_engine.gradient import grad_scale, numeric_grad, verify_grad
 from rewrite_engine.graph.op import Op
 
 RNG = np.random.default_rng(0)
@@ -232,3 +232,9 @@ def test_random_graphs(steps):
         return pt.tanh(values[-1])
 
     verify_grad(f, [ANY, POSITIVE], n_tests=1, abs_tol=1e-4)
+
+
+def test_steps_beside_huge_numbers_count() -> None:
+    verify_grad(lambda a: a * 2, [np.array(1e300)])
+    with pytest.raises(GradientError):
+        verify_grad(lambda a: grad_scale(a, 2.0) * 2, [np.array(1e300)])
