@@ -411,3 +411,23 @@ def test_facts() -> None:
     assert not cannot_fail(L.inv(a))
     assert cannot_fail(L.cholesky(a))
     assert even is a or positive_definite(L.inv(even))
+
+
+COMPLEX = {
+    "inv": L.inv, "det": L.det, "logdet": lambda a: L.slogdet(a)[1], "expm": L.expm,
+    "solve": lambda a: L.solve(a, Z), "right side": lambda a: L.solve(Z, a),
+    "triangular": lambda a: L.solve_triangular(a, Z),
+    "triangular T": lambda a: L.solve_triangular(a, Z, trans="T"),
+    "triangular C": lambda a: L.solve_triangular(a, Z, trans="C", lower=True),
+    "singular values": lambda a: L.svd(a, compute_uv=False),
+    "power": lambda a: L.matrix_power(a, 3),
+}  # fmt: skip
+Z = np.array([[1, 2 - 1j], [0.5, 1j]])
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_gradients_of_complex_matrices(name: str) -> None:
+    def of(x: Any, y: Any) -> Any:
+        return pt.abs(COMPLEX[name](pt.complex(x, y)))
+
+    verify_grad(of, [np.array([[1.0, 2], [0.3, 3]]), np.array([[1.0, 0.2], [0.5, -1]])])

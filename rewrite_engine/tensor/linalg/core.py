@@ -87,9 +87,9 @@ def of_dtype(*arrays: Any) -> list[Any]:
     return [np.asarray(x, dtype) for x in arrays]
 
 
-def transposed(x: Any) -> Any:
-    """The transposes of matrices."""
-    return x.mT
+def adjoint(x: Any) -> Any:
+    """The transposes of matrices, conjugated: by them gradients go back."""
+    return m.conjugated(x).mT
 
 
 def square(t: TensorType, *outputs: Any) -> Shapes:

@@ -19,10 +19,10 @@ from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
+    adjoint,
     floats,
     of_dtype,
     square,
-    transposed,
 )
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
 from rewrite_engine.tensor.op import Shapes
@@ -80,13 +80,13 @@ class Cholesky(_MatrixOp):
         (x,), (factor,), (g,) = inputs, outputs, output_gradients
         if factor.type.kind == "c":
             return [grad_not_implemented(self, 0, x, "of a complex matrix")]
-        low, g = (factor, g) if self.lower else (transposed(factor), transposed(g))
+        low, g = (factor, g) if self.lower else (adjoint(factor), adjoint(g))
         back = SolveTriangular(lower=True, transpose=True)
-        inner = _halved(matmul(transposed(low), g))
-        half = back(low, transposed(back(low, transposed(inner))))
-        found = tril(m.add(half, transposed(half)))
+        inner = _halved(matmul(adjoint(low), g))
+        half = back(low, adjoint(back(low, adjoint(inner))))
+        found = tril(m.add(half, adjoint(half)))
         found = m.sub(found, m.mul(found, unit(x), 0.5))
-        return [found if self.lower else transposed(found)]
+        return [found if self.lower else adjoint(found)]
 
 
 def unit(x: Any) -> Any:

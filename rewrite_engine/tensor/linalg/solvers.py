@@ -20,11 +20,11 @@ from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
+    adjoint,
     floats,
     of_dtype,
     singular,
     square,
-    transposed,
 )
 from rewrite_engine.tensor.linalg.decomposition import cholesky
 from rewrite_engine.tensor.linalg.triangular import _Equations, columns, solve_triangular
@@ -57,8 +57,8 @@ class Solve(_Equations):
     ) -> list[Any]:
         """For b, the equations with the transpose are solved (Giles, 2.2.3 for the inverse)."""
         a, _ = inputs
-        gb = self(transposed(a), output_gradients[0])
-        return [m.neg(matmul(gb, transposed(outputs[0]))), gb]
+        gb = self(adjoint(a), output_gradients[0])
+        return [m.neg(matmul(gb, adjoint(outputs[0]))), gb]
 
 
 class MatrixInverse(_MatrixOp):
@@ -88,7 +88,7 @@ class MatrixInverse(_MatrixOp):
         self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
         """Giles, 2.2.3."""
-        turned = transposed(outputs[0])
+        turned = adjoint(outputs[0])
         return [m.neg(matmul(matmul(turned, output_gradients[0]), turned))]
 
 

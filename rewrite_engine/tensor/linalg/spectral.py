@@ -23,10 +23,10 @@ from rewrite_engine.tensor.join import concatenate
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
+    adjoint,
     floats,
     of_dtype,
     square,
-    transposed,
 )
 from rewrite_engine.tensor.linalg.decomposition import unit
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
@@ -94,10 +94,10 @@ class SVD(_MatrixOp):
             return [grad_not_implemented(self, 0, inputs[0], why)]
         if alone:
             u, s, vh = SVD()(inputs[0])
-            return [matmul(m.mul(m.conj(u), output_gradients[1]), m.conj(vh))]
+            return [matmul(m.mul(u, output_gradients[1]), vh)]
         u, s, vh = outputs
         gu, gs, gvh = _connected(outputs, output_gradients)
-        v, gv = transposed(vh), transposed(gvh)
+        v, gv = adjoint(vh), adjoint(gvh)
         e = _unit_of(s)
         f = m.true_div(1 - e, m.sqr(s) - m.sqr(s)[:, None] + e)
         p, q = matmul(u.T, gu), matmul(vh, gv)
@@ -246,8 +246,8 @@ class Expm(_MatrixOp):
     ) -> list[Any]:
         """Najfeld & Havel, theorem 2.1: a block of the exponential of blocks."""
         (a,), (g,) = inputs, output_gradients
-        top = concatenate([transposed(a), g], axis=1)
-        low = concatenate([zeros_like(a), transposed(a)], axis=1)
+        top = concatenate([adjoint(a), g], axis=1)
+        low = concatenate([zeros_like(a), adjoint(a)], axis=1)
         n = a.shape[0]
         return [self(concatenate([top, low], axis=0))[:n, n:]]
 

@@ -21,7 +21,7 @@ from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.diagonal import diagonal
 from rewrite_engine.tensor.dimshuffle import expand_dims, normalize_axes
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
-from rewrite_engine.tensor.linalg.core import _MatrixOp, floats, of_dtype, square, transposed
+from rewrite_engine.tensor.linalg.core import _MatrixOp, adjoint, floats, of_dtype, square
 from rewrite_engine.tensor.linalg.solvers import MatrixInverse
 from rewrite_engine.tensor.linalg.spectral import svd
 from rewrite_engine.tensor.op import Shapes
@@ -50,8 +50,8 @@ class Det(_MatrixOp):
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
         """By the inverse: an error where there is none."""
-        scale = m.mul(output_gradients[0], outputs[0])
-        return [m.mul(scale, transposed(MatrixInverse()(inputs[0])))]
+        scale = m.mul(output_gradients[0], m.conjugated(outputs[0]))
+        return [m.mul(scale, adjoint(MatrixInverse()(inputs[0])))]
 
 
 class SLogDet(_MatrixOp):
@@ -85,7 +85,7 @@ class SLogDet(_MatrixOp):
             return [grad_not_implemented(self, 0, a, "of the sign of a complex determinant")]
         if is_disconnected(g):
             return [zero_gradient(a)]
-        return [m.mul(g, transposed(MatrixInverse()(a)))]
+        return [m.mul(g, adjoint(MatrixInverse()(a)))]
 
 
 def det(x: Any) -> Any:

@@ -21,10 +21,10 @@ from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
+    adjoint,
     floats,
     of_dtype,
     singular,
-    transposed,
 )
 from rewrite_engine.tensor.op import Shapes
 from rewrite_engine.tensor.type import TensorType
@@ -92,8 +92,8 @@ class SolveTriangular(_Equations):
     ) -> list[Any]:
         """As of `Solve`, in the triangle that is read."""
         (a, _), (x,), (g,) = inputs, outputs, output_gradients
-        gb = SolveTriangular(self.lower, not self.transpose, self.unit_diagonal)(a, g)
-        ga = matmul(x, transposed(gb)) if self.transpose else matmul(gb, transposed(x))
+        gb = SolveTriangular(self.lower, not self.transpose, self.unit_diagonal)(m.conjugated(a), g)
+        ga = matmul(m.conjugated(x), gb.mT) if self.transpose else matmul(gb, adjoint(x))
         strict = int(self.unit_diagonal)
         return [m.neg(tril(ga, -strict) if self.lower else triu(ga, strict)), gb]
 
