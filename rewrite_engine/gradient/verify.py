@@ -195,11 +195,10 @@ def _differences(
     moved = [p.copy() for p in points]
     x = moved[i]
     result = np.empty(x.shape, dtype=np.float64)
+    root = float(np.sqrt(np.finfo(x.dtype).eps))
     for index in np.ndindex(x.shape):
         at = x[index]
-        h = max(
-            step, (1 << 20) * float(np.spacing(np.abs(at)))
-        )  # of a huge number, a step that counts
+        h = max(step, root * abs(at))  # beside a huge number, a step that counts
         x[index] = at + h
         above, high = float(x[index]), float(run(*moved)[0])
         x[index] = at - h
