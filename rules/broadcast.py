@@ -27,17 +27,6 @@ def second_in_sum(x: Float, y: Float):
     return second(x, y) + x >> y + x
 
 
-@rule(phase="specialize", claim=exact)
-def second_beside_its_shape(x: Number, y: Number, z: Number):
-    """Another term gives the shape. (Late: patterns of gradients have the spread term.)
-
-    >>> x, y = vector("x"), scalar("y")
-    >>> rewritten(second(exp(x), y) + sin(x))
-    y + sin(x)
-    """
-    return second(x, y) + z >> y + z, given(same_shape(x, z))
-
-
 @rule(phase="canonicalize", claim=exact)
 def second_of_itself(x):
     """x in its own shape.

@@ -10,7 +10,6 @@ from rewrite_engine.tensor import (
     Shape_i,
     Subtensor,
     cast,
-    second,
 )
 from rewrite_engine.tensor.index_template import WHOLE, Slice
 
@@ -40,39 +39,6 @@ def index_of_new_axes(fgraph, node):
     kept = iter(range(x.type.ndim))
     order = ["x" if entry == "x" else next(kept) for entry in entries]
     return DimShuffle(x.type.ndim, (*order, *kept))(x)
-
-
-@node_rewriter([Subtensor], phase="canonicalize", claim=exact, keeps=operands_kept)
-def index_of_second(fgraph, node):
-    """What is spread over a shape is the same at each index. Not data: the index is a parameter.
-
-    >>> x, y = vector("x", shape=(3,)), scalar("y")
-    >>> rewritten(second(x, y)[1]), rewritten(second(x, y)[1:])
-    (y, second(Subtensor{1:}(x), y))
-    """
-    filled, *index = node.inputs
-    if filled.head is not second or not all(filled.owner.inputs[1].type.broadcastable):
-        return None
-    x, y = filled.owner.inputs
-    return second(node.op(x, *index), y.dimshuffle())
-
-
-@node_rewriter([DimShuffle], phase="canonicalize", claim=exact, depth=2)
-def item_of_slice(fgraph, node):
-    """The one element that a slice takes, as a number. Not data: the index is a parameter.
-
-    >>> rewritten(vector("x", shape=(3,))[1:2].squeeze())
-    Subtensor{1}(x)
-    """
-    part = node.inputs[0].owner
-    if node.op.new_order or part is None or not isinstance(part.op, Subtensor):
-        return None
-    x, *index = part.inputs
-    entries = [as_slice(entry) for entry in part.op.idx_list]
-    if index or x.type.ndim != 1 or len(entries) != 1 or not isinstance(entries[0], slice):
-        return None
-    start = entries[0].start or 0
-    return Subtensor((start,))(x) if type(start) is int else None
 
 
 def as_slice(entry):

@@ -20,7 +20,7 @@ from rewrite_engine.graph.null import is_disconnected, is_null
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor.creation import Alloc, ones_like, zeros_like
 from rewrite_engine.tensor.elemwise import Elemwise
-from rewrite_engine.tensor.elemwise_grad import in_dtype_of, in_shape_of, partials, zero_gradient
+from rewrite_engine.tensor.elemwise_grad import in_dtype_of, partials, zero_gradient
 from rewrite_engine.tensor.gather import AdvancedIncSubtensor, AdvancedSubtensor
 from rewrite_engine.tensor.index import IncSubtensor, Subtensor
 from rewrite_engine.tensor.join import Join
@@ -76,8 +76,7 @@ def full(g: Any) -> Any:
         return g
     if g.clean:
         return g.value
-    value = bare(g.value) if g.where.type.broadcastable == g.type.broadcastable else g.value
-    return switch(g.where, value, 0.0) if g.taken else switch(g.where, 0.0, value)
+    return switch(g.where, g.value, 0.0) if g.taken else switch(g.where, 0.0, g.value)
 
 
 def condition(g: Masked) -> Any:
@@ -133,13 +132,6 @@ def is_zero(g: Any) -> bool:
         elif isinstance(op, Alloc):
             g = g.owner.inputs[0]
     return isinstance(g, Constant) and g.data.size <= 1024 and not np.any(g.data)
-
-
-def bare(g: Any) -> Any:
-    """What a gradient is before it is spread over a shape: among operands that have the shape, it
-    need not be.
-    """
-    return g.owner.inputs[1] if g.owner is not None and g.owner.op is second else g
 
 
 def is_scattered(g: Any) -> bool:
@@ -202,9 +194,8 @@ def _read_switch(g: Any, where: Any, x: Any, y: Any) -> Any:
     mask = Masked(value, where, taken)
     found = both(mask, inner)
     value = cast(found.value, g.type.dtype)
-    ones = g.type.broadcastable
-    if value.type.broadcastable != ones:
-        value = second(where if where.type.broadcastable == ones else g, value)
+    if value.type.broadcastable != g.type.broadcastable:
+        value = second(g, value)
     return found.of(value)
 
 
@@ -251,29 +242,17 @@ def pull_elementwise(
 
     kept: the variables for which a mask matters.
     """
-    value = _value(g)
+    value = g.value if isinstance(g, Masked) else g
     some = [i for i in wanted if i not in op.scalar_op.shape_only]
     if is_scattered(value) and (g is value or g.clean) and _is_aligned(inputs, out):
         return _pull_scattered(op, inputs, out, value, some)
     result = {}
-    for i, part in partials(op, inputs, [out], [bare(value)], some).items():
+    for i, part in partials(op, inputs, [out], [value], some).items():
         if part is None or is_null(part):
             result[i] = zero_gradient(inputs[i]) if part is None else part
             continue
-        found = both(g, read(part))
-        found = _with_value(found, in_shape_of(out, [inputs[i], *inputs], _value(found)))
-        result[i] = _fitted(inputs[i], found, inputs[i] in kept)
+        result[i] = _fitted(inputs[i], both(g, read(part)), inputs[i] in kept)
     return result
-
-
-def _value(g: Any) -> Any:
-    return g.value if isinstance(g, Masked) else g
-
-
-def _with_value(g: Any, value: Any) -> Any:
-    if not isinstance(g, Masked):
-        return value
-    return g if value is g.value else g.of(value)
 
 
 def _is_aligned(inputs: Sequence[Any], out: Any) -> bool:

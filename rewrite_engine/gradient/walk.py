@@ -23,7 +23,6 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.gradient.masked import (
     Masked,
-    bare,
     both,
     condition,
     full,
@@ -210,8 +209,7 @@ class Reverse:
         """
         op, masked = node.op, any([isinstance(g, Masked) for g in grads])
         if isinstance(op, Elemwise) and len(grads) == 1 and not flat:
-            g = grads[0]
-            if masked or selects(op) or is_scattered(g) or bare(g) is not g:
+            if masked or selects(op) or is_scattered(grads[0]):
                 return pull_elementwise(
                     op, node.inputs, node.outputs[0], grads[0], inputs, self.reach
                 )

@@ -30,16 +30,6 @@ def zero_gradient(x: Any) -> Any:
     return m.second(x, weak_constant(0.0, gradient_dtype(x.type.dtype)))
 
 
-def in_shape_of(out: Any, inputs: Sequence[Any], part: Any) -> Any:
-    """Give what broadcasts the shape of an elementwise result: that of an operand, if there is one,
-    since the result may be needed for nothing else.
-    """
-    ones = out.type.broadcastable
-    if part.type.broadcastable == ones:
-        return part
-    return m.second(next((v for v in inputs if v.type.broadcastable == ones), out), part)
-
-
 def input_gradients(
     op: Elemwise,
     inputs: Sequence[Variable],
@@ -126,7 +116,9 @@ def _forward(
         part = _pushed(op.scalar_op, k, outputs, inputs, i, v)
         if part is not None:
             total = part if total is None else m.add(total, part)
-    return None if total is None else in_shape_of(outputs[k], inputs, total)
+    if total is None or total.type.broadcastable == outputs[k].type.broadcastable:
+        return total
+    return m.second(outputs[k], total)
 
 
 def _pushed(op: Any, k: int, outputs: Sequence[Any], inputs: Sequence[Any], i: int, v: Any) -> Any:

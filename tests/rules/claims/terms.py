@@ -22,7 +22,6 @@ from rewrite_engine.tensor import (
     MakeVector,
     Max,
     Prod,
-    Reshape,
     Shape,
     Shape_i,
     SpecifyShape,
@@ -208,20 +207,6 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
     "dimshuffle_of_nothing": [lambda m: DimShuffle(2, (0, 1))(m.v("x", None, None))],
     "specified_shape_known": [lambda m: SpecifyShape((4,))(m.v("x", 4))],
     "second_of_known_shape": [lambda m: pt.second(m.v("x", 1, 4), m.v("y", 1, 4))],
-    "reshape_by_ones": [
-        lambda m: Reshape(())(m.v("x", 1, 1)),
-        lambda m: Reshape((1, 4))(m.v("x", 4)),
-        lambda m: Reshape((4,))(m.v("x", 4)),
-    ],
-    "index_of_second": [
-        lambda m: pt.second(m.v("x", 4), m.v("y"))[1],
-        lambda m: pt.second(m.v("x", None, None), m.v("y"))[:, 1:],
-    ],
-    "item_of_slice": [
-        lambda m: m.v("x", 4)[2:3].squeeze(),
-        lambda m: m.v("x", 4)[:1].squeeze(),
-        lambda m: m.v("x", 4)[-1:].squeeze(),
-    ],
     "index_of_everything": [
         lambda m: m.v("x", None, None)[:, :],
         lambda m: m.v("x", None)[...],
