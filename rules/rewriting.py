@@ -133,8 +133,8 @@ def PatternNodeRewriter(
     search.
 
     >>> import rewrite_engine.tensor as pt
-    >>> PatternNodeRewriter((pt.log, (pt.exp, "x")), "x")
-    __main__/log(exp(x)): log(exp(x)) -> x
+    >>> PatternNodeRewriter((pt.log, (pt.exp, "x")), "x").text
+    'log(exp(x)) -> x'
     """
     refuse_options("PatternNodeRewriter", "rules are indexed by what they match", **options)
     if not allow_multiple_clients:

@@ -174,8 +174,8 @@ def test_without_a_rank_the_way_out_is_told() -> None:
 
 def test_what_never_fits_is_refused() -> None:
     def no_axis(a: Scalar):
-        """A number has no axis."""
-        return pt.Sum(axis=0)(a) >> a
+        """A number has no second axis."""
+        return pt.Sum(axis=1)(a) >> a
 
     refused(no_axis, "of these sorts no such term can be built", "axis")
 

@@ -271,8 +271,9 @@ def unlike(
             return None
         reached = not finite(inputs) and (t is None or t != t)  # by NaN, wherever it stands
         infinite = any(np.isinf(x).any() for x in inputs)
-        mended = sides.limits and not reached and not infinite
-        if mended and is_true(b, t, largest(inputs), units):
+        known = t is not None and mp.isfinite(t)  # what is infinite has no part in it
+        mended = sides.limits and not reached and (known or not infinite)
+        if mended and is_true(b, t, largest([x[np.isfinite(x)] for x in inputs]), units):
             return None
         if a.dtype.kind == "c" and at:
             inputs = [part(x, at) for x in inputs if x.ndim <= len(at)]
