@@ -5,7 +5,7 @@ input); of two inputs also whether they are the same. The candidates for a key a
 the rules once whether they `fit`, and remembered; so adding rules does not slow a miss, and the
 order in which rules are tried is the order in which they stand in the set. Where more than a few
 rules are left that differ by numbers or by what is further below, the key goes on with that
-(`ByNumbers`, `Below`).
+(`ByNumber`, `ByNumbers`, `Below`).
 
 Not all rules are asked: they are filed by root, and by something that must be there
 (`outline.RuleIndex`), so that a key costs about the same in a set of ten rules and of ten thousand.
@@ -31,6 +31,40 @@ TWICE = object()  # stands in the keys of nodes whose two inputs are the same
 DEEPEST = 4  # levels below a node that a key may tell of
 
 Candidates = tuple[Rule, ...]
+
+
+class ByNumber:
+    """Candidates that differ by the value of the one constant among two inputs, which is looked up
+    as it is: half the time that a set of numbers takes.
+    """
+
+    __slots__ = ("position", "index", "table", "others")
+
+    def __init__(self, position: int, rules: Sequence[Rule]) -> None:
+        self.position = position
+        self.index = RuleIndex(rules, 1)
+        self.table: dict[Any, Found | None] = {n: None for r in rules for n in r.numbers()}
+        self.others: Found | None = None  # for a number that no rule tells from others
+
+    def get(self, inputs: tuple[Any, ...]) -> Found:
+        """The rules that may match the number that is there."""
+        constant = inputs[self.position]
+        number = constant.number
+        if number is None:
+            number = constant.element
+        if number not in self.table:
+            if self.others is None:
+                self.others = self._find(inputs, UNWANTED)
+            return self.others
+        found = self.table[number]
+        if found is None:
+            found = self.table[number] = self._find(inputs, (CONSTANT, number))
+        return found
+
+    def _find(self, inputs: tuple[Any, ...], there: Any) -> Found:
+        seen = [outline(v, 0) for v in inputs]
+        seen[self.position] = there
+        return narrowed([r for r in self.index.pick(seen) if r.fits(seen)], 1)
 
 
 class ByNumbers:
@@ -84,7 +118,7 @@ class Below:
         return found
 
 
-Found = Candidates | ByNumbers | Below
+Found = Candidates | ByNumber | ByNumbers | Below
 
 
 def narrowed(rules: Sequence[Rule], level: int) -> Found:
@@ -176,8 +210,9 @@ class Dispatch:
         result: Found
         constants = [i for i, head in enumerate(heads) if head is CONSTANT]
         by_number = constants and any(r.numbers() for r in found)
-        pair = len(heads) == 2 and len(constants) == 1
-        if by_number and (pair or (len(heads) > 2 and node.op.associative)):
+        if by_number and len(heads) == 2 and len(constants) == 1:
+            result = ByNumber(constants[0], found)
+        elif by_number and len(heads) > 2 and node.op.associative:
             result = ByNumbers(found)
         else:
             result = narrowed(found, 1) if whole else tuple(found)
