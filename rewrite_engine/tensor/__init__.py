@@ -57,7 +57,7 @@ _FAMILIES = {
     "ranges": "bartlett geomspace indices linspace logspace meshgrid mgrid ogrid",
     "rearrange": (
         "RepeatedPositions broadcast_arrays broadcast_shape concat_with_broadcast flip fliplr "
-        "flipud join_dims pack repeat roll rot90 slice_at_axis split_dims stacklists tile "
+        "flipud join_dims pack repeat roll rot90 split_dims stacklists tile "
         "unpack"
     ),
     "selection": (

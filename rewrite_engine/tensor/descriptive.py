@@ -16,7 +16,7 @@ from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import DISCRETE, float_dtype
 from rewrite_engine.tensor.constant import operand
-from rewrite_engine.tensor.dimshuffle import expand_dims
+from rewrite_engine.tensor.dimshuffle import expand_dims, slice_at_axis
 from rewrite_engine.tensor.dot import dot
 from rewrite_engine.tensor.join import concatenate
 from rewrite_engine.tensor.reduce import Max, Min, Sum
@@ -83,8 +83,8 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
         dx = diff(x, axis=0 if x.type.ndim == 1 else axis)
         if x.type.ndim == 1:
             dx = dx.dimshuffle(*[0 if i == axis else "x" for i in range(y.type.ndim)])
-    start = (slice(None),) * axis
-    pairs = m.add(y[(*start, slice(1, None))], y[(*start, slice(None, -1))])
+    later, earlier = [y[slice_at_axis(part, axis)] for part in (slice(1, None), slice(None, -1))]
+    pairs = m.add(later, earlier)
     return Sum(axis)(m.true_div(m.mul(dx, pairs), 2))
 
 
@@ -156,8 +156,7 @@ def _cov(x: Any, ddof: int, fweights: Any, aweights: Any) -> Any:
     else:
         right = centred = m.sub(x, mean(x, 1, keepdims=True))
         n = count(x, 1) - ddof
-    right = m.conj(right) if right.type.kind == "c" else right
-    found = m.true_div(dot(centred, right.T), m.maximum(n, 0))
+    found = m.true_div(dot(centred, m.conjugated(right).T), m.maximum(n, 0))
     return found[0, 0] if x.type.shape[0] == 1 else found
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "shape_padaxis",
     "shape_padleft",
     "shape_padright",
+    "slice_at_axis",
     "squeeze",
     "swapaxes",
     "transpose",
@@ -174,6 +175,17 @@ def normalize_axes(axes: Any, ndim: int, what: str = "axis") -> tuple[int, ...]:
     if len(set(result)) != len(result):
         raise AxisError(located(f"{what} {axes} occurs twice"))
     return result
+
+
+def slice_at_axis(sl: Any, axis: int) -> tuple[Any, ...]:
+    """The index that takes a slice (or whatever else an index may have) of one dimension, and all
+    of the others.
+
+    >>> slice_at_axis(slice(1), -2)
+    (Ellipsis, slice(None, 1, None), slice(None, None, None))
+    """
+    whole = slice(None)
+    return (*[whole] * axis, sl) if axis >= 0 else (..., sl, *[whole] * (-axis - 1))
 
 
 def dimshuffle(x: Any, *pattern: Any) -> Any:

@@ -50,6 +50,7 @@ from rewrite_engine.tensor.op import (
     Types,
     is_dimension,
     same_shape,
+    with_parameters,
 )
 from rewrite_engine.tensor.reduce import sum_to
 from rewrite_engine.tensor.type import TensorType
@@ -205,12 +206,7 @@ class BaseInc(IndexOp):
     def inplace_on_inputs(self, allowed: Sequence[int], node: Apply | None = None) -> Op | None:
         if self.inplace or 0 not in allowed:
             return None
-        return self.changed(inplace=True)
-
-    def changed(self, **parameters: Any) -> Op:
-        """The same with other parameters."""
-        same = {name: getattr(self, name) for name in self.__props__}
-        return type(self)(**same | parameters)
+        return with_parameters(self, inplace=True)
 
     def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         """What is written takes the dtype of `x`, as in NumPy: anything real may be set, and what
@@ -295,7 +291,7 @@ class BaseInc(IndexOp):
 
         tx = gradient_zeros(inputs[0]) if tx is None else tx
         ty = cast(gradient_zeros(inputs[1]) if ty is None else ty, tx.type.dtype)
-        return [self.changed(inplace=False)(tx, ty, *inputs[2:])]
+        return [with_parameters(self, inplace=False)(tx, ty, *inputs[2:])]
 
     def __str__(self) -> str:
         name = "Set" if self.set_instead_of_inc else "Inc"

@@ -66,6 +66,11 @@ def same_shape(x: Any) -> Shapes:
     return Shapes([[(0, i) for i in range(x.ndim or 0)]])
 
 
+def with_parameters(op: Any, **changes: Any) -> Any:
+    """An op with some of its parameters (`__props__`) changed."""
+    return type(op)(**({p: getattr(op, p) for p in op.__props__ or ()} | changes))
+
+
 def behind_batch(node: Apply, inputs: Sequence[Any], missing: Sequence[int]) -> list[Any]:
     """Inputs that have a batch in front of those of a node, with as many dimensions of length 1
     between both as are missing.

@@ -18,9 +18,10 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import alloc, arange, empty
 from rewrite_engine.tensor.descriptive import median
+from rewrite_engine.tensor.dimshuffle import slice_at_axis
 from rewrite_engine.tensor.join import join
 from rewrite_engine.tensor.ranges import linspace
-from rewrite_engine.tensor.rearrange import flip, slice_at_axis
+from rewrite_engine.tensor.rearrange import flip
 from rewrite_engine.tensor.reduce import max as max_
 from rewrite_engine.tensor.reduce import min as min_
 from rewrite_engine.tensor.shape import (
@@ -159,7 +160,7 @@ def _empty(x: Any, axis: int, width: Width, values: Any, mode: str) -> Any:
 
 def _ramp(x: Any, axis: int, width: Width, values: Any, mode: str) -> Any:
     def part(n: Any, k: int) -> Any:
-        edge = x[slice_at_axis(-1 if k else 0, axis)]  # type: ignore[arg-type]
+        edge = x[slice_at_axis(-1 if k else 0, axis)]
         line = linspace(values[k], edge, n, endpoint=False, dtype=x.type.dtype, axis=axis)
         return flip(line, axis) if k else line
 

@@ -22,12 +22,14 @@ from rewrite_engine.tensor.dimshuffle import (
     normalize_axes,
     normalize_axis,
     shape_padleft,
+    slice_at_axis,
     transpose,
 )
 from rewrite_engine.tensor.index import as_indices
 from rewrite_engine.tensor.join import join, make_vector, split, stack
 from rewrite_engine.tensor.op import NoGradient, Shapes, Value
 from rewrite_engine.tensor.reshape import flatten, product, reshape, reshape_like
+from rewrite_engine.tensor.running import one_axis
 from rewrite_engine.tensor.shape import (
     CheckedLength,
     as_length,
@@ -40,19 +42,9 @@ from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
     "RepeatedPositions", "broadcast_arrays", "broadcast_shape", "concat_with_broadcast", "flip",
-    "fliplr", "flipud", "join_dims", "pack", "repeat", "roll", "rot90", "slice_at_axis",
-    "split_dims", "stacklists", "tile", "unpack",
+    "fliplr", "flipud", "join_dims", "pack", "repeat", "roll", "rot90", "split_dims", "stacklists",
+    "tile", "unpack",
 ]  # fmt: skip
-
-
-def slice_at_axis(sl: slice, axis: int) -> tuple[Any, ...]:
-    """The index that takes a slice of one dimension, and all of the others.
-
-    >>> slice_at_axis(slice(1), -2)
-    (Ellipsis, slice(None, 1, None), slice(None, None, None))
-    """
-    whole = slice(None)
-    return (*[whole] * axis, sl) if axis >= 0 else (..., sl, *[whole] * (-axis - 1))
 
 
 # --- repeating --------------------------------------------------------------------------------
@@ -138,10 +130,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     >>> repeat([1, 2], [2, 3]).eval()
     array([1, 1, 2, 2, 2])
     """
-    x = as_tensor_variable(a)
-    if axis is None:
-        x, axis = flatten(x), 0
-    axis = normalize_axis(axis, x.type.ndim)
+    x, axis = one_axis(as_tensor_variable(a), axis)
     times = as_indices(repeats)
     if times.type.ndim > 1:
         what = f"repeat: takes a number or a vector of them, not a {times.type}"

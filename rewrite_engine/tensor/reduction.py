@@ -18,7 +18,7 @@ from rewrite_engine.errors import AxisError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable, build_variable
 from rewrite_engine.graph.origin import located, user_origin
 from rewrite_engine.tensor.constant import refuse_truth
-from rewrite_engine.tensor.op import Shapes, TensorOp
+from rewrite_engine.tensor.op import Shapes, TensorOp, with_parameters
 from rewrite_engine.tensor.type import TensorType
 
 Axes = tuple[int, ...] | None
@@ -76,7 +76,7 @@ class AlongAxes(TensorOp):
 
     def clone(self, **changes: Any) -> Any:
         """Return this op with other parameters."""
-        return type(self)(**({p: getattr(self, p) for p in self.__props__ or ()} | changes))
+        return with_parameters(self, **changes)
 
     def convert_input(self, x: Any) -> Variable:
         """Turn the argument into a tensor."""

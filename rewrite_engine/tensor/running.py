@@ -21,9 +21,9 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import DISCRETE, accumulator, promote
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.constant import operand
-from rewrite_engine.tensor.dimshuffle import normalize_axis
+from rewrite_engine.tensor.dimshuffle import normalize_axis, slice_at_axis
 from rewrite_engine.tensor.elemwise_grad import gradient_dtype, zero_gradient
-from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
+from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape, with_parameters
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["CumOp", "cumprod", "cumsum", "diff"]
@@ -127,14 +127,32 @@ def _few(a: Any, b: Any) -> Any:
 _UFUNC = {"add": np.add, "mul": np.multiply}
 
 
-class CumOp(TensorOp):
+class AlongOneAxis(TensorOp):
+    """An op along an axis >= 0 of an array, whose shape its result has."""
+
+    axis: int
+    only_lengths = True
+    samples: Sequence[Any] = (({"axis": 0}, (3, 2)), ({"axis": 1}, (2, 3)), ({"axis": 0}, (0, 2)))
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        (x,) = types
+        if not 0 <= self.axis < x.ndim:
+            raise AxisError(f"axis {self.axis} is out of range for {x.ndim} dimensions")
+        return same_shape(x)
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Along the same axis, counted behind the batch."""
+        more = inputs[0].type.ndim - node.inputs[0].type.ndim
+        return [with_parameters(self, axis=self.axis + more)(*inputs)]
+
+
+class CumOp(AlongOneAxis):
     """Running sums (mode "add") or products ("mul") along an axis >= 0. dtypes, also those in which
     it accumulates, as of `Sum`.
     """
 
     __props__ = ("axis", "mode")
     implied = {"nonneg": "nonneg"}
-    only_lengths = True
     samples: Sequence[Any] = (
         ({"axis": 0}, (3, 2)),
         ({"axis": 1, "mode": "mul"}, (2, 3)),
@@ -151,16 +169,6 @@ class CumOp(TensorOp):
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return [np.cumsum(np.ones(1, types[0].numpy_dtype)).dtype.name]
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        (x,) = types
-        if not 0 <= self.axis < x.ndim:
-            raise AxisError(f"axis {self.axis} is out of range for {x.ndim} dimensions")
-        return same_shape(x)
-
-    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        more = inputs[0].type.ndim - node.inputs[0].type.ndim
-        return [CumOp(self.axis + more, self.mode)(*inputs)]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -259,9 +267,8 @@ def diff(x: Any, n: int = 1, axis: int = -1) -> Any:
     x, axis = one_axis(operand(x), axis)
     if operator.index(n) < 0:
         raise ShapeError(located(f"diff: n is an integer >= 0, not {n}"))
-    start = (slice(None),) * axis
     for _ in range(n):
-        below, above = x[(*start, slice(None, -1))], x[(*start, slice(1, None))]
+        below, above = [x[slice_at_axis(s, axis)] for s in (slice(None, -1), slice(1, None))]
         x = (m.neq if x.type.dtype == "bool" else m.sub)(above, below)
     return x
 
@@ -277,7 +284,7 @@ def backwards(a: Any, g: Any, axis: int) -> Any:
 
 def flipped(x: Any, axis: int) -> Any:
     """The elements along an axis in reverse order."""
-    return x[(slice(None),) * axis + (slice(None, None, -1),)]
+    return x[slice_at_axis(slice(None, None, -1), axis)]
 
 
 def before(x: Any, axis: int, first: float) -> Any:
@@ -285,9 +292,8 @@ def before(x: Any, axis: int, first: float) -> Any:
     from rewrite_engine.tensor.creation import full_like
     from rewrite_engine.tensor.join import Join
 
-    start = (slice(None),) * axis
     lead = full_like(x.sum(axis=axis, keepdims=True), first)
-    return Join(axis)(lead, x)[(*start, slice(None, -1))]
+    return Join(axis)(lead, x)[slice_at_axis(slice(None, -1), axis)]
 
 
 def product_of_others(x: Any, axes: Sequence[int]) -> Any:

@@ -17,9 +17,12 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.scalar.dtype import DISCRETE
 from rewrite_engine.tensor.constant import operand
-from rewrite_engine.tensor.dimshuffle import normalize_axis
+from rewrite_engine.tensor.creation import zeros_like
+from rewrite_engine.tensor.dimshuffle import normalize_axis, slice_at_axis
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
+from rewrite_engine.tensor.index import inc_subtensor
 from rewrite_engine.tensor.op import Shapes, TensorOp
+from rewrite_engine.tensor.reshape import reshape_like
 from rewrite_engine.tensor.shape import shape_i, specify_shape
 from rewrite_engine.tensor.sorting import argsort
 from rewrite_engine.tensor.type import TensorType
@@ -138,10 +141,6 @@ class Unique(TensorOp):
         output_gradients: Sequence[Variable],
     ) -> list[Any]:
         """To where each stands first."""
-        from rewrite_engine.tensor.creation import zeros_like
-        from rewrite_engine.tensor.index import inc_subtensor
-        from rewrite_engine.tensor.reshape import reshape_like
-
         (x,), g = inputs, output_gradients[0]
         if is_disconnected(g) or x.type.dtype in DISCRETE:
             return [zero_gradient(x)]
@@ -157,7 +156,7 @@ class Unique(TensorOp):
         positions = Unique(return_index=True, axis=self.axis)(x)[1]
         if self.axis is None:
             return y.flatten()[positions]
-        return y[(slice(None),) * self.axis + (positions,)]
+        return y[slice_at_axis(positions, self.axis)]
 
 
 class BinCount(TensorOp):

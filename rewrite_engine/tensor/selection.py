@@ -18,11 +18,12 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.broadcast import broadcast
 from rewrite_engine.tensor.constant import as_tensor_variable, constant
 from rewrite_engine.tensor.creation import arange, zeros_like
-from rewrite_engine.tensor.dimshuffle import normalize_axis, shape_padleft
+from rewrite_engine.tensor.dimshuffle import shape_padleft, slice_at_axis
 from rewrite_engine.tensor.index_template import as_indices
 from rewrite_engine.tensor.join import stack
 from rewrite_engine.tensor.op import NoGradient, Shapes
 from rewrite_engine.tensor.reshape import flatten
+from rewrite_engine.tensor.running import one_axis
 from rewrite_engine.tensor.shape import lengths, shape_dims
 from rewrite_engine.tensor.type import TensorType
 
@@ -135,12 +136,8 @@ def take(a: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> 
     array([[3, 1],
            [6, 4]])
     """
-    x = as_tensor_variable(a)
-    if axis is None:
-        x, axis = flatten(x), 0
-    axis = normalize_axis(axis, x.type.ndim)
-    i = _in_range(indices, lengths(x)[axis], mode)
-    return x[(*[slice(None)] * axis, i)]
+    x, axis = one_axis(as_tensor_variable(a), axis)
+    return x[slice_at_axis(_in_range(indices, lengths(x)[axis], mode), axis)]
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = 0) -> Any:
@@ -152,11 +149,8 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = 0) -> Any:
     array([[1],
            [4]])
     """
-    x = as_tensor_variable(arr)
-    if axis is None:
-        x, axis = flatten(x), 0
     i = _in_range(indices, None, "raise")
-    axis = normalize_axis(axis, x.type.ndim)
+    x, axis = one_axis(as_tensor_variable(arr), axis)
     if i.type.ndim != x.type.ndim:
         what = (
             f"take_along_axis: {i.type.ndim} dimensions of indices for {x.type.ndim} of the array"

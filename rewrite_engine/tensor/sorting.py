@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import AxisError, ForeignObjectError, ShapeError
+from rewrite_engine.errors import ForeignObjectError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.scalar.dtype import DISCRETE
 from rewrite_engine.tensor.constant import operand
-from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
-from rewrite_engine.tensor.running import flipped, one_axis
+from rewrite_engine.tensor.creation import arange
+from rewrite_engine.tensor.dimshuffle import slice_at_axis
+from rewrite_engine.tensor.elemwise_grad import zero_gradient
+from rewrite_engine.tensor.running import AlongOneAxis, flipped, one_axis
 from rewrite_engine.tensor.selection import take_along_axis
 from rewrite_engine.tensor.shape import shape_i
 from rewrite_engine.tensor.type import TensorType
@@ -30,30 +32,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _InOrder(TensorOp):
-    """An op that puts what is along an axis >= 0 in order."""
-
-    axis: int
-    only_lengths = True
-    samples: Sequence[Any] = (({"axis": 0}, (3, 2)), ({"axis": 1}, (2, 3)), ({"axis": 0}, (0, 2)))
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        (x,) = types
-        if not 0 <= self.axis < x.ndim:
-            raise AxisError(f"axis {self.axis} is out of range for {x.ndim} dimensions")
-        return same_shape(x)
-
-    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Along the same axis, counted behind the batch."""
-        more = inputs[0].type.ndim - node.inputs[0].type.ndim
-        changed = {p: getattr(self, p) for p in self.__props__ or ()} | {"axis": self.axis + more}
-        return [type(self)(**changed)(*inputs)]
-
-    def __str__(self) -> str:
-        return f"{type(self).__name__}{{axis={self.axis}}}"
-
-
-class ArgSortOp(_InOrder):
+class ArgSortOp(AlongOneAxis):
     """The positions (int64) along an axis that put an array in order. kind: NumPy's algorithm;
     "stable" keeps equal elements in their order.
     """
@@ -75,8 +54,11 @@ class ArgSortOp(_InOrder):
         kind: Any = self.kind
         output_storage[0][0] = np.argsort(inputs[0], self.axis, kind=kind)
 
+    def __str__(self) -> str:
+        return f"ArgSortOp{{axis={self.axis}}}"
 
-class SortOp(_InOrder):
+
+class SortOp(AlongOneAxis):
     """An array in order along an axis, NaN last."""
 
     __props__ = ("axis",)
@@ -95,8 +77,6 @@ class SortOp(_InOrder):
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         """Back to where each element came from; of equal ones, each has its own."""
-        from rewrite_engine.tensor.elemwise_grad import zero_gradient
-
         (x,), (g,) = inputs, output_gradients
         if is_disconnected(g):
             return [disconnected()]
@@ -204,8 +184,6 @@ def topk_and_argtopk(
 
 def _best(x: Any, kth: Any, axis: int) -> Any:
     """The positions of the largest elements (kth > 0), or of the smallest."""
-    from rewrite_engine.tensor.creation import arange
-
     largest, n = True, x.type.shape[axis]
     if not isinstance(kth, Variable):
         if isinstance(kth, bool) or not isinstance(kth, int | np.integer):
@@ -214,7 +192,7 @@ def _best(x: Any, kth: Any, axis: int) -> Any:
         if not kth or (n is not None and kth > n):
             what = f"topk takes some of the {n} elements along axis {axis}, not {kth}"
             raise ShapeError(located(what))
-    first = (slice(None),) * axis + (arange(kth),)
+    first = slice_at_axis(arange(kth), axis)
     if not largest:
         return ArgSortOp(axis, "stable")(x)[first]
     rising = ArgSortOp(axis, "stable")(flipped(x, axis))
