@@ -64,7 +64,8 @@ def pushforward(
     outputs, wanted = _variables(f, "f"), _variables(wrt, "wrt")
     points = list(tangents) if isinstance(tangents, list | tuple) else [tangents]
     if len(points) != len(wanted):
-        raise TypeMismatchError(f"Rop: there are {len(wanted)} wrt and {len(points)} eval_points")
+        what = f"there are {len(wanted)} wrt and {len(points)} eval_points (tangents)"
+        raise TypeMismatchError(f"pushforward: {what}")
     moved = {v: _known(v, point) for v, point in zip(wanted, points, strict=True)}
     push(outputs, moved, use_op_pushforward)
     results = [_result(v, moved, disconnected_outputs, return_disconnected) for v in outputs]

@@ -101,7 +101,8 @@ def pullback(
     outputs, wanted = _variables(f, "f"), _variables(wrt, "wrt")
     points = list(cotangents) if isinstance(cotangents, (list, tuple)) else [cotangents]
     if len(points) != len(outputs):
-        raise TypeMismatchError(f"Lop: there are {len(outputs)} f and {len(points)} eval_points")
+        what = f"there are {len(outputs)} f and {len(points)} eval_points (cotangents)"
+        raise TypeMismatchError(f"pullback: {what}")
     seeds = [(v, _known(v, point)) for v, point in zip(outputs, points, strict=True)]
     walk = Reverse(seeds, {}, wanted, _constants(consider_constant))
     first = outputs[0] if outputs else None

@@ -16,7 +16,7 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.blockwise import vectorize_graph
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.diagonal import diagonal
-from rewrite_engine.tensor.dimshuffle import expand_dims, squeeze
+from rewrite_engine.tensor.dimshuffle import expand_dims, shape_padleft, squeeze
 from rewrite_engine.tensor.dot import dot, matmul, tensordot
 from rewrite_engine.tensor.join import upcast
 from rewrite_engine.tensor.reduce import Sum
@@ -37,10 +37,6 @@ def _ranked(name: str, x: Any, n: int) -> Any:
         what = f"{name}: takes an array of {n} dimensions or more here"
         raise NDimError(located(what, inputs=[x]))
     return x
-
-
-def _conjugate(x: Any) -> Any:
-    return m.conj(x) if x.type.kind == "c" else x
 
 
 def _as(x: Any, dtype: Any) -> Any:
@@ -66,7 +62,7 @@ def vecmat(x1: Any, x2: Any, dtype: Any = None) -> Any:
     conjugated, as in NumPy. dtype: what the result is cast to. Raises `NDimError`, `ShapeError`,
     `BroadcastError`.
     """
-    v, a = _conjugate(_ranked("vecmat", x1, 1)), _ranked("vecmat", x2, 2)
+    v, a = m.conjugated(_ranked("vecmat", x1, 1)), _ranked("vecmat", x2, 2)
     out = matmul(v, a) if v.type.ndim == 1 else squeeze(matmul(expand_dims(v, -2), a), -2)
     return _as(out, dtype)
 
@@ -75,7 +71,7 @@ def vecdot(x1: Any, x2: Any, dtype: Any = None) -> Any:
     """Products of vectors: (…, n) and (…, n) make (…); the first ones are conjugated, as in NumPy.
     dtype: what the result is cast to. Raises `NDimError`, `ShapeError`, `BroadcastError`.
     """
-    v, w = _conjugate(_ranked("vecdot", x1, 1)), _ranked("vecdot", x2, 1)
+    v, w = m.conjugated(_ranked("vecdot", x1, 1)), _ranked("vecdot", x2, 1)
     if v.type.ndim == w.type.ndim == 1:
         return _as(dot(v, w), dtype)
     return _as(squeeze(matmul(expand_dims(v, -2), expand_dims(w, -1)), (-2, -1)), dtype)
@@ -92,7 +88,7 @@ def kron(a: Any, b: Any) -> Any:
     """
     a, b = operand(a), operand(b)
     n = max(a.type.ndim, b.type.ndim)
-    a, b = [x.dimshuffle(*["x"] * (n - x.type.ndim), *range(x.type.ndim)) for x in (a, b)]
+    a, b = [shape_padleft(x, n - x.type.ndim) for x in (a, b)]
     if not n:
         return m.mul(a, b)
     apart = m.mul(

@@ -14,6 +14,7 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.tensor.blockwise import Blockwise, compute_batched, parse
 from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.creation import eye
 from rewrite_engine.tensor.op import Shapes, TensorOp
 from rewrite_engine.tensor.type import TensorType
 
@@ -74,6 +75,11 @@ def working_dtype(*dtypes: str) -> str:
     return "float32" if found == "float16" else found
 
 
+def real_dtype(dtype: str) -> str:
+    """That of the real part."""
+    return np.empty(0, dtype).real.dtype.name
+
+
 def floats(*xs: Any) -> list[Any]:
     """Operands as floats of one dtype that LAPACK computes with."""
     tensors = [operand(x) for x in xs]
@@ -90,6 +96,12 @@ def of_dtype(*arrays: Any) -> list[Any]:
 def adjoint(x: Any) -> Any:
     """The transposes of matrices, conjugated: by them gradients go back."""
     return m.conjugated(x).mT
+
+
+def unit(x: Any) -> Any:
+    """The unit matrix in the shape and dtype of square matrices."""
+    n = x.type.shape[-1]
+    return eye(x.shape[-1] if n is None else n, dtype=x.type.dtype)
 
 
 def square(t: TensorType, *outputs: Any) -> Shapes:

@@ -23,6 +23,7 @@ from rewrite_engine.tensor.linalg.core import (
     floats,
     of_dtype,
     square,
+    unit,
 )
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
 from rewrite_engine.tensor.op import Shapes
@@ -87,14 +88,6 @@ class Cholesky(_MatrixOp):
         found = tril(m.add(half, adjoint(half)))
         found = m.sub(found, m.mul(found, unit(x), 0.5))
         return [found if self.lower else adjoint(found)]
-
-
-def unit(x: Any) -> Any:
-    """The unit matrix in the shape and dtype of square matrices."""
-    from rewrite_engine.tensor.creation import eye
-
-    n = x.type.shape[-1]
-    return eye(x.shape[-1] if n is None else n, dtype=x.type.dtype)
 
 
 def _halved(x: Any) -> Any:

@@ -136,8 +136,7 @@ def solve(
         return solve_triangular(a, b, trans=trans, lower=below, b_ndim=b_ndim)
     if kind == "positive definite":
         factor = cholesky(a, lower, on_error="raise")
-        if transposed and factor.type.kind == "c":
-            factor = m.conj(factor)
+        factor = m.conjugated(factor) if transposed else factor
         return cho_solve((factor, lower), b, b_ndim=b_ndim)
     a, b, vector = columns(a, b, b_ndim)
     if kind == "diagonal":
@@ -153,8 +152,7 @@ def _only(kind: str, a: Any, lower: bool) -> Any:
     if kind in ("symmetric", "hermitian"):
         part, rest = (tril(a), tril(a, -1)) if lower else (triu(a), triu(a, 1))
         turned = rest.mT
-        conjugate = kind == "hermitian" and a.type.kind == "c"
-        return m.add(part, m.conj(turned) if conjugate else turned)
+        return m.add(part, m.conjugated(turned) if kind == "hermitian" else turned)
     return triu(tril(a, 1), -1) if kind == "tridiagonal" else a
 
 

@@ -26,9 +26,10 @@ from rewrite_engine.tensor.linalg.core import (
     adjoint,
     floats,
     of_dtype,
+    real_dtype,
     square,
+    unit,
 )
-from rewrite_engine.tensor.linalg.decomposition import unit
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
 from rewrite_engine.tensor.op import Computed, Shapes
 from rewrite_engine.tensor.shape import smaller
@@ -37,10 +38,6 @@ from rewrite_engine.tensor.type import TensorType
 __all__ = [
     "Eigh", "Expm", "MatrixPinv", "QR", "SVD", "eigh", "eigvalsh", "expm", "pinv", "qr", "svd",
 ]  # fmt: skip
-
-
-def _real(dtype: str) -> str:
-    return str(np.empty(0, dtype).real.dtype)
 
 
 def _connected(outputs: Sequence[Any], gs: Sequence[Any]) -> list[Any]:
@@ -73,7 +70,7 @@ class SVD(_MatrixOp):
 
     def dtypes(self, *types: TensorType) -> list[str]:
         u, s, vh = super().dtypes(*types)
-        return [u, _real(s), vh]
+        return [u, real_dtype(s), vh]
 
     def shapes(self, *types: TensorType) -> Shapes:
         k = Computed(smaller, [(0, 0), (0, 1)])
@@ -127,7 +124,7 @@ class Eigh(_MatrixOp):
 
     def dtypes(self, *types: TensorType) -> list[str]:
         values, vectors = super().dtypes(*types)
-        return [_real(values), vectors]
+        return [real_dtype(values), vectors]
 
     def shapes(self, *types: TensorType) -> Shapes:
         return square(types[0], [(0, 0)], [(0, 0), (0, 1)])

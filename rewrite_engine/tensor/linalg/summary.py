@@ -21,7 +21,14 @@ from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.diagonal import diagonal
 from rewrite_engine.tensor.dimshuffle import expand_dims, normalize_axes
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
-from rewrite_engine.tensor.linalg.core import _MatrixOp, adjoint, floats, of_dtype, square
+from rewrite_engine.tensor.linalg.core import (
+    _MatrixOp,
+    adjoint,
+    floats,
+    of_dtype,
+    real_dtype,
+    square,
+)
 from rewrite_engine.tensor.linalg.solvers import MatrixInverse
 from rewrite_engine.tensor.linalg.spectral import svd
 from rewrite_engine.tensor.op import Shapes
@@ -67,7 +74,7 @@ class SLogDet(_MatrixOp):
 
     def dtypes(self, *types: TensorType) -> list[str]:
         found, _ = super().dtypes(*types)
-        return [found, np.empty(0, found).real.dtype.name]
+        return [found, real_dtype(found)]
 
     def shapes(self, *types: TensorType) -> Shapes:
         return square(types[0], [], [])

@@ -139,8 +139,8 @@ def solve_triangular(
     a, b, vector = columns(a, b, b_ndim)
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise ValueError(located(f"trans is 0, 1, 2, 'N', 'T' or 'C', not {trans!r}"))
-    if trans in (2, "C") and a.type.kind == "c":
-        a = m.conj(a)
+    if trans in (2, "C"):
+        a = m.conjugated(a)
     op = SolveTriangular(bool(lower), trans not in (0, "N"), bool(unit_diagonal))
     x = op.lifted(a, b)
     return squeeze(x, -1) if vector else x
