@@ -23,6 +23,7 @@ from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.tensor.constant import have_ranks, is_plain
 from rewrite_engine.tensor.index import BaseInc, Take
 from rewrite_engine.tensor.index_template import (
+    APART,
     INPUT,
     NEWAXIS,
     Slice,
@@ -64,8 +65,8 @@ def part_lengths(
     places: list[int] = []
     start = axis = 0
     for k, (e, array) in enumerate(pair(template, indices)):
-        if e == NEWAXIS:
-            result.append(1)
+        if e in (NEWAXIS, APART):
+            result += [1] * (e == NEWAXIS)
             continue
         if isinstance(e, Slice):
             result.append(slice_length(e, axis, map(Value, numbers)))
@@ -84,10 +85,25 @@ def part_lengths(
         axis += _width(array, x, axis)
     if axis > x.ndim:
         raise AxisError(f"too many indices: {axis} for {x.ndim} dimensions of a {x}")
-    together = places[-1] - places[0] + 1 == len(places)
-    at = start if together else 0
+    at = start if _together(places) else 0
     ends = [(0, i) for i in range(axis, x.ndim)]
     return [*result[:at], *_broadcast(arrays, indices, first), *result[at:], *ends]
+
+
+def _together(places: Sequence[int]) -> bool:
+    """Whether what stands in these places stands side by side."""
+    return places[-1] - places[0] + 1 == len(places)
+
+
+def without_apart(template: Template) -> Template:
+    """A template without `APART`, unless it moves the arrays among the indices to the front."""
+    if APART not in template:
+        return template
+    places = [k for k, e in enumerate(template) if e == INPUT or isinstance(e, int)]
+    rest = tuple([e for e in template if e != APART])
+    inside = places[0] < template.index(APART) < places[-1]
+    others = [k for k, e in enumerate(rest) if e == INPUT or isinstance(e, int)]
+    return template if inside and places[0] and _together(others) else rest
 
 
 def check_array_indices(template: Template, types: Sequence[Any]) -> None:

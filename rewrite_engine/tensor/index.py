@@ -27,6 +27,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, have_ranks, is_plain
 from rewrite_engine.tensor.index_template import (
+    APART,
     INPUT,
     NEWAXIS,
     REVERSED,
@@ -387,15 +388,15 @@ def subtensor(x: Any, index: Any) -> Any:
     >>> subtensor(tensor(shape=(4, 3)), (0, slice(None, None, -1))).type
     TensorType(float64, (3,))
     """
-    from rewrite_engine.tensor.gather import AdvancedSubtensor, is_advanced
+    from rewrite_engine.tensor.gather import AdvancedSubtensor, is_advanced, without_apart
 
     x = as_tensor_variable(x)
     known = is_plain(x) or have_ranks([x])
     template, inputs = parse(index, x.type.ndim if known else None)
     inputs = [as_indices(i) for i in inputs]
     if any(map(is_advanced, inputs)):
-        return AdvancedSubtensor(template)(x, *inputs)
-    return Subtensor(template)(x, *inputs)
+        return AdvancedSubtensor(without_apart(template))(x, *inputs)
+    return Subtensor(tuple([e for e in template if e != APART]))(x, *inputs)
 
 
 def set_subtensor(x: Any, y: Any, inplace: bool = False) -> Any:

@@ -2,7 +2,9 @@
 
 A template has one entry per index: an integer, a `Slice`, `NEWAXIS`, or `INPUT` where the index
 is the next input of the op. Ellipsis is written out, and whole slices at the end are left off, so
-equal indexings have equal templates. The ops are in `tensor/index.py` and `tensor/gather.py`.
+equal indexings have equal templates; one that stands for no dimension is `APART`, between arrays
+that it keeps from standing side by side, as in NumPy, and else left out. The ops are in
+`tensor/index.py` and `tensor/gather.py`.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from rewrite_engine.terms.print import LOWEST
 
 INPUT = "i"
 NEWAXIS = "x"
+APART = "..."
 
 
 class Slice(NamedTuple):
@@ -47,7 +50,7 @@ class Slice(NamedTuple):
 
 WHOLE = Slice()
 REVERSED = Slice(step=-1)
-Entry = Any  # int | Slice | INPUT | NEWAXIS
+Entry = Any  # int | Slice | INPUT | NEWAXIS | APART
 Template = tuple[Entry, ...]
 
 
@@ -73,7 +76,7 @@ def tokens_of(template: Template, inputs: Sequence[Any]) -> list[Any]:
 
 def consumed(template: Template) -> int:
     """How many dimensions the entries stand for."""
-    return sum(e != NEWAXIS for e in template)
+    return sum(e not in (NEWAXIS, APART) for e in template)
 
 
 def inputs_of(template: Template) -> int:
@@ -104,8 +107,8 @@ def pair(template: Template, inputs: Iterable[Any]) -> list[tuple[Entry, Any]]:
 def _fill_entry(e: Entry, values: Iterator[Any]) -> Any:
     if isinstance(e, Slice):
         return slice(*[int(next(values)) if part == INPUT else part for part in e])
-    if e == NEWAXIS:
-        return None
+    if e in (NEWAXIS, APART):
+        return None if e == NEWAXIS else ...
     if e != INPUT:
         return e
     value = next(values)
@@ -139,7 +142,7 @@ def parse(index: Any, ndim: int | None) -> tuple[Template, list[Any]]:
         elif k < len(items) - 1:
             if ndim is None:
                 raise AxisError("in a pattern an Ellipsis can only be the last index")
-            template += [WHOLE] * (ndim - used)
+            template += [WHOLE] * (ndim - used) or [APART]
     while template and template[-1] == WHOLE:
         template.pop()
     return tuple(template), inputs

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import BroadcastError
-from rewrite_engine.gradient import grad
+from rewrite_engine.gradient import grad, verify_grad
 from rewrite_engine.tensor.type import TensorType
 from tests.tensor.evaluate import evaluate_all
 
@@ -210,3 +210,21 @@ def test_a_value_that_does_not_fit() -> None:
     assert f([1.0, 2.0], [1.0], [0, 0, 1]).tolist() == [3, 3]
     with pytest.raises(BroadcastError):
         f([1.0, 2.0], [1.0, 2.0], [0, 0, 1])
+
+
+@pytest.mark.parametrize("index", [
+    np.s_[:, [0, 1, 1], ..., [0, 0, 1]], np.s_[:, 0, ..., [0, 1, 1]], np.s_[:1, [0, 1], ..., 1],
+    np.s_[None, [0, 1], ..., [1, 0], 1], np.s_[[0, 1], ..., [1, 0], [0, 0]],
+    np.s_[:, 0, ..., 1],
+])  # fmt: skip
+def test_an_ellipsis_of_no_dimension_keeps_arrays_apart(index: Any) -> None:
+    """As in NumPy: what they take then comes first."""
+    values = np.arange(8.0).reshape(2, 2, 2)
+    x = pt.dtensor3("x")
+    found = x[index].eval({x: values})
+    assert found.shape == values[index].shape
+    assert (found == values[index]).all()
+    written = values.copy()
+    written[index] = 7
+    assert (x[index].set(7.0).eval({x: values}) == written).all()
+    verify_grad(lambda x: pt.sin(x[index]), [values])
