@@ -151,7 +151,9 @@ class Judge:
         both = np.isfinite(w) and np.isfinite(f)
         found = (self.finite if both else self.infinite)(i, place, w, f, noise)
         if found is not None and np.isfinite(w) and self.is_limit:
-            if self.near(self.limit(i, place), f) or self.grows_to(i, place, f):
+            limit = self.limit(i, place)
+            chosen = np.isnan(f) and limit is not None and limit != limit
+            if chosen or self.near(limit, f) or self.grows_to(i, place, f):
                 return "value", 0.0  # NaN that became the limit was compared as that
         return found
 

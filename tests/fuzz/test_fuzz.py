@@ -88,6 +88,16 @@ def test_what_limits_lead_to(monkeypatch: Any, than: float, is_told: bool) -> No
     assert (finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("other", "is_told"), [(np.nan, False), (2.0, True)])
+def test_a_limit_may_choose_nan(other: float, is_told: bool) -> None:
+    """NaN > 0 is False; the limit, 1, is larger, so what is there is taken: NaN, or a number."""
+    given = np.array([np.inf]), np.array([other])
+    one = case(lambda x, y: pt.switch(pt.exp(x) / pt.exp(x) > 0, y, 0.0), *given)
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([np.nan])])
+    assert finding is not None
+    assert (finding.severity > 0) is is_told
+
+
 @pytest.mark.parametrize(("found", "is_told"), [(1.0, False), (2.0, True)])
 def test_what_is_divided_by_zero_is_large(found: float, is_told: bool) -> None:
     """1 / 0 is infinite, and the quotient NaN: its limit is 1."""
