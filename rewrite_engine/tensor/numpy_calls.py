@@ -123,12 +123,12 @@ def _by_name(name: str, found: Any, given: dict[str, Any], order: Sequence[str])
 
 
 def _call(name: str, found: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    try:
-        return found(*args, **kwargs)
-    except TypeError as error:
-        if "argument" not in str(error) or "takes tensors" in str(error):
-            raise
-        raise OptionError(located(f"{name}: {error}")) from error
+    if inspect.isfunction(found):
+        try:
+            inspect.signature(found).bind(*args, **kwargs)
+        except TypeError as error:
+            raise OptionError(located(f"{name}: {error}")) from error
+    return found(*args, **kwargs)
 
 
 def _clip(
