@@ -26,7 +26,7 @@ from fuzz.report import Report, report
 KINDS = ("graphs", "gradients", "facts")
 CHUNK = {"graphs": 100, "gradients": 25, "facts": 100}
 TURNS = ("graphs",) * 5 + ("gradients",) * 4 + ("facts",)  # five graphs for a gradient
-SECONDS = 180  # a case that takes longer is a finding
+SECONDS = 180  # of the processor: a case that takes longer is a finding
 MOST = 30  # findings of a kind that one process shrinks
 
 #: what is told, and no failure: gradients of values that only rules have saved
@@ -105,12 +105,12 @@ _shrunk: Counter[str] = Counter()
 def chunk(kind: str, seed: int, start: int, count: int) -> Outcome:
     """Some cases, one after the other."""
     warnings.simplefilter("ignore")
-    signal.signal(signal.SIGALRM, _too_long)
+    signal.signal(signal.SIGPROF, _too_long)
     outcome = Outcome(kind, count)
     for number in range(start, start + count):
-        signal.alarm(SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
         told, more = try_one(kind, seed, number, _shrunk)
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         outcome.reports += told
         outcome.skipped += more
     return outcome

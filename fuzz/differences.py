@@ -61,6 +61,9 @@ class Differences:
         for digits, step in (most,) if surely else ((200, 40), most):
             with mp.workdps(digits):
                 found = getattr(self, kind)(mpf(10) ** -step)
+                if surely:
+                    nearer = getattr(self, kind)(mpf(10) ** -step / 3)
+                    found = [_settled(a, b) for a, b in zip(found, nearer, strict=True)]
             if all(t is not None for a in found for t in np.ravel(a)):
                 break
         return found
@@ -215,6 +218,16 @@ class Differences:
         return sum(
             (s * float(w) for s, w in zip(found, np.ravel(self.weights), strict=True)), mpf(0)
         )
+
+
+def _settled(found: Any, nearer: Any) -> Any:
+    """Numbers, None where they change as steps get smaller: a slope that has no end is none."""
+
+    def settled(a: Any, b: Any) -> Any:
+        apart = a is None or b is None or a - a != 0 or b - b != 0
+        return a if apart or abs(a - b) <= abs(a) / 10**6 + mpf(10) ** -25 else None
+
+    return np.asarray(np.frompyfunc(settled, 2, 1)(found, nearer), object)
 
 
 def _both(a: Mapping[Any, Any], b: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -151,9 +151,7 @@ class Judge:
         both = np.isfinite(w) and np.isfinite(f)
         found = (self.finite if both else self.infinite)(i, place, w, f, noise)
         if found is not None and np.isfinite(w) and self.is_limit:
-            limit = self.limit(i, place)
-            chosen = np.isnan(f) and limit is not None and limit != limit
-            if chosen or self.near(limit, f) or self.grows_to(i, place, f):
+            if self.is_from_limit(i, place, f):
                 return "value", 0.0  # NaN that became the limit was compared as that
         return found
 
@@ -177,8 +175,8 @@ class Judge:
             return None
         if np.isnan(w):
             kind = "NaN became a number"
-            excused = self.near(self.limit(i, place), f) or self.grows_to(i, place, f)
-            return kind, 0.0 if excused or self.is_beyond(f) else np.inf
+            excused = self.is_from_limit(i, place, f) or self.is_beyond(f)
+            return kind, 0.0 if excused else np.inf
         excused = self.is_beyond(f) or self.is_limit
         return "infinity became another", 0.0 if excused else np.inf
 
@@ -387,10 +385,31 @@ class Judge:
     def _rough(self) -> list[list[Any]]:
         return [self._exactly(self.start, DIGITS[0], Random(k))[0] for k in range(SAMPLES)]
 
+    def is_from_limit(self, i: int, place: Any, f: Any) -> bool:
+        """Whether a number is the limit, or what some step gives that has its limit for NaN."""
+        if self.near(self.limit(i, place), f) or self.grows_to(i, place, f):
+            return True
+        others = np.array([values[i][place] for values in self._with_limits], self.wanted[i].dtype)
+        return bool(close(others, np.full_like(others, f)).any())
+
+    @cached_property
+    def _with_limits(self) -> list[list[np.ndarray]]:
+        """The results if one step has its limit where it is NaN."""
+        values, found = self.values, []
+        with mp.workdps(DIGITS[0]):
+            limits = exact.evaluate(self.case.results, self._limit_at(LARGE))
+        for v in [v for v, a in values.items() if v in limits and a.dtype.kind == "f"]:
+            limit = np.asarray(limits[v], object).astype(values[v].dtype)
+            given = {**self.case.given, v: np.where(np.isnan(values[v]), limit, values[v])}
+            if np.isnan(values[v]).any() and not np.isnan(limit).all():
+                after = evaluate(self.case.results, given)
+                found.append([after[r] for r in self.case.results])
+        return found
+
     def limit(self, i: int, place: Any, size: int = LARGE) -> Any:
         """The true value for inputs that are large where they are infinite."""
         if size not in self._limits:
-            self._limits[size] = self._at(size)
+            self._limits[size] = self._exactly(self._limit_at(size), DIGITS[0])[0]
         found = self._limits[size][i]
         return None if found is None else _number(found, place)
 
@@ -401,25 +420,26 @@ class Judge:
             return False
         return bool(abs(b) > 1.01 * abs(a) and mp.sign(a) == mp.sign(b) == mp.sign(float(f)))
 
-    def _at(self, size: int) -> list[Any]:
+    def _limit_at(self, size: int) -> dict[Any, Any]:
+        """What is computed from if what is infinite is large."""
         given = {}
         for v, a in self.start.items():
             if v in self.taken and isinstance(v.owner.op, ScaledExp):
                 continue
             given[v] = _large(exact.exact(a), size) if v.type.kind == "f" else a
-        for v in self.poles:
-            given.setdefault(v, _large(self.truths[v], size))
-        return self._exactly(given, DIGITS[0])[0]
+        poles = {v: _large(a, size) for v, a in self.poles(given).items()}
+        return {**poles, **given}
 
-    @cached_property
-    def poles(self) -> list[Any]:
+    def poles(self, given: Any) -> dict[Any, Any]:
         """What is infinite on the way though it is made of finite numbers: 1 / 0."""
-        return [
-            node.outputs[0]
+        with mp.workdps(DIGITS[0]):
+            values = exact.evaluate(self.case.results, given)
+        return {
+            node.outputs[0]: values[node.outputs[0]]
             for node in self.case.nodes
-            if _is_infinite(self.truths.get(node.outputs[0]))
-            and not any(_is_infinite(self.truths.get(v)) for v in node.inputs)
-        ]
+            if _is_infinite(values.get(node.outputs[0]))
+            and not any(_is_infinite(values.get(v)) for v in node.inputs)
+        }
 
     def _exactly(
         self, given: Any, digits: int, rng: Random | None = None

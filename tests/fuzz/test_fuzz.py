@@ -98,6 +98,29 @@ def test_a_limit_may_choose_nan(other: float, is_told: bool) -> None:
     assert (finding.severity > 0) is is_told
 
 
+def test_a_limit_may_lead_to_nan() -> None:
+    """x / e * e at infinity is NaN, and its limit infinite: infinity by itself is NaN again."""
+    one = case(
+        lambda x, e: (lambda q: pt.switch(q > 0, q / q, 0.0))(x / e * e),
+        *map(np.array, ([np.inf], [np.inf])),
+    )
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([np.nan])])
+    assert finding is not None
+    assert finding.severity == 0
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([7.0])])
+    assert finding is not None
+    assert finding.severity > 0
+
+
+@pytest.mark.parametrize(("found", "is_told"), [(-1.0, False), (-2.0, True)])
+def test_what_is_divided_by_a_number_that_vanishes_is_no_pole(found: float, is_told: bool) -> None:
+    """exp(-inf) is 0, but is smaller and smaller on the way: -1 / exp(x) * exp(x) is -1 there."""
+    one = case(lambda x, y: y / pt.exp(x) * pt.exp(x), np.array([-np.inf]), np.array([-1.0]))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    assert finding is not None
+    assert (finding.severity > 0) is is_told
+
+
 @pytest.mark.parametrize(("found", "is_told"), [(1.0, False), (2.0, True)])
 def test_what_is_divided_by_zero_is_large(found: float, is_told: bool) -> None:
     """1 / 0 is infinite, and the quotient NaN: its limit is 1."""
@@ -273,6 +296,12 @@ def test_functions_of_infinity_have_no_gradient(
 
 def test_a_pole_has_no_gradient() -> None:
     one = case(lambda x, y: y / (2 / x), np.array([0.0]), np.array([3.0]))
+    assert gradients.Checker()(one) is None
+
+
+def test_a_slope_without_end_is_none() -> None:
+    """|x| ** (2 x) at 0: the nearer, the steeper."""
+    one = case(lambda x: pt.pow(x * x, x), np.array([0.0]))
     assert gradients.Checker()(one) is None
 
 
