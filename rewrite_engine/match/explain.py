@@ -7,7 +7,7 @@ several ways fails in several; the one that got furthest is told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.build import instantiate, proposed, views
 from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.fact import Unknown
-from rewrite_engine.match.interpret import ASKED, Bindings, Matcher, match_root, matches, named
+from rewrite_engine.match.interpret import ASKED, Bindings, Matcher, match_root, named
 from rewrite_engine.match.lower import Compute, Condition
 from rewrite_engine.match.outline import tracks
 from rewrite_engine.match.pattern import Graph, Hole, Literal, OpNode
@@ -241,18 +241,6 @@ class Probe(Matcher):
         self.reached += 1
         yield from super().match_op(pattern, v, bound)
         self.reached -= 1
-
-    def orders(
-        self, pattern: OpNode, inputs: Sequence[Any], bound: Bindings
-    ) -> Sequence[Sequence[Any]]:
-        """The order in which more operands fit comes first: its failure is the one to tell."""
-
-        def fitting(order: Sequence[Any]) -> int:
-            pairs = zip(pattern.args, order, strict=False)
-            return sum(next(matches(p, v, bound), None) is not None for p, v in pairs)
-
-        found = super().orders(pattern, inputs, bound)
-        return found if len(found) == 1 else sorted(found, key=lambda order: -fitting(order))
 
     def evidence(self, bound: Bindings) -> tuple[tuple[str, Any], ...]:
         """The guards that were asked on the way, in that order, with what they said."""

@@ -64,11 +64,6 @@ NARROWED = "some of the operands would be computed in another dtype than all of 
 REGROUPED = "a sum or product of more operands would be regrouped, which the rule does not do"
 
 
-def matches(pattern: Any, v: Any, bound: Bindings | None = None) -> Iterator[Bindings]:
-    """Yield every way in which `pattern` matches the variable `v`, extending `bound`."""
-    return Matcher(pattern).matches(pattern, v, {} if bound is None else bound)
-
-
 def match_root(pattern: OpNode, node: Any, exact: bool = False) -> Iterator[Bindings]:
     """Yield every way in which a left side matches a node. exact: of a rule that claims exact
     values.
@@ -213,12 +208,6 @@ class Matcher:
             asked = asked | {i: answer}
         return (bound | {ASKED: asked} if asked else bound,)
 
-    def orders(
-        self, pattern: OpNode, inputs: Sequence[Any], bound: Bindings
-    ) -> Sequence[Sequence[Any]]:
-        """The orders in which the operands of an op that is not AC are tried."""
-        return (inputs, inputs[::-1]) if pattern.swaps else (inputs,)
-
     # --- patterns ---------------------------------------------------------------------------------
 
     def matches(
@@ -265,7 +254,7 @@ class Matcher:
         if len(inputs) < least if pattern.wide else len(inputs) != least:
             self.failed(pattern, v, inner, COUNT)
             return
-        for order in self.orders(pattern, inputs, inner):
+        for order in (inputs, inputs[::-1]) if pattern.swaps else (inputs,):
             if not pattern.wide:
                 yield from self.all_of(list(zip(args, order, strict=True)), inner, v)
                 continue

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -300,37 +300,19 @@ def holes(pattern: Any) -> dict[str, Hole]:
 # --- what an author writes -----------------------------------------------------------------------
 
 
-def is_plain(fn: Any) -> bool:
-    """Whether a function's code tells all of its parameters."""
-    return type(fn) is FunctionType and not (
-        hasattr(fn, "__wrapped__")
-        or hasattr(fn, "__signature__")
-        or fn.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    )
-
-
 def names_of(fn: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of a function's parameters, soon where it is an ordinary one."""
-    if not is_plain(fn):
-        return tuple(inspect.signature(fn).parameters)
-    code = fn.__code__
-    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    """The names of a function's parameters."""
+    return tuple(inspect.signature(fn).parameters)
 
 
 def parameters_of(fn: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
     """Annotation and default of each parameter of a rule function, also where annotations are text;
     `Parameter.empty` for what it has not.
     """
-    none, names = inspect.Parameter.empty, inspect.unwrap(fn).__globals__
+    names = inspect.unwrap(fn).__globals__
     try:
-        if is_plain(fn):
-            notes, given = inspect.get_annotations(fn, eval_str=True), fn.__defaults__ or ()
-            first = fn.__code__.co_argcount - len(given)
-            defaults = dict(zip(names_of(fn)[first:], given)) | (fn.__kwdefaults__ or {})
-            found = {k: (notes.get(k, none), defaults.get(k, none)) for k in names_of(fn)}
-        else:
-            parameters = inspect.signature(fn, eval_str=True).parameters
-            found = {k: (p.annotation, p.default) for k, p in parameters.items()}
+        parameters = inspect.signature(fn, eval_str=True).parameters
+        found = {k: (p.annotation, p.default) for k, p in parameters.items()}
         # (text in text: quoted under `annotations`)
         return {k: (eval(t, names) if isinstance(t, str) else t, d) for k, (t, d) in found.items()}
     except Exception as error:

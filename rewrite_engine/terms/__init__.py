@@ -19,27 +19,20 @@ if TYPE_CHECKING:  # the same names as in `_HOMES`
     from rewrite_engine.terms.expression import GraphTuple
     from rewrite_engine.terms.logic import LogicVariable, PatternTerm, Term, nth, pattern_classes
     from rewrite_engine.terms.print import etuple_text, term_text
-    from rewrite_engine.terms.unification import (
-        literal_matches,
-        logic_variables,
-        reify,
-        substitute,
-        unify,
-    )
+    from rewrite_engine.terms.unification import literal_matches, logic_variables, reify, unify
 
 _HOMES = {
     "GraphTuple": "expression",
     **dict.fromkeys(("LogicVariable", "PatternTerm", "Term", "nth", "pattern_classes"), "logic"),
     **dict.fromkeys(("etuple_text", "term_text"), "print"),
     **dict.fromkeys(("etuplize", "etuplize_all", "from_term"), "convert"),
-    **dict.fromkeys(("literal_matches", "logic_variables", "reify"), "unification"),
-    **dict.fromkeys(("substitute", "unify"), "unification"),
+    **dict.fromkeys(("literal_matches", "logic_variables", "reify", "unify"), "unification"),
 }
 
 __all__ = [
     "GraphTuple", "LogicVariable", "PatternTerm", "Term", "etuple_text", "etuplize", "etuplize_all",
     "from_term", "literal_matches", "logic_variables", "nth", "pattern_classes",
-    "reify", "substitute", "term_text", "unify",
+    "reify", "term_text", "unify",
 ]  # fmt: skip
 
 __getattr__ = lookup(__name__, _HOMES, first="dispatch")

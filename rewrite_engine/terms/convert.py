@@ -1,15 +1,15 @@
 """Graphs to terms and back: `etuplize(x).evaled_obj is x`.
 
 A term is `e(op, *operands)`, operands being terms, leaves (roots, constants: themselves) or plain
-values. Sharing is kept both ways, and nothing recurses. By default the op itself stands in
-operator position, so its parameters are not in the way of a pattern; `ops=True` opens ops that
-have parameters: `e(e(Scale, 2.0), x)`. One output of a node with several is `e(nth, i, e(op,
-*operands))`, except that the op's `default_output` is `e(op, *operands)` itself.
+values. Sharing is kept both ways, and nothing recurses. The op itself stands in operator position,
+so its parameters are not in the way of a pattern; its own term has them: `e(Scale, 2.0)`. One
+output of a node with several is `e(nth, i, e(op, *operands))`, except that the op's
+`default_output` is `e(op, *operands)` itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -20,25 +20,21 @@ from rewrite_engine.errors import ForeignObjectError, describe, message
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.postorder import postorder
-from rewrite_engine.terms.expression import GraphTuple, make, null, unkeyed
+from rewrite_engine.terms.expression import GraphTuple, make, null, parts, unkeyed
 from rewrite_engine.terms.logic import PatternTerm, Term, nth
 
 #: the term of a variable, as long as somebody holds it
 _known: WeakValueDictionary[Variable, GraphTuple] = WeakValueDictionary()
 
-Replace = Callable[[Any], Any]
 
-
-def etuplize(
-    x: Any, shallow: bool = False, ops: bool = False, holes: Mapping[Variable, Any] | None = None
-) -> Any:
+def etuplize(x: Any, shallow: bool = False, holes: Mapping[Variable, Any] | None = None) -> Any:
     """Return the term of a variable, a node, an op or a type.
 
     A variable without an owner is returned itself, and so is a constant, an etuple or a logic
-    variable; a pattern gives the etuple it holds. shallow: the operands stay variables. ops: ops
-    with parameters become terms of their class and parameters. holes: what stands in place of some
-    variables: logic variables make a pattern of an example. The same variable gives the same term,
-    as long as that exists. Raises `ForeignObjectError` (a `TypeError`) for anything else.
+    variable; a pattern gives the etuple it holds. shallow: the operands stay variables. holes: what
+    stands in place of some variables: logic variables make a pattern of an example. The same
+    variable gives the same term, as long as that exists. Raises `ForeignObjectError` (a
+    `TypeError`) for anything else.
 
     >>> from tests.toy import num, log, add
     >>> x = num("x")
@@ -55,13 +51,16 @@ def etuplize(
         return x
     if not isinstance(x, (Variable, Apply)):
         raise ForeignObjectError(message(f"{describe(x)} has no term"))
-    converter = Converter(shallow, ops, (lambda v: holes.get(v, v)) if holes else None)
-    return converter.root(x) if shallow or isinstance(x, Apply) else converter.term(x)
+    if shallow:
+        items = parts(x)
+        return x if items is None else make(items, x)
+    converter = Converter(holes)
+    return converter.node(x) if isinstance(x, Apply) else converter.term(x)
 
 
 def etuplize_all(variables: Iterable[Variable]) -> list[Any]:
     """Return the terms of the outputs of a graph; what they share is shared by the terms."""
-    converter = Converter(False, False, None)
+    converter = Converter()
     return [converter.term(v) for v in variables]
 
 
@@ -83,37 +82,17 @@ def _open(op: Any) -> Any:
 
 
 class Converter:
-    """Turns variables into terms, each once.
+    """Turns variables into terms, each once. holes: what stands in place of some variables."""
 
-    `replace` may put something else in the place of a variable, `rator` in that of an op (then,
-    unless `ops` is what opens them, the terms do not remember what they came from, as they no
-    longer evaluate to it).
-    """
-
-    def __init__(
-        self, shallow: bool, ops: bool, replace: Replace | None, rator: Replace | None = None
-    ) -> None:
-        self.shallow = shallow
-        self.replace = replace
-        self.exact = rator is None
-        self.rator = rator or (_open if ops else None)
+    def __init__(self, holes: Mapping[Variable, Any] | None = None) -> None:
+        self.holes = holes or {}
         self.done: dict[Any, Any] = {}
-        self.plain = not (shallow or replace or self.rator)
 
-    def root(self, x: Any) -> Any:
-        """Return the term of a variable or node; not even `replace` puts something else in its
-        place."""
-        node = x if isinstance(x, Apply) else x.owner
-        if node is None:
-            return x
+    def node(self, node: Apply) -> GraphTuple:
+        """Return the term of a node."""
         for v in node.inputs:
-            if self.shallow:
-                self.done[v] = v if self.replace is None else self.replace(v)
-            else:
-                self.term(v)
-        if x is not node:
-            return self.build(x)
-        return make(self.items(node), x if self.faithful(node) else null)
+            self.term(v)
+        return make(self.items(node), node if self.faithful(node) else null)
 
     def term(self, x: Any) -> Any:
         """Return the term of a variable, after those of all it depends on."""
@@ -128,9 +107,9 @@ class Converter:
 
     def leaf(self, v: Any) -> bool:
         """Enter the term of a variable that needs no others, if it is one."""
-        new = v if self.replace is None else self.replace(v)
-        if new is v:
-            new = v if v.owner is None else _known.get(v) if self.plain else None
+        new = self.holes.get(v, v)
+        if new is v and v.owner is not None:
+            new = None if self.holes else _known.get(v)
         if new is None:
             return False
         self.done[v] = new.etuple if isinstance(new, PatternTerm) else new
@@ -138,16 +117,13 @@ class Converter:
 
     def items(self, node: Apply) -> tuple[Any, ...]:
         """The elements of a node's term."""
-        op = node.op if self.rator is None else self.rator(node.op)
-        return (op, *[self.done[v] for v in node.inputs])
+        return (node.op, *[self.done[v] for v in node.inputs])
 
     def faithful(self, node: Apply) -> bool:
         """Whether the term of the node evaluates to it: nothing below was replaced."""
-        if self.replace is None:
-            return self.exact
-        return self.exact and all(
-            self.done[v] is v or getattr(self.done[v], "_evaled_obj", None) is v
-            for v in node.inputs
+        done = self.done
+        return not self.holes or all(
+            done[v] is v or getattr(done[v], "_evaled_obj", None) is v for v in node.inputs
         )
 
     def build(self, v: Any) -> GraphTuple:
@@ -158,7 +134,7 @@ class Converter:
             term = make(self.items(node), v if faithful else null)
         else:
             term = self.output(node, v.index, faithful)
-        if self.plain:
+        if not self.holes:
             _known[v] = term
         return term
 
@@ -175,7 +151,7 @@ class Converter:
     def whole(self, node: Apply, default: int | None, faithful: bool) -> GraphTuple:
         """The term of a node with several outputs, which is also that of its default output."""
         value: Any = list(node.outputs) if default is None else node.outputs[default]
-        if not self.plain or default is None:
+        if self.holes or default is None:
             return make(self.items(node), value if faithful else null)
         term = _known.get(value)
         if term is None:

@@ -21,20 +21,18 @@ from unification import Var
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Op
-from rewrite_engine.terms.convert import Converter, etuplize
-from rewrite_engine.terms.expression import GraphTuple, make, null, parts
+from rewrite_engine.terms.convert import etuplize
+from rewrite_engine.terms.expression import GraphTuple, make, null
 from rewrite_engine.terms.logic import LogicVariable, PatternTerm
 from rewrite_engine.terms.unification import Reifier, logic_variables, solve
 
 
 def _shallow(x: Any) -> GraphTuple:
     """The term of a variable, node or pattern, whose operands are what they are there."""
-    if isinstance(x, PatternTerm):
-        return x.etuple
-    items = parts(x)
-    if items is None:
+    term = etuplize(x, shallow=True)
+    if term is x:
         raise ConsError("Not a cons pair")
-    return make(items, x)
+    return term  # type: ignore[no-any-return]
 
 
 def _apply(op: Op, operands: Sequence[Any]) -> Any:
@@ -44,19 +42,11 @@ def _apply(op: Op, operands: Sequence[Any]) -> Any:
     return term if term._evaled_obj is null and logic_variables(term) else term.evaled_obj
 
 
-def _etuplize(
-    x: Any,
-    shallow: bool = False,
-    return_bad_args: bool = False,
-    convert_ConsPairs: bool = True,
-    rator_transform_fn: Any = None,
-    rands_transform_fn: Any = None,
-) -> Any:
-    """`etuples.etuplize` for graphs. (A transformed operand is taken as it is, not converted
-    again.)"""
-    if not isinstance(x, (Variable, Apply)) or not (rator_transform_fn or rands_transform_fn):
-        return etuplize(x, shallow)
-    return Converter(shallow, False, rands_transform_fn, rator_transform_fn).root(x)
+def _etuplize(x: Any, shallow: bool = False, *args: Any, **options: Any) -> Any:
+    """`etuples.etuplize` for graphs; operators and operands are transformed by its own."""
+    if options.keys() & {"rator_transform_fn", "rands_transform_fn"}:
+        return etuples.dispatch.etuplize.dispatch(object)(x, shallow, *args, **options)
+    return etuplize(x, shallow)
 
 
 def _reify(x: Any, s: Mapping[Any, Any]) -> Iterator[Any]:

@@ -248,18 +248,6 @@ def reify(term: Any, s: Mapping[Any, Any]) -> Any:
     return reifier.finish(term, reifier.result(term))
 
 
-def substitute(term: Any, s: Mapping[Any, Any]) -> Any:
-    """Like `reify`, but a pattern stays a pattern."""
-    return rewrap(walk(term, s), Reifier(s).result(term))
-
-
-def rewrap(old: Any, new: Any) -> Any:
-    """Put an etuple into a pattern of the class that the old one had."""
-    if issubclass(type(old), PatternTerm) and isinstance(new, ExpressionTuple):
-        return old if new is old.etuple else type(old)(new)
-    return new
-
-
 class Reifier:
     """Replaces logic variables in terms, each object once. `open`: the variables that were
     left."""
@@ -307,14 +295,18 @@ class Reifier:
         return make(tuple(new)) if isinstance(x, ExpressionTuple) else COMPOUNDS[type(x)][1](x, new)
 
     def finish(self, old: Any, new: Any) -> Any:
-        """Evaluate the result for a pattern, or for a variable that stands for one."""
+        """Evaluate the result for a pattern, or for a variable that stands for one; while logic
+        variables are left in it, it stays a pattern.
+        """
         old = walk(old, self.s)
         if not issubclass(type(old), PatternTerm):
             return new
-        return rewrap(old, new) if self.open else from_term(new)
+        if not self.open:
+            return from_term(new)
+        return old if new is old.etuple else type(old)(new)
 
 
 __all__ = [
-    "Reifier", "is_free", "literal_matches", "logic_variables", "reify", "solve", "substitute",
-    "unify", "walk",
+    "Reifier", "is_free", "literal_matches", "logic_variables", "reify", "solve", "unify",
+    "walk",
 ]  # fmt: skip
