@@ -65,19 +65,25 @@ def instantiate(right: Any, bound: Bindings, node: Apply, index: int | None = No
     return put_back(node.op, term, bound[EXTRA]) if bound.get(EXTRA) else term
 
 
-def build(pattern: Any, bound: Bindings) -> Any:
-    """Make the term of a pattern whose holes are all bound."""
+def build(
+    pattern: Any, bound: Bindings, applied: Callable[[OpNode, Any, list[Any]], Any] | None = None
+) -> Any:
+    """Make the term of a pattern whose holes are all bound. applied: makes that of an op in it
+    applied to operands.
+    """
     if isinstance(pattern, Hole):
         return bound[pattern.name]
     if isinstance(pattern, Literal):
         return pattern.operand
     args: list[Any] = []
     for a in pattern.args:
-        value = build(a, bound)
+        value = build(a, bound, applied)
         args.extend(value) if isinstance(a, Hole) and a.rest else args.append(value)
     op = pattern.op
     if isinstance(op, OpClass):
         op = op.cls(**{n: bound[p.name] if isinstance(p, Hole) else p for n, p in op.props})
+    if applied is not None:
+        return applied(pattern, op, args)
     made = apply_weak(op, args)
     if isinstance(made, list | tuple) and pattern.index is None:
         raise SeveralOutputsError(UNDECLARED.format(op, len(made), type(op).__name__))

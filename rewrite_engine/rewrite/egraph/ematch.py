@@ -22,7 +22,7 @@ from rewrite_engine.match.interpret import Bindings, Matcher, Pairs, named
 from rewrite_engine.match.lower import Lowered
 from rewrite_engine.match.pattern import OpNode, holes, is_wide, subpatterns
 from rewrite_engine.match.rule import DataRule
-from rewrite_engine.rewrite.egraph import Children, EGraph
+from rewrite_engine.rewrite.egraph import EGraph
 
 Tree = Any  # the very term that a pattern matched: an e-node, or (head, trees)
 
@@ -47,7 +47,7 @@ class Joined(NamedTuple):
     the rule matches."""
 
     op: Any
-    operands: Children
+    operands: tuple[Place, ...]
 
 
 class EMatcher(Matcher):
@@ -169,7 +169,7 @@ class EMatcher(Matcher):
 
     def _variable(self, joined: Joined) -> Variable | None:
         try:
-            node = joined.op.make_node(*[self.egraph.representative(k) for k in joined.operands])
+            node = joined.op.make_node(*map(self.shown, joined.operands))
         except (TypeError, ValueError):
             return None
         found: Variable = node.outputs[0]
@@ -181,14 +181,14 @@ class EMatcher(Matcher):
     def joined(self, v: Place, operands: Sequence[Place]) -> Any:
         if len(operands) == 1:
             return operands[0]
-        return Joined(self.egraph.head[v.n], tuple([k.n for k in operands]))
+        return Joined(self.egraph.head[v.n], tuple(operands))
 
     def key(self, value: Any) -> Any:
         find = self.egraph.find
         if value.__class__ is Place:
             return find(value.n)
         if value.__class__ is Joined:
-            classes = map(find, value.operands)
+            classes = map(self.key, value.operands)
             return value.op, tuple(sorted(classes) if value.op.commutative else classes)
         return tuple(map(self.key, value)) if isinstance(value, tuple) else value
 

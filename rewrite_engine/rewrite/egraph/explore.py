@@ -12,27 +12,20 @@ from itertools import islice
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from rewrite_engine.graph.node import Constant, Projection
+from rewrite_engine.graph.node import Constant, Projection, Variable
 from rewrite_engine.graph.number import same_number
-from rewrite_engine.match.ac import EXTRA, is_associative
-from rewrite_engine.match.build import literal_like
+from rewrite_engine.match.ac import EXTRA
+from rewrite_engine.match.build import build, literal_like
 from rewrite_engine.match.interpret import Bindings
 from rewrite_engine.match.lower import sound_side
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode
+from rewrite_engine.match.pattern import OpNode
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.ac import flatten, regroup
 from rewrite_engine.rewrite.egraph import EGraph, output_of
 from rewrite_engine.rewrite.egraph.ematch import EMatcher, Joined, Place, Tree
 from rewrite_engine.rewrite.result import StopReason
 
-
-class Weak(NamedTuple):
-    """A number that has no dtype yet."""
-
-    value: Any
-
-
-Made = int | Weak | None  # an e-node, a number, or nothing: there is no such term
+Made = Place | Any  # an e-node, a number that has no dtype yet, or None: there is no such term
 
 FEW = 1_000  # matches that are looked for in a round in any case
 
@@ -171,97 +164,86 @@ class Explorer:
         egraph = self.egraph
         try:
             left = self._planted(instance.tree)
-            right = None if left is None else self._right(instance, left)
+            right = None if left is None else self._right(instance, left.n)
         except (TypeError, ValueError):
             return  # shapes or dtypes do not fit
         if left is None or right is None:
             return
-        old, new = egraph.representative(left).type, egraph.representative(right).type
+        old, new = egraph.representative(left.n).type, egraph.representative(right.n).type
         if old is new or old.yields_to(new):
-            egraph.union(left, right, instance.rule)
+            egraph.union(left.n, right.n, instance.rule)
 
-    def _planted(self, tree: Tree) -> int | None:
+    def _planted(self, tree: Tree) -> Place | None:
         """The very term that matched, of which only an equal one may be there."""
         if isinstance(tree, int):
-            return tree
+            return Place(tree)
         head, trees = tree
         return self.made(head, [self._planted(x) for x in trees])
 
-    def _right(self, instance: Instance, left: int) -> int | None:
-        """The e-node of a rule's right side, beside the operands that its left side left alone."""
-        egraph, bound = self.egraph, instance.bound
-        beside = [place.n for place in bound.get(EXTRA, ())]
+    def _right(self, instance: Instance, left: int) -> Place | None:
+        """A rule's right side, beside the operands that its left side left alone."""
+        egraph, beside = self.egraph, instance.bound.get(EXTRA, ())
         if instance.right is None:
             return self.made(egraph.head[left], beside)
-        right = self._built(instance.right, bound)
-        if isinstance(right, Weak):
+        right = self._whole(build(instance.right, instance.bound, self._applied))
+        if right is not None and not isinstance(right, Place):
             v: Any = egraph.var[left]
-            constant = literal_like(v.owner, right.value, v.index)
-            right = None if constant is None else egraph.leaf(constant)
+            constant = literal_like(v.owner, right, v.index)
+            right = None if constant is None else Place(egraph.leaf(constant))
         return self.made(egraph.head[left], [right, *beside]) if beside else right
 
-    def _built(self, pattern: Any, bound: Bindings) -> Made:
-        if isinstance(pattern, Literal):
-            return Weak(pattern.operand)
-        if isinstance(pattern, Hole):
-            value = bound[pattern.name]
-            if isinstance(value, Joined):
-                return self.made(*value)
-            return value.n if isinstance(value, Place) else Weak(value)
-        kids: list[Any] = []
-        for a in pattern.args:
-            rest = isinstance(a, Hole) and a.rest
-            kids += [place.n for place in bound[a.name]] if rest else [self._built(a, bound)]
-        op = pattern.op
-        if isinstance(op, OpClass):
-            op = op.cls(**{n: bound[p.name] if isinstance(p, Hole) else p for n, p in op.props})
+    def _whole(self, made: Any) -> Made:
+        return self.made(*made) if isinstance(made, Joined) else made
+
+    def _applied(self, pattern: OpNode, op: Any, args: Sequence[Any]) -> Made:
+        """What an op of a right side makes of its operands."""
+        kids = [*map(self._whole, args)]
         alone = self._without_default(pattern, kids)
         if alone is not None:
             return alone
-        if len(kids) == 1 and is_associative(pattern):
-            one: Made = kids[0]
-            return one
-        if all(isinstance(k, Weak) for k in kids) and hasattr(op, "on_numbers"):
-            return Weak(op.on_numbers(*[k.value for k in kids]))
+        if len(kids) == 1 and op.associative:
+            return kids[0]
+        if hasattr(op, "on_numbers") and not any(k is None or isinstance(k, Place) for k in kids):
+            return op.on_numbers(*kids)
         return self.made(op if pattern.index is None else Projection(op, pattern.index), kids)
 
-    def _without_default(self, pattern: OpNode, kids: Sequence[Any]) -> Made:
+    def _without_default(self, pattern: OpNode, kids: Sequence[Made]) -> Place | None:
         """The other operand, where the one with a default is that number, and no dtype is lost."""
-        if pattern.default is None:
+        if pattern.default is None or None in kids:
             return None
         i = pattern.args.index(pattern.default)
-        given, other = kids[i], kids[1 - i]
-        if isinstance(other, Weak) or None in kids:
+        other = kids[1 - i]
+        if not isinstance(other, Place):
             return None
-        precise = self.egraph.representative
-        v = given.value if isinstance(given, Weak) else precise(given)
-        number = v if isinstance(given, Weak) else getattr(v, "number", None)
+        precise = [self.egraph.representative(k.n) if isinstance(k, Place) else k for k in kids]
+        number = precise[i]
+        if isinstance(number, Variable):
+            number = getattr(number, "number", None)
         if not same_number(number, pattern.default.default):
             return None
-        whole = pattern.op.make_node(*[v if k is given else precise(k) for k in kids])
-        return other if whole.outputs[0].type is precise(other).type else None
+        whole = pattern.op.make_node(*precise)
+        return other if whole.outputs[0].type is precise[1 - i].type else None
 
-    def made(self, head: Any, kids: Sequence[Any]) -> int | None:
+    def made(self, head: Any, kids: Sequence[Made]) -> Place | None:
         """The e-node of a head on e-nodes and numbers; None where the op wants something done to
         its operands first. Raises `Full`."""
         egraph = self.egraph
         if None in kids:
             return None
-        weak = [isinstance(k, Weak) for k in kids]
-        if not any(weak):
-            known = egraph.known(head, tuple(kids))
+        given = [k.n if isinstance(k, Place) else None for k in kids]
+        if None not in given:
+            known = egraph.known(head, tuple(given))  # type: ignore[arg-type]
             if known is not None:
-                return known
+                return Place(known)
         if len(egraph) >= self.limits.nodes:
             raise Full
-        pairs = zip(kids, weak, strict=True)
-        operands = [k.value if number else egraph.var[k] for k, number in pairs]
+        operands = [k if n is None else egraph.var[n] for k, n in zip(kids, given, strict=True)]
         out = output_of(head, operands)
-        given = {id(v): k for v, k, number in zip(operands, kids, weak, strict=True) if not number}
+        own = {id(v): n for v, n in zip(operands, given, strict=True) if n is not None}
         inputs = out.owner.inputs
         if len(inputs) != len(kids):
             return None
-        if not all(id(v) in given or isinstance(v, Constant) for v in inputs):
+        if not all(id(v) in own or isinstance(v, Constant) for v in inputs):
             return None
-        nodes = [given[id(v)] if id(v) in given else egraph.leaf(v) for v in inputs]
-        return egraph.add(tuple(nodes), out)
+        nodes = [own[id(v)] if id(v) in own else egraph.leaf(v) for v in inputs]
+        return Place(egraph.add(tuple(nodes), out))
