@@ -102,9 +102,7 @@ def joined(op: Any, operands: Sequence[Any]) -> Any:
 
 
 def may_regroup(n: int, wanted: int, exact: bool, variable: Any) -> bool:
-    """Whether a rule may match `wanted` of `n` operands: one that claims exact values,
-    or is pairwise, may not regroup sums and products of floats.
-    """
+    """Whether a rule may match `wanted` of `n`: an exact one may not regroup sums of floats."""
     return n == wanted or not exact or bool(variable.type.regroups_exactly)
 
 
@@ -119,9 +117,7 @@ def keeps_dtype(whole: Variable, *groups: Sequence[Variable]) -> bool:
 
 
 def stands_alone(out: Variable, exact: bool, start: int, end: int) -> bool:
-    """Whether a rule may take some operands of `out`, side by side, for a term of their own. exact:
-    see `may_regroup`.
-    """
+    """Whether operands side by side may be a term of their own. exact: see `may_regroup`."""
     inputs = out.owner.inputs  # type: ignore[union-attr]
     if end - start < 2 or end - start == len(inputs):
         return True
@@ -242,9 +238,7 @@ def portion(operands: Sequence[Any], times: int) -> list[Any]:
 
 
 def choices(operands: Sequence[Any], n: int, ordered: bool) -> Iterator[tuple[int, ...]]:
-    """Yield the places of n operands, first ones first. Of equal operands (unless ordered) those at
-    the first places are taken.
-    """
+    """Yield the places of n operands, first ones first; of equal ones the first if not ordered."""
     seen: dict[Any, int] = {}
     before = [-1] * len(operands)  # where an equal one stands
     for i, v in enumerate(() if ordered else operands):
@@ -285,9 +279,7 @@ def put_back(op: Any, term: Any, extra: Sequence[Any]) -> Any:
 
 
 def positions(inputs: Sequence[Any]) -> dict[Any, list[tuple[int, Any]]]:
-    """{operand: its places}, and {(op, input of an operand that the op computes): its places}, in
-    order.
-    """
+    """{operand: its places} and {(op, input of an operand that the op computes): its places}."""
     index: dict[Any, list[tuple[int, Any]]] = {}
     for i, v in enumerate(inputs):
         index.setdefault(v, []).append((i, v))
@@ -306,9 +298,7 @@ def same_node(a: Apply, b: Apply) -> bool:
 
 
 class Uses:
-    """Who uses what among some nodes: the part of a `FunctionGraph` that is asked here, for terms
-    that belong to none.
-    """
+    """Who uses what among nodes of no graph: the part of a `FunctionGraph` that is asked here."""
 
     def __init__(self, nodes: Iterable[Apply], outputs: Iterable[Variable]) -> None:
         self.out_uses = set(outputs)
@@ -361,9 +351,7 @@ def is_inside(fgraph: Graph | Uses, node: Apply, anywhere: bool) -> bool:
 
 
 def leaves(fgraph: Graph | Uses, node: Apply, anywhere: bool = True) -> Iterator[Variable]:
-    """The operands with those of operands of the same op in their places, all the way down;
-    anywhere: not only of the first operand, `(a + b) + c`.
-    """
+    """The operands of the nest in order; anywhere: not only of the first operand, `(a + b) + c`."""
     op, type_ = node.op, node.outputs[0].type
     opens = True
     stack = [iter(node.inputs)]

@@ -74,9 +74,7 @@ def as_one_term(value: Any, shared: Shared) -> Any:
 
 
 def _made(rule: Any, result: Any) -> Iterator[Bindings]:
-    """Yield the bindings under which the right side is a result; operands that the left side left
-    alone are bound to `EXTRA`.
-    """
+    """Yield the bindings under which the right side is a result, with `EXTRA` beside it."""
     if isinstance(rule.right, Compute):
         return
     if isinstance(result, Variable) and repeats(rule.right):
@@ -200,9 +198,7 @@ def _most_operands(term: Any) -> int:
 
 
 def orders(pattern: Any) -> Iterator[Any]:
-    """Yield a pattern with the operands of commutative ops in every order in which they are
-    tried.
-    """
+    """Yield a pattern with the operands of commutative ops in every order that is tried."""
     if not isinstance(pattern, OpNode):
         yield pattern
         return

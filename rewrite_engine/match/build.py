@@ -109,9 +109,7 @@ def output_of(made: Any, index: int | None) -> Any:
 
 
 def proposed(node: Apply, place: int | None, new: Any) -> Any:
-    """What a rule proposes for a node, given the `place` of its left side: a term for one of
-    several outputs (None: it stays), or for all.
-    """
+    """What a rule proposes for a node: a term for one of its outputs (None: it stays), or all."""
     if new is None or place is None or place == ALL or len(node.outputs) == 1:
         return new
     return tuple([new if i == place else None for i in range(len(node.outputs))])
@@ -125,9 +123,7 @@ def complete(terms: Any) -> Any:
 
 
 def literal_like(node: Apply, value: Any, index: int | None = None) -> Any:
-    """A number as the whole right side: a constant of the type of what it replaces (None if
-    there is none).
-    """
+    """A number as the whole right side: a constant of the type that it replaces, if there is."""
     type_ = node.outputs[index or 0].type
     if type_.ndim:
         return None
@@ -135,9 +131,7 @@ def literal_like(node: Apply, value: Any, index: int | None = None) -> Any:
 
 
 def as_term(node: Apply, value: Any, index: int | None = None) -> Any:
-    """What a right side made, as a variable (of `ALL` outputs a tuple); it may be no more than a
-    number that stood for a missing operand.
-    """
+    """What a right side made, as a variable or a tuple of them; a number becomes a constant."""
     return value if isinstance(value, Variable | tuple) else literal_like(node, value, index)
 
 
@@ -218,9 +212,7 @@ def needs_weak(pattern: Any) -> bool:
 
 
 def keeping_errors(apply: Function, keeps: Keeps | None) -> Function:
-    """A rule's function that proposes nothing by which an error of the term would be lost: then it
-    says why not.
-    """
+    """A rule's function that refuses where an error of the term would be lost, and says why."""
     if keeps is None:
         return apply
 

@@ -90,9 +90,7 @@ def relation(*, tracks: Any = None, **options: Any) -> Callable[..., RelationRul
 
 
 def several(tracks: Any, wanted: str) -> Sequence[Any] | None:
-    """What a rule looks at, given as a sequence, or as one op or class of ops. A function alone is
-    the one that was to be decorated.
-    """
+    """What a rule looks at, as a sequence. Raises `PatternError` for anything else."""
     if isinstance(tracks, Op | type):
         return [tracks]
     if tracks is None:

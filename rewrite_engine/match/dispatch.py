@@ -34,9 +34,7 @@ Candidates = tuple[Rule, ...]
 
 
 class ByNumber:
-    """Candidates that differ by the value of the one constant among two inputs, which is looked up
-    as it is: half the time that a set of numbers takes.
-    """
+    """Candidates told apart by the one constant among two inputs, looked up itself: fast."""
 
     __slots__ = ("position", "index", "table", "others")
 
@@ -68,9 +66,7 @@ class ByNumber:
 
 
 class ByNumbers:
-    """Candidates that differ by the values of constants among the inputs: the key goes on with
-    those numbers that some rule tells from others.
-    """
+    """Candidates told apart by the constants among the inputs that some rule asks for."""
 
     __slots__ = ("index", "wanted", "table")
 
@@ -93,9 +89,7 @@ class ByNumbers:
 
 
 class Below:
-    """Candidates that differ by what is further below: the key goes on with the outlines of the
-    inputs, one level deeper than before.
-    """
+    """Candidates told apart further below: by the outlines of the inputs, one level deeper."""
 
     __slots__ = ("level", "index", "table")
 
@@ -122,9 +116,7 @@ Found = Candidates | ByNumber | ByNumbers | Below
 
 
 def narrowed(rules: Sequence[Rule], level: int) -> Found:
-    """Rules left over by a key that tells of so many levels: where they are many, and differ
-    further down, a table with longer keys.
-    """
+    """What a key of so many levels leaves: where it is many that differ below, with longer keys."""
     if len(rules) <= FEW or level >= DEEPEST:
         return tuple(rules)
     for deeper in range(level + 1, DEEPEST + 1):
@@ -172,9 +164,7 @@ class Dispatch:
         return found
 
     def reach(self, op: Any) -> int:
-        """How many levels above a node with this op a rule may look down at it (0: nobody looks
-        past clients).
-        """
+        """How many levels above a node with this op a rule may look down at it (0: none does)."""
         found = self._reach.get(op)
         if found is None:
             depths = [self.interior.get(key, 0) for key in (op, *type(op).__mro__)]
@@ -254,9 +244,7 @@ _shared: WeakValueDictionary[tuple[Rule, ...], Dispatch] = WeakValueDictionary()
 
 
 def dispatch_of(rules: tuple[Rule, ...]) -> Dispatch:
-    """The dispatch for some rules in this order; sets with the same rules share it, so what one
-    has found out the others know.
-    """
+    """The dispatch for rules in this order; sets with the same rules share what it found out."""
     found = _shared.get(rules)
     if found is None:
         found = _shared[rules] = Dispatch(rules)

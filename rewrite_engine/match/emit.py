@@ -128,13 +128,10 @@ class RuleEmitter(Source):
                 self.literal(p, v)
             else:
                 self.bind(p, v)
-        self.ready_guards(most=1)
         self.nested([(p, v) for p, v in todo if isinstance(p, OpNode)], then)
 
     def nested(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
-        """Match operands that are ops: first what computes each of them, then one after the
-        other in depth.
-        """
+        """Match operands that are ops: what computes each of them, then one by one in depth."""
         sure = [(p, v) for p, v in todo if p.default is None]
         if sure:
             self.test(" and ".join(self.head(p, v) for p, v in sure))
@@ -203,9 +200,7 @@ class RuleEmitter(Source):
             self.test(f"{self.constant(sort.test, sort.name)}({v})")
 
     def literal(self, literal: Literal, v: str) -> None:
-        """Test that a constant is a number: written out where only one number is that, and it is
-        no array.
-        """
+        """Test that a constant is a number, in place where only one number is that."""
         value = literal.value
         slow = f"is_literal({v}, {self.constant(value)}, {self.wholes[v]})"
         plain = type(value) in (int, float) and math.isfinite(value) and value != 0
@@ -224,9 +219,9 @@ class RuleEmitter(Source):
             self.bound[hole.name] = taken
             self.ready_guards()
 
-    def ready_guards(self, most: float = math.inf) -> None:
-        """Ask the guards that can be asked by now (`askable`). most: what they may cost."""
-        for i, guard in askable(self.rule.guards, self.bound, self.asked, most):
+    def ready_guards(self) -> None:
+        """Ask the guards that can be asked by now (`askable`)."""
+        for i, guard in askable(self.rule.guards, self.bound, self.asked):
             self.asked.add(i)
             self.test(self.guard(guard))
 
@@ -431,9 +426,7 @@ def take(
 
 
 def position_key(to: RuleEmitter, pattern: Any) -> str | None:
-    """The source of the key in `positions` under which all operands are that a pattern may match,
-    given what is bound; None if there is none.
-    """
+    """The key in `positions` of all operands that a pattern may match, as source; None: no such."""
     if is_bound(to, pattern):
         return to.bound[pattern.name]
     if not isinstance(pattern, OpNode) or isinstance(pattern.op, OpClass) or pattern.default:
@@ -509,9 +502,7 @@ def emit_window(to: RuleEmitter, out: str, then: Then) -> None:
 def emit_sequence(
     to: RuleEmitter, args: list[Any], inputs: str, at: str, out: str, then: Then
 ) -> None:
-    """Match operands of which some stand for any number: a loop over where each of those
-    ends.
-    """
+    """Match operands of which some stand for any number: a loop over where each of those ends."""
     position = next((i for i, a in enumerate(args) if is_wide(a)), None)
     if position is None:
         to.test(f"len({inputs}) == {plus(at, len(args))}")

@@ -47,11 +47,7 @@ class Diagnosis:
 
 
 def diagnose(
-    rule: Rule,
-    node: Apply,
-    fgraph: Graph = None,
-    text: Text = brief,
-    run: bool = True,
+    rule: Rule, node: Apply, fgraph: Graph = None, text: Text = brief, run: bool = True
 ) -> Diagnosis:
     """Ask a rule at a node. text: how terms are written. run: whether Python that makes right sides
     may be called; without it a rule counts as applying where only that is left.

@@ -142,9 +142,7 @@ def _search(
             yield from (Match(node, bound) for bound in ask(whole, fgraph))
 
 
-def _nodes(
-    graph: Any,
-) -> tuple[Sequence[Apply], Sequence[Variable], Callable[[Any], Any] | None]:
+def _nodes(graph: Any) -> tuple[Sequence[Apply], Sequence[Variable], Callable[[Any], Any] | None]:
     """The nodes of a graph in order, equal ones once; its outputs; and, if some had to be copied
     for that, what gives the graph's own variables back.
     """

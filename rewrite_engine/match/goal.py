@@ -77,18 +77,14 @@ def _one_goal(rule: Lowered) -> Callable[[Any, Any], Goal]:
 
 
 def _needs_matcher(part: Any) -> bool:
-    """Whether unification alone does not say what a part matches: operands in any number, or a
-    number, which arrays may be filled with.
-    """
+    """Whether unification alone does not say what a part matches: rests, and filled arrays."""
     if not isinstance(part, OpNode):
         return True
     return bool(part.rests) or part.default is not None or is_associative(part)
 
 
 def known(x: Any, state: Any) -> Any:
-    """The value of a term in a state: a graph variable or a parameter; `UNKNOWN` while something
-    in it is free, `IMPOSSIBLE` if no graph can be built of it.
-    """
+    """The value of a term; `UNKNOWN` while something is free, `IMPOSSIBLE` if no graph is built."""
     value = reify(x, state)
     if logic_variables(value):
         return UNKNOWN

@@ -31,14 +31,7 @@ from rewrite_engine.match.ac import (
     stands_alone,
     without,
 )
-from rewrite_engine.match.build import (
-    ask,
-    differences,
-    guards_hold,
-    instantiate,
-    proposed,
-    views,
-)
+from rewrite_engine.match.build import ask, differences, guards_hold, instantiate, proposed, views
 from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.lower import Condition, Lowered, askable
 from rewrite_engine.match.pattern import (
@@ -78,9 +71,7 @@ def match_root(pattern: OpNode, node: Any, exact: bool = False) -> Iterator[Bind
 def every_result(
     rule: Lowered, fgraph: Graph, node: Any, tick: Callable[[], object] = lambda: None
 ) -> Iterator[Any]:
-    """Yield what a rule makes of a node, by every way in which it matches. tick: called for each of
-    these.
-    """
+    """Yield what a rule makes of a node, by every match; `tick` is called for each of these."""
     for bound in match_root(rule.left, node, rule.exact):
         tick()
         if guards_hold(rule.guards, bound, fgraph):
@@ -108,9 +99,7 @@ def _interpreted(rule: Lowered, fgraph: Graph, node: Any) -> Any:
 
 
 def matcher_for(rule: Lowered, name: str, text: str) -> Function:
-    """The matcher of a rule, compiled; interpreted where the left side has so many operands that
-    Python does not compile it (20 loops in each other, 100 levels of indentation).
-    """
+    """The compiled matcher; interpreted where Python cannot compile it (20 loops in each other)."""
     try:
         return compile_rule(rule, name, text)
     except SyntaxError:
@@ -118,9 +107,7 @@ def matcher_for(rule: Lowered, name: str, text: str) -> Function:
 
 
 def with_views(left: OpNode, exact: bool, match: Function) -> Function:
-    """A matcher that also looks at sums as `build.views` has them, where the left side asks for
-    that.
-    """
+    """A matcher that looks at sums as `build.views` has them, too, if the left side asks for it."""
     if not differences(left):
         return match
 
@@ -154,9 +141,7 @@ class Matcher:
     once: ClassVar[bool] = True
 
     def failed(self, part: Any, here: Any, bound: Bindings, why: Any = None) -> None:
-        """A part of the left side does not match what is here; why: what is not plain from these,
-        a text, or the name of a parameter with its value here and the one that is wanted.
-        """
+        """Hears of a part that does not match; why: a text, or (parameter, value, wanted)."""
 
     # --- what terms are ---------------------------------------------------------------------------
 
@@ -195,12 +180,10 @@ class Matcher:
             for bound in self.match_op(self.left, here, known):
                 yield from self.ready(bound)
 
-    def ready(self, bound: Bindings, most: float = inf) -> Iterable[Bindings]:
-        """Ask the guards that can be asked by now (`askable`); no bindings if one does not hold.
-        most: what they may cost.
-        """
+    def ready(self, bound: Bindings) -> Iterable[Bindings]:
+        """Ask the guards that can be asked by now (`askable`); no bindings if one does not hold."""
         asked = bound.get(ASKED, {})
-        for i, guard in askable(self.guards, bound, asked, most):
+        for i, guard in askable(self.guards, bound, asked):
             answer = ask(guard, bound, self.fgraph)
             if not answer:
                 self.failed(guard, answer, bound | {ASKED: asked})
@@ -227,9 +210,7 @@ class Matcher:
             yield from self.match_less(pattern, v, bound, whole)
 
     def match_op(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
-        """Match an op with what was entered, and its operands. One of several outputs: after
-        another one, it has to be of the same node.
-        """
+        """Match an op and its operands; a second output has to be one of the very same node."""
         whole = pattern.output(ALL) if self.once and pattern.place is not None else None
         if whole in bound:
             if same_node(bound[whole], v.owner):
@@ -375,9 +356,7 @@ class Matcher:
     def assign(
         self, fixed: Sequence[Any], out: Any, bound: Bindings, taken: tuple[int, ...]
     ) -> Iterator[tuple[Bindings, tuple[int, ...]]]:
-        """Yield the ways in which patterns take one operand of `out` each, and which ones they
-        took.
-        """
+        """Yield the ways in which patterns take one operand of `out` each, and which ones."""
         if not fixed:
             yield bound, taken
             return
@@ -439,32 +418,27 @@ class Matcher:
         return ()
 
     def all_of(self, pairs: Pairs, bound: Bindings, out: Any) -> Iterator[Bindings]:
-        """Match operands of `out`: first what is cheap to test, then which ops there are, and then
-        what is in each of these.
-        """
+        """Match operands of `out`: cheap tests first, then which ops there are, then in depth."""
         plain = [pair for pair in pairs if not isinstance(pair[0], OpNode)]
         sure = [(p, v) for p, v in pairs if isinstance(p, OpNode) and p.default is None]
         maybe = [(p, v) for p, v in pairs if isinstance(p, OpNode) and p.default is not None]
         plain.sort(key=lambda pair: test_cost(pair[0]))
-        for cheap in self.in_turn(plain, bound, out, most=-inf):
-            for inner in self.ready(cheap, most=1):
-                if all(self.is_there(p, v, inner) for p, v in sure):
-                    for known in self.ready(inner):
-                        yield from self.in_turn([*sure, *reversed(maybe)], known, out)
+        for cheap in self.in_turn(plain, bound, out, asking=False):
+            if all(self.is_there(p, v, cheap) for p, v in sure):
+                for known in self.ready(cheap):
+                    yield from self.in_turn([*sure, *reversed(maybe)], known, out)
 
     def in_turn(
-        self, pairs: Pairs, bound: Bindings, out: Any, most: float = inf
+        self, pairs: Pairs, bound: Bindings, out: Any, asking: bool = True
     ) -> Iterator[Bindings]:
-        """Match one after the other, in depth. most: what guards may cost that are asked between
-        them.
-        """
+        """Match one after the other, in depth. asking: whether guards are asked between them."""
         if not pairs:
             yield bound
             return
         (pattern, v), *others = pairs
         for inner in self.matches(pattern, v, bound, out):
-            for known in self.ready(inner, most):
+            for known in self.ready(inner) if asking else (inner,):
                 if others:
-                    yield from self.in_turn(others, known, out, most)
+                    yield from self.in_turn(others, known, out, asking)
                 else:
                     yield known

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import inf
 from typing import Any, NamedTuple, NoReturn
 
 from rewrite_engine.errors import PatternError, SeveralOutputsError, UnboundVariableError
@@ -74,10 +73,7 @@ Term.make_rule = RuleBody
 
 
 class Compute:
-    """A right side that needs Python: a function of (some of) the holes, by name.
-
-    None means: no match.
-    """
+    """A right side that needs Python: a function of some holes, by name; None means: no match."""
 
     __slots__ = ("fn", "names")
 
@@ -113,20 +109,15 @@ class Condition:
 
 
 def askable(
-    guards: Sequence[Condition],
-    bound: Container[Any],
-    asked: Container[int] = (),
-    most: float = inf,
+    guards: Sequence[Condition], bound: Container[Any], asked: Container[int] = ()
 ) -> list[tuple[int, Condition]]:
-    """The guards to ask next, in this order, with their numbers: those not asked yet of which all
-    variables are bound, cheap ones first. most: what one may cost.
-    """
+    """Guards not asked yet of which all is bound, with their numbers, cheap ones first."""
     found = [
-        (guard.cost, i, guard)
+        (i, guard)
         for i, guard in enumerate(guards)
         if i not in asked and all(a.name in bound for a in guard.args if isinstance(a, Hole))
     ]
-    return [(i, guard) for cost, i, guard in sorted(found) if cost <= most]
+    return sorted(found, key=lambda pair: pair[1].cost)
 
 
 class Given:
@@ -161,9 +152,7 @@ class Lowered(NamedTuple):
 
 
 def counted(lowering: Callable[[], Lowered]) -> Lowered:
-    """Lower what an author wrote, twice where samples show how many outputs an op has that does not
-    declare it.
-    """
+    """Lower; twice where samples show how many outputs an op has that does not declare it."""
     try:
         return lowering()
     except SeveralOutputsError:
@@ -322,9 +311,7 @@ def _lower_op(operator: Any, *operands: Any, index: int | None = None) -> OpNode
 
 
 def spliced(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The operands, with those of the same associative op inside them taken out: `a + b + rest` is
-    one sum of three.
-    """
+    """The operands, with those of the same associative op inside them in its place."""
     if not op.associative:
         return args
     result: list[Any] = []
@@ -409,9 +396,7 @@ def _computed_beside(
 
 
 def with_runs(pattern: Any, root: OpNode) -> Any:
-    """A side in which bare variables that occur once take one or more operands of ops below the
-    root whose operands have an order.
-    """
+    """A side in which bare variables take runs of operands of ops that have an order."""
     if not isinstance(pattern, OpNode):
         return pattern
     args = [with_runs(a, root) for a in pattern.args]

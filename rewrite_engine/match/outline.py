@@ -116,9 +116,7 @@ def numbers_among(args: Iterable[Any]) -> Iterator[Any]:
 
 
 def content(v: Variable, depth: int = 2) -> tuple[Any, ...]:
-    """A key that sorts operands by what they are, in every process alike: constants, named inputs,
-    then terms by op and operands, a few levels deep.
-    """
+    """A key that sorts operands by what they are, some levels deep, in every process alike."""
     kind = v.type.__dict__.get("_stable_text") or _stable(v.type)
     if v.head is CONSTANT:
         number = v.number  # type: ignore[attr-defined]
@@ -132,9 +130,7 @@ def content(v: Variable, depth: int = 2) -> tuple[Any, ...]:
 
 
 def _stable(x: Any) -> str:
-    """The text of an op or a type, without what differs between processes; noted as
-    `_stable_text` on what will not change.
-    """
+    """The text of an op or type without what differs between processes; noted if it stays."""
     text = str(x)
     found = text if " at 0x" not in text else type(x).__qualname__
     if getattr(x, "__props__", None) is not None:
@@ -163,9 +159,7 @@ def is_root(root: Any, op: Any) -> bool:
 
 
 def demands(left: OpNode) -> dict[int, tuple[Any, ...]]:
-    """{level: marks that a term must have there to be matched}. A mark is an op, or a number as
-    `(CONSTANT, 2.0)`; the operands of the root are on level 1.
-    """
+    """{level: marks that must be there}: ops, and numbers as `(CONSTANT, 2.0)`."""
     found: dict[int, list[Any]] = {}
     stack: list[tuple[Any, int]] = [(a, 1) for a in left.args]
     while stack:
@@ -186,9 +180,7 @@ def deepest(left: OpNode) -> int:
 
 
 def interior(left: OpNode, roots: Sequence[Any], nests: int) -> dict[Any, int]:
-    """Ops that a left side looks at below its root, with the depth at which they are. nests: levels
-    of nests of the `roots` that it looks into.
-    """
+    """{op below the root: its depth}. nests: levels of nests of the `roots` to look into."""
     found: dict[Any, int] = dict.fromkeys(roots, nests) if nests else {}
     for p, depth in subpatterns(left):
         if depth and isinstance(p, OpNode):
@@ -197,9 +189,7 @@ def interior(left: OpNode, roots: Sequence[Any], nests: int) -> dict[Any, int]:
 
 
 def marks(seen: Iterable[Outline], level: int) -> set[Any] | None:
-    """The marks on a level of operands with these outlines (`CONSTANT` for a number that is not
-    known); None if not everything there is known.
-    """
+    """The marks on a level below these outlines; None if not everything there is known."""
     here = list(seen)
     for _ in range(level - 1):
         below: list[Any] = []

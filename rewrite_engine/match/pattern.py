@@ -200,9 +200,7 @@ class OpNode:
 
     @property
     def head(self) -> Any:
-        """What computes the variables that it matches, as `Variable.head` is; or the class of that,
-        of a class of ops.
-        """
+        """What computes what it matches, as `Variable.head`; or the class of that."""
         if isinstance(self.op, OpClass):
             return self.op.cls if self.index is None else Projection
         return self.op if self.index is None else Projection(self.op, self.index)
@@ -306,9 +304,7 @@ def names_of(fn: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def parameters_of(fn: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
-    """Annotation and default of each parameter of a rule function, also where annotations are text;
-    `Parameter.empty` for what it has not.
-    """
+    """Annotation, also as text, and default of each parameter; `Parameter.empty` if it has none."""
     names = inspect.unwrap(fn).__globals__
     try:
         parameters = inspect.signature(fn, eval_str=True).parameters
@@ -321,9 +317,7 @@ def parameters_of(fn: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
 
 
 def called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Any:
-    """What a rule function returns. Whatever it raises becomes a `RuleError` that shows the
-    expression.
-    """
+    """What a rule function returns; what it raises becomes a `RuleError` with the expression."""
     try:
         return fn(**lvars)
     except RuleError:

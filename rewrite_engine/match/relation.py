@@ -135,9 +135,7 @@ class RelationRule(Rule):
         return results[0] if len(results) == 1 else results
 
     def value(self, answer: Any) -> Any:
-        """An answer evaluated; a tuple or list element by element. None where no graph can be
-        built: what is related need not be well typed.
-        """
+        """An answer evaluated, tuples and lists by elements; None where no graph can be built."""
         from etuples.core import InvalidExpression
 
         from rewrite_engine.terms.convert import from_term

@@ -63,12 +63,7 @@ class Rule:
     """
 
     def __init__(
-        self,
-        fn: Callable[..., Any],
-        *,
-        phase: str | None,
-        claim: Claim,
-        tags: Iterable[str] = (),
+        self, fn: Callable[..., Any], *, phase: str | None, claim: Claim, tags: Iterable[str] = ()
     ) -> None:
         code = getattr(inspect.unwrap(fn), "__code__", None)
         if code is None or not hasattr(fn, "__name__"):
@@ -328,9 +323,7 @@ class DataRule(Rule):
 
     @cached_property
     def drops(self) -> bool:
-        """Whether there are operands on the left that are not on the right: variables, or numbers,
-        which match constants of any type.
-        """
+        """Whether operands on the left, variables or numbers, are not on the right."""
         right = self.right
         kept = right.names if isinstance(right, Compute) else holes(right)
         found = [p for p, _ in subpatterns(self.left)]

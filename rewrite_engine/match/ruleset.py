@@ -12,12 +12,7 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from rewrite_engine.errors import (
-    DuplicateRuleError,
-    UnknownNameError,
-    did_you_mean,
-    source_line,
-)
+from rewrite_engine.errors import DuplicateRuleError, UnknownNameError, did_you_mean, source_line
 from rewrite_engine.match.dispatch import Dispatch, dispatch_of
 from rewrite_engine.match.query import ALWAYS, Query, labels
 from rewrite_engine.match.rule import Rule

@@ -53,9 +53,7 @@ def settled(rule: Lowered, worlds: Worlds, extends: bool) -> Lowered:
 
 
 def samples_of(pattern: Any) -> list[Bindings]:
-    """Bindings of a pattern's holes to samples, one for each kind of dtype; none if a sort has no
-    samples.
-    """
+    """Bindings of holes to samples, one for each kind of dtype; none if a sort has no samples."""
     found = holes(pattern)
     if any(hole.sort.samples is None or hole.has_default for hole in found.values()):
         return []
@@ -76,9 +74,7 @@ def types(pattern: Any) -> Iterator[Any]:
 
 
 def check_sides(rule: Lowered) -> None:
-    """Refuse a rule that does nothing, that matches nothing, or whose right side never has the
-    rank of the left one.
-    """
+    """Refuse a rule that does nothing, or whose right side never has the rank of the left one."""
     if all(part.left == part.right for part in rule.parts):
         raise PatternError("both sides are the same: this does nothing")
     for part in rule.parts:
@@ -178,9 +174,7 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
 
 
 def check_declared(pattern: Any) -> None:
-    """Refuse ops of which nothing tells how many outputs they have: a term of one that has several
-    would never match.
-    """
+    """Refuse ops of which nothing tells how many outputs they have: they might never match."""
     for p, _ in subpatterns(pattern):
         if isinstance(p, OpNode) and p.index is None and known_outputs(p.operator) is None:
             raise SeveralOutputsError(SILENT.format(_op_text(p)))
@@ -245,9 +239,7 @@ def _op_text(p: OpNode) -> str:
 
 
 def read(pattern: Any, term: Any, bound: Mapping[str, Any]) -> Any:
-    """The pattern of which a term was built. Raises `PatternError` where something is in it that no
-    pattern says.
-    """
+    """The pattern of which a term was built. Raises `PatternError` for what no pattern says."""
     leaves = {}
     for name, hole in holes(pattern).items():
         value = bound.get(name)

@@ -63,9 +63,7 @@ def expand(
 
 
 class Inverse:
-    """The relation of terms and what one of some rules makes of them, at their root, as far as that
-    can be told backwards.
-    """
+    """The relation of terms and what rules make of them at their root, told backwards."""
 
     def __init__(self, rules: list[Any], watch: Watch) -> None:
         self.rules = rules

@@ -81,8 +81,7 @@ class SaturationOptimizer(GraphRewriter):
 
 
 def directions(rules: Iterable[Rule]) -> tuple[DataRule, ...]:
-    """The data rules of equations and rules. Raises a `RuleError` for what does not speak of
-    values, or computes a side."""
+    """The data rules of equations and rules. Raises `RuleError` for what is no term of values."""
     found: list[DataRule] = []
     for rule in rules:
         if isinstance(rule, Equation):
@@ -128,8 +127,7 @@ def regions(fgraph: FunctionGraph, rules: Sequence[DataRule]) -> list[list[Apply
 
 
 def pieces(region: list[Apply], largest: int, shifted: bool) -> Iterator[list[Apply]]:
-    """Yield the parts of a region that are looked at one by one. shifted: what was cut apart is
-    together."""
+    """Yield the parts of a region that are looked at one by one. shifted: across the last cuts."""
     if len(region) <= largest:
         yield region
         return
@@ -157,12 +155,7 @@ def _join(region: dict[Apply, list[Apply]], a: Apply, b: Apply, limit: int | Non
 class Saturation:
     """One run of a `SaturationOptimizer` on a graph."""
 
-    def __init__(
-        self,
-        driver: SaturationOptimizer,
-        fgraph: FunctionGraph,
-        result: Result,
-    ) -> None:
+    def __init__(self, driver: SaturationOptimizer, fgraph: FunctionGraph, result: Result) -> None:
         self.driver = driver
         self.fgraph = fgraph
         self.result = result
@@ -260,8 +253,7 @@ class Region:
     def search(
         self, rules: Sequence[DataRule], cost: CostModel, limits: Limits
     ) -> tuple[StopReason, Choice | None]:
-        """Why the search for equal terms stopped, and the cheapest ones if they are cheaper than
-        what there is."""
+        """Why the search stopped, and the cheapest equal terms if they are cheaper than these."""
         before = len(self.egraph)
         stopped = Explorer(self.egraph, rules, limits).run()
         if not self.egraph.unions:

@@ -36,9 +36,7 @@ class OutOfBudget(Exception):
 
 
 class Overdue(BaseException):
-    """Raised in a search that does not ask for the time, wherever it is. (No `Exception`: what
-    loops may catch those.)
-    """
+    """Raised in a search that never asks for the time. (No `Exception`: loops may catch those.)"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,12 +65,7 @@ def etuplize_all(variables: Iterable[Variable]) -> list[Any]:
 
 
 def record_term(record: Record) -> GraphTuple:
-    """Return `e(class, *parameters)` for an op or a type; parameters that have parameters are
-    opened too.
-
-    Raises `ForeignObjectError` for one without `__props__`. The depth of parameters is that of
-    classes, not of graphs: a few levels.
-    """
+    """`e(class, *parameters)` of an op or type; `ForeignObjectError` without `__props__`."""
     names = record.__props__
     if names is None:
         raise ForeignObjectError(message(f"{record!r} declares no __props__, so it has no term"))

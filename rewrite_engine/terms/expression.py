@@ -99,8 +99,7 @@ def make(items: tuple[Any, ...], evaled: Any = null) -> GraphTuple:
 
 
 def _fill_hashes(root: GraphTuple) -> None:
-    """Hash all sub-terms, leaves first. The hash of the plain etuple and of the tuple is the
-    same."""
+    """Hash all sub-terms, leaves first, as plain etuples and tuples are hashed."""
 
     def below(term: GraphTuple) -> list[GraphTuple]:
         inside = map(unkeyed, term._tuple)

@@ -66,9 +66,7 @@ class Term:
     def __apply_class__(
         cls, record: Any, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> PatternTerm:
-        """Called by a class of ops that got a term among its parameters: a pattern of such an op,
-        which is called like one.
-        """
+        """Called by a class of ops that got a term as a parameter: a pattern, called like an op."""
         bound = _signature(record).bind(None, *args, **kwargs)
         bound.apply_defaults()
         missing = [name for name in record.__props__ if name not in bound.arguments]
@@ -225,8 +223,7 @@ class PatternTerm(Term):
 
     @property
     def evaled_obj(self) -> Any:
-        """The variable this pattern makes when no logic variable is left in it; otherwise a
-        pattern."""
+        """The variable that this makes, or a pattern if a logic variable is left in it."""
         return self.etuple.evaled_obj
 
     def __eq__(self, other: object) -> bool:

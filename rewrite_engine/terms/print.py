@@ -202,16 +202,14 @@ def operator_text(op: Any) -> str:
 
 
 def leaf_text(x: Any) -> str:
-    """A leaf: a constant by its value, a variable by its name, a class or function too, another
-    value by its repr."""
+    """A leaf: a constant's value, a variable's, class's or function's name, else the repr."""
     if isinstance(x, (type, FunctionType)):
         return x.__name__
     return constant_text(x) if isinstance(x, Constant) and x.name is None else repr(x)
 
 
 def constant_text(constant: Constant) -> str:
-    """The value of a constant where it is a number or short, else what the constant prints
-    itself."""
+    """The value of a constant where it is a number or short, else what it prints itself."""
     if constant.number is not None:
         return repr(constant.number)
     text = str(constant.data)
@@ -238,8 +236,7 @@ def _etuple_tokens(op: Any, args: Sequence[Any], outer: int) -> Sequence[Token]:
 
 
 def brief(v: Any, depth: int = 4) -> str:
-    """A variable or node as text, what is deeper than `depth` as `…`; a node with one output by the
-    name of that, if it has one."""
+    """A variable or node as text, `…` below `depth`; a node's only output by its name."""
     if isinstance(v, Apply) and len(v.outputs) == 1:
         v = v.outputs[0]
     return write(v, depth=depth, limit=2000)

@@ -81,9 +81,7 @@ def reduceo(relation: Relation, a: Any, b: Any) -> Goal:
 
 
 def ground(x: Any, state: Any, shared: Shared) -> Variable | None:
-    """The one variable of a graph that a term is; None while something in it is free, or if no
-    graph can be built of it.
-    """
+    """The variable that a term is, each of equal ones once; None if it is open, or no graph."""
     value = built(reify(x, state))
     return None if value is None else shared(value)
 
@@ -95,9 +93,7 @@ def _turned(relation: Relation, backward: bool) -> Relation:
 def _answers(
     relation: Relation, term: Any, state: Any, shared: Shared
 ) -> Iterator[tuple[Any, Variable | None, Any]]:
-    """Yield what a relation makes of a term: the answer, its variable if it is ground, the state.
-    Answers of which no graph can be built are passed over.
-    """
+    """Yield what a relation makes of a term: the answer, its variable if ground, the state."""
     q = var()
     for found in relation(term, q)(state):
         new = ground(q, found, shared)

@@ -120,8 +120,7 @@ def walk(x: Any, s: Mapping[Any, Any]) -> Any:
 
 
 def admits(variable: Any, value: Any) -> bool:
-    """Whether the type of a logic variable, if it has one, is that of the value, as far as that is
-    known."""
+    """Whether a logic variable that has a type may stand for a value of another one."""
     wanted: Any = getattr(variable, "type", None)
     if not isinstance(wanted, Type) or not issubclass(type(variable), LogicVariable):
         return True
@@ -133,8 +132,7 @@ def admits(variable: Any, value: Any) -> bool:
 
 
 def decompose(a: Any, b: Any, merged: Merged) -> list[Pair] | None:
-    """The pairs that have to be equal for two compound terms to be; None if they are not (both)
-    such terms."""
+    """The pairs that have to be equal for two compounds to be; None if they are no such terms."""
     a, b = _unwrap(a), _unwrap(b)
     if ConsPair in (type(a), type(b)):
         try:
@@ -220,9 +218,7 @@ def logic_variables(term: Any) -> list[Any]:
 
 
 def built(term: Any) -> Variable | None:
-    """The variable that a term makes; None while logic variables are in it, or if no graph can be
-    built of it.
-    """
+    """The variable that a term makes; None if it is open, or if no graph can be built of it."""
     if not isinstance(term, Variable):
         if logic_variables(term):
             return None
@@ -249,8 +245,7 @@ def reify(term: Any, s: Mapping[Any, Any]) -> Any:
 
 
 class Reifier:
-    """Replaces logic variables in terms, each object once. `open`: the variables that were
-    left."""
+    """Replaces logic variables in terms, each object once. `open`: the variables that were left."""
 
     def __init__(self, s: Mapping[Any, Any]) -> None:
         self.s = s

@@ -104,8 +104,7 @@ class EGraph:
         return Justification(None, m, n, tuple([order[i] for i in range(len(there))]))
 
     def opposite_children(self, m: int, n: int, why: Justification) -> Children:
-        """The children of `n` in the order in which they are equal to those of `m`, which is
-        congruent to it."""
+        """The children of `n` in the order in which those of the congruent `m` equal them."""
         there, order = self.children[n], why.order
         if order is None:
             return there
@@ -189,8 +188,7 @@ class EGraph:
         return len(self._members[c]) + len(self._parents.get(c, ()))
 
     def _better(self, m: int, n: int) -> int:
-        """Which of two e-nodes tells more of their e-class: a constant, or what has a type that is
-        at least as precise."""
+        """Which e-node tells more of an e-class: a constant, or the more precise type."""
         x, y = self.var[m], self.var[n]
         if x.head is CONSTANT or y.head is CONSTANT:
             return m if x.head is CONSTANT else n

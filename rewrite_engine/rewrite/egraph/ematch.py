@@ -11,7 +11,6 @@ one is that one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import inf
 from typing import Any, NamedTuple
 
 from rewrite_engine.errors import RewriteEngineError, RuleRaisedError, SearchBudgetError
@@ -116,9 +115,7 @@ class EMatcher(Matcher):
         return Place(n, inputs)
 
     def guards_hold(self, bound: Bindings) -> bool:
-        """Ask the rule's guards of the variables of what its variables stand for. Raises
-        `RuleRaisedError`.
-        """
+        """Ask the rule's guards of representative variables. Raises `RuleRaisedError`."""
         if not self.rule.guards:
             return True
         terms = {name: self.shown(value) for name, value in named(bound).items()}
@@ -157,8 +154,7 @@ class EMatcher(Matcher):
         return self.egraph.var[v.n]
 
     def shown(self, v: Any) -> Any:
-        """The variable (or variables, or number) for what a variable of the rule stands for; None
-        if there is no such term."""
+        """The variable(s) or number for what a variable of the rule stands for; None: no such."""
         if v.__class__ is Place:
             return self.egraph.representative(v.n)
         if v.__class__ is Joined:
@@ -194,7 +190,7 @@ class EMatcher(Matcher):
 
     # --- how they are matched ---------------------------------------------------------------------
 
-    def ready(self, bound: Bindings, most: float = inf) -> Iterable[Bindings]:
+    def ready(self, bound: Bindings) -> Iterable[Bindings]:
         """(Guards are asked in the end, of what was not seen before.)"""
         return (bound,)
 
@@ -224,9 +220,7 @@ def empty(pattern: OpNode) -> Bindings:
 
 
 def alone(pattern: OpNode) -> list[Any]:
-    """What an AC pattern with rests says of an operand that is all there is: the one pattern beside
-    the rests, or each of them where there are no others.
-    """
+    """The one pattern beside an AC pattern's rests, or else each rest: it may be all there is."""
     if not pattern.rests or not is_ac(pattern):
         return []
     others = [a for i, a in enumerate(pattern.args) if i not in pattern.rests]

@@ -159,8 +159,7 @@ class Explorer:
     # --- adding ----------------------------------------------------------------------------------
 
     def _add(self, instance: Instance) -> None:
-        """Add the right side of a match, equal to what matched; nothing if there is no such right
-        side."""
+        """Add the right side of a match, if there is such a term, equal to what matched."""
         egraph = self.egraph
         try:
             left = self._planted(instance.tree)
