@@ -24,7 +24,11 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.type import Type, generic
 from rewrite_engine.link.program import Cell, plain
-from rewrite_engine.random.type import is_generator, random_generator_type
+from rewrite_engine.random.type import (
+    RandomGeneratorVariable,
+    is_generator,
+    random_generator_type,
+)
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.tensor.variable import TensorVariable
 
@@ -146,6 +150,12 @@ class TensorSharedVariable(SharedVariable, TensorVariable):
             self.container.value = np.zeros_like(self.container.value)
 
 
+class RandomGeneratorSharedVariable(SharedVariable, RandomGeneratorVariable):
+    """A shared generator."""
+
+    __slots__ = ()
+
+
 def checked_update(variable: Any, new: Any) -> Variable:
     """Return an update as a variable that fits the shared variable (or input) it is for.
 
@@ -185,9 +195,12 @@ def shared_constructor(
     """Make the shared variable for a value; other classes of values are added by `register`."""
     refuse_unknown("shared", options, OPTIONS)
     refuse_options("shared", f"{type(value).__name__} has none", shape=shape)
-    type_: Type = random_generator_type if is_generator(value) else generic
     kept = value if borrow else deepcopy(value)
-    return SharedVariable(type_, kept, strict, allow_downcast, name=name)
+    if is_generator(value):
+        return RandomGeneratorSharedVariable(
+            random_generator_type, kept, strict, allow_downcast, name=name
+        )
+    return SharedVariable(generic, kept, strict, allow_downcast, name=name)
 
 
 @shared_constructor.register(type(None))

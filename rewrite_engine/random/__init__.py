@@ -1,8 +1,39 @@
-"""Random numbers. So far: the type of what draws them.
+"""Random numbers: `pt.random`, as `import rewrite_engine.tensor as pt` has it.
 
-`type.py` `RandomGeneratorType`, the states of `numpy.random.Generator`.
+`type.py` states of `numpy.random.Generator` · `op.py` `RandomVariable`, an op that draws ·
+`distributions.py` the table of distributions · `basic.py` their functions · `stream.py` generators
+in programs. All but the type are loaded when a name is first used.
 """
 
-from rewrite_engine.random.type import RandomGeneratorType, random_generator_type
+from typing import Any
 
-__all__ = ["RandomGeneratorType", "random_generator_type"]
+from rewrite_engine.lazy import lookup
+from rewrite_engine.random.type import (
+    RandomGeneratorType,
+    RandomGeneratorVariable,
+    random_generator_type,
+)
+
+_HOMES = {
+    name: home
+    for home, names in {
+        "op": "ParameterError RandomVariable",
+        "stream": "DefaultGenerator RandomStream default_rng rng shared_rng",
+        "basic": (
+            "Draws bernoulli beta betabinom binomial categorical cauchy chisquare choice dirichlet "
+            "exponential gamma gengamma geometric gumbel halfcauchy halfnormal hypergeometric "
+            "integers invgamma laplace logistic lognormal multinomial multivariate_normal nbinom "
+            "negative_binomial normal pareto permutation poisson rayleigh standard_normal t "
+            "triangular truncexpon uniform vonmises wald weibull"
+        ),
+    }.items()
+    for name in names.split()
+}
+
+__all__ = ["RandomGeneratorType", "RandomGeneratorVariable", "random_generator_type", *_HOMES]
+__getattr__ = lookup(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    """All names, also of what is not loaded."""
+    return [*globals(), *_HOMES]

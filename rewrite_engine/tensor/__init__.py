@@ -80,15 +80,15 @@ _find = lookup(__name__, _HOMES)
 
 def __dir__() -> list[str]:
     """All names, also of what is not loaded."""
-    return [*globals(), *_HOMES, "linalg"]
+    return [*globals(), *_HOMES, "linalg", "random"]
 
 
 def __getattr__(name: str) -> Any:
-    """A family's name; `pt.linalg`; `pt.grad` and its kin: gradients stand above this layer, and
-    are asked for at the front door.
+    """A family's name; `pt.linalg` and `pt.random`; `pt.grad` and its kin: gradients stand above
+    this layer, and are asked for at the front door.
     """
-    if name == "linalg":
-        return import_module("rewrite_engine.tensor.linalg")
+    if name in ("linalg", "random"):
+        return import_module(f"rewrite_engine.{'tensor.' * (name == 'linalg')}{name}")
     if name not in ("consider_constant", "grad", "hessian", "jacobian", "verify_grad"):
         return _find(name)
     import rewrite_engine

@@ -26,6 +26,7 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.op import REMEMBERED, Lengths, Op, known_outputs
 from rewrite_engine.graph.origin import located
+from rewrite_engine.graph.type import Type
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.type import TensorType
 
@@ -133,9 +134,9 @@ class TensorOp(Op):
     #: and per input a shape, the number that it is, or a list of its elements
     samples: Sequence[Any] = ()
 
-    def dtypes(self, *types: Any) -> Sequence[str]:
-        """The dtypes of the outputs; by default one, that of the first input. Raises
-        `DTypeError`.
+    def dtypes(self, *types: Any) -> Sequence[Any]:
+        """The dtypes of the outputs (of one that is no tensor, its type); by default one, that of
+        the first input. Raises `DTypeError`.
         """
         return [types[0].dtype]
 
@@ -166,9 +167,7 @@ class TensorOp(Op):
         if self.nin not in (None, len(types)):
             inputs = "1 input" if self.nin == 1 else f"{self.nin} inputs"
             raise TypeError(located(f"takes {inputs}, not {len(types)}", op=self))
-        for t in types:
-            if not isinstance(t, TensorType):
-                raise ForeignObjectError(f"takes tensors, not {t}")
+        self.takes(types)
         rule = self.shape_rule(types)
         known: dict[Any, Any] = {Value(i): n for i, n in enumerate(numbers)}
 
@@ -188,7 +187,14 @@ class TensorOp(Op):
         if known_outputs(self) not in (None, len(outputs)):
             told = f"it declares {known_outputs(self)} outputs (`nout`, `output_names`)"
             raise InconsistencyError(f"{told}, and the shapes of {len(outputs)}")
-        return [TensorType(d, s) for d, s in zip(self.dtypes(*types), outputs, strict=True)]
+        pairs = zip(self.dtypes(*types), outputs, strict=True)
+        return [d if isinstance(d, Type) else TensorType(d, s) for d, s in pairs]
+
+    def takes(self, types: Types) -> None:
+        """Raise `ForeignObjectError` for types of inputs that are not taken."""
+        for t in types:
+            if not isinstance(t, TensorType):
+                raise ForeignObjectError(f"takes tensors, not {t}")
 
     # --- shapes -------------------------------------------------------------------------------
 

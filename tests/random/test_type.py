@@ -25,6 +25,7 @@ def test_values(kind: type) -> None:
     assert random_generator_type.values_eq(rng, same)
     assert not random_generator_type.may_share_memory(rng, same)
     assert random_generator_type.may_share_memory(rng, rng)
+    assert not random_generator_type.may_share_memory(rng, None)
     rng.random()
     assert not random_generator_type.values_eq(rng, same)
     assert not random_generator_type.values_eq(same, np.random.default_rng(np.random.SFC64(3)))

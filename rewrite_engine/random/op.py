@@ -1,0 +1,383 @@
+"""`RandomVariable`: an op that draws. It takes the state of a generator, and gives the next one
+beside the draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.config import config
+from rewrite_engine.errors import (
+    BroadcastError,
+    DTypeError,
+    ForeignObjectError,
+    MethodNotDefined,
+    NDimError,
+    OptionError,
+    RewriteEngineError,
+    ShapeError,
+    describe,
+    message,
+)
+from rewrite_engine.graph.node import Apply, Variable, build_node
+from rewrite_engine.graph.null import disconnected, grad_undefined
+from rewrite_engine.graph.origin import located, user_origin
+from rewrite_engine.graph.type import generic
+from rewrite_engine.random.type import RandomGeneratorType, copied
+from rewrite_engine.scalar.dtype import dtype_name
+from rewrite_engine.tensor.blockwise import parse
+from rewrite_engine.tensor.broadcast import broadcast
+from rewrite_engine.tensor.constant import as_tensor_variable, constant, operand
+from rewrite_engine.tensor.join import make_vector
+from rewrite_engine.tensor.math import cast
+from rewrite_engine.tensor.op import (
+    Computed,
+    Group,
+    Shapes,
+    TensorOp,
+    Types,
+    Value,
+    is_dimension,
+    resolve,
+    with_parameters,
+)
+from rewrite_engine.tensor.rearrange import broadcast_shape
+from rewrite_engine.tensor.shape import lengths, shape_dims
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["ParameterError", "RandomVariable"]
+
+
+class ParameterError(RewriteEngineError, ValueError):
+    """A parameter of a distribution is not one that it can have."""
+
+
+class RandomVariable(TensorOp):
+    """Draws from a distribution: `op(*parameters, size=…, rng=…)`.
+
+    A node's inputs are the state of a generator, the size (a vector of int64, or the constant None)
+    and the parameters; its outputs the next state and the draws, which is what `op(…)` returns.
+
+    name: of the distribution. signature: the dimensions of one draw's parameters, and of the draw,
+    as in "(n),(n,n)->(n)"; all dimensions in front of them broadcast, against the size if there is
+    one. dtype: of the draws; "floatX" is that of `config` when the op is applied. inplace: whether
+    the state is overwritten. lengths: what is known of the size, an integer or None for each; None
+    if there is no size.
+
+    A subclass has `rng_fn(rng, *parameters, size)`, which draws with a `numpy.random.Generator`.
+    """
+
+    __props__: tuple[str, ...] | None = ("name", "signature", "dtype", "inplace", "lengths")
+    nin = None
+    default_output = 1
+    output_names = ("next_rng", "draw")
+    name: str
+    signature: str
+    dtype: str = "floatX"
+
+    def __init__(
+        self,
+        name: str | None = None,
+        signature: str | None = None,
+        dtype: Any = None,
+        inplace: bool = False,
+        lengths: tuple[int | None, ...] | None = None,
+    ) -> None:
+        self.name = name or self.name
+        self.signature = (signature or self.signature).replace(" ", "")
+        dtype = dtype or self.dtype
+        self.dtype = dtype if dtype == "floatX" else dtype_name(dtype)
+        self.inplace = inplace
+        self.lengths = lengths
+        self.destroy_map = {0: [0]} if inplace else {}
+        ins, outs = parse(self.signature)
+        if len(outs) != 1:
+            raise ShapeError(f"{self.name}: a draw is one array, not {len(outs)} ({signature!r})")
+        self.ndims_params = [len(names) for names in ins]
+        self.ndim_supp = len(outs[0])
+
+    def __str__(self) -> str:
+        return f"{self.name}{{inplace=True}}" if self.inplace else self.name
+
+    # --- building -------------------------------------------------------------------------------
+
+    def __call__(  # type: ignore[override]
+        self,
+        *args: Any,
+        size: Any = None,
+        name: str | None = None,
+        rng: Any = None,
+        dtype: Any = None,
+        return_next_rng: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """Return the draws; return_next_rng: the next state, too, in front of them.
+
+        args: the parameters. size: the shape of all draws (of the dimensions in front of one draw);
+        by default that to which the parameters broadcast. rng: a variable with the state of a
+        generator; by default a new shared one with an arbitrary state. dtype: another of the same
+        kind. (A node's own inputs, the state first, are also taken, as of every op.) Raises
+        `DTypeError`, `NDimError`, `ShapeError`, `BroadcastError`, `ForeignObjectError`.
+        """
+        if applies_to_inputs(args):
+            return super().__call__(*args, name=name, **kwargs)
+        if kwargs:
+            raise OptionError(located(f"takes no {', '.join(kwargs)}", op=self))
+        op = self if dtype is None else self._with_dtype(dtype)
+        next_rng, draw = op.make_node(new_rng() if rng is None else rng, size, *args).outputs
+        if name is not None:
+            draw.name = name
+        return (next_rng, draw) if return_next_rng else draw
+
+    def _with_dtype(self, dtype: Any) -> RandomVariable:
+        wanted = config.floatX if dtype == "floatX" else dtype_name(dtype)
+        have = config.floatX if self.dtype == "floatX" else self.dtype
+        kinds = [np.dtype(d).kind.replace("u", "i") for d in (wanted, have)]
+        if kinds[0] != kinds[1]:
+            raise DTypeError(located(f"draws are {self.dtype}, which cannot be {wanted}", op=self))
+        return with_parameters(self, dtype=wanted)  # type: ignore[no-any-return]
+
+    def make_node(self, rng: Any, size: Any, *params: Any) -> Apply:  # type: ignore[override]
+        """Return the node; see `RandomVariable`. The size may be all that `__call__` takes."""
+        if not isinstance(getattr(rng, "type", None), RandomGeneratorType):
+            what = f"rng is a variable with the state of a generator, not {describe(rng)}"
+            hint = "`shared(numpy.random.default_rng(seed))` makes one"
+            raise ForeignObjectError(located(what, op=self, hint=hint))
+        size, lengths = read_size(self, size)
+        op: Any = self
+        if self.dtype == "floatX" or (self.lengths is None and lengths is not None):
+            dtype = config.floatX if self.dtype == "floatX" else self.dtype
+            op = with_parameters(self, dtype=dtype, lengths=lengths)
+        variables = (rng, size, *map(operand, params))
+        types = op.output_types(tuple([v.type for v in variables]))
+        return build_node(op, variables, types, user_origin())
+
+    def infer_types(self, types: Types, numbers: Sequence[Any] = ()) -> Sequence[Any]:
+        """The next state, and an array."""
+        expected, got = len(self.ndims_params), len(types) - 2
+        if got != expected:
+            raise TypeError(located(f"takes {expected} parameters, not {got}", op=self))
+        for t in types[2:]:
+            if isinstance(t, TensorType) and t.kind == "c":
+                raise DTypeError(f"parameters are real numbers, not a {t}")
+        return super().infer_types(types)
+
+    def takes(self, types: Types) -> None:
+        """Tensors as parameters."""
+        super().takes(types[2:])
+
+    def dtypes(self, *types: Any) -> Sequence[Any]:
+        """The state has none."""
+        return [types[0], self.dtype]
+
+    def shapes(self, *types: Any) -> Shapes:
+        """The size, or what the parameters broadcast to; then the dimensions of one draw."""
+        ins, (out,) = parse(self.signature)
+        ranks = self.ranks(types)
+        own = [t.shape[:n] for t, n in zip(types[2:], ranks)]
+        batch, equal = broadcast([(), (), *own])
+        if self.lengths is not None:
+            batch, equal = self._against_size(types, ranks)
+        places: dict[str, list[Any]] = {}
+        for i, names in enumerate(ins):
+            for k, name in enumerate(names):
+                places.setdefault(name, []).append((i + 2, ranks[i] + k))
+        equal += [group + ([int(name)] if name.isdigit() else []) for name, group in places.items()]
+        one = [
+            places[name][0] if name in places else int(name) if name.isdigit() else None
+            for name in out
+        ]
+        return Shapes([[], [*batch, *one]], [group for group in equal if len(group) > 1])
+
+    def ranks(self, types: Types) -> list[int]:
+        """How many dimensions each parameter has in front of those of one draw. Raises
+        `NDimError`.
+        """
+        for i, (t, n) in enumerate(zip(types[2:], self.ndims_params, strict=True)):
+            if t.ndim < n:
+                what = f"{self.parameters[i]} has {n} dimensions or more, and is a {t}"
+                raise NDimError(f"{what}: the signature is {self.signature}")
+        return [t.ndim - n for t, n in zip(types[2:], self.ndims_params)]
+
+    def _against_size(self, types: Types, ranks: Sequence[int]) -> tuple[list[Any], list[Any]]:
+        """The lengths of the size, and those of parameters that have to be equal to them."""
+        known = self.lengths or ()
+        batch = [
+            Computed(itemgetter(k), [Value(1)]) if n is None else n for k, n in enumerate(known)
+        ]
+        if max(ranks, default=0) > len(batch):
+            what = f"the size has {len(batch)} dimensions, parameters broadcast to {max(ranks)}"
+            raise NDimError(f"{what}: it is the shape of all draws")
+        equal = []
+        for i, n in enumerate(ranks):
+            lengths = types[i + 2].shape[:n]
+            pairs = zip(range(n), lengths, batch[len(batch) - n :], strict=True)
+            equal += [[(i + 2, axis), want] for axis, have, want in pairs if have != 1]
+        return batch, equal
+
+    def misfit(self, types: Types, group: Group) -> type[ShapeError]:
+        """Another for lengths that broadcast."""
+        i, axis = next(member for member in group if is_dimension(member))
+        return BroadcastError if axis < self.ranks(types)[i - 2] else ShapeError
+
+    def unequal(self, types: Types, shapes: Sequence[Any], group: Group, of: Any) -> ShapeError:
+        """The error for lengths that differ, which names parameters."""
+        named: dict[Any, str] = {}
+        for member in group:
+            n = resolve(member, of)
+            if is_dimension(member):
+                i, axis = member
+                what = f"dimension {axis} of {self.parameters[i - 2]}, of shape {shapes[i]}, is {n}"
+            else:
+                what = f"the size is {n} there" if self.lengths else f"it has to be {n}"
+            named.setdefault(n, what)
+        named.pop(None, None)
+        return self.misfit(types, group)(f"lengths do not fit: {', '.join(named.values())}")
+
+    @property
+    def parameters(self) -> list[str]:
+        """What errors call the parameters."""
+        return [f"parameter {i}" for i in range(len(self.ndims_params))]
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Other draws for each of a batch, all with one state."""
+        rng, size, *params = inputs
+        old = tuple([v.type for v in node.inputs])
+        if size.type.ndim != old[1].ndim:
+            raise NDimError(located("a size cannot have a batch", op=self, inputs=inputs))
+        rank, wide, batches = self.batch_ndim(node), [], []
+        for x, t, n in zip(params, old[2:], self.ranks(old), strict=True):
+            batch = x.type.ndim - t.ndim
+            if batch:
+                batches.append(lengths(x)[:batch])
+                every = range(x.type.ndim)
+                x = x.dimshuffle(*every[:batch], *["x"] * (rank - n), *every[batch:])
+            wide.append(x)
+        if self.lengths is not None:
+            own = [size[k] if n is None else n for k, n in enumerate(self.lengths)]
+            size = [*broadcast_shape(*batches, arrays_are_shapes=True), *own]
+        op: RandomVariable = with_parameters(self, lengths=None)
+        return op.make_node(rng, size, *wide).outputs
+
+    # --- running --------------------------------------------------------------------------------
+
+    def rng_fn(self, rng: Any, *args: Any) -> Any:
+        """Draw: args are the values of the parameters, and the size, a tuple or None."""
+        raise MethodNotDefined(f"{self} defines no rng_fn")
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Draw. Raises `ParameterError`, `DTypeError`, `ShapeError`, `BroadcastError`."""
+        rng, size, *params = inputs
+        if size is not None:
+            size = tuple(size.tolist())
+            if min(size, default=0) < 0:
+                self.fail(node, f"a length is negative: {size}")
+        self.check(node, inputs)
+        rng = rng if self.inplace else copied(rng)
+        try:
+            draw = np.asarray(self.rng_fn(rng, *params, size), self.dtype)
+        except RewriteEngineError as error:
+            self.fail(node, str(error), type(error))
+        except ValueError as error:
+            self.fail(node, str(error), ParameterError)
+        except TypeError as error:
+            self.fail(node, str(error), DTypeError)
+        if draw.ndim != node.outputs[1].type.ndim:
+            what = f"drew an array of shape {draw.shape}"
+            self.fail(node, f"{what}, not of {node.outputs[1].type.ndim} dimensions")
+        output_storage[0][0] = rng
+        output_storage[1][0] = draw
+
+    def inplace_on_inputs(self, allowed: Sequence[int], node: Apply | None = None) -> Any:
+        """The same on the state itself."""
+        return with_parameters(self, inplace=True) if 0 in allowed and not self.inplace else None
+
+    def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
+        """Never."""
+        return False
+
+    # --- derivatives ----------------------------------------------------------------------------
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """Draws depend on the elements of the parameters."""
+        return [[False, i > 1] for i in range(len(node.inputs))]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        """Undefined for the parameters."""
+        why = "no gradient is defined for random variables"
+        params = [grad_undefined(self, i, x, why) for i, x in enumerate(inputs) if i > 1]
+        return [disconnected(), disconnected(), *params]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """Undefined where a parameter moves."""
+        moved = [i for i, point in enumerate(eval_points) if i > 1 and point is not None]
+        why = "no derivative is defined for random variables"
+        return [None, grad_undefined(self, moved[0], inputs[moved[0]], why) if moved else None]
+
+    # --- as others read it ----------------------------------------------------------------------
+
+    def rng_param(self, node: Apply) -> Any:
+        """The state that a node draws with."""
+        return node.inputs[0]
+
+    def size_param(self, node: Apply) -> Any:
+        """The size of a node's draws."""
+        return node.inputs[1]
+
+    def dist_params(self, node: Apply) -> Sequence[Any]:
+        """The parameters of a node's distribution."""
+        return list(node.inputs[2:])
+
+    def batch_ndim(self, node: Apply) -> int:
+        """How many dimensions there are in front of those of one draw."""
+        return node.outputs[1].type.ndim - self.ndim_supp  # type: ignore[no-any-return]
+
+    def update(self, node: Apply) -> dict[Any, Any]:
+        """What becomes of the state."""
+        return {node.inputs[0]: node.outputs[0]}
+
+
+def applies_to_inputs(args: Sequence[Any]) -> bool:
+    """Whether an op is applied to all inputs of a node, not to parameters alone: the first is a
+    state (which no distribution has for a parameter), or one of them stands for a pattern.
+    """
+    state = bool(args) and isinstance(getattr(args[0], "type", None), RandomGeneratorType)
+    return state or any([hasattr(type(x), "__apply_op__") for x in args])
+
+
+def read_size(op: Any, size: Any) -> tuple[Any, tuple[int | None, ...] | None]:
+    """A size as the input of a node, and what is known of it. Raises `DTypeError`, `NDimError`,
+    `ShapeError`.
+    """
+    if size is None:
+        return generic.make_constant(None), None
+    if isinstance(size, Variable) and size.type is generic:
+        return size, None
+    dims = shape_dims(size)
+    for n in dims:
+        kind = n.type.kind if isinstance(n, Variable) else np.asarray(n).dtype.kind
+        if kind not in "iu":
+            raise DTypeError(message(f"a size is made of integers, not {n!r}", op=op))
+    lengths = tuple(
+        [getattr(n, "number", None) if isinstance(n, Variable) else int(n) for n in dims]
+    )
+    if any([n is not None and n < 0 for n in lengths]):
+        raise ShapeError(located(f"a size cannot be negative: {lengths}", op=op))
+    if isinstance(size, Variable) and size.type.ndim == 1:
+        return size if size.type.dtype == "int64" else cast(size, "int64"), lengths
+    if None not in lengths:
+        return constant(np.array(lengths, "int64")), lengths
+    return make_vector(*[cast(as_tensor_variable(n), "int64") for n in dims]), lengths
+
+
+def new_rng() -> Any:
+    """A new shared generator with an arbitrary state."""
+    import rewrite_engine  # (shared variables stand above this layer)
+
+    return rewrite_engine.shared(np.random.default_rng(), borrow=True)

@@ -1,0 +1,177 @@
+"""Generators of random numbers in programs: `shared_rng`, `default_rng`, `rng`, and `RandomStream`,
+which keeps one for each draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import DTypeError, OptionError
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.null import disconnected
+from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.origin import located
+from rewrite_engine.graph.type import generic
+from rewrite_engine.random.type import random_generator_type
+from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["DefaultGenerator", "RandomStream", "default_rng", "rng", "shared_rng"]
+
+
+def rng(name: str | None = None) -> Any:
+    """Return a new variable whose values are generators."""
+    return random_generator_type(name)
+
+
+def shared_rng(
+    value: Any = None, *, seed: Any = None, name: str | None = None, borrow: bool = False
+) -> Any:
+    """Return a shared variable with a generator: `value`, or that of a seed.
+
+    borrow: keep `value` itself, not a copy. A function draws the same numbers at every call, unless
+    it updates the variable. Raises `DTypeError`; `OptionError` unless one of both is given.
+
+    >>> import rewrite_engine as rw
+    >>> state = shared_rng(seed=1)
+    >>> after, x = state.normal(0, 1, size=(2,))
+    >>> f = rw.function([], x, updates={state: after})
+    >>> f(), f()
+    (array([0.34558419, 0.82161814]), array([ 0.33043708, -1.30315723]))
+    """
+    import rewrite_engine  # (shared variables stand above this layer)
+
+    if (value is None) == (seed is None):
+        raise OptionError(located("shared_rng: takes a generator, or seed=…"))
+    if value is None:
+        return rewrite_engine.shared(np.random.default_rng(seed), name, borrow=True)
+    return rewrite_engine.shared(random_generator_type.filter(value), name, borrow=borrow)
+
+
+class DefaultGenerator(Op):
+    """The generator that a seed gives (`numpy.random.default_rng`): an integer, or a vector of
+    them.
+
+    entropy: of an op that takes the constant None, a number that no other one has; its generator
+    has another state each time.
+    """
+
+    __props__ = ("entropy",)
+
+    def __init__(self, entropy: Any = None) -> None:
+        self.entropy = entropy
+
+    def __str__(self) -> str:
+        return "default_rng"
+
+    def convert_input(self, x: Any) -> Any:
+        """A tensor."""
+        return generic.make_constant(None) if x is None else as_tensor_variable(x)
+
+    def infer_types(self, types: Sequence[Any]) -> list[Any]:
+        """A state. Raises `DTypeError`."""
+        (seed,) = types
+        whole = isinstance(seed, TensorType) and seed.kind in "iu" and seed.ndim < 2
+        if not whole and seed is not generic:
+            raise DTypeError(f"a seed is an integer, or a vector of them, not a {seed}")
+        return [random_generator_type]
+
+    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Any) -> None:
+        """Make it."""
+        (seed,) = inputs
+        output_storage[0][0] = np.random.default_rng(None if seed is None else seed.tolist())
+
+    def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
+        """Never."""
+        return False
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """Nothing is connected."""
+        return [[False]]
+
+    def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
+        """Nothing is connected."""
+        return [disconnected()]
+
+
+def default_rng(seed: Any = None) -> Any:
+    """Return a variable with the generator of a seed, made when a function runs. Without one, its
+    state is another at each call.
+
+    >>> default_rng(1).normal(0, 1, size=(2,))[1].eval()
+    array([0.34558419, 0.82161814])
+    """
+    entropy = np.random.SeedSequence().entropy if seed is None else None
+    return DefaultGenerator(entropy)(seed)
+
+
+class RandomStream:
+    """Draws that go on from call to call: each has a shared generator of its own, which every
+    function updates that uses it (`default_update`).
+
+    seed: of all generators, which are spawned from it. Methods are the functions of
+    `rewrite_engine.random`, or of a module `namespace`. rng_ctor: makes a generator of a
+    `numpy.random.SeedSequence`.
+
+    >>> import rewrite_engine as rw
+    >>> f = rw.function([], RandomStream(3).normal(0, 1, size=(2,)))
+    >>> f(), f()
+    (array([0.5239389 , 0.04904952]), array([-0.38763153,  1.50343228]))
+    """
+
+    def __init__(
+        self,
+        seed: Any = None,
+        namespace: ModuleType | None = None,
+        rng_ctor: Callable[[np.random.SeedSequence], Any] = np.random.default_rng,
+    ) -> None:
+        if namespace is None:
+            from rewrite_engine.random import basic
+
+            namespace = basic
+        self.namespace = namespace
+        self.default_instance_seed = seed
+        self.rng_ctor = rng_ctor
+        self.gen_seedgen = np.random.SeedSequence(seed)
+        #: the shared generators, and their updates
+        self.state_updates: list[tuple[Any, Any]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        found = None if name.startswith("_") else getattr(self.namespace, name, None)
+        if name not in getattr(self.namespace, "__all__", (name,)) or not callable(found):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return partial(self.gen, found)
+
+    def gen(self, op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Return what a function or a `RandomVariable` draws with a new generator of this stream.
+        Raises `OptionError` if it is given another.
+        """
+        if "rng" in kwargs:
+            raise OptionError(
+                located("a RandomStream has generators of its own: rng cannot be given")
+            )
+        (seed,) = self.gen_seedgen.spawn(1)
+        state = shared_rng(self.rng_ctor(seed), borrow=True)
+        both = kwargs.pop("return_next_rng", False)
+        next_rng, draw = op(*args, **kwargs, rng=state, return_next_rng=True)
+        state.default_update = next_rng
+        self.state_updates.append((state, next_rng))
+        return (next_rng, draw) if both else draw
+
+    def updates(self) -> list[tuple[Any, Any]]:
+        """The shared generators, and what becomes of them."""
+        return list(self.state_updates)
+
+    def seed(self, seed: Any = None) -> None:
+        """Start all generators anew, and those that come; by default with the stream's own seed."""
+        self.gen_seedgen = np.random.SeedSequence(
+            self.default_instance_seed if seed is None else seed
+        )
+        spawned = self.gen_seedgen.spawn(len(self.state_updates))
+        for (state, _), own in zip(self.state_updates, spawned, strict=True):
+            state.set_value(self.rng_ctor(own), borrow=True)

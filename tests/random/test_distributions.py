@@ -1,0 +1,387 @@
+"""Every distribution, from one table: its stream is that of NumPy (or SciPy), and the draws are as
+its law says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import BroadcastError, DTypeError, NDimError, OptionError, ShapeError
+from rewrite_engine.random import ParameterError, basic
+from rewrite_engine.random.distributions import DISTRIBUTIONS
+
+r = pt.random
+PI, N = np.pi, 20_000
+
+
+class Case(NamedTuple):
+    """A distribution: our function, parameters, what draws as it does, `drawn(generator,
+    *parameters, size)`, and its law. numbers(draws) have that law.
+    """
+
+    name: str
+    params: tuple[Any, ...]
+    drawn: Any
+    law: Any
+    numbers: Callable[[Any], Any] = lambda x: x
+
+    def wanted(self, params: Any = None, size: Any = None) -> Any:
+        rng = np.random.default_rng(7)
+        given = self.params if params is None else params
+        if isinstance(self.drawn, str):
+            return getattr(rng, self.drawn)(*given, size)
+        return self.drawn(rng, *given, size)
+
+    @property
+    def function(self) -> Any:
+        return getattr(r, self.name)
+
+
+def by_scipy(name: str, *own: str) -> Any:
+    def drawn(rng: Any, *args: Any) -> Any:
+        given = dict(zip(own, args[:-1], strict=True))
+        return getattr(stats, name).rvs(**given, size=args[-1], random_state=rng)
+
+    return drawn
+
+
+def one_by_one(draw: Any) -> Any:
+    """For NumPy's methods that take one vector at a time."""
+
+    def drawn(rng: Any, x: Any, size: Any) -> Any:
+        x = np.asarray(x)
+        batch = x.shape[:-1] if size is None else np.zeros(size).shape
+        wide = np.broadcast_to(x, (*batch, x.shape[-1]))
+        one = np.asarray(draw(np.random.default_rng(), x))
+        made = [draw(rng, wide[i]) for i in np.ndindex(batch)]
+        return np.reshape(np.array(made, one.dtype), (*batch, *one.shape))
+
+    return drawn
+
+
+def normal_vectors(rng: Any, mean: Any, cov: Any, size: Any) -> Any:
+    shape = np.zeros(() if size is None else size).shape
+    z = rng.standard_normal((*shape, len(mean)))
+    return mean + np.einsum("ij,...j->...i", np.linalg.cholesky(cov), z)
+
+
+WEIGHTS, MEAN, COV = [0.2, 0.3, 0.5], [1.0, -1.0], [[2.0, 0.5], [0.5, 1.0]]
+CASES = [
+    Case("bernoulli", (0.3,), by_scipy("bernoulli", "p"), stats.bernoulli(0.3)),
+    Case("beta", (2.0, 3.0), "beta", stats.beta(2, 3)),
+    Case("betabinom", (10, 2.0, 3.0), by_scipy("betabinom", "n", "a", "b"),
+         stats.betabinom(10, 2, 3)),
+    Case("binomial", (10, 0.3), "binomial", stats.binom(10, 0.3)),
+    Case("categorical", (WEIGHTS,), one_by_one(lambda rng, p: rng.choice(len(p), p=p)),
+         stats.rv_discrete(values=([0, 1, 2], WEIGHTS))),
+    Case("cauchy", (1.0, 2.0), by_scipy("cauchy", "loc", "scale"), stats.cauchy(1, 2)),
+    Case("chisquare", (3.0,), "chisquare", stats.chi2(3)),
+    Case("dirichlet", ([1.5, 2.0, 3.0],), one_by_one(lambda rng, a: rng.dirichlet(a)),
+         stats.beta(1.5, 5.0), lambda x: x[..., 0]),
+    Case("exponential", (2.0,), "exponential", stats.expon(scale=2)),
+    Case("gengamma", (2.0, 3.0, 1.5),
+         lambda rng, a, p, scale, size: by_scipy("gengamma", "a", "c", "scale")(
+             rng, np.divide(a, p), p, scale, size),
+         stats.gengamma(2 / 3, 3, scale=1.5)),
+    Case("geometric", (0.3,), "geometric", stats.geom(0.3)),
+    Case("gumbel", (1.0, 2.0), by_scipy("gumbel_r", "loc", "scale"), stats.gumbel_r(1, 2)),
+    Case("halfcauchy", (1.0, 2.0), by_scipy("halfcauchy", "loc", "scale"), stats.halfcauchy(1, 2)),
+    Case("halfnormal", (1.0, 2.0), by_scipy("halfnorm", "loc", "scale"), stats.halfnorm(1, 2)),
+    Case("hypergeometric", (10, 5, 4), "hypergeometric", stats.hypergeom(15, 10, 4)),
+    Case("integers", (2, 10), "integers", stats.randint(2, 10)),
+    Case("invgamma", (5.0, 3.0),
+         lambda rng, a, scale, size: 1 / rng.gamma(a, np.divide(1.0, scale), size),
+         stats.invgamma(5, scale=3)),
+    Case("laplace", (1.0, 2.0), "laplace", stats.laplace(1, 2)),
+    Case("logistic", (1.0, 2.0), "logistic", stats.logistic(1, 2)),
+    Case("lognormal", (1.0, 0.5), "lognormal", stats.lognorm(0.5, scale=np.exp(1))),
+    Case("multinomial", (10, WEIGHTS), "multinomial", stats.binom(10, 0.2), lambda x: x[..., 0]),
+    Case("multivariate_normal", (MEAN, COV), normal_vectors, stats.norm(1, 2**0.5),
+         lambda x: x[..., 0]),
+    Case("negative_binomial", (3.0, 0.4), "negative_binomial", stats.nbinom(3, 0.4)),
+    Case("normal", (1.0, 2.0), "normal", stats.norm(1, 2)),
+    Case("pareto", (5.0, 2.0), by_scipy("pareto", "b", "scale"), stats.pareto(5, scale=2)),
+    Case("poisson", (3.0,), "poisson", stats.poisson(3)),
+    Case("rayleigh", (2.0,), "rayleigh", stats.rayleigh(scale=2)),
+    Case("standard_normal", (), "standard_normal", stats.norm()),
+    Case("t", (5.0, 1.0, 2.0), by_scipy("t", "df", "loc", "scale"), stats.t(5, 1, 2)),
+    Case("triangular", (-1.0, 0.0, 2.0), "triangular", stats.triang(1 / 3, -1, 3)),
+    Case("truncexpon", (3.0, 1.0, 2.0), by_scipy("truncexpon", "b", "loc", "scale"),
+         stats.truncexpon(3, 1, 2)),
+    Case("uniform", (1.0, 3.0), "uniform", stats.uniform(1, 2)),
+    Case("vonmises", (1.0, 2.0), "vonmises", stats.vonmises(2),
+         lambda x: (x - 1 + PI) % (2 * PI) - PI),
+    Case("wald", (1.0, 2.0), "wald", stats.invgauss(0.5, scale=2)),
+    Case("weibull", (2.0,), "weibull", stats.weibull_min(2)),
+    Case("gamma", (2.0, 3.0), "gamma", stats.gamma(2, scale=3)),
+    Case("permutation", ([0, 1, 2],), one_by_one(lambda rng, x: rng.permutation(x)),
+         stats.randint(0, 3), lambda x: x[..., 0]),
+]  # fmt: skip
+CORES = {"categorical", "dirichlet", "multinomial", "multivariate_normal", "permutation"}
+of_all = pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+of_numbers = pytest.mark.parametrize(
+    "case", [c for c in CASES if c.name not in CORES and c.params], ids=lambda c: c.name
+)
+MODES = ["fast_run", "fast_compile", rw.Mode(linker="py")]
+
+
+def draw(case: Case, params: Any = None, **options: Any) -> Any:
+    """Draws as a variable, with a shared generator."""
+    given: Any = case.params if params is None else params
+    if case.name == "gamma":
+        given, options = given[:1], options | {"scale": given[1]}
+    return case.function(*given, rng=rw.shared(np.random.default_rng(7)), **options)
+
+
+def test_every_distribution_has_a_case() -> None:
+    made_of_others = {"choice", "nbinom"}  # (see below)
+    assert {c.name for c in CASES} == set(basic.__all__) - made_of_others
+    ops = {getattr(r, name).name for name in basic.__all__ if hasattr(getattr(r, name), "name")}
+    inner = {"choice_without_replacement", "weighted_choice_without_replacement", "gamma",
+             "integers", "multivariate_normal", "permutation"}  # fmt: skip
+    assert ops | inner == set(DISTRIBUTIONS)
+    assert set(basic.__all__) <= set(dir(r))
+    assert r.nbinom is r.negative_binomial
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [None, (), 4, (2, 3), (0, 2)], ids=str)
+@of_all
+def test_the_stream_is_numpys(case: Case, size: Any) -> None:
+    x = draw(case, size=size)
+    want = np.asarray(case.wanted(size=size))
+    for mode in MODES:
+        found = rw.function([], x, mode=mode)()
+        assert found.dtype == x.type.dtype == want.dtype
+        assert found.shape == x.type.shape == want.shape
+        np.testing.assert_array_equal(found, want)
+
+
+@of_all
+def test_the_law(case: Case) -> None:
+    """Moments within five standard errors; Kolmogorov-Smirnov, or chi-square where values are
+    whole.
+    """
+    drawn = case.numbers(draw(case, size=(N,)).eval())
+    mean, variance, kurtosis = [float(v) for v in case.law.stats(moments="mvk")]
+    if np.isfinite([mean, variance]).all() and case.name != "vonmises":
+        assert abs(drawn.mean() - mean) < 5 * (variance / N) ** 0.5
+    if np.isfinite([variance, kurtosis]).all() and case.name != "vonmises":
+        assert abs(drawn.var() - variance) < 5 * variance * ((kurtosis + 2) / N) ** 0.5
+    if drawn.dtype.kind == "f":
+        assert stats.kstest(drawn, case.law.cdf).pvalue > 1e-3
+        return
+    values, counts = np.unique(drawn, return_counts=True)
+    expected = case.law.pmf(values) * N
+    often = expected > 5
+    rest = [N - counts[often].sum()], [N - expected[often].sum()]
+    seen, true = [np.append(a, b) for a, b in zip((counts[often], expected[often]), rest)]
+    kept = true > 1e-6
+    assert not seen[~kept].any()
+    assert stats.chisquare(seen[kept], true[kept] * seen.sum() / true[kept].sum()).pvalue > 1e-3
+
+
+@of_all
+def test_dtypes(case: Case) -> None:
+    if case.name in ("chisquare", "permutation"):
+        return  # (no dtype in the field's signature)
+    x = draw(case, size=(5,))
+    for dtype in ("float32", "int32"):
+        if np.dtype(dtype).kind != x.type.kind:
+            with pytest.raises(DTypeError, match="cannot be"):
+                draw(case, size=(5,), dtype=dtype)
+            continue
+        narrow = draw(case, size=(5,), dtype=dtype)
+        assert narrow.type.dtype == dtype
+        np.testing.assert_array_equal(narrow.eval(), x.eval().astype(dtype))
+
+
+@of_numbers
+def test_parameters_and_sizes_broadcast(case: Case) -> None:
+    """The first parameter as a column, the last one as a row."""
+    params = [np.asarray(p) for p in case.params]
+    params[-1] = np.stack([params[-1]] * 2)
+    params[0] = np.stack([params[0]] * 3)[:, None] if len(params) > 1 else params[0]
+    shape = np.broadcast_shapes(*[p.shape for p in params])
+    kinds = [pt.TensorType(p.dtype, [1 if n == 1 else None for n in p.shape]) for p in params]
+    inputs = [kind() for kind in kinds]
+    for size in (None, (4, *shape), (*[1] * (3 - len(shape)), *shape)):
+        want = case.wanted(params, size)
+        known = draw(case, params, size=size)
+        assert known.type.shape == want.shape
+        unknown = draw(case, inputs, size=size)
+        assert len(unknown.type.shape) == want.ndim
+        f = rw.function(inputs, [unknown, unknown.shape])
+        found, lengths = f(*params)
+        np.testing.assert_array_equal(found, want)
+        np.testing.assert_array_equal(lengths, want.shape)
+        np.testing.assert_array_equal(known.eval(), want)
+
+
+@of_numbers
+def test_lengths_that_do_not_fit(case: Case) -> None:
+    two = [np.stack([np.asarray(p)] * 2) for p in case.params]
+    with pytest.raises(BroadcastError, match="is 2"):
+        draw(case, two, size=(3,)).eval()
+    with pytest.raises((NDimError, BroadcastError)):
+        draw(case, two, size=())
+    if len(two) > 1:
+        three = [np.stack([np.asarray(case.params[0])] * 3), *two[1:]]
+        with pytest.raises(BroadcastError, match="lengths do not fit: dimension 0 of"):
+            draw(case, three)
+
+
+# --- vectors --------------------------------------------------------------------------------------
+
+
+def test_batches_of_vectors() -> None:
+    rng, a, p = np.random.default_rng(7), np.array([[1.0, 2, 3], [4, 5, 6]]), np.array(WEIGHTS)
+    state = r.shared_rng(rng)
+    want = np.stack([rng.dirichlet(a[k % 2]) for k in range(8)]).reshape(4, 2, 3)
+    found = r.dirichlet(a, size=(4, 2), rng=state)
+    assert found.type.shape == want.shape
+    np.testing.assert_array_equal(found.eval(), want)
+
+    rng = np.random.default_rng(7)
+    want = rng.multinomial([5, 6], np.stack([p, p[::-1]]))
+    np.testing.assert_array_equal(
+        r.multinomial([5, 6], np.stack([p, p[::-1]]), rng=state).eval(), want
+    )
+    rng = np.random.default_rng(7)
+    many = np.stack([p, p[::-1]])
+    want = np.reshape([rng.choice(3, p=many[k % 2]) for k in range(10)], (5, 2))
+    np.testing.assert_array_equal(r.categorical(many, size=(5, 2), rng=state).eval(), want)
+
+
+@pytest.mark.parametrize("method", ["cholesky", "svd", "eigh"])
+def test_multivariate_normal(method: str) -> None:
+    means, covs = np.arange(6.0).reshape(3, 2), np.stack([COV, 2 * np.array(COV), np.eye(2)])
+    state = r.shared_rng(seed=7)
+    rng = np.random.default_rng(7)
+    want = [rng.multivariate_normal(m, c, method=method) for m, c in zip(means, covs, strict=True)]
+    found = r.multivariate_normal(means, covs, method=method, rng=state)
+    assert found.type.shape == (3, 2)
+    np.testing.assert_allclose(found.eval(), want)
+    many = r.multivariate_normal(MEAN, COV, size=(N,), method=method, rng=state).eval()
+    np.testing.assert_allclose(np.cov(many.T), COV, atol=0.1)
+    np.testing.assert_allclose(many.mean(0), MEAN, atol=0.05)
+
+
+def test_permutation() -> None:
+    x = np.arange(6.0).reshape(3, 2)
+    for given in (x, x[:, 0], 5):
+        want = np.random.default_rng(7).permutation(given)
+        found = r.permutation(given, rng=r.shared_rng(seed=7))
+        assert found.type.shape == want.shape
+        np.testing.assert_array_equal(found.eval(), want)
+    rng = np.random.default_rng(7)
+    want = np.stack([rng.permutation(x) for _ in range(4)]).reshape(2, 2, 3, 2)
+    np.testing.assert_array_equal(
+        r.permutation(x, size=(2, 2), rng=r.shared_rng(seed=7)).eval(), want
+    )
+    assert r.permutation(np.zeros((0, 2))).eval().shape == (0, 2)
+    v = pt.vector("v")
+    slope = rw.grad(r.permutation(v, rng=r.shared_rng(seed=7))[0], v).eval({v: [1.0, 2.0, 3.0]})
+    np.testing.assert_array_equal(slope, np.random.default_rng(7).permutation(3)[0] == np.arange(3))
+
+
+@pytest.mark.parametrize("things", [5, np.arange(5.0), np.arange(10.0).reshape(5, 2)], ids=np.ndim)
+@pytest.mark.parametrize("size", [None, 3, (2, 2), 0])
+@pytest.mark.parametrize("p", [None, [0.1, 0.2, 0.3, 0.2, 0.2]], ids=["even", "weighed"])
+@pytest.mark.parametrize("replace", [True, False])
+def test_choice(things: Any, size: Any, p: Any, replace: bool) -> None:
+    again = replace or size is None  # (one draw is one with replacement)
+    want = np.random.default_rng(7).choice(things, size, replace=again, p=p)
+    found = r.choice(things, size, replace=replace, p=p, rng=r.shared_rng(seed=7))
+    assert found.type.shape == np.shape(want)
+    np.testing.assert_array_equal(found.eval(), want)
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+i, n = pt.lscalar("i"), pt.lscalar("n")
+AT_BUILDING = {
+    "rng is no variable": (lambda: r.normal(rng=np.random.default_rng(3)), TypeError, "rng is a"),
+    "rng is a tensor": (lambda: r.normal(rng=i), TypeError, "rng is a variable"),
+    "None as a length": (lambda: r.normal(size=(3, None)), DTypeError, "made of integers"),
+    "a float as the size": (lambda: r.normal(size=2.0), DTypeError, "made of integers, not 2.0"),
+    "a bool as the size": (lambda: r.normal(size=True), DTypeError, "made of integers"),
+    "a text as the size": (lambda: r.normal(size="a"), DTypeError, "made of integers"),
+    "a float variable": (lambda: r.normal(size=pt.dscalar()), DTypeError, "must be integers"),
+    "a size of unknown length": (lambda: r.normal(size=pt.lvector()), NDimError, "not known"),
+    "a negative size": (lambda: r.normal(size=-1), ShapeError, "negative"),
+    "too many arguments": (lambda: r.normal(1, 2, 3, 4), OptionError, "normal: too many"),
+    "an unknown argument": (lambda: r.normal(mu=1), OptionError, "normal: .*'mu'"),
+    "a missing parameter": (lambda: r.bernoulli(), OptionError, "bernoulli: missing.*'p'"),
+    "a complex parameter": (lambda: r.normal(1j), DTypeError, "normal: parameters are real"),
+    "a text as a parameter": (lambda: r.normal("a"), TypeError, "str 'a'"),
+    "a mean of 0 dimensions": (
+        lambda: r.multivariate_normal(0.0, np.eye(3)), NDimError, "mean has 1 dimensions or more"),
+    "a mean of another length": (
+        lambda: r.multivariate_normal(np.zeros(3), np.eye(2)), ShapeError, "dimension 0 of mean"),
+    "an unknown method": (
+        lambda: r.multivariate_normal(MEAN, COV, method="lu"), OptionError, "'cholesky'"),
+    "neither rate nor scale": (lambda: r.gamma(2.0), ParameterError, "takes scale, or rate"),
+    "rate and scale": (lambda: r.gamma(2.0, 3.0, 4.0), ParameterError, "takes scale, or rate"),
+    "an unknown dtype": (lambda: r.normal(dtype="real"), DTypeError, "'real'"),
+    "a part of a thing": (lambda: r.choice(2.5), DTypeError, "choice: a number of things"),
+    "a part of an order": (lambda: r.permutation(2.5), DTypeError, "permutation: a number"),
+    "weights of two dimensions": (lambda: r.choice(2, p=np.eye(2)), NDimError, "p is a vector"),
+    "weights of others": (lambda: r.choice(3, p=[0.5, 0.5]), ShapeError, "has to be 3"),
+    "a seed that is no integer": (lambda: r.default_rng(1.5), DTypeError, "a seed is an integer"),
+}  # fmt: skip
+AT_RUNNING = {
+    "a negative scale": (lambda: r.normal(0.0, -1.0), ParameterError, "normal: scale < 0"),
+    "a scale below 0 of SciPy": (lambda: r.cauchy(0.0, -1.0), ParameterError, "cauchy: Domain"),
+    "no Student distribution": (lambda: r.t(3.0, 0.0, 0.0), ParameterError, "t: scale <= 0"),
+    "p above 1": (lambda: r.bernoulli(1.5), ParameterError, "bernoulli: p < 0, p > 1"),
+    "half a trial": (lambda: r.binomial(2.5, 0.5), DTypeError, "binomial: Cannot cast"),
+    "nothing between": (lambda: r.integers(5, 5), ParameterError, "integers: low >= high"),
+    "weights of more than 1": (lambda: r.categorical([0.9, 0.9]), ParameterError, "add up to 1"),
+    "weights below 0": (lambda: r.categorical([-0.5, 1.5]), ParameterError, "p < 0"),
+    "a weight that is NaN": (lambda: r.categorical([np.nan, 1.0]), ParameterError, "NaN"),
+    "an indefinite covariance": (
+        lambda: r.multivariate_normal(MEAN, -np.eye(2)), ParameterError, "not positive definite"),
+    "a negative eigenvalue": (
+        lambda: r.multivariate_normal(MEAN, -np.eye(2), method="eigh"), ParameterError, "negative"),
+    "too many of few": (
+        lambda: r.choice(3, 5, replace=False), ParameterError, "larger sample than population"),
+    "things of none": (lambda: r.choice(np.zeros(0)), ParameterError, "integers: high <= 0"),
+    "a size below 0": (lambda: r.normal(size=(-1 * pt.ones((), "int64"),)), ShapeError, "negative"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", AT_BUILDING)
+def test_errors_when_built(what: str) -> None:
+    build, error, text = AT_BUILDING[what]
+    with pytest.raises(error, match=text):
+        build()
+
+
+@pytest.mark.parametrize("mode", MODES, ids=str)
+@pytest.mark.parametrize("what", AT_RUNNING)
+def test_errors_when_run(what: str, mode: Any) -> None:
+    build, error, text = AT_RUNNING[what]
+    f = rw.function([], build(), mode=mode)
+    with pytest.raises(error, match=text) as caught:
+        f()
+    assert isinstance(caught.value, ValueError | TypeError)
+    assert __file__ in str(caught.value)  # the user's line
+
+
+def test_a_length_that_is_found_when_run() -> None:
+    v = pt.vector("v")
+    for size, given in [((3,), [1.0]), ((n,), [1.0, 2.0])]:
+        f = rw.function([v, n], r.normal(v, 1.0, size=size), on_unused_input="ignore")
+        assert f([1.0, 2.0, 3.0], 3).shape == (3,)
+        with pytest.raises(BroadcastError, match="dimension 0 of loc.*the size is 3"):
+            f(given, 3)
