@@ -217,6 +217,10 @@ class PackError(RewriteEngineError, ImportError):
     """
 
 
+class NotHereError(RewriteEngineError, NotImplementedError):
+    """A name of another library that this one does not have was used."""
+
+
 class UnknownNameError(RewriteEngineError, KeyError):
     """A name that no rule, phase, tag or mode has."""
 

@@ -1,0 +1,191 @@
+"""Programs written for PyTensor, Aesara or Theano, as they are.
+
+`import rewrite_engine.compat.pytensor` (or `.aesara`, `.theano`) first, and `import pytensor` finds
+the names of this library under those of the other one; `python -m rewrite_engine.compat SCRIPT`
+does the same for a program. `table.py` says where names are looked up. Nothing is imitated: a name
+that is not here is an error that says so, where it is first used.
+
+`missing.py` finds a program's missing names without running it; `nnet.py` has the functions of
+`theano.tensor.nnet`.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from rewrite_engine.compat.table import HOMES, MODULES, OLD_MODULES, RENAMED, VERSIONS
+from rewrite_engine.errors import NotHereError, OptionError, did_you_mean
+
+__all__ = ["PeerModule", "install", "not_here"]
+
+KNOWN = frozenset(
+    ".".join(path.split(".")[:depth])
+    for path in (*HOMES, *MODULES)
+    for depth in range(1, path.count(".") + 2)
+) - {""}
+IMPORT_FROM = dis.opmap["IMPORT_FROM"]
+
+
+class PeerModule(ModuleType):
+    """A module of another library: its names are those of modules here.
+
+    A name that is neither here nor there is an `AttributeError`; one that is imported from it
+    (`from pytensor.tensor import tensorinv`) may be passed on, and raises where it is used.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, f"Names of `{name}`, as `rewrite_engine` has them.")
+        self.__path__: list[str] = []
+        self.__version__ = VERSIONS[name.partition(".")[0]]
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return dir(self)
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        path = self.__name__.partition(".")[2]
+        try:
+            value = lookup(path, name)
+        except LookupError:
+            if f"{path}.{name}".lstrip(".") in KNOWN:
+                return import_module(f"{self.__name__}.{name}")
+            frame = sys._getframe(1)
+            if frame.f_code.co_code[frame.f_lasti] != IMPORT_FROM:
+                raise AttributeError(self.why_not(name), name=name, obj=self) from None
+            return not_here(self.why_not(name))
+        setattr(self, name, value)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keep a value, but for a module of which the name means something else (`reshape`)."""
+        path = self.__name__.partition(".")[2]
+        if not isinstance(value, PeerModule) or not is_there(path, name):
+            super().__setattr__(name, value)
+
+    def why_not(self, name: str) -> str:
+        """What is said of a name that is not here."""
+        return f"{self.__name__}.{name} is not in rewrite_engine{did_you_mean(name, dir(self))}"
+
+    def __dir__(self) -> list[str]:
+        homes = [import_module(home) for home in homes_of(self.__name__.partition(".")[2])]
+        return sorted({name for home in homes for name in dir(home) if has(home, name)})
+
+
+def canonical(path: str) -> str:
+    """A module's path as PyTensor has it."""
+    for old in sorted(OLD_MODULES, key=len, reverse=True):
+        if f"{path}.".startswith(f"{old}."):
+            return OLD_MODULES[old] + path[len(old) :]
+    return path
+
+
+def parents(path: str) -> list[str]:
+    """A path, and those it is in, from inside: `a.b`, `a`, and `` for the library itself."""
+    parts = path.split(".") if path else []
+    return [".".join(parts[:depth]) for depth in range(len(parts), -1, -1)]
+
+
+def homes_of(path: str) -> Sequence[str]:
+    """Our modules that have the names of a module."""
+    return next(HOMES[one] for one in parents(canonical(path)) if one in HOMES)
+
+
+def lookup(path: str, name: str) -> Any:
+    """What a name of a module is here. Raises `LookupError`."""
+    for one in parents(canonical(path)):
+        target = RENAMED.get(f"{one}.{name}".lstrip("."))
+        if target is not None:
+            home, _, ours = target.partition(":")
+            return getattr(import_module(home), ours)
+        if one in HOMES:
+            break
+    for home in homes_of(path):
+        module = import_module(home)
+        if has(module, name):
+            return getattr(module, name)
+    raise LookupError(name)
+
+
+def is_there(path: str, name: str) -> bool:
+    """Whether a name of a module is here."""
+    try:
+        lookup(path, name)
+    except LookupError:
+        return False
+    return True
+
+
+def has(module: ModuleType, name: str) -> bool:
+    """Whether a name is one that a module offers, and no module that it happens to use."""
+    value = None if name.startswith("_") else getattr(module, name, None)
+    if value is None or isinstance(value, ModuleType):
+        return False
+    if name in getattr(module, "__all__", ()):
+        return True
+    made_in = str(getattr(value, "__module__", None) or type(value).__module__)
+    return made_in.startswith("rewrite_engine") or isinstance(value, int | float | str | tuple)
+
+
+class _NotHere(type):
+    """The type of what stands for names that are not here."""
+
+    why: str
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise NotHereError(cls.why)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NotHereError(cls.why)
+
+
+def not_here(why: str) -> Any:
+    """What stands for a name that is not here: a class without instances. It can be passed on,
+    asked for in `isinstance` and inherited from; a call raises `NotHereError`.
+    """
+    return _NotHere("NotHere", (), {"why": why})
+
+
+class Finder(MetaPathFinder, Loader):
+    """Finds the modules of a library that stand in the table."""
+
+    def __init__(self, library: str) -> None:
+        self.library = library
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """The module of that name, if the table has it."""
+        first, _, rest = fullname.partition(".")
+        if first != self.library:
+            return None
+        if rest and rest not in KNOWN:
+            raise ModuleNotFoundError(f"{fullname} is not in rewrite_engine", name=fullname)
+        return ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Names without values, so far."""
+        return PeerModule(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing has to be run."""
+
+
+def install(libraries: Iterable[str] = tuple(VERSIONS)) -> None:
+    """Let `import pytensor` (or aesara, theano) find the names here. Raises `OptionError` if the
+    library itself has been imported.
+    """
+    for library in libraries:
+        if any(isinstance(f, Finder) and f.library == library for f in sys.meta_path):
+            continue
+        if library in sys.modules:
+            raise OptionError(
+                f"{library} itself is imported: import rewrite_engine.compat.{library} before it"
+            )
+        sys.meta_path.insert(0, Finder(library))

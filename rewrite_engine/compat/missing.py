@@ -1,0 +1,95 @@
+"""Which names of another library a program uses that are not here, without running it.
+
+Seen are imports, and names with dots that begin with an imported module (`pt.linalg.lu`), also by
+another name that it was given (`T = theano.tensor`). Methods of variables are not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from rewrite_engine.compat import PeerModule, install
+from rewrite_engine.compat.table import VERSIONS
+
+
+@dataclass
+class Names(ast.NodeVisitor):
+    """What is missing: pairs of a line and a name, in the order of the program."""
+
+    missing: list[tuple[int, str]] = field(default_factory=list)
+    known: dict[str, Any] = field(default_factory=dict)  # {name in the program: module}
+
+    def visit_Import(self, node: ast.Import) -> None:
+        """`import pytensor.tensor as pt`."""
+        for alias in node.names:
+            module = self.module(node, alias.name)
+            if module is not None:
+                first = alias.name.partition(".")[0]
+                self.known[alias.asname or first] = module if alias.asname else import_module(first)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        """`from pytensor import tensor as pt`."""
+        module = None if node.level or not node.module else self.module(node, node.module)
+        for alias in node.names if module is not None else ():
+            if alias.name != "*":
+                self.known[alias.asname or alias.name] = self.attribute(node, module, alias.name)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        """`T = theano.tensor`."""
+        value = self.value(node.value)
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self.known[target.id] = value
+            else:
+                self.visit(target)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        """`pt.exp`."""
+        self.value(node)
+
+    def module(self, node: ast.AST, name: str) -> Any:
+        """A module of a library that is looked for; None for others, and what is missing."""
+        if name.partition(".")[0] not in VERSIONS:
+            return None
+        try:
+            return import_module(name)
+        except ModuleNotFoundError:
+            self.tell(node, name)
+            return None
+
+    def value(self, node: ast.expr) -> Any:
+        """What an expression is, if it is a module that is looked for."""
+        if isinstance(node, ast.Name):
+            return self.known.get(node.id)
+        if isinstance(node, ast.Attribute):
+            return self.attribute(node, self.value(node.value), node.attr)
+        self.visit(node) if not isinstance(node, ast.Constant) else None
+        return None
+
+    def attribute(self, node: ast.AST, module: Any, name: str) -> Any:
+        """A name of a module; told if it is missing."""
+        if not isinstance(module, PeerModule):
+            return None
+        value = getattr(module, name, self)
+        if value is self:
+            self.tell(node, f"{module.__name__}.{name}")
+        return value if isinstance(value, ModuleType) else None
+
+    def tell(self, node: Any, name: str) -> None:
+        if (node.lineno, name) not in self.missing:
+            self.missing.append((node.lineno, name))
+
+
+def missing(source: str) -> Iterator[tuple[int, str]]:
+    """The missing names of a program, with the lines where they are used, in their order. Raises
+    `SyntaxError`.
+    """
+    install()
+    names = Names()
+    names.visit(ast.parse(source))
+    return iter(sorted(names.missing))

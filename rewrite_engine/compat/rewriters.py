@@ -1,0 +1,44 @@
+"""PyTensor's drivers with their own arguments, as drivers that are here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.match.rule import Rule
+from rewrite_engine.rewrite.budget import RunBudget
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
+from rewrite_engine.rewrite.result import Result
+
+__all__ = ["EquilibriumGraphRewriter", "WalkingGraphRewriter"]
+
+
+class WalkingGraphRewriter(WalkingOptimizer):
+    """`WalkingOptimizer`; order: first outputs, then inputs, if nothing else is said."""
+
+    def __init__(
+        self,
+        node_rewriter: Rule,
+        order: Literal["in_to_out", "out_to_in"] = "out_to_in",
+        name: str = "walk",
+    ) -> None:
+        super().__init__(node_rewriter, order, name)
+
+
+class EquilibriumGraphRewriter(EquilibriumOptimizer):
+    """`EquilibriumOptimizer`. max_use_ratio: how often each rule may fire for each node that there
+    is; the run stops there, and keeps what is done.
+    """
+
+    def __init__(
+        self, rewriters: Iterable[Rule], max_use_ratio: float | None = None, name: Any = None
+    ) -> None:
+        super().__init__(rewriters, name or "equilibrium")
+        self.max_use_ratio = max_use_ratio
+
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
+        if self.max_use_ratio is not None:
+            most = int(self.max_use_ratio * len(fgraph))
+            self.budget = RunBudget(per_rule=most, on_budget="stop")
+        super().run(fgraph, result)

@@ -1,0 +1,138 @@
+"""Where the names of PyTensor, Aesara and Theano are looked up here. Data only."""
+
+from __future__ import annotations
+
+#: {the library: the version whose names these are}
+VERSIONS = {"pytensor": "3.0.7", "aesara": "2.9.4", "theano": "1.0.5"}
+
+TENSOR = "rewrite_engine.tensor"
+GRAPH = "rewrite_engine.graph"
+
+#: {module of the library, without its first name: our modules, asked in this order}. A module that
+#: is not here has the homes of the one above it.
+HOMES: dict[str, tuple[str, ...]] = {
+    "": (
+        "rewrite_engine",
+        "rewrite_engine.gradient",
+        "rewrite_engine.compile",
+        "rewrite_engine.printing",
+    ),
+    "basic": ("rewrite_engine.tensor.constant",),
+    "compile": ("rewrite_engine.compile", "rewrite_engine.compile.ops", "rewrite_engine"),
+    "compile.mode": (
+        "rewrite_engine.compile",
+        "rewrite_engine.link",
+        "rewrite_engine.rules.rewriting",
+    ),
+    "gradient": (
+        "rewrite_engine.gradient",
+        "rewrite_engine.gradient.stops",
+        "rewrite_engine.errors",
+    ),
+    "graph": (
+        "rewrite_engine",
+        f"{GRAPH}.fgraph",
+        f"{GRAPH}.traverse",
+        f"{GRAPH}.replace",
+        f"{GRAPH}.inner",
+        "rewrite_engine.rules.rewriting",
+    ),
+    "graph.basic": (
+        f"{GRAPH}.node",
+        f"{GRAPH}.traverse",
+        f"{GRAPH}.replace",
+        f"{GRAPH}.type",
+        f"{GRAPH}.fgraph",
+    ),
+    "graph.fg": (f"{GRAPH}.fgraph",),
+    "graph.features": (f"{GRAPH}.feature", f"{GRAPH}.history", "rewrite_engine.errors"),
+    "graph.destroyhandler": (f"{GRAPH}.destroyhandler",),
+    "graph.null_type": (f"{GRAPH}.null", "rewrite_engine.gradient"),
+    "graph.op": (f"{GRAPH}.op", f"{GRAPH}.inner"),
+    "graph.replace": (f"{GRAPH}.replace", "rewrite_engine.tensor.blockwise"),
+    "graph.rewriting": (
+        "rewrite_engine.compat.rewriters",
+        "rewrite_engine.rules.rewriting",
+        "rewrite_engine.match.decorate",
+        "rewrite_engine.match.rule",
+        "rewrite_engine.match.query",
+        "rewrite_engine.match.relation",
+        "rewrite_engine.rewrite.driver",
+        "rewrite_engine.rewrite.equilibrium",
+        "rewrite_engine.rewrite.strategies",
+        "rewrite_engine.rewrite.strategies.node",
+    ),
+    "graph.traversal": (f"{GRAPH}.traverse",),
+    "graph.type": (f"{GRAPH}.type",),
+    "graph.utils": ("rewrite_engine.errors",),
+    "link": ("rewrite_engine.link",),
+    "printing": ("rewrite_engine.printing",),
+    "scalar": (
+        "rewrite_engine.scalar",
+        "rewrite_engine.scalar.ops",
+        "rewrite_engine.scalar.op",
+        "rewrite_engine.scalar.type",
+        "rewrite_engine.scalar.constructors",
+        "rewrite_engine.scalar.composite",
+    ),
+    "tensor": (TENSOR, "rewrite_engine.errors"),
+    "tensor.blas": (f"{TENSOR}.dot", f"{TENSOR}.products", TENSOR),
+    "tensor.elemwise": (f"{TENSOR}.elemwise", f"{TENSOR}.reduce", f"{TENSOR}.dimshuffle", TENSOR),
+    "tensor.exceptions": ("rewrite_engine.errors",),
+    "tensor.linalg": (f"{TENSOR}.linalg", TENSOR),
+    "tensor.nnet": ("rewrite_engine.compat.nnet", TENSOR),
+    "tensor.random": ("rewrite_engine.random",),
+    "tensor.type": (f"{TENSOR}.type", f"{TENSOR}.constructors", TENSOR),
+    "tensor.variable": (f"{TENSOR}.variable", TENSOR),
+    "updates": (),
+    "utils": (),
+}
+
+#: modules that have homes by the one above them
+MODULES = """
+breakpoint compile.builders compile.debugmode compile.executor compile.function
+compile.function.pfunc compile.function.types compile.io compile.maker compile.ops
+compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
+graph.rewriting.db graph.rewriting.kanren graph.rewriting.unify graph.rewriting.utils ifelse
+link.basic link.vm misc raise_op scalar.basic scalar.math scalar.sharedvar scan scan.basic scan.op
+scan.utils scan.views sparse tensor.basic tensor.einsum tensor.extra_ops tensor.fft
+tensor.functional tensor.inplace tensor.interpolate tensor.math tensor.nlinalg tensor.nnet.basic
+tensor.nnet.nnet tensor.nnet.sigm tensor.opt tensor.optimize tensor.pad tensor.random.basic
+tensor.random.op tensor.random.type tensor.random.utils tensor.random.var tensor.random.variable
+tensor.reshape tensor.rewriting tensor.shape tensor.sharedvar tensor.signal tensor.slinalg
+tensor.sort tensor.special tensor.subtensor tensor.type_other tensor.utils tensor.var tensor.xlogx
+tensor.linalg.decomposition tensor.linalg.constructors tensor.linalg.inverse
+tensor.linalg.products tensor.linalg.solvers tensor.linalg.summary
+""".split()  # noqa: SIM905
+
+#: {module as older versions call it: as PyTensor does}
+OLD_MODULES = {
+    "gof": "graph",
+    "gof.fg": "graph.fg",
+    "gof.graph": "graph.basic",
+    "gof.null_type": "graph.null_type",
+    "gof.op": "graph.op",
+    "gof.opt": "graph.rewriting",
+    "gof.type": "graph.type",
+    "gof.utils": "graph.utils",
+    "graph.kanren": "graph.rewriting",
+    "graph.opt": "graph.rewriting",
+    "sandbox.rng_mrg": "tensor.random",
+    "tensor.nlinalg": "tensor.linalg",
+    "tensor.opt": "tensor.rewriting",
+    "tensor.raw_random": "tensor.random",
+    "tensor.shared_randomstreams": "tensor.random",
+    "tensor.slinalg": "tensor.linalg",
+}
+MODULES += [*OLD_MODULES, "sandbox"]
+
+#: {module and name: our module and name}
+RENAMED = {
+    "OrderedUpdates": "builtins:dict",
+    "updates.OrderedUpdates": "builtins:dict",
+    "graph.rewriting.OpSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
+    "graph.rewriting.PatternSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
+    "graph.rewriting.local_optimizer": "rewrite_engine.match.decorate:node_rewriter",
+    "graph.rewriting.LocalOptimizer": "rewrite_engine.match.rule:NodeRewriter",
+    "graph.rewriting.GlobalOptimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
+}

@@ -1,0 +1,27 @@
+"""Other libraries' names are here for one test each."""
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from rewrite_engine.compat import Finder, install
+from rewrite_engine.compat.table import VERSIONS
+
+collect_ignore = ["programs"]  # they are run, not imported
+
+
+@pytest.fixture
+def peers() -> Iterator[None]:
+    """The names of all three."""
+    forget()
+    install()
+    yield
+    forget()
+
+
+def forget() -> None:
+    """As if nobody had asked for them."""
+    sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, Finder)]
+    for name in [n for n in sys.modules if n.partition(".")[0] in VERSIONS]:
+        del sys.modules[name]

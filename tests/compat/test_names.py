@@ -1,0 +1,155 @@
+"""Other libraries' module paths and names lead to what is here."""
+
+import sys
+from importlib import import_module
+from types import ModuleType
+
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.compat import KNOWN, PeerModule, canonical, homes_of, install, not_here
+from rewrite_engine.compat.missing import missing
+from rewrite_engine.compat.table import HOMES, MODULES, RENAMED, VERSIONS
+from rewrite_engine.errors import NotHereError, OptionError
+from rewrite_engine.match import decorate
+
+SAME = [
+    ("pytensor", "function", rw.function),
+    ("pytensor", "grad", rw.grad),
+    ("pytensor", "config", rw.config),
+    ("pytensor.tensor", "exp", pt.exp),
+    ("pytensor.tensor", "TensorVariable", pt.TensorVariable),
+    ("pytensor.tensor.basic", "switch", pt.switch),
+    ("pytensor.tensor.elemwise", "Elemwise", pt.Elemwise),
+    ("pytensor.tensor.type", "TensorType", pt.TensorType),
+    ("pytensor.tensor.type", "dmatrix", pt.dmatrix),
+    ("pytensor.tensor.variable", "TensorConstant", pt.TensorConstant),
+    ("pytensor.tensor.slinalg", "cholesky", pt.linalg.cholesky),
+    ("pytensor.tensor.nlinalg", "inv", pt.linalg.inv),
+    ("pytensor.tensor.subtensor", "set_subtensor", pt.set_subtensor),
+    ("pytensor.graph.basic", "Apply", rw.Apply),
+    ("pytensor.graph.op", "Op", rw.Op),
+    ("pytensor.graph.rewriting.utils", "rewrite_graph", rw.rewrite_graph),
+    ("pytensor.compile.mode", "Mode", rw.Mode),
+    ("pytensor.compile.builders", "OpFromGraph", rw.OpFromGraph),
+    ("aesara.tensor.math", "sum", pt.sum),
+    ("aesara.graph.opt", "local_optimizer", decorate.node_rewriter),
+    ("pytensor.compile.function", "function", rw.function),
+    ("pytensor.compile", "function", rw.function),
+    ("pytensor.tensor.reshape", "reshape", pt.reshape),
+    ("pytensor.tensor", "reshape", pt.reshape),
+    ("theano.tensor", "dmatrix", pt.dmatrix),
+    ("theano.tensor.nnet", "sigmoid", pt.sigmoid),
+    ("theano.gof.graph", "Variable", rw.Variable),
+]
+
+
+@pytest.mark.usefixtures("peers")
+@pytest.mark.parametrize(("module", "name", "ours"), SAME)
+def test_names_lead_here(module: str, name: str, ours: object) -> None:
+    import_module(module)
+    assert getattr(import_module(module), name) is ours
+    space: dict[str, object] = {}
+    exec(f"from {module} import {name} as found", space)
+    assert space["found"] is ours
+
+
+@pytest.mark.usefixtures("peers")
+@pytest.mark.parametrize("path", sorted(KNOWN))
+def test_every_module_of_the_table_can_be_imported(path: str) -> None:
+    module = import_module(f"pytensor.{path}")
+    assert isinstance(module, PeerModule)
+    assert not any(isinstance(getattr(module, name), ModuleType) for name in dir(module))
+
+
+@pytest.mark.parametrize("target", RENAMED.values())
+def test_what_has_another_name_is_there(target: str) -> None:
+    home, _, name = target.partition(":")
+    assert hasattr(import_module(home), name)
+
+
+def test_the_table_leads_somewhere() -> None:
+    for home in {home for homes in HOMES.values() for home in homes}:
+        import_module(home)
+    assert all(isinstance(homes_of(canonical(path)), tuple) for path in MODULES)
+
+
+@pytest.mark.usefixtures("peers")
+def test_submodules_are_attributes() -> None:
+    import theano  # type: ignore[import-not-found]
+
+    assert theano.tensor.nnet.relu is import_module("rewrite_engine.compat.nnet").relu
+    assert theano.__version__ == VERSIONS["theano"]
+
+
+@pytest.mark.usefixtures("peers")
+def test_all_names_at_once() -> None:
+    space: dict[str, object] = {}
+    exec("from theano.tensor import *", space)
+    assert space["dot"] is pt.dot
+    assert "annotations" not in space
+    assert "np" not in space
+
+
+@pytest.mark.usefixtures("peers")
+def test_a_missing_name_is_an_attribute_error() -> None:
+    module = import_module("pytensor.tensor")
+    assert not hasattr(module, "no_such")
+    with pytest.raises(
+        AttributeError, match=r"pytensor\.tensor\.exq is not in rewrite_engine; did"
+    ):
+        _ = module.exq
+    with pytest.raises(ModuleNotFoundError, match=r"pytensor\.no_such is not in rewrite_engine"):
+        import_module("pytensor.no_such")
+
+
+@pytest.mark.usefixtures("peers")
+def test_what_is_imported_by_name_raises_where_it_is_used() -> None:
+    from pytensor.tensor import NoSuchOp, no_such  # type: ignore[import-not-found]
+
+    assert not isinstance(pt.vector(), NoSuchOp)
+    with pytest.raises(NotHereError, match=r"pytensor\.tensor\.no_such is not in rewrite_engine"):
+        no_such(1)
+    with pytest.raises(NotHereError, match=r"NoSuchOp"):
+        _ = NoSuchOp.perform
+
+    class Mine(NoSuchOp):
+        """Inheriting is no use of it; making one is."""
+
+    with pytest.raises(NotHereError, match="NoSuchOp"):
+        Mine()
+
+
+def test_what_stands_for_a_missing_name_can_be_looked_at() -> None:
+    assert not hasattr(not_here("gone"), "__wrapped__")
+
+
+def test_the_library_itself_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "aesara", ModuleType("aesara"))
+    with pytest.raises(OptionError, match=r"import rewrite_engine\.compat\.aesara before it"):
+        install(["aesara"])
+
+
+PROGRAM = """\
+import numpy as np, theano, theano.tensor.nnet as nn
+import pytensor.tensor as pt
+from pytensor.tensor import exp, nope as no
+from pytensor import tensor as again, gone
+from theano.cuda import x
+T = theano.tensor
+T.never(T.exp(x), a=[nn.relu(x), nn.nothing])
+def f(): return again.linalg.unknown + pt.exp + np.nothing + theano.config.floatX
+"""
+
+
+@pytest.mark.usefixtures("peers")
+def test_missing_names_are_found_without_running() -> None:
+    assert list(missing(PROGRAM)) == [
+        (3, "pytensor.tensor.nope"),
+        (4, "pytensor.gone"),
+        (5, "theano.cuda"),
+        (7, "theano.tensor.never"),
+        (7, "theano.tensor.nnet.nothing"),
+        (8, "pytensor.tensor.linalg.unknown"),
+    ]
