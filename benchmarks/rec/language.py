@@ -30,6 +30,7 @@ from rewrite_engine.match.claim import exact
 from rewrite_engine.match.lower import lower_pattern
 from rewrite_engine.match.pattern import holes
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import Result
 from rewrite_engine.terms.expression import make
@@ -169,7 +170,7 @@ class Program:
 
     def rewrite(self, fgraph: FunctionGraph) -> Result:
         """Apply the rules until none applies."""
-        driver = EquilibriumOptimizer(self.rules, self.name, max_firings=100_000_000)
+        driver = EquilibriumOptimizer(self.rules, self.name, budget=RunBudget(100_000_000))
         return driver.rewrite(fgraph)
 
     def check(self, fgraph: FunctionGraph, size: int) -> None:

@@ -14,13 +14,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rewrite_engine.errors import ConstantInputError, DuplicateInputError, InputError
+from rewrite_engine.errors import (
+    ConstantInputError,
+    DuplicateInputError,
+    ForeignObjectError,
+    InputError,
+    describe,
+)
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.feature import CALLBACKS, AlreadyThere, Feature, overridden
 from rewrite_engine.graph.history import PUT_BACK, State, replace_validate
-from rewrite_engine.graph.intake import check_io, take_in
 from rewrite_engine.graph.intern import key_in_any_order, key_of
-from rewrite_engine.graph.memory import NoDestroyHandler
+from rewrite_engine.graph.memory import NoDestroyHandler, makers_of_destroyed
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.order import GAP
@@ -53,9 +58,12 @@ class FunctionGraph(NodeStore):
     ) -> None:
         if inputs is None:
             inputs = [v for v in graph_inputs(outputs) if not isinstance(v, Constant)]
-        check_io(inputs, outputs)
+        for what, variables in (("input", inputs), ("output", outputs)):
+            for i, v in enumerate(variables):
+                if not isinstance(v, Variable):
+                    text = f"{what} {i} of the graph is not a variable: {describe(v)}"
+                    raise ForeignObjectError(text)
         super().__init__()
-        self.merging = merging
         #: whether the nodes are this graph's own (copies), so that nobody misses those that leave
         self.owns_nodes = clone
         self.features: list[Feature] = []
@@ -65,15 +73,25 @@ class FunctionGraph(NodeStore):
         for v in inputs:
             self.add_input(self.memo.setdefault(v, v.clone() if clone and copy_inputs else v))
         self.wants_handler = False
-        destroyers = take_in(self, outputs, merging)
+        overwrites = self._take_in(outputs, merging, clone)
         for v in outputs:
             self.add_output(v)
-        self.merging = True
         for feature in features:
             self.attach_feature(feature)
         self.wants_handler = True
-        if destroyers:
+        if overwrites:
             self.watch()
+
+    def _take_in(self, outputs: Sequence[Variable], merging: bool, copying: bool) -> bool:
+        """Let in what computes these outputs, before any feature watches; whether it overwrites."""
+        nodes = toposort(outputs, self.memo)
+        destroyers = [node for node in nodes if node.op.destroy_map]
+        apart = makers_of_destroyed(destroyers)
+        for node in nodes:
+            self.merging = merging and node not in apart
+            self._enter(node, self.memo, GAP, None, None, copying)
+        self.merging = True
+        return bool(destroyers)
 
     @property
     def reorders(self) -> bool:
@@ -369,7 +387,7 @@ class FunctionGraph(NodeStore):
         try:
             self.on_import, self.worklist, self.merging, self.wants_handler = [], None, False, False
             for node in toposort(self.outputs, self.clients):
-                self._enter(node, {}, GAP, None, None)
+                self._enter(node, {})
             for i, v in enumerate(self.outputs):
                 self.out_uses.setdefault(self._root(v) if v.owner is None else v, []).append(i)
         finally:
@@ -378,7 +396,7 @@ class FunctionGraph(NodeStore):
     def add_input(self, var: Variable) -> None:
         """Make a root variable an input."""
         if var in self.clients:
-            raise DuplicateInputError(f"{var!r} is an input of this graph already")
+            raise DuplicateInputError(f"{var!r} is given twice as an input of the graph")
         if isinstance(var, Constant):
             raise ConstantInputError(
                 f"{var!r} is a constant, so it cannot be an input of the graph"

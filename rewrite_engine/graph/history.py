@@ -58,24 +58,26 @@ class State:
 
     @classmethod
     def noted(cls, fgraph: FunctionGraph, whole: bool = True) -> Callable[[], State]:
-        """Note the state that a graph is in (0.2 µs a node; half of that without names and
+        """Note the state that a graph is in (0.2 µs a node; half of that without names, types and
         origins); what is returned makes it.
         """
         nodes, dirty = list(fgraph.apply_nodes), [*fgraph.dirty]
         inputs, ops = [*map(attrgetter("inputs"), nodes)], [*map(attrgetter("op"), nodes)]
         present, outputs = [fgraph.present_inputs(node) for node in dirty], list(fgraph.outputs)
+        made: list[Variable] = []
         origins: list[Any] = []
-        names: dict[Variable, str | None] = {}
         if whole:
             origins += map(attrgetter("origin"), nodes)
-            made = chain.from_iterable(map(attrgetter("outputs"), nodes))
-            names = {v: v.name for v in made if v.name is not None}
+            made += chain.from_iterable(map(attrgetter("outputs"), nodes))
+        names: dict[Variable, str | None] = {v: v.name for v in made if v.name is not None}
+        types = [*map(attrgetter("type"), made)]
 
         def make() -> State:
             state = cls(dict(zip(nodes, inputs, strict=True)), outputs, whole)
             state.inputs.update(zip(dirty, present, strict=True))
             state.ops = dict(zip(nodes, ops, strict=True))
             state.origins, state.names = dict(zip(nodes, origins, strict=whole)), names
+            state.types = dict(zip(made, types, strict=True))
             return state
 
         return make

@@ -363,12 +363,9 @@ class Apply(Tagged):
             if strict and not old.type.is_super(new.type):
                 inputs[i] = old.type.filter_variable(new)
             remake = True
-        if remake:
-            node: Apply = self.op.make_node(*inputs)
-        else:
-            node = build_node(
-                self.op, tuple(inputs), tuple([v.type for v in self.outputs]), self.origin
-            )
+        if not remake:
+            return copied(self, tuple(inputs))
+        node: Apply = self.op.make_node(*inputs)
         node.origin = self.origin
         for old, new in zip(self.outputs, node.outputs, strict=True):
             new.name = old.name if new.name is None else new.name
@@ -438,3 +435,18 @@ def build_node(
         outputs.append(out)
     node.outputs = tuple(outputs)
     return node
+
+
+def copied(node: Apply, inputs: tuple[Any, ...]) -> Apply:
+    """A node like this one on other inputs of the same types."""
+    outputs = node.outputs
+    if len(outputs) == 1 and outputs[0]._tag is None is node._tag:  # nearly every node
+        out = build_variable(node.op, inputs, outputs[0].type, node.origin)
+        out.name = outputs[0].name
+        return out.owner  # type: ignore[no-any-return]
+    copy = build_node(node.op, inputs, tuple([v.type for v in outputs]), node.origin)
+    for old, new in zip(outputs, copy.outputs, strict=True):
+        new.name = old.name
+        new._tag = old.copied_tag()
+    copy._tag = node.copied_tag()
+    return copy

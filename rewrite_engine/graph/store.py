@@ -15,8 +15,8 @@ from typing import Any
 from rewrite_engine.errors import CycleError, MissingInputError, message
 from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.memory import NoDestroyHandler
-from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.graph.order import Order
+from rewrite_engine.graph.node import Apply, Constant, Variable, copied
+from rewrite_engine.graph.order import GAP, Order
 from rewrite_engine.graph.origin import Origin
 from rewrite_engine.graph.replace import Pending, substitute
 from rewrite_engine.graph.traverse import toposort
@@ -141,22 +141,29 @@ class NodeStore:
         self,
         node: Apply,
         names: dict[Variable, Variable],
-        gap: int,
-        reason: Any,
-        origin: Origin | None,
+        gap: int = GAP,
+        reason: Any = None,
+        origin: Origin | None = None,
+        copying: bool = False,
     ) -> None:
-        """Let one node in, unless an equal one is there; `names` gets the graph's outputs."""
+        """Let one node in (or a copy), unless an equal one is there; `names` gets the graph's
+        outputs.
+        """
         clients, inputs = self.clients, node.inputs
-        if names or not all(map(clients.__contains__, inputs)):
-            own = [names.get(v, v) for v in inputs]
-            inputs = tuple([v if v in clients else self._root_of(v, node) for v in own])
+        if names:
+            inputs = tuple([names.get(v, v) for v in inputs])
+        if not all(map(clients.__contains__, inputs)):
+            inputs = tuple([v if v in clients else self._root_of(v, node) for v in inputs])
         key = self.key_of(node, inputs)
         twin = self.table.get(key) if self.merging else None
-        if twin in self.dirty:
+        if twin is not None and twin in self.dirty:
             twin = self._if_still(twin, inputs)
         if twin is not None and ((h := self.destroy_handler) is None or h.may_merge(node, twin)):
             self._stand_in(twin, node, names)
             return
+        outputs = node.outputs
+        if copying:
+            node = copied(node, inputs)
         node.inputs = inputs
         if not node.op.destroy_map:
             self.table.setdefault(key, node)
@@ -165,8 +172,9 @@ class NodeStore:
         level = self.order.insert(node, gap)
         for v in inputs:
             clients[v][node] = None
-        for out in node.outputs:
-            clients[out], names[out] = {}, out
+        for old, out in zip(outputs, node.outputs):
+            clients[out] = {}
+            names[old] = out
         node.origin = node.origin if origin is None else origin
         if self.worklist is not None:
             self.worklist.entered(node, level)

@@ -64,10 +64,10 @@ class RunBudget:
                 raise ValueError(f"a budget of {name} is not less than 0, but {limit!r} is")
 
     @staticmethod
-    def of(budget: RunBudget | None, firings: int | None = None) -> RunBudget:
-        """A budget that was given, or the default one (with so many firings)."""
+    def of(budget: RunBudget | None) -> RunBudget:
+        """A budget that was given, or the default one."""
         if budget is None:
-            return RunBudget(firings)
+            return RunBudget()
         if not isinstance(budget, RunBudget):
             raise TypeError(f"a budget is RunBudget(firings=...) or None, not {budget!r}")
         return budget
@@ -209,20 +209,18 @@ class Account:
         limit, n, firing = self.budget, len(self.fgraph), self.firing
         if self.cycle is not None:
             if self.cycle.taken(fresh, lineage) or -4 * self.operands > self.given:
-                raise Stop(self.cycle.error(), fired=True)
+                raise Stop(self.cycle.error())
         elif lineage is not None and lineage[0] > self.depth:
-            self.stop(
-                f"more than {limit.depth} firings at what came of one node", rule, lineage, True
-            )
+            self.stop(f"more than {limit.depth} firings at what came of one node", rule, lineage)
         elif n > self.largest:
-            self.stop(f"the graph grew by more than {limit.nodes} nodes", rule, lineage, True)
+            self.stop(f"the graph grew by more than {limit.nodes} nodes", rule, lineage)
         elif self.operands < 0:
-            self.stop(f"its rules made more than {limit.operands} operands", rule, lineage, True)
+            self.stop(f"its rules made more than {limit.operands} operands", rule, lineage)
         elif firing is not None and lineage is not None:
             self.lineages.fired(lineage, firing, fresh)
             if lineage[0] % self.every == self.every - 1:
                 if not self.lineages.goes_on(lineage, self.every, self.window):
-                    self.stop(AGAIN, rule, lineage, True)
+                    self.stop(AGAIN, rule, lineage)
                 self.watching |= lineage[0] + self.every > self.depth
         if len(self.lineages.of) > 2 * n + 4096:
             self.lineages.forget(self.fgraph.order.level)
@@ -252,18 +250,12 @@ class Account:
             return perf_counter() + 0.01, self.idle
         raise Stop(self.cycle.error())  # type: ignore[union-attr]
 
-    def stop(
-        self,
-        why: str,
-        rule: Rule | None = None,
-        lineage: Lineage | None = None,
-        fired: bool = False,
-    ) -> None:
+    def stop(self, why: str, rule: Rule | None = None, lineage: Lineage | None = None) -> None:
         """End the run; or look for the cycle from here on."""
         self.result.note = why
         self.result.stopped = StopReason.LOOP if why == AGAIN else StopReason.BUDGET
         if self.budget.on_budget == "stop":
-            raise Stop(fired=fired)
+            raise Stop
         growth = self.result.nodes_before, len(self.fgraph)
         what, suspect = f"the phase {self.name}", self.lineages.longest(lineage)
         self.cycle = Cycle(what, why, rule, suspect, growth)

@@ -178,9 +178,8 @@ class Fixpoint(GraphRewriter):
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         account = Account(result, self.budget, fgraph, result.within, turns=True)
         before = Rollback(fgraph, result)
+        before.take()
         try:
-            before.open()
-            before.take()
             self.turns(fgraph, result, account)
         except RuleLoopError as error:
             if error.result is not None and result.parts[-1:] != [error.result]:
@@ -195,8 +194,6 @@ class Fixpoint(GraphRewriter):
         except BaseException as error:
             before.restore(error)
             raise
-        finally:
-            before.close()
 
     def turns(self, fgraph: FunctionGraph, result: Result, account: Account) -> None:
         """Turn after turn; what is used up is noticed in them, at the rule that does it."""
@@ -231,9 +228,8 @@ class TryOptimizer(GraphRewriter):
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         before = Rollback(fgraph, result)
+        before.take()
         try:
-            before.open()
-            before.take()
             result.parts.append(self.part.rewrite(fgraph, None, result.within))
             result.stopped = result.parts[0].stopped
         except RuleError as error:
@@ -242,8 +238,6 @@ class TryOptimizer(GraphRewriter):
             result.parts.append(error.result)
             result.stopped, result.note = StopReason.FAILED, str(error)
             before.restore(error)
-        finally:
-            before.close()
 
 
 class MergeOptimizer(GraphRewriter):

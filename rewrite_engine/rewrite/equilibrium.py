@@ -151,6 +151,7 @@ class Walk(Run):
         for node in reversed(nodes) if self.backwards else nodes:
             if node in self.level:
                 yield node
+                self.hit = False
 
     def entered(self, node: Apply, level: int) -> None:
         self.fresh.append(node)
@@ -162,9 +163,9 @@ class Walk(Run):
 class EquilibriumOptimizer(GraphRewriter):
     """Apply rules until none applies, innermost terms first.
 
-    rules: a `RuleSet`, or rules in order; at a node the first that applies is taken. budget: how
-    much may happen (see `RunBudget`; max_firings is short for its `firings`); using it up raises
-    `RuleLoopError`, which shows the cycle, and leaves the graph as it was before.
+    rules: a `RuleSet`, or rules in order; at a node the first that applies is taken. budget: see
+    `RunBudget`; using it up raises `RuleLoopError`, which shows the cycle, and leaves the graph as
+    it was before.
     """
 
     kind: type[Run] = Innermost
@@ -173,12 +174,11 @@ class EquilibriumOptimizer(GraphRewriter):
         self,
         rules: Iterable[Rule],
         name: str = "equilibrium",
-        max_firings: int | None = None,
         budget: RunBudget | None = None,
     ) -> None:
         super().__init__(name)
         self.rules = rules if isinstance(rules, RuleSet) else RuleSet(rules)
-        self.budget = RunBudget.of(budget, max_firings)
+        self.budget = RunBudget.of(budget)
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         self.kind(fgraph, self.rules, self.budget, result).execute()

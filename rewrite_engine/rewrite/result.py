@@ -13,7 +13,6 @@ from rewrite_engine.match.emit import Function
 from rewrite_engine.match.rule import Rule
 
 if TYPE_CHECKING:
-    from rewrite_engine.graph.node import Variable
     from rewrite_engine.rewrite.budget import Account
 
 
@@ -221,35 +220,18 @@ class Rollback:
     """
 
     def __init__(self, fgraph: FunctionGraph, result: Result) -> None:
-        self.fgraph, self.result = fgraph, result
-        self.marks = fgraph.marks()
+        fgraph.flush()
+        self.fgraph, self.result, self.marks = fgraph, result, fgraph.marks()
         self.taken: Callable[[], State] | None = None
-        self.types: dict[Variable, Any] = {}
-
-    def open(self) -> None:
-        """Note types that change, from here to `close`."""
-        self.fgraph.flush()
-        self.fgraph.on_change_type.append(self.note_type)
 
     def take(self) -> None:
         """Note how the graph is now."""
         self.taken = State.noted(self.fgraph)
 
-    def note_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
-        """A type becomes more precise."""
-        self.types.setdefault(var, old)
-
-    def close(self) -> None:
-        """Note nothing more."""
-        if self.note_type in self.fgraph.on_change_type:
-            self.fgraph.on_change_type.remove(self.note_type)
-
     def restore(self, why: object) -> None:
         """Go back. why: what went wrong; the beginning of it is kept."""
         if self.taken is not None:
-            state = self.taken()
-            state.types.update(self.types)
-            self.fgraph.restore(state)
+            self.fgraph.restore(self.taken())
         by = self.result.name
         self.result.take_back(by)
         said = " ".join([line.strip() for line in str(why).split("\n", 2)[:2]])

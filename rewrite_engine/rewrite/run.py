@@ -24,14 +24,15 @@ from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop.cycle import Stop, text_of
 from rewrite_engine.rewrite.result import Result, Rollback, RuleStats, StopReason, Trial
-from rewrite_engine.rewrite.step import Derived, Refusal, Validator, fail, made_by, put
+from rewrite_engine.rewrite.step import Derived, Refusal, Validator, fail, made_by
 from rewrite_engine.rewrite.trace import asked_for_tries
 
 
 class Run(Worklist):
     """One run of rules over one graph. Subclasses say in which `order` nodes are visited.
 
-    hit: whether a rule fired at the node that was visited last (the order sets it back).
+    hit: whether a rule fired at the node that was visited last (the order sets it back). reason:
+    why the last match was not put in. kept: nodes still there after a rule replaced them.
     """
 
     def __init__(
@@ -44,11 +45,11 @@ class Run(Worklist):
         self.frees = fgraph.owns_nodes and not fgraph.features
         self.level: dict[Apply, int] = fgraph.order.level
         self.hit = False
-        self.validator = Validator(fgraph) if fgraph.on_validate else None
+        self.validator = Validator(fgraph)
         self.account = Account(result, budget, fgraph, result.within)
         self.before = Rollback(fgraph, result)
-        self.reason: Any = None  # why the last match was not put in
-        self.kept: set[tuple[Apply, Rule]] = set()  # nodes still there after a rule replaced them
+        self.reason: Any = None
+        self.kept: set[tuple[Apply, Rule]] = set()
 
     def order(self) -> Iterator[Apply]:
         """Yield nodes to visit."""
@@ -62,9 +63,7 @@ class Run(Worklist):
         error: RuleLoopError | None = None
         try:
             try:
-                self.before.open()
-                if self.validator is not None:
-                    self.validator.enter()
+                self.validator.enter()
                 fgraph.worklist = self
                 self.go(self.order())
                 fgraph.worklist = None
@@ -92,9 +91,7 @@ class Run(Worklist):
         if error is not None:
             self.before.restore(error)
         fgraph.flush()
-        if self.validator is not None:
-            self.validator.leave()
-        self.before.close()
+        self.validator.leave()
 
     def go(self, order: Iterable[Apply]) -> None:
         """The loop: at each node the first rule that applies is taken."""
@@ -121,14 +118,15 @@ class Run(Worklist):
                 except Exception as error:
                     hit = False
                     self.fail(node, rule, error, stats, clock() - then)
-                except Stop as stop:
-                    if tries is not None and stop.fired:
+                except Stop:
+                    if tries is not None and self.hit:
                         self.tell(node, rule, True, clock() - then)
                     raise
+                else:
+                    if tries is not None:
+                        self.tell(node, rule, hit, clock() - then)
                 now = clock()
                 stats.seconds += now - then
-                if tries is not None:
-                    self.tell(node, rule, hit, now - then)
                 then = now
                 if hit:
                     last = visits
@@ -169,16 +167,15 @@ class Run(Worklist):
 
     def put(self, node: Apply, rule: Rule, new: Any) -> bool:
         """Make a replacement; False if the graph does not change, and `reason` says why."""
-        old = node.outputs[0]
-        plain = self.validator is None and len(node.outputs) == 1
+        old, plain = node.outputs[0], len(node.outputs) == 1 and not self.validator.asks
         try:
-            try:
-                if plain and getattr(new, "type", None) is old.type:  # by far the most
-                    return self.fgraph.replace(old, new, rule) is not old
-                return self.checked(node, rule, new)
-            except NoDestroyHandler:
-                self.watch()
-                return self.checked(node, rule, new)
+            if plain and getattr(new, "type", None) is old.type:  # by far the most
+                return self.fgraph.replace(old, new, rule) is not old
+            return self.validator.put(node, rule, new)
+        except NoDestroyHandler:  # from here on it is watched what is overwritten, nothing is freed
+            self.frees = False
+            self.validator.watch()
+            return self.put(node, rule, new)
         except Refusal as refusal:
             self.reason, name = refusal, refusal.feature
             if not refusal.told:
@@ -188,20 +185,6 @@ class Run(Worklist):
                     self.result.refusals[name] = self.result.refusals.get(name, 0) + 1
             refusal.told = True
             return False
-
-    def checked(self, node: Apply, rule: Rule, new: Any) -> bool:
-        """Make a replacement that a feature may refuse, if one may."""
-        if self.validator is None:
-            return put(self.fgraph, node, rule, new)
-        return self.validator.put(node, rule, new)
-
-    def watch(self) -> None:
-        """Something will be overwritten from here on: watch over it, and let nothing go."""
-        self.frees = False
-        self.fgraph.watch()
-        if self.validator is None:
-            self.validator = Validator(self.fgraph)
-            self.validator.enter()
 
     def remain(self, node: Apply, rule: Rule, size: int) -> None:
         """What replaces a node is made from it: if that goes on, it is a loop."""
@@ -222,17 +205,13 @@ class Run(Worklist):
             self.result.note, self.result.stopped = str(error), StopReason.LOOP
             raise Stop(error)
         stats.errors += 1
-        self.reason = error
         fail(rule, node, error)
 
     def tell(self, node: Apply, rule: Rule, hit: bool, seconds: float) -> None:
         """Let the trace know of one try (errors are known already)."""
         reason, self.reason = self.reason, None
-        if hit:
-            self.tries.tried(rule, node, "fired", None, seconds)
-        elif reason is None or isinstance(reason, Refusal | Unknown):
-            verdict = "refused" if isinstance(reason, Refusal) else "failed"
-            self.tries.tried(rule, node, verdict, reason, seconds)
+        verdict = "fired" if hit else "refused" if isinstance(reason, Refusal) else "failed"
+        self.tries.tried(rule, node, verdict, reason, seconds)
 
     def endless(self, node: Apply, rule: Rule) -> None:
         """A rule's right side contains what it replaces, and it has done so twice."""

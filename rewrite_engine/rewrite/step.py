@@ -167,7 +167,7 @@ def fire_all(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool
 
 class Validator:
     """Puts in what rules propose, and takes it back where a feature of the graph refuses it
-    (`Feature.on_validate` raises `InconsistencyError`).
+    (`Feature.on_validate` raises `InconsistencyError`). asks: whether there are such features.
 
     A proposal is not tried twice on the same inputs. A `DestroyHandler` is asked only while
     something is overwritten; where it is strict, a rule that wants to overwrite what it must not
@@ -178,10 +178,18 @@ class Validator:
         self.fgraph = fgraph
         self.history = History()
         self.refused: dict[tuple[Apply, Any], tuple[tuple[Any, ...], Exception]] = {}
+        self.asks = bool(fgraph.on_validate)
 
     def enter(self) -> None:
         """The run begins."""
-        self.fgraph.attach_feature(self.history)
+        if self.asks:
+            self.fgraph.attach_feature(self.history)
+
+    def watch(self) -> None:
+        """Something will be overwritten from here on."""
+        self.fgraph.watch()
+        self.asks = True
+        self.enter()
 
     def leave(self) -> None:
         """The run is over."""
@@ -189,6 +197,8 @@ class Validator:
 
     def put(self, node: Apply, rule: Any, result: Any) -> bool:
         """Like the function `put`; raises `Refusal` also where a feature refuses."""
+        if not self.asks:
+            return put(self.fgraph, node, rule, result)
         known = self.refused.get((node, rule))
         if known is not None and all(map(is_, known[0], node.inputs)):
             raise known[1]

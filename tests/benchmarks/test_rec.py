@@ -25,6 +25,7 @@ from rewrite_engine.errors import UnboundVariableError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.fact import given
+from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 
 BY_NAME = {program.name: program for program in PROGRAMS}
@@ -98,7 +99,7 @@ EXPECTED: dict[str, Callable[[int], Any]] = {
 
 def rewritten(term: Variable, of: Any) -> tuple[Any, Variable]:
     fgraph = FunctionGraph([], [term])
-    result = EquilibriumOptimizer(of, "test", max_firings=10**7).rewrite(fgraph)
+    result = EquilibriumOptimizer(of, "test", budget=RunBudget(10**7)).rewrite(fgraph)
     return result, fgraph.outputs[0]
 
 

@@ -205,7 +205,7 @@ def test_who_allows_many_firings_allows_long_rows() -> None:
     for _ in range(12_000):
         steps = f(steps)
     for rule, start in ((down, f(term)), (up, pair(steps, y))):
-        result = EquilibriumOptimizer([rule], max_firings=20_000).rewrite(
+        result = EquilibriumOptimizer([rule], budget=RunBudget(20_000)).rewrite(
             FunctionGraph(None, [start])
         )
         assert result.firings == 12_000

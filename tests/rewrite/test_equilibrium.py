@@ -11,6 +11,7 @@ from rewrite_engine.errors import PatternError, RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.rule import NodeRewriter
+from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.trace import Trace
@@ -253,7 +254,7 @@ def test_rules_without_an_end_are_named(rules: Any) -> None:
     graph = FunctionGraph([x, y], outputs)
     enabled = gc.isenabled()
     with pytest.raises(RuleLoopError) as info:
-        EquilibriumOptimizer(rules, "phase", max_firings=300).rewrite(graph)
+        EquilibriumOptimizer(rules, "phase", budget=RunBudget(300)).rewrite(graph)
     text = str(info.value)
     assert "the phase phase does not come to an end" in text or "again and again" in text
     for rule in rules:
@@ -277,10 +278,10 @@ def test_the_default_budget_grows_with_the_graph() -> None:
 
 def test_a_budget_that_is_just_enough() -> None:
     graph = FunctionGraph(None, [neg(neg(neg(neg(x))))])
-    assert EquilibriumOptimizer([neg_neg], max_firings=3).rewrite(graph).firings == 2
+    assert EquilibriumOptimizer([neg_neg], budget=RunBudget(3)).rewrite(graph).firings == 2
     graph = FunctionGraph(None, [neg(neg(neg(neg(x))))])
     with pytest.raises(RuleLoopError, match="neg_neg"):
-        EquilibriumOptimizer([neg_neg], max_firings=1).rewrite(graph)
+        EquilibriumOptimizer([neg_neg], budget=RunBudget(1)).rewrite(graph)
     graph.check_integrity()
 
 

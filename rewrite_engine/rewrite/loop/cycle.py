@@ -227,6 +227,5 @@ def text_of(v: Any, letters: Mapping[Any, str] = MappingProxyType({})) -> str:
 class Stop(BaseException):
     """The run is over before its end. (No `Exception`, so that it is not taken for a rule's.)"""
 
-    def __init__(self, error: RuleLoopError | None = None, fired: bool = False) -> None:
+    def __init__(self, error: RuleLoopError | None = None) -> None:
         self.error = error
-        self.fired = fired  # whether it comes after a firing

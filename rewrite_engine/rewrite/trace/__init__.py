@@ -118,7 +118,6 @@ class Trace(Feature):
         self.graph = 0  # the number of the present one
         self.past: Past | None = None  # of the present graph
         self.pasts: dict[int, Past] = {}
-        self.marks: list[Mark] = []  # where the drivers began that are at work
         self.application: Application | None = None  # what is done in one go just now
         self._before: list[tuple[Any, ...]] = []  # what is about to fire
         self._keep: Callable[[Firing], None] = self.records.append
@@ -129,7 +128,6 @@ class Trace(Feature):
 
     def on_begin(self, fgraph: FunctionGraph, driver: Any) -> None:
         self.phase = driver.name + self.place
-        self.marks.append(self.mark())
         self._turn_to(fgraph)
 
     def _turn_to(self, fgraph: FunctionGraph) -> Past:
@@ -146,7 +144,6 @@ class Trace(Feature):
         return past
 
     def on_end(self, fgraph: FunctionGraph, result: Result) -> None:
-        self.marks.pop()
         self._inner.clear()  # (those that were made for an error message)
         if not result.parts:  # one that consists of others adds nothing
             self.phases.append(result)
@@ -187,34 +184,21 @@ class Trace(Feature):
         past, now = self.past, self.application
         if past is None or past.fgraph is not fgraph:
             past = self._turn_to(fgraph)
-        if now is None and not self.terms:  # by far the most
-            makes = () if new in past.known else made(past.known, new)
-            end = past.start + len(past.log)
-            firing = reason, old, new, self.phase, self.graph, old.owner, makes, end, None, None
-            self._before = [firing]
-            return
-        self._before = []
-        node = old.owner
+        self._before, node = [], old.owner
         if now is not None:
             for rule, between in now.steps:
-                self._announce(old.owner, rule, old, between)
+                self._announce(past, old.owner, rule, old, between)
                 old = between
             node = old.owner if now.steps else now.node
-        self._announce(node, reason, old, new)
+        self._announce(past, node, reason, old, new)
 
     def _announce(
-        self,
-        node: Apply | None,
-        rule: Any,
-        old: Any,
-        new: Any,
+        self, past: Past, node: Apply | None, rule: Any, old: Any, new: Any,
         makes: Sequence[Apply] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """A rule is about to replace `old`, which it got from a node. makes: what comes in for
         that, where `new` does not tell.
         """
-        past = self.past
-        assert past is not None
         if makes is None:
             makes = () if new in past.known else made(past.known, new)
         origin = depth = None
@@ -247,7 +231,7 @@ class Trace(Feature):
         was, new = [build_node(o, node.inputs, types, node.origin) for o in (node.op, op)]
         old, out = [n.outputs[written(op)] for n in (was, new)]
         self._before = []
-        self._announce(node, reason, old, out, ())
+        self._announce(self._turn_to(fgraph), node, reason, old, out, ())
         self.on_redirect(fgraph, old, out, (), reason)
 
     def tidy(self) -> None:
@@ -348,16 +332,18 @@ class Trace(Feature):
         self, rule: Any, node: Apply, verdict: str, reason: Any, seconds: float,
         ruled_out: bool = False,
     ) -> Attempt:  # fmt: skip
-        from rewrite_engine.rewrite.trace.attempts import attempted  # few traces ask why
+        from rewrite_engine.rewrite.trace import attempts as a  # few traces ask why
 
         fgraph, visited, term = self._visited or (None, None, "")
-        if visited is not node:
-            term = self.text(node)
-        return attempted(
-            rule, node, fgraph, verdict, reason, self.text,
-            number=0, phase=self.phase, term=term, took=seconds,
-            seconds=perf_counter() - self.started, ruled_out=ruled_out, strategy=None,
-            firing=self.count if verdict == "fired" else None, graph=self.graph,
+        found = a.diagnosed(rule, node, fgraph, verdict, reason, self.text)
+        return a.Attempt(
+            number=0, graph=self.graph, phase=self.phase, rule=rule, node=node,
+            term=term if visited is node else self.text(node), verdict=verdict, part=found.part,
+            reason="" if verdict == "fired" else found.reason,
+            bindings={name: a.shown(value, self.text) for name, value in found.bindings.items()},
+            evidence=a.evidence_texts(found.evidence),
+            firing=self.count if verdict == "fired" else None, ruled_out=ruled_out, strategy=None,
+            took=seconds, seconds=perf_counter() - self.started,
         )  # fmt: skip
 
     # --- reading ---------------------------------------------------------------------------------

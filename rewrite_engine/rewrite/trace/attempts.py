@@ -68,29 +68,6 @@ class Attempt:
         return replace(self, verdict="taken back", part=by, reason=why, firing=None)
 
 
-def attempted(
-    rule: Any,
-    node: Apply,
-    fgraph: FunctionGraph | None,
-    verdict: str,
-    reason: Any,
-    text: Callable[[Any], str],
-    **fields: Any,
-) -> Attempt:
-    """The record of a try; fields: those that need no thought."""
-    found = _found(rule, node, fgraph, verdict, reason, text)
-    return Attempt(
-        rule=rule,
-        node=node,
-        verdict=verdict,
-        part=found.part,
-        reason="" if verdict == "fired" else found.reason,
-        bindings={name: _shown(value, text) for name, value in found.bindings.items()},
-        evidence=evidence_texts(found.evidence),
-        **fields,
-    )
-
-
 def blamed(rule: Any, inner: Sequence[Attempt]) -> Diagnosis:
     """Why a strategy has failed, by what was tried in it."""
     if any(a.verdict == "fired" for a in inner):
@@ -138,7 +115,7 @@ def evidence_texts(found: Iterable[tuple[str, Any]]) -> tuple[str, ...]:
     return tuple([f"{guard}: {said}" for guard, said in found if isinstance(said, Evidence)])
 
 
-def _found(
+def diagnosed(
     rule: Any,
     node: Apply,
     fgraph: FunctionGraph | None,
@@ -148,7 +125,8 @@ def _found(
 ) -> Diagnosis:
     """Ask the rule again, by the interpreter. Functions are not called a second time."""
     data = isinstance(rule, DataRule)
-    run = data and (verdict == "failed" or (verdict == "fired" and _computes(rule)))
+    computes = data and isinstance(rule.right, Compute)
+    run = data and (verdict == "failed" or (verdict == "fired" and computes))
     if isinstance(reason, Diagnosis):  # it is known already
         return reason
     try:
@@ -169,11 +147,8 @@ def _found(
     return found
 
 
-def _computes(rule: DataRule) -> bool:
-    return isinstance(rule.right, Compute)
-
-
-def _shown(value: Any, text: Callable[[Any], str]) -> str:
+def shown(value: Any, text: Callable[[Any], str]) -> str:
+    """A value that a variable of a rule stands for, as text."""
     if isinstance(value, tuple):
-        return f"({', '.join([_shown(v, text) for v in value])})"
+        return f"({', '.join([shown(v, text) for v in value])})"
     return text(value) if hasattr(value, "owner") else repr(value)

@@ -24,6 +24,17 @@ SCHEMA = Path(__file__).with_name("schema.json")
 
 Record = dict[str, Any]
 
+# fields that are attributes of the same name
+FIRING = ("graph", "number", "phase", "strategy", "depth", "seconds")
+ATTEMPT = (
+    "graph", "number", "phase", "strategy", "term", "verdict", "part", "reason", "firing",
+    "ruled_out", "took", "seconds",
+)  # fmt: skip
+PHASE = (
+    "note", "firings", "taken_back", "taken_back_by", "visits", "merged", "nodes_before",
+    "nodes_after", "seconds",
+)  # fmt: skip
+
 
 def schema() -> Record:
     """The JSON Schema (draft 2020-12) of a line."""
@@ -84,70 +95,39 @@ def start(kind: str) -> Record:
     return {"version": VERSION, "kind": kind, "function": None, "function_index": None}
 
 
+def _fields(thing: Any, names: Iterable[str]) -> Record:
+    return {name: getattr(thing, name) for name in names}
+
+
 def firing_record(f: Firing, place: Place | None, since: int | None, **more: Any) -> Record:
     """One firing; place: its address; more: fields that the caller knows better."""
     file, row = f.origin or (None, None)
-    return start("firing") | {
-        "graph": f.graph,
-        "number": f.number,
-        "phase": f.phase,
-        **_rule(f),
-        "strategy": f.strategy,
+    return start("firing") | _fields(f, FIRING) | _rule(f) | {
         "evidence": [],
         "place": None if place is None else list(place),
         "since": since,
         "before": f.before if isinstance(f.before, str) else None,
         "after": f.after if isinstance(f.after, str) else None,
-        "depth": f.depth,
         "letters": {},
         "made": None,
         "user_file": file,
         "user_line": row,
-        "seconds": f.seconds,
     } | more  # fmt: skip
 
 
 def attempt_record(a: Attempt, **more: Any) -> Record:
     """One try of a rule."""
-    return start("attempt") | {
-        "graph": a.graph,
-        "number": a.number,
-        "phase": a.phase,
-        **_rule(a),
-        "strategy": a.strategy,
-        "term": a.term,
-        "verdict": a.verdict,
-        "part": a.part,
-        "reason": a.reason,
-        "bindings": dict(a.bindings),
-        "evidence": list(a.evidence),
-        "firing": a.firing,
-        "ruled_out": a.ruled_out,
-        "took": a.took,
-        "seconds": a.seconds,
-    } | more  # fmt: skip
+    own = {"bindings": dict(a.bindings), "evidence": list(a.evidence)}
+    return start("attempt") | _fields(a, ATTEMPT) | _rule(a) | own | more
 
 
 def phase_record(result: Result, **more: Any) -> Record:
     """One run of a driver."""
-    rules = {
-        name: {column: getattr(stats, column) for column in COLUMNS}
-        for name, stats in result.rules.items()
-    }
-    return start("phase") | {
+    return start("phase") | _fields(result, PHASE) | {
         "phase": result.name,
         "stopped": result.stopped.name,
-        "note": result.note,
-        "firings": result.firings,
-        "taken_back": result.taken_back,
-        "taken_back_by": result.taken_back_by,
-        "visits": result.visits,
-        "merged": result.merged,
-        "nodes_before": result.nodes_before,
-        "nodes_after": result.nodes_after,
-        "rules": rules,
+        "rules": {name: _fields(stats, COLUMNS) for name, stats in result.rules.items()},
         "refusals": dict(result.refusals),
-        "seconds": result.seconds,
     } | more  # fmt: skip
 
 

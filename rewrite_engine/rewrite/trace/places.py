@@ -18,8 +18,7 @@ from typing import Any
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import RESTORE, History, State
-from rewrite_engine.graph.intake import copied
-from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.node import Apply, Variable, copied
 from rewrite_engine.graph.traverse import toposort
 
 Place = tuple[int, int]
