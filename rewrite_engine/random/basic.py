@@ -44,7 +44,6 @@ class Draws(RandomVariable):
         entry = DISTRIBUTIONS[name]
         given = signature or entry.signature, dtype or entry.dtype
         super().__init__(name, *given, inplace, lengths)
-        self.__signature__ = call_signature(name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return the draws; see `RandomVariable`. Parameters may be given by name."""

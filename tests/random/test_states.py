@@ -5,15 +5,16 @@ but where it is updated; under all modes.
 from __future__ import annotations
 
 import copy
-import inspect
 import pickle
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
 import pytest
+from etuples import etuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from unification import reify, unify, var
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
@@ -25,8 +26,10 @@ from rewrite_engine.errors import (
     OptionError,
     ShapeError,
 )
+from rewrite_engine.explain import explain
 from rewrite_engine.graph.memory import check_memory
 from rewrite_engine.random import RandomVariable, basic
+from rewrite_engine.terms import etuplize
 
 r = pt.random
 MODES = ["fast_run", "fast_compile", rw.Mode(linker="py")]
@@ -281,6 +284,38 @@ def test_making_generators() -> None:
     assert several == np.random.default_rng([1, 2]).normal()
 
 
+# --- tools ----------------------------------------------------------------------------------------
+
+
+def test_draws_are_terms() -> None:
+    state, loc = r.rng("state"), var("loc")
+    x = pt.exp(r.normal(m, 2.0, size=(3,), rng=state))
+    assert etuplize(x).evaled_obj is x
+    outer, inner = etuplize(x), etuplize(x.owner.inputs[0])
+    assert etuple(outer[0], etuple(*inner)).evaled_obj.owner.inputs[0].owner.op is inner[0]
+    pattern = etuple(*inner[:3], loc, inner[4])
+    found = unify(inner, pattern, {})
+    assert found[loc] is m
+    other = reify(pattern, {loc: pt.constant(5.0)}).evaled_obj
+    np.testing.assert_array_equal(
+        other.eval({state: generator()}), generator().normal(5.0, 2.0, size=3)
+    )
+
+
+def test_explained_saturated_and_rewritten() -> None:
+    state = r.rng("state")
+    after, x = state.normal(size=(3,))
+    outputs = [pt.log(pt.exp(x)) + after.gamma(2.0, scale=1.0)[1], x.shape]
+    text = explain(outputs, [state], values=[generator()], mode=rw.Mode("fast_run")).text()
+    assert "no values disagree" in text
+    rng = generator()
+    want = rng.normal(size=3) + rng.gamma(2.0, 1.0)
+    for mode in (rw.Mode("fast_run"), rw.Mode("fast_run").including("saturate")):
+        f = rw.function([state], outputs, mode=mode)
+        assert len(draws(f)) == 2
+        np.testing.assert_allclose(f(generator())[0], want)
+
+
 # --- slopes, batches, ops of others ---------------------------------------------------------------
 
 
@@ -366,7 +401,7 @@ def test_what_ops_are() -> None:
     with rw.config.change_flags(floatX="float32"):
         assert r.normal(rng=state).type.dtype == "float32"
     assert r.normal(rng=state).type.dtype == "float64"
-    assert str(inspect.signature(r.weibull)).startswith("(shape, size=None, *, rng=None")
+    assert r.t.parameters == ["df", "loc", "scale"]
     again = pickle.loads(pickle.dumps([state, node.outputs[1], r.normal]))
     assert again[2] is r.normal
     assert rw.function([again[1].owner.inputs[2]], again[1])(0.0).shape == (3, 2)

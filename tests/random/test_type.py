@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import rewrite_engine as rw
 from rewrite_engine.errors import DTypeError
 from rewrite_engine.random import RandomGeneratorType, random_generator_type
+from rewrite_engine.random.type import copied
 
 
 def test_one_type_for_all_generators() -> None:
@@ -36,6 +38,26 @@ def test_what_is_none(value: object) -> None:
     with pytest.raises(DTypeError, match="expected a numpy.random.Generator"):
         random_generator_type.filter(value)
     assert not random_generator_type.is_valid_value(value)
+
+
+@pytest.mark.parametrize("kind", ["PCG64", "PCG64DXSM", "MT19937", "Philox", "SFC64"])
+def test_copies(kind: str) -> None:
+    rng = np.random.Generator(getattr(np.random, kind)(3))
+    rng.integers(5, dtype="int32")  # (half of a word is kept)
+    copy = copied(rng)
+    assert random_generator_type.values_eq(rng, copy)
+    want = deepcopy(rng).normal(size=700)
+    for one in (copy, rng):
+        np.testing.assert_array_equal(one.normal(size=700), want)
+    assert copy.spawn(1)[0].normal() == np.random.Generator(type(rng.bit_generator)(
+        np.random.SeedSequence(3).spawn(1)[0])).normal()  # fmt: skip
+
+
+def test_copies_of_others() -> None:
+    class Other:
+        bit_generator = [1]
+
+    assert copied(Other()).bit_generator == [1]
 
 
 def test_shared() -> None:
