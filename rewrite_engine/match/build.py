@@ -15,7 +15,6 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import Origin, plainly
 from rewrite_engine.match.ac import (
     EXTRA,
-    all_constant,
     apply_weak,
     is_ac,
     is_associative,
@@ -139,8 +138,12 @@ def as_term(node: Apply, value: Any, index: int | None = None) -> Any:
 
 
 def write_right(to: RuleEmitter) -> None:
-    """Write what makes the right side of a rule, and returns it."""
+    """Write what makes the right side of a rule, and returns it; the bindings if it has none."""
     left, right = to.rule.left, to.rule.right
+    if right is None:
+        pairs = [f"{name!r}: {v}" for name, v in to.bound.items() if isinstance(name, str)]
+        to.line(f"return {{{', '.join(pairs)}}}")
+        return
     if isinstance(right, Compute):
         args = ", ".join(to.bound[n] for n in right.names)
         result = f"{to.constant(right.fn, 'compute')}({args})"
@@ -153,9 +156,9 @@ def write_right(to: RuleEmitter) -> None:
         result = term_source(to, right, left.place)
     if left.place not in (None, ALL):
         result = f"{to.constant(proposed)}(node, {left.place}, {result})"
-    if to.extra is not None:
-        op = to.constant(left.op)
-        result = f"{to.constant(put_back)}({op}, {result}, {to.extra})"
+    extra = to.bound.get(EXTRA, "()")
+    if extra != "()":
+        result = f"{to.constant(put_back)}({to.constant(left.op)}, {result}, {extra})"
     if isinstance(right, Hole | OpNode):
         to.line(f"return {result}")
         return
@@ -225,15 +228,6 @@ def keeping_errors(apply: Function, keeps: Keeps | None) -> Function:
         return keeps(fgraph, node, new) and new
 
     return checked
-
-
-def on_constants(fn: Function) -> Function:
-    """`fn`, where all inputs are constants (dispatch looks at the first few only)."""
-
-    def apply(fgraph: Graph, node: Apply) -> Any:
-        return fn(fgraph, node) if all_constant(node) else None
-
-    return apply
 
 
 # --- what a firing consumes ----------------------------------------------------------------------

@@ -70,7 +70,6 @@ class RuleEmitter(Source):
         self.bound: dict[Any, str] = {}  # by name; nodes of several outputs by their patterns
         self.wholes: dict[str, str] = {}  # what operands are operands of
         self.asked: set[int] = set()  # guards, by number
-        self.extra: str | None = None  # where operands are that the left side leaves alone
 
     def emit(self) -> tuple[str, dict[str, Any]]:
         """Return the source and the globals it needs."""
@@ -295,7 +294,8 @@ def emit_pair(
     else:
         to.line(f"for {v}, {w} in ({inputs}, {inputs}[::-1]):")
         to.indent += 1
-    to.extra = None if pattern is to.rule.left else to.extra
+    if pattern is to.rule.left:
+        to.bound[EXTRA] = "()"
     (p, a), (q, b) = sorted([(first, v), (second, w)], key=lambda pair: not is_bound(to, pair[0]))
     emit_one(to, p, a, lambda: emit_one(to, q, b, then))
 
@@ -336,7 +336,7 @@ def emit_any(
             to.hole(taking.collector, whole)
         else:
             keep(to, out, taken, (), left)
-            to.extra = left
+            to.bound[EXTRA] = left
         then()
 
     index = to.local("at")
@@ -374,7 +374,7 @@ def emit_rests(to: RuleEmitter, taking: Plan, left: str, taken: Sequence[str], o
     known = [to.bound[hole.name] for hole in bounds for _ in range(taking.rests[hole])]
     if not known and list(free.values()) == [1]:
         (name,) = free
-        keep(to, out, taken, *(((), left) if name == EXTRA else ((left,),)))
+        keep(to, out, taken, (left,))
         to.bound[name] = left
     elif not free and len(known) == 1:
         test = f"{left} == {known[0]}"

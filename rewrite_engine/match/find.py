@@ -23,16 +23,12 @@ from rewrite_engine.match.ac import (
     EXTRA,
     Uses,
     as_one,
-    is_ac,
     is_associative,
     joined,
-    may_regroup,
-    plan,
 )
 from rewrite_engine.match.build import Bindings, guards_hold
 from rewrite_engine.match.interpret import match_root, matcher_for
 from rewrite_engine.match.lower import (
-    Compute,
     Lowered,
     RuleBody,
     counted,
@@ -41,7 +37,7 @@ from rewrite_engine.match.lower import (
     lower_side,
 )
 from rewrite_engine.match.outline import is_root
-from rewrite_engine.match.pattern import Graph, Hole, OpNode, Rest, holes
+from rewrite_engine.match.pattern import Graph
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.match.sample import in_own_form
 from rewrite_engine.match.text import pattern_text
@@ -177,29 +173,14 @@ class Finder:
 
     def __init__(self, lowered: Lowered) -> None:
         self.lowered = lowered
-        left = self.left = lowered.left
-        self.text = pattern_text(left)
-        self.extends = False
-        self.opens = is_associative(left)
-        if is_ac(left):
-            self.extends = plan(left, left).leaves(left, left)
-        if self.extends:  # what the pattern leaves alone is a rest like any other
-            left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
-        names = tuple(holes(left))
-        self.place = left.place
-        right = Compute(lambda *values: dict(zip(names, values, strict=True)), names)
-        asked = Lowered(left, right, lowered.guards, lowered.exact)
-        self.match = matcher_for(asked, "find", self.text)
+        self.left = lowered.left
+        self.text = pattern_text(lowered.left)
+        self.opens = is_associative(lowered.left)
+        self.match = matcher_for(lowered._replace(right=None), "find", self.text)
 
     def first(self, node: Apply, fgraph: Graph) -> Sequence[Bindings]:
         """The first match at a node, if there is one."""
-        n, wanted = len(node.inputs), len(self.left.args)
-        exact = self.lowered.exact
-        if self.extends and not may_regroup(n, wanted, exact, node.outputs[0]):
-            return ()
         bound = self.match(fgraph, node)
-        if bound.__class__ is tuple:
-            bound = bound[self.place or 0]
         return () if bound is None else (_seen(bound),)
 
     def every(self, node: Apply, fgraph: Graph) -> Iterator[Bindings]:

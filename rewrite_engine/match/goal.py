@@ -102,16 +102,9 @@ def _forward(rule: Any, value: Any, result: Any, state: Any) -> Iterator[Any]:
 
 
 def distinct(answers: Iterable[Any]) -> Iterator[Any]:
-    """Yield terms as they come, equal ones once. (The first costs nothing.)"""
+    """Yield terms as they come, equal ones once."""
     shared, seen = Shared(), set[Any]()
-    first = None
     for answer in answers:
-        if first is None:
-            first = answer
-            yield answer
-            continue
-        if not seen:
-            seen.add(as_one_term(first, shared))
         one = as_one_term(answer, shared)
         if one not in seen:
             seen.add(one)

@@ -86,12 +86,12 @@ def named(bound: Bindings) -> Bindings:
 
 
 def interpreted(rule: Lowered, fgraph: Graph, node: Any) -> Any:
-    """What a rule makes of a node; None if it does not apply."""
-    return with_views(rule.left, rule.exact, partial(_interpreted, rule))(fgraph, node)
-
-
-def _interpreted(rule: Lowered, fgraph: Graph, node: Any) -> Any:
+    """What a rule makes of a node, or its bindings if it has no right side; None if it does not
+    apply. (It does not look at `views`.)
+    """
     for bound in Matcher(rule.left, rule.exact, Tries(MOST), rule.guards, fgraph).ways(node):
+        if rule.right is None:
+            return named(bound)
         result = instantiate(rule.right, bound, node, rule.left.place)
         if result is not None:
             return proposed(node, rule.left.place, result)
@@ -103,7 +103,7 @@ def matcher_for(rule: Lowered, name: str, text: str) -> Function:
     try:
         return compile_rule(rule, name, text)
     except SyntaxError:
-        return partial(_interpreted, rule)
+        return partial(interpreted, rule)
 
 
 def with_views(left: OpNode, exact: bool, match: Function) -> Function:

@@ -133,7 +133,7 @@ class Lowered(NamedTuple):
     """A rule's two sides and its guards, checked."""
 
     left: OpNode
-    right: Any  # a pattern or `Compute`; a tuple of patterns for all outputs
+    right: Any  # a pattern or `Compute`; a tuple of patterns for all outputs; None to find
     guards: tuple[Condition, ...]
     exact: bool = False  # sums and products of floats are not regrouped
 

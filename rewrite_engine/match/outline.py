@@ -58,23 +58,16 @@ def may_match(pattern: Any, seen: Outline) -> bool:
     if not isinstance(pattern, OpNode):
         return not (isinstance(pattern, Hole) and pattern.sort.constant) or head is CONSTANT
     if pattern.default is not None:  # it may stand for its other operand alone
-        return any(may_match(a, seen) for a in pattern.args if a is not pattern.default) or (
-            _may_match_op(pattern, head, seen)
-        )
-    return _may_match_op(pattern, head, seen)
-
-
-def _may_match_op(pattern: OpNode, head: Any, seen: Outline) -> bool:
-    if head is None or head is CONSTANT or not _may_be_head(pattern, head):
+        if any(may_match(a, seen) for a in pattern.args if a is not pattern.default):
+            return True
+    if head is None or head is CONSTANT:
         return False
-    return seen.__class__ is not tuple or may_match_operands(pattern, seen[1])
-
-
-def _may_be_head(pattern: OpNode, head: Any) -> bool:
-    if pattern.index is None:
-        return may_be_op(pattern, head)
-    one = isinstance(head, Projection) and head.index == pattern.index
-    return one and may_be_op(pattern, head.op)
+    if pattern.index is not None:
+        if not isinstance(head, Projection) or head.index != pattern.index:
+            return False
+        head = head.op
+    known = seen.__class__ is tuple
+    return may_be_op(pattern, head) and (not known or may_match_operands(pattern, seen[1]))
 
 
 def may_be_op(pattern: OpNode, op: Any) -> bool:

@@ -150,7 +150,7 @@ class Literal:
 
     def holds(self, v: Any, whole: Any = None) -> bool:
         """Whether a variable is this number, as an operand of `whole` (None: of no op)."""
-        return v.head is CONSTANT and is_literal(v, self.value, whole)
+        return is_literal(v, self.value, whole)
 
 
 class OpClass(NamedTuple):
@@ -257,8 +257,8 @@ Pattern = Hole | Literal | OpNode
 
 
 def is_literal(v: Any, value: Any, whole: Any) -> bool:
-    """Whether a constant is a number in a pattern, as an operand of `whole` (see `Literal`)."""
-    if not counts_as(v, value):
+    """Whether a variable is a number in a pattern, as an operand of `whole` (see `Literal`)."""
+    if v.head is not CONSTANT or not counts_as(v, value):
         return False
     node = getattr(whole, "owner", None)
     return v.number is not None or (

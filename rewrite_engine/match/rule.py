@@ -16,13 +16,13 @@ from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
+from rewrite_engine.match.ac import all_constant
 from rewrite_engine.match.build import (
     Consumer,
     Keeps,
     consumer,
     keeping_errors,
     levels,
-    on_constants,
 )
 from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
 from rewrite_engine.match.emit import Function
@@ -319,7 +319,9 @@ class DataRule(Rule):
 
     def interpreted(self, fgraph: Graph, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""
-        return keeping_errors(partial(interpreted, self.lowered), self.keeps)(fgraph, node)
+        match = partial(interpreted, self.lowered)
+        looking = with_views(self.left, self.lowered.exact, match)
+        return keeping_errors(looking, self.keeps)(fgraph, node)
 
     @cached_property
     def drops(self) -> bool:
@@ -448,8 +450,11 @@ class NodeRewriter(Rule):
 
     @cached_property
     def apply(self) -> Function:
-        fn = on_constants(self.fn) if self.constant_inputs else self.fn
-        return keeping_errors(fn, self.keeps)
+        return keeping_errors(self._on_constants if self.constant_inputs else self.fn, self.keeps)
+
+    def _on_constants(self, fgraph: Graph, node: Apply) -> Any:
+        """(Dispatch looks at the first few inputs only.)"""
+        return self.fn(fgraph, node) if all_constant(node) else None
 
     def __call__(self, fgraph: Graph, node: Apply) -> Any:
         """Call the function."""

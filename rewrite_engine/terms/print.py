@@ -58,7 +58,6 @@ def write(
     ops applied to operands written (in the usual notation). A node is written out, whatever its
     output is called.
     """
-    writer = Writer(width, name, tokens if call is None else call)
     out: list[str] = []
     size = 0
     stack: list[Any] = [(root, outer, depth)]
@@ -66,7 +65,7 @@ def write(
         item = stack.pop()
         if item.__class__ is tuple:
             x, around, left = item
-            parts = writer.parts(x, around, left > 0)
+            parts = _parts(x, around, left > 0, width, name, call or tokens)
             item = parts[0]
             if len(parts) > 1 or item.__class__ is tuple:
                 left -= 1
@@ -79,39 +78,31 @@ def write(
     return "".join(out)
 
 
-class Writer:
-    """How `write` writes one level of a term."""
-
-    def __init__(self, width: int | None, name: Name, call: Call) -> None:
-        self.width, self.name, self.call = width, name, call
-
-    def parts(self, x: Any, outer: int, deeper: bool) -> Sequence[Token]:
-        """The text of a term, and the terms that follow; `deeper`: whether there may be some."""
-        which = ""
-        if isinstance(x, Variable):
-            name = self.name(x)
-            if name is not None:
-                return [name]
-            node = x.owner
-            if node is None:
-                return written(x, outer)
-            if len(node.outputs) > 1:
-                which = which_output(x)
-            x = node
-        args: Sequence[Any]
-        if isinstance(x, Apply):
-            op, args = x.op, x.inputs
-        elif items := items_of(x):
-            op, *args = items
-        else:
+def _parts(
+    x: Any, outer: int, deeper: bool, width: int | None, name: Name, call: Call
+) -> Sequence[Token]:
+    """The text of a term, and the terms that follow; `deeper`: whether there may be some."""
+    which = ""
+    if isinstance(x, Variable):
+        called = name(x)
+        if called is not None:
+            return [called]
+        if x.owner is None:
             return written(x, outer)
-        if not deeper:
-            return ["…"]
-        if self.width is not None and len(args) > self.width:
-            args = [*args[: self.width], Unquoted(f"… {len(args) - self.width} more")]
-        if which:
-            return [*self.call(op, args, ATOM), which]
-        return self.call(op, args, outer)
+        which = which_output(x)
+        x = x.owner
+    args: Sequence[Any]
+    if isinstance(x, Apply):
+        op, args = x.op, x.inputs
+    elif items := items_of(x):
+        op, *args = items
+    else:
+        return written(x, outer)
+    if not deeper:
+        return ["…"]
+    if width is not None and len(args) > width:
+        args = [*args[:width], Unquoted(f"… {len(args) - width} more")]
+    return [*call(op, args, ATOM), which] if which else call(op, args, outer)
 
 
 class Unquoted(str):

@@ -72,7 +72,6 @@ class EMatcher(Matcher):
         self.names = (*holes(self.left), EXTRA)
         others = [p for p in alone(self.left) if isinstance(p, OpNode)]
         self.roots = [(self.left, {}), *[(p, empty(self.left)) for p in others]]
-        self._fitting: dict[int, dict[Any, bool]] = {id(p): {None: False} for p in ops}  # by heads
         self._inputs: dict[int, tuple[Place, ...]] = {}
         self._joined: dict[Joined, Variable | None] = {}
         self.cut = False  # whether there are more ways than were looked at
@@ -91,10 +90,7 @@ class EMatcher(Matcher):
 
     def computes(self, pattern: OpNode, n: int) -> bool:
         """Whether the op of a pattern may be that of an e-node, and its output that one."""
-        known, head = self._fitting[id(pattern)], self.egraph.head[n]
-        if head not in known:
-            known[head] = pattern.computes(self.egraph.var[n])
-        return known[head]
+        return self.egraph.head[n] is not None and pattern.computes(self.egraph.var[n])
 
     def ways(self, n: int) -> Iterator[Bindings]:
         """How the left side matches an e-node."""
