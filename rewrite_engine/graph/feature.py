@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 
 class AlreadyThere(Exception):
-    """Raised by `on_attach` when a feature of this kind is attached already; `attach_feature`
-    then does nothing.
-    """
+    """Raised by `on_attach` where one of the kind is there: `attach_feature` then does nothing."""
 
 
 class Feature:
@@ -116,9 +114,7 @@ class Feature:
         """
 
     def clone(self) -> Feature:
-        """A feature for a copy of the graph (whose `memo` maps this graph's variables to its
-        own).
-        """
+        """A feature for a copy of the graph (whose `memo` maps this one's variables to its own)."""
         return type(self)()
 
 

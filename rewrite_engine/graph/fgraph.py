@@ -301,9 +301,7 @@ class FunctionGraph(NodeStore):
             self.replace(old, new, reason)
 
     def replace_validate(self, old: Variable, new: Variable, reason: Any = None) -> None:
-        """`replace`, then `validate`; on any error the graph is as it was before, and the error
-        is raised.
-        """
+        """`replace`, then `validate`; on any error, which is raised, the graph is as it was."""
         replace_validate(self, [(old, new)], reason)
 
     def replace_all_validate(
@@ -320,9 +318,7 @@ class FunctionGraph(NodeStore):
         remove: Iterable[Variable],
         reason: Any = None,
     ) -> None:
-        """Like `replace_all_validate`, and `remove` must have left the graph, or nothing is
-        changed.
-        """
+        """`replace_all_validate`, or nothing unless all of `remove` have then left the graph."""
         replace_validate(self, pairs, reason, absent=remove)
 
     def restore(self, state: State) -> None:

@@ -129,9 +129,7 @@ class State:
 
 
 class History(Feature):
-    """Remembers what changes: `checkpoint()` names the present state, `revert(...)` goes back to
-    it.
-    """
+    """Remembers changes: `checkpoint()` names the present state, `revert(...)` goes back to it."""
 
     def __init__(self) -> None:
         self.log: list[tuple[Any, ...]] = []

@@ -122,9 +122,7 @@ class HasInnerGraph:
             cell[0] = value
 
     def clone(self, fgraph: FunctionGraph | None = None) -> Any:
-        """Return this op with another graph, of the same types. Without one: an equal op is the
-        same op.
-        """
+        """Return this op with another graph, of the same types; without one, itself."""
         return self if fgraph is None else self.holding(fgraph.inputs, fgraph.outputs)
 
     def holding(
@@ -225,9 +223,7 @@ def held(fgraph: FunctionGraph) -> list[Any]:
 
 
 def inner_ops(ops: Iterable[Any]) -> list[Any]:
-    """These ops and all that are in their graphs, in the graphs of those, and so on: each once,
-    after those that it holds.
-    """
+    """These ops and all in their graphs, at any depth: each once, after those that it holds."""
     return list(postorder(ops, lambda op: held(op.fgraph)))
 
 
@@ -252,9 +248,7 @@ def unfolded(outputs: Sequence[Variable], ops: Collection[Any]) -> list[Variable
 
 
 class OpRow:
-    """An op with a graph, to be written after those that it holds. What is read from it is an op
-    again.
-    """
+    """An op with a graph, to be written after those that it holds; what is read is an op again."""
 
     __slots__ = ("op", "__weakref__")
 

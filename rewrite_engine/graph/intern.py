@@ -76,9 +76,7 @@ def rebuild(cls: type, state: dict[str, Any]) -> Any:
 
 
 class Record(metaclass=Interned):
-    """What `Type` and `Op` share: interning, a printed form from `__props__`, copying and
-    pickling.
-    """
+    """What `Type` and `Op` share: interning, a text from `__props__`, copying and pickling."""
 
     __props__: tuple[str, ...] | None = None
 
@@ -96,9 +94,7 @@ class Record(metaclass=Interned):
         return tuple([prop_key(getattr(self, name)) for name in self.__props__ or ()])
 
     def __state__(self) -> dict[str, Any]:
-        """The attributes worth keeping when pickled (caches, whose names start with `_`, are
-        not).
-        """
+        """The attributes to keep when pickled (not caches, whose names start with `_`)."""
         return {k: v for k, v in self.__dict__.items() if not k.startswith("_")}
 
     def __reduce__(self) -> Any:

@@ -94,9 +94,7 @@ class Knowledge:
             kept.clear()
 
     def wait(self, key: Key, node: Apply) -> None:
-        """A rule at a node was refused by an answer: when that is dropped, the node is visited
-        again.
-        """
+        """An answer refused a rule at a node, which is visited again when the answer is dropped."""
         if key in self.answers and self.fgraph.worklist is not None:
             self.waiting.setdefault(key, {})[node] = None
             self.waits.setdefault(node, {})[key] = None

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 
 class NoDestroyHandler(Exception):
-    """The first node that overwrites something is about to enter a graph: a `DestroyHandler` has to
-    watch it first.
-    """
+    """The first node that overwrites is about to enter: a `DestroyHandler` has to watch first."""
 
 
 class Memory(NamedTuple):
@@ -47,9 +45,7 @@ def written(op: Op) -> int:
 
 
 def memory_of(op: Op) -> Memory:
-    """The memory facts of an op, made once. Raises `InconsistencyError` for declarations that
-    contradict each other.
-    """
+    """The memory facts of an op, made once. Raises `InconsistencyError` for contradictions."""
     try:
         return op._memory
     except AttributeError:

@@ -114,9 +114,7 @@ class Variable(Tagged):
         self._tag = None
 
     def clone(self, name: str | None = None) -> Any:
-        """Return a root variable like this one (type, name and a copy of the tag), without an
-        owner.
-        """
+        """Return a root variable like this one: with its type, its name and a copy of its tag."""
         copy = self.__class__.__new__(self.__class__)
         Variable.__init__(copy, self.type, None, None, self.name if name is None else name)
         copy._tag = self.copied_tag()
@@ -288,21 +286,14 @@ class Apply(Tagged):
             self._adopt(i, out, heads[i])
 
     def _adopt(self, i: int, out: Variable, head: Any) -> None:
+        wrong = None
         if not isinstance(out, Variable):
-            raise ForeignObjectError(
-                message(
-                    f"output {i} is not a variable: {describe(out)}", op=self.op, inputs=self.inputs
-                )
-            )
-        if out.owner is not None and (out.owner is not self or out.index != i):
-            raise ForeignObjectError(
-                message(
-                    f"output {i} already belongs to another node", op=self.op, inputs=self.inputs
-                )
-            )
-        out.owner = self
-        out.index = i
-        out.head = head
+            wrong = f"output {i} is not a variable: {describe(out)}"
+        elif out.owner is not None and (out.owner is not self or out.index != i):
+            wrong = f"output {i} already belongs to another node"
+        if wrong is not None:
+            raise ForeignObjectError(message(wrong, op=self.op, inputs=self.inputs))
+        out.owner, out.index, out.head = self, i, head
 
     def set_op(self, op: Op) -> None:
         """Take another op, which computes the same into the same types. Only the graph that a node

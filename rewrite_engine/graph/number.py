@@ -9,9 +9,7 @@ from typing import Any
 
 
 class Leaf:
-    """What `Variable.head` is for a variable that no op computes: `CONSTANT`, or `None` for an
-    input.
-    """
+    """What `Variable.head` is where no op computes it: `CONSTANT`, or `None` for an input."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -35,9 +33,7 @@ def counts_as(constant: Any, number: Any) -> bool:
 
 
 def same_number(found: Any, wanted: Any) -> bool:
-    """Equality of numbers that tells 0.0 from -0.0 and 1 from True (and takes a NaN for equal to
-    a NaN).
-    """
+    """Equality of numbers that tells 0.0 from -0.0 and 1 from True, and finds NaNs equal."""
     if found is None or isinstance(found, bool) != isinstance(wanted, bool):
         return False
     if wanted != wanted:

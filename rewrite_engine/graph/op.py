@@ -168,9 +168,7 @@ class Op(Record):
         return tuple([x if isinstance(x, Variable) else self.convert_input(x) for x in inputs])
 
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
-        """Return the output types for these input types (raising a typed error where there are
-        none).
-        """
+        """Return the output types for these input types, or raise a typed error."""
         if self.itypes is None or self.otypes is None:
             raise MethodNotDefined(
                 f"{self} defines neither make_node, infer_types nor itypes and otypes"
@@ -183,9 +181,7 @@ class Op(Record):
         return self.otypes
 
     def typed(self, types: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
-        """`infer_types`; its errors tell of which op, on which types, and where the user applied
-        it.
-        """
+        """`infer_types`; its errors tell the op, the types, and where the user applied it."""
         try:
             return tuple(self.infer_types(types, *more))
         except RewriteEngineError as error:
@@ -263,9 +259,7 @@ class Op(Record):
     def prepare_node(
         self, node: Apply, storage_map: Any = None, compute_map: Any = None, impl: str | None = None
     ) -> None:
-        """Called once before a node is run for the first time; for preparations that `perform`
-        needs.
-        """
+        """Called once before a node first runs; for preparations that `perform` needs."""
 
     def make_thunk(
         self,
@@ -308,9 +302,7 @@ class Op(Record):
 
     @property
     def destroys(self) -> frozenset[int]:
-        """The inputs that are overwritten. Raises `InconsistencyError` if the maps contradict each
-        other.
-        """
+        """The inputs that are overwritten. Raises `InconsistencyError` if the maps disagree."""
         return memory_of(self).destroyed
 
     def may_show(self, output: int = 0) -> tuple[int, ...]:
@@ -322,9 +314,7 @@ class Op(Record):
         return memory_of(self).must.get(output)
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Return the outputs' shapes, one tuple per output, from the inputs' (one tuple per
-        input).
-        """
+        """Return the outputs' shapes, a tuple for each, from the inputs' (a tuple for each)."""
         raise MethodNotDefined(f"{self} defines no infer_shape")
 
     def bounds(self, node: Apply, of: Callable[[Variable], Any]) -> Any:
@@ -369,9 +359,7 @@ class Op(Record):
         raise MethodNotDefined(f"{self} defines no R_op")
 
     def filled(self, inputs: Sequence[Variable], out_type: Any, constant: Variable) -> Any:
-        """The output on these inputs if all of it is one constant; None where there is no such
-        term.
-        """
+        """The output on these inputs if all of it is one constant; None: there is no such term."""
         return constant if out_type.is_super(constant.type) else None
 
     def takes_as_number(self, inputs: Sequence[Variable], constant: Any) -> bool:

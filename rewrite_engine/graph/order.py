@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
-from itertools import chain, islice, repeat
-from operator import le
 
 from rewrite_engine.errors import CycleError
 from rewrite_engine.graph.node import Apply
@@ -54,17 +52,8 @@ class Order:
 
     def arranged(self) -> tuple[list[Apply], list[int]]:
         """All nodes by level, those that came first before others, and their levels."""
-        nodes, levels = list(self.level), list(self.level.values())
-        if all(map(le, levels, islice(levels, 1, None))):  # as after building: no look-ups
-            return nodes, levels
-        kinds = set(levels)
-        if 4 * len(kinds) > len(levels):
-            places = sorted(range(len(levels)), key=levels.__getitem__)
-            return [nodes[i] for i in places], [levels[i] for i in places]
-        rows: dict[int, list[Apply]] = {at: [] for at in sorted(kinds)}  # many to a level: linear
-        for node, at in self.level.items():
-            rows[at].append(node)
-        return [*chain(*rows.values())], [*chain(*[repeat(at, len(rows[at])) for at in rows])]
+        nodes = sorted(self.level, key=self.level.__getitem__)
+        return nodes, [*map(self.level.__getitem__, nodes)]
 
     def clear(self) -> None:
         """Forget all nodes and edges."""
@@ -132,9 +121,7 @@ class Order:
         yield from self.extra.get(node, ())
 
     def add_edges(self, edges: list[tuple[Apply, Apply]]) -> None:
-        """Add extra edges for good; raises `CycleError` and adds none if one would close a
-        cycle.
-        """
+        """Add extra edges for good; raises `CycleError`, and adds none, if they close a cycle."""
         level, extra = self.level, self.extra
         for before, after in edges:
             if level[before] >= level[after]:

@@ -122,9 +122,7 @@ def _name(reason: Any) -> str:
 
 
 def in_order(origins: Sequence[Origin | None]) -> Iterator[Origin]:
-    """The origins and all that they were made of, once each, what was consumed before what was
-    made of it.
-    """
+    """The origins and all that they were made of, each once, after what it was made of."""
     roots = [o for o in origins if o is not None]
     return postorder(roots, lambda one: [o for o in one[2:] if o is not None])
 

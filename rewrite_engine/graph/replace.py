@@ -130,9 +130,7 @@ class Shared:
 
 
 def put(shared: Shared, term: Variable, old: Variable, new: Variable) -> Variable | None:
-    """The term with another part, as the one variable for all such terms; None if the types do not
-    fit.
-    """
+    """The term with another part, as the one variable for it; None if the types do not fit."""
     if term is old:
         return new
     try:

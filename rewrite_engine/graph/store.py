@@ -146,9 +146,7 @@ class NodeStore:
         origin: Origin | None = None,
         copying: bool = False,
     ) -> None:
-        """Let one node in (or a copy), unless an equal one is there; `names` gets the graph's
-        outputs.
-        """
+        """Let a node in, or a copy, unless an equal one is there; `names` gets the own outputs."""
         clients, inputs = self.clients, node.inputs
         if names:
             inputs = tuple([names.get(v, v) for v in inputs])
@@ -230,13 +228,11 @@ class NodeStore:
     def _raise_levels(self, maker: Apply, movers: list[Apply], new: Variable) -> None:
         level = self.order.level
         low = level[maker]
-        for client in movers:
-            if level[client] <= low:
-                break
-        else:
+        edges = [(maker, client) for client in movers if level[client] <= low]
+        if not edges:
             return
         try:
-            self.order.require([(maker, c) for c in movers if level[c] <= low])
+            self.order.require(edges)
         except CycleError:
             self._prune(new, "refused replacement")
             raise CycleError(
@@ -321,9 +317,7 @@ class NodeStore:
                 return
 
     def _retype(self, node: Apply) -> None:
-        """Type a node anew after its inputs became more precise; what is not more precise is
-        kept.
-        """
+        """Type a node anew whose inputs became more precise; keep what is not more precise."""
         try:
             fresh = node.op.make_node(*node.inputs)
         except (TypeError, ValueError):

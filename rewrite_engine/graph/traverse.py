@@ -41,9 +41,7 @@ def graph_inputs(
 
 
 def explicit_graph_inputs(variables: Variable | Iterable[Variable]) -> Iterator[Variable]:
-    """Yield the roots that are not constants: what a user has to give (shared variables
-    included).
-    """
+    """Yield the roots that are not constants (shared variables are some)."""
     several = [variables] if isinstance(variables, Variable) else variables
     return (v for v in graph_inputs(several) if not isinstance(v, Constant))
 

@@ -85,9 +85,7 @@ class Type(Record):
         return a is b
 
     def get_shape_info(self, obj: Any) -> Any:
-        """What `get_size` needs to know of a value; called while a function runs, so it is
-        cheap.
-        """
+        """What `get_size` has to know of a value; cheap, since it is asked while functions run."""
         return obj
 
     def get_size(self, shape_info: Any) -> int:
@@ -146,9 +144,7 @@ class Type(Record):
         return math.isfinite(abs(number))
 
     def element_of(self, value: Any) -> Any:
-        """The number that all elements of a value are that is no number itself; `NO_NUMBER` if
-        there is none.
-        """
+        """The number that all elements of a value, no number itself, are; else `NO_NUMBER`."""
         return NO_NUMBER
 
     def rounded(self, number: Any) -> Any:
@@ -156,9 +152,7 @@ class Type(Record):
         return number
 
     def convert_variable(self, var: Variable) -> Variable | None:
-        """Return a variable with `var`'s values and a type that both fit, or None where there is
-        none.
-        """
+        """Return a variable with `var`'s values and a type that both fit; None: there is none."""
         if self.is_super(var.type):
             return var
         return None

@@ -7,7 +7,8 @@ out, an account looks at what fires: how loops are told from work that takes lon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from time import perf_counter
@@ -19,7 +20,7 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.rewrite.loop import EVERY, WINDOW, Lineage, Lineages
 from rewrite_engine.rewrite.loop.cycle import AGAIN, LONG, Cycle, Stop
-from rewrite_engine.rewrite.result import Result, RuleStats, StopReason
+from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.step import Derived
 
 LIMITS = ("firings", "depth", "per_rule", "nodes", "operands", "seconds")
@@ -76,13 +77,12 @@ class RunBudget:
         """The budget with its defaults, for a graph of n nodes and so many variables."""
         given = self.firings or 0  # who sets this knows how long rows may get
         most = max(1_000_000 + 100 * variables, 100 * given)
-        return RunBudget(
+        return replace(
+            self,
             firings=10_000 + 10 * n if self.firings is None else self.firings,
             depth=max(10_000, given) if self.depth is None else self.depth,
-            per_rule=self.per_rule,
             nodes=max(100_000 + 2 * n, 10 * given) if self.nodes is None else self.nodes,
             operands=most if self.operands is None else self.operands,
-            seconds=self.seconds,
             on_budget=self.on_budget or config.on_budget,
         )
 
@@ -161,9 +161,7 @@ class Account:
     # --- firings that are looked at --------------------------------------------------------------
 
     def before(self, node: Apply, rule: Rule, new: Any) -> None:
-        """Before a firing: may it be? If it is one of those that are compared, note what it is
-        known by.
-        """
+        """Before a firing: may it be? If it is to be compared, note what it is known by."""
         self.lineage = lineage = self.lineages.of.get(node)
         number = 1 if lineage is None else lineage[0] + 1
         self.looks = self.watching or number % self.every >= self.quiet
@@ -173,7 +171,7 @@ class Account:
         if self.cycle is None and self.left <= 0:
             self.stop(f"its budget of {self.budget.firings} firings is used up", rule, lineage)
         elif self.cycle is None and self.per_rule < inf:
-            spent = used_up(rule, new, self.per_rule, self.spent)
+            spent = self.spent(rule, new)
             if spent is not None:
                 why = f"{spent.name} has used up its {self.budget.per_rule} firings"
                 self.stop(why, spent, lineage)
@@ -184,9 +182,7 @@ class Account:
             self.firing = rule.name, self.lineages.numbers.key(node)
 
     def after(self, node: Apply, rule: Rule, fresh: Sequence[Apply], steps: int) -> None:
-        """After a firing of so many steps, which made nodes: count. When one is due: is a budget
-        used up, is it a loop?
-        """
+        """After a firing of so many steps, which made nodes: count; look for loops when due."""
         of, lineage = self.lineages.of, self.lineage
         number = 1 if lineage is None else lineage[0] + 1
         if node in self.fgraph.order.level:
@@ -227,11 +223,17 @@ class Account:
         self.due = self.left - max(1, min(256, self.left, (self.largest - n) // 8))
         self.watching |= self.left <= 0  # the next firing would be one too many
 
-    def spent(self, rule: Rule) -> int:
-        """Firings of a rule, in a repetition also those of the turns before."""
-        stats = self.result.tally.get(rule.name) or RuleStats()
-        before = 0 if self.outer is None else self.fired.get(rule.name, 0)
-        return before + stats.firings
+    def spent(self, rule: Rule, new: Any) -> Rule | None:
+        """The rule that would fire more often than it may, if what is proposed was taken."""
+        steps = new.steps if new.__class__ is Derived else ((rule, new),)
+        asked, tally = Counter([inner.name for inner, _ in steps]), self.result.tally
+        for inner, _ in steps:
+            before = self.fired.get(inner.name, 0)
+            stats = tally.get(inner.name)
+            if before + (stats.firings if stats else 0) + asked[inner.name] > self.per_rule:
+                found: Rule = inner
+                return found
+        return None
 
     def late(self, idle: int) -> tuple[float, int]:
         """Out of time; or nothing fires, and yet nodes are to be visited again and again. Returns
@@ -260,14 +262,3 @@ class Account:
         what, suspect = f"the phase {self.name}", self.lineages.longest(lineage)
         self.cycle = Cycle(what, why, rule, suspect, growth)
         self.watching = True
-
-
-def used_up(rule: Rule, new: Any, most: float, spent: Callable[[Rule], int]) -> Rule | None:
-    """The rule that would fire more often than it may, if what is proposed was taken."""
-    steps = new.steps if new.__class__ is Derived else ((rule, new),)
-    asked: dict[str, int] = {}
-    for inner, _ in steps:
-        asked[inner.name] = n = asked.get(inner.name, 0) + 1
-        if n + spent(inner) > most:
-            return inner
-    return None

@@ -32,9 +32,7 @@ class Innermost(Run):
         self.retries: dict[Apply, int] = {}
 
     def order(self) -> Iterator[Apply]:
-        """Yield live nodes by level: those there are, and those that the graph puts on the heap
-        meanwhile; settled.
-        """
+        """Yield live nodes by level, settled: those there are, and those that come on the heap."""
         fgraph, heap = self.fgraph, self.heap
         level, dirty, settle, reach = (
             fgraph.order.level, fgraph.dirty, fgraph.settle, self.dispatch.reach,

@@ -10,7 +10,8 @@ inputs and outputs that nobody needs, and what has become equal by that is merge
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -148,7 +149,7 @@ class Descent(GraphRewriter):
             if opening:
                 opened[call] = call.graph(), {}
             graph, inner = opened[call]
-            with Inside(fgraph, graph, places[call], result):
+            with inside(fgraph, graph, places[call], result):
                 if opening:
                     self.open(graph, result)
                     inner.update(self.sites(graph, variants))
@@ -275,29 +276,26 @@ class InnerFirst(Descent):
             part.run(fgraph, result)
 
 
-class Inside:
+@contextmanager
+def inside(
+    fgraph: FunctionGraph, inner: FunctionGraph, place: str, result: Result
+) -> Iterator[None]:
     """A block in which an inner graph is worked on: features of the outer one hear of it, phases
     and errors name its op.
     """
-
-    def __init__(
-        self, fgraph: FunctionGraph, inner: FunctionGraph, place: str, result: Result
-    ) -> None:
-        self.fgraph, self.inner, self.place, self.result = fgraph, inner, place, result
-        self.before = len(result.parts)
-
-    def __enter__(self) -> None:
-        for feature in self.fgraph.features:
-            feature.on_inner(self.fgraph, self.inner, self.place)
-
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        for feature in self.fgraph.features:
-            feature.on_inner(self.fgraph, self.inner, None)
-        if isinstance(error, RewriteEngineError):
-            error.add_note(f"    in {self.place}")
-        for part in self.result.parts[self.before :]:
-            for leaf in part.leaves():
-                leaf.name, leaf.place = f"{leaf.name} in {self.place}", self.place
+    before = len(result.parts)
+    for feature in fgraph.features:
+        feature.on_inner(fgraph, inner, place)
+    try:
+        yield
+    except RewriteEngineError as error:
+        error.add_note(f"    in {place}")
+        raise
+    finally:
+        for feature in fgraph.features:
+            feature.on_inner(fgraph, inner, None)
+        for leaf in [leaf for part in result.parts[before:] for leaf in part.leaves()]:
+            leaf.name, leaf.place = f"{leaf.name} in {place}", place
 
 
 class Exchange(GraphRewriter):

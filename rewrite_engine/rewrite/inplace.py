@@ -33,15 +33,12 @@ from rewrite_engine.rewrite.trace import Trace, asked_for_tries
 _cannot: Any = Op.inplace_on_inputs
 
 Row = dict[int, Op | None]  # by input
-FEW = 4  # inputs whose types are faster gathered again than looked up
 #: level of the latest reader, roots, who could overwrite them (and which input), all readers
 Value = tuple[int, Roots, list[tuple[Apply, int]], Collection[Apply]]
 
 
 class InplaceOptimizer(GraphRewriter):
-    """Give every op that can work in place (`Op.inplace_on_inputs`) an input to overwrite, where it
-    is safe.
-    """
+    """Give ops that can work in place (`Op.inplace_on_inputs`) an input, where it is safe."""
 
     #: what a trace and a report call this step
     rule_name = "inplace/overwrite_dead_input"
@@ -95,7 +92,7 @@ class InplaceOptimizer(GraphRewriter):
     def tell(self, choice: Choice, tries: Trace) -> None:
         """Report to a trace of attempts which ops could work in place and may not, and why."""
         for node in choice.fgraph.toposort():
-            if choice.versions.rows(node) is None or node in choice.claims:
+            if node in choice.claims or not choice.versions.any(node.op):
                 continue
             tries.visit(choice.fgraph, node, (self.rule_name,))
             for i in range(len(node.inputs)):
@@ -104,35 +101,23 @@ class InplaceOptimizer(GraphRewriter):
 
 
 class Versions:
-    """The ops that overwrite (`overwriting`), asked for once for all nodes of an op on the same
-    types.
-    """
+    """The ops that overwrite (`overwriting`), asked for once for all nodes of a form."""
 
     def __init__(self) -> None:
-        self.ops: dict[Op, dict[Any, Row] | None] = {}  # None: no node of this op can
-        self.known: dict[Apply, Row] = {}
+        self.able: dict[Op, bool] = {}
+        self.known: dict[Any, Row] = {}  # of nodes, as `_form` tells them
 
-    def rows(self, node: Apply) -> dict[Any, Row] | None:
-        """What is known of an op, by types; None if it cannot work in place."""
-        op = node.op
-        try:
-            return self.ops[op]
-        except KeyError:
+    def any(self, op: Op) -> bool:
+        """Whether nodes of an op may have one."""
+        if op not in self.able:
             able = not op.destroy_map and type(op).inplace_on_inputs is not _cannot
-            return self.ops.setdefault(op, {} if able else None)
+            self.able[op] = able
+        return self.able[op]
 
     def of(self, node: Apply, i: int) -> Op | None:
-        """The version that overwrites input `i` of a node of an able op, or None."""
-        row = self.known.get(node)
-        if row is None:
-            rows = self.ops[node.op]
-            assert rows is not None
-            row = rows.setdefault(_types(node), {})
-            if len(node.inputs) > FEW:
-                self.known[node] = row
-        if i not in row:
-            row[i] = overwriting(node, i)
-        return row[i]
+        """The version that overwrites input `i` of a node, or None."""
+        row = self.known.setdefault(_form(node), {})
+        return row[i] if i in row else row.setdefault(i, overwriting(node, i))
 
 
 class Choice:
@@ -163,15 +148,12 @@ class Choice:
             self._share()
 
     def _own(self) -> None:
-        """Let every node have the first value that only it reads, if there is one; note the others
-        that it might have.
-        """
+        """Give each node the first value that only it reads; note others that it might have."""
         clients, shown, mutable = self.fgraph.clients, self.fgraph.out_uses, self.handler.mutable
-        ops, versions = self.versions.ops, self.versions
+        versions, able, known = self.versions, self.versions.able, self.versions.known
         for node in self.order.level:
             op, inputs = node.op, node.inputs
-            rows = ops[op] if op in ops else versions.rows(node)
-            if rows is None:
+            if not (able[op] if op in able else versions.any(op)):
                 continue
             row, others = None, []
             for i, v in enumerate(inputs):
@@ -182,7 +164,7 @@ class Choice:
                     others.append(i)
                     continue
                 if row is None:
-                    row = rows.setdefault(_types(node), {})
+                    row = known.setdefault(_form(node), {})
                 new = row[i] if i in row else row.setdefault(i, overwriting(node, i))
                 roots = (v,)
                 if new is not None and not self._reads_again(node, roots):
@@ -318,13 +300,12 @@ class Choice:
         return f"input {i}: {self.handler.refusal(self.fgraph, node, i)}"
 
 
-def _types(node: Apply) -> tuple[Any, ...]:
-    """The types of a node's inputs and outputs."""
+def _form(node: Apply) -> tuple[Any, ...]:
+    """A node's op, and the types of its inputs and outputs."""
     inputs, outputs = node.inputs, node.outputs
     if len(outputs) == 1 and 0 < len(inputs) < 3:  # by far the most
-        first, last = inputs[0], inputs[-1]
-        return first.type, last.type, outputs[0].type, len(inputs)
-    return *[v.type for v in inputs], *[v.type for v in outputs], len(inputs)
+        return node.op, len(inputs), inputs[0].type, inputs[-1].type, outputs[0].type
+    return node.op, len(inputs), *[v.type for v in inputs], *[v.type for v in outputs]
 
 
 def _is_view(v: Variable) -> bool:

@@ -103,9 +103,7 @@ class Search:
         return place < len(self.found) and self.found[place] <= self.paths.last[k]
 
     def _search(self, start: int) -> bool:
-        """Depth first. What is on the path to a reader reaches it; what was left behind does
-        not.
-        """
+        """Depth first. What is on the path to a reader reaches it; what was left does not."""
         known, top, sees = self.known, self.top, self._sees
         after, level = self.paths.after, self.paths.level
         path, rests = [start], [iter(after[start])]

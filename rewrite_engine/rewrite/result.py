@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import State
-from rewrite_engine.match.emit import Function
 from rewrite_engine.match.rule import Rule
 
 if TYPE_CHECKING:
@@ -59,8 +58,6 @@ class RuleStats:
         self.taken_back += self.firings
         self.firings = self.created = self.dropped = 0
 
-
-Trial = tuple[Rule, Function, RuleStats]  # a rule, how it is applied, and what it did
 
 COLUMNS = tuple(f.name for f in fields(RuleStats))
 SAID = 200  # characters of an error, for each firing that it takes back
@@ -132,15 +129,6 @@ class Result:
                 leaf.taken_back_by = by
             for stats in leaf.tally.values():
                 stats.take_back()
-
-    def trials(self, rules: Iterable[Rule]) -> list[Trial]:
-        """What a driver needs to try some rules."""
-        return [(r, r.apply, self.tally.setdefault(r.name, RuleStats())) for r in rules]
-
-    def forget_untried(self) -> None:
-        """Drop rules that might have been tried, and were not."""
-        for name in [name for name, s in self.tally.items() if not (s.calls or s.firings)]:
-            del self.tally[name]
 
     def count(self, name: str, firings: int = 1) -> None:
         """Note firings of something that is not tried by the common loop of the drivers."""

@@ -18,12 +18,13 @@ from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.worklist import Worklist
 from rewrite_engine.match.dispatch import Candidates
+from rewrite_engine.match.emit import Function
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop.cycle import Stop, text_of
-from rewrite_engine.rewrite.result import Result, Rollback, RuleStats, StopReason, Trial
+from rewrite_engine.rewrite.result import Result, Rollback, RuleStats, StopReason
 from rewrite_engine.rewrite.step import Derived, Refusal, Validator, fail, made_by
 from rewrite_engine.rewrite.trace import asked_for_tries
 
@@ -86,7 +87,8 @@ class Run(Worklist):
         """Let go of the graph. error: why it goes back to what it was before the run."""
         fgraph = self.fgraph
         fgraph.worklist = fgraph.order.raised = None
-        self.result.forget_untried()
+        for name in [name for name, s in self.tally.items() if not (s.calls or s.firings)]:
+            del self.tally[name]  # it might have been tried, and was not
         self.account.close()
         if error is not None:
             self.before.restore(error)
@@ -97,7 +99,7 @@ class Run(Worklist):
         """The loop: at each node the first rule that applies is taken."""
         fgraph, tries, account = self.fgraph, self.tries, self.account
         candidates, clock = self.dispatch.candidates, perf_counter
-        known: dict[Candidates, list[Trial]] = {}
+        known: dict[Candidates, list[tuple[Rule, Function, RuleStats]]] = {}
         visits, last, deadline, idle = 0, 0, account.deadline, account.idle
         for visits, node in enumerate(order, 1):
             rules = candidates(node)
@@ -109,7 +111,9 @@ class Run(Worklist):
             if then > deadline or visits - last > idle:
                 deadline, idle = account.late(visits - last)
             if rules not in known:
-                known[rules] = self.result.trials(rules)
+                known[rules] = [
+                    (r, r.apply, self.tally.setdefault(r.name, RuleStats())) for r in rules
+                ]
             for rule, apply, stats in known[rules]:
                 stats.calls += 1
                 try:

@@ -277,9 +277,7 @@ def fail(rule: Any, node: Apply, error: Exception) -> None:
 
 
 def fits(node: Apply, nodes: int = 32) -> bool:
-    """Whether a node, and those before it (so many), could be built with what is known by now of
-    the shapes of their inputs.
-    """
+    """Whether a node, and some before it, could be built with the shapes known by now."""
     near = [node]
     for n in near:
         try:

@@ -135,22 +135,24 @@ class Cycle:
             lines = [
                 f"{self.what} does not come to an end: {why}",
                 f"    the rules of the cycle: {', '.join(rules) or 'none that fired'}",
-                *self._places(rules),
             ]
         else:  # there may be much to do, and no loop
             head = "the firings for which nothing was left:"
             lines = [
                 f"{self.what} is not done, but {self.why}",
                 f"    the rules that go on: {', '.join(rules)}; a `RunBudget` may allow them more",
-                *self._places(rules),
             ]
+        lines += self._places(rules)
         events = [event for one in shown for event in one.steps]
         if events:
             told_as = [f"        {rule}: {old} → {new}" for rule, old, new in events[:SHOWN]]
             lines += [f"    {head}", *told_as]
         if len(events) > SHOWN:
             lines.append(f"        … {len(events) - SHOWN} more")
-        lines += [*self._grown(turn or len(told)), f"    {self._advice()}"]
+        advice = "exclude one of the rules, or let it apply to fewer terms"
+        if not self.sure:
+            advice += "; if it is no loop, give them more: `RunBudget(...)`"
+        lines += [*self._grown(turn or len(told)), f"    {advice}"]
         error = RuleLoopError("\n".join(lines))
         error.rules = tuple(rules)
         error.turn = tuple(events)
@@ -171,13 +173,6 @@ class Cycle:
             place = self.places.get(name)
             if place is not None:
                 yield f"        {name} is at {place[0]}:{place[1]}"
-
-    def _advice(self) -> str:
-        """What to do."""
-        what = "exclude one of the rules, or let it apply to fewer terms"
-        if self.sure:
-            return what
-        return f"{what}; if it is no loop, give them more: `RunBudget(...)`"
 
 
 def _replaced(before: Any, made: Any) -> Any:

@@ -71,9 +71,7 @@ class Strategy(RuleOfRules):
         raise NotImplementedError
 
     def stopped(self, fgraph: Graph, node: Apply) -> tuple[Rule, Apply | None] | str | None:
-        """The part that comes after others and fails, with the node at which it does; or why no
-        part is asked.
-        """
+        """The part after others that fails, and at which node; or why no part is asked."""
         return None
 
     def apply(self, fgraph: Graph, node: Apply) -> Any:

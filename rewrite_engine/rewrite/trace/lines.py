@@ -72,9 +72,7 @@ def lines_of(
 
 
 def first_of(trace: Trace) -> dict[int, int]:
-    """The number of the oldest firing that a trace can begin with, for graphs of which it has
-    forgotten some.
-    """
+    """The oldest firing to begin with, for graphs of which a trace has forgotten some."""
     found: dict[int, int] = {}
     for f in trace.records:
         if not f.part and f.graph in trace.pasts and trace.pasts[f.graph].turned:
