@@ -140,16 +140,16 @@ def equations() -> RuleSet:
 
 
 @cache
-def crossing() -> tuple[tuple[Fact, ...], Callable[..., Any]]:
-    """What is asked at the borders of inner graphs: the shipped facts about one value; whether
-    errors of arguments are kept.
+def crossing() -> tuple[tuple[Fact, ...], Fact, Callable[..., Any]]:
+    """What is asked at the borders of inner graphs: the shipped facts about one value; lengths;
+    whether errors of arguments are kept.
     """
     from rewrite_engine.rules import facts_arrays, facts_numbers
     from rewrite_engine.rules.facts_failure import operand_errors_kept
 
     shipped = [*vars(facts_numbers).values(), *vars(facts_arrays).values()]
     facts = [one for one in shipped if isinstance(one, Fact) and one.unary]
-    return tuple(dict.fromkeys(facts)), operand_errors_kept
+    return tuple(dict.fromkeys(facts)), facts_arrays.length, operand_errors_kept
 
 
 @lru_cache(maxsize=64)
@@ -221,7 +221,7 @@ def optimizer(
     for i, part in enumerate(parts):
         if isinstance(part, InnerGraphs):
             part.inside = [p for p, place in zip(parts, places, strict=True) if place == part.name]
-            part.facts, part.keeps = crossing()
+            part.facts, part.length, part.keeps = crossing()
         elif places[i] == part.name and "inner" in [phase.name for phase in wanted]:
             parts[i] = InnerFirst(part)
     return SequentialOptimizer(parts, WHOLE)

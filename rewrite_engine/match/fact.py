@@ -253,7 +253,7 @@ class Fact:
 
     def look(self, knowledge: Knowledge, args: tuple[Any, ...]) -> Any:
         """Find the answer. (To ask is to call the fact: that remembers.)"""
-        said = _declared(knowledge, self, args[0]) if len(args) == 1 else None
+        said = _declared(knowledge, self, *args)
         if said is not None:
             return said
         answer = self.fn(knowledge.fgraph, *args) if self.wants_graph else self.fn(*args)
@@ -331,12 +331,14 @@ def said_by(node: Apply) -> dict[Fact, Evidence]:
     return found
 
 
-def _declared(knowledge: Knowledge, asked: Fact, v: Any) -> Any:
+def _declared(knowledge: Knowledge, asked: Fact, v: Any = None, *rest: Any) -> Any:
     """What is declared of a variable, here or by a mark; None if nothing is."""
-    if _is_marked(v):
+    if _is_marked(v) and not rest:
         return said_by(v.owner).get(asked)
     known = knowledge.declared
-    return known[v].get(asked) if known and isinstance(v, Variable) and v in known else None
+    if not known or not isinstance(v, Variable) or v not in known:
+        return None
+    return known[v].get(key_for(asked, rest) if rest else asked)
 
 
 def _is_marked(v: Any) -> bool:

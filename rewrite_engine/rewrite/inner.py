@@ -172,10 +172,12 @@ class InnerGraphs(Descent):
     """Inline what is to be inlined, and rewrite the graphs inside the other ops.
 
     rules: those that inline. inside: the drivers that rewrite an inner graph, in order. facts:
-    those that cross the border. keeps: see `Descent`.
+    those that cross the border; length: one of a variable and a dimension, whose values are equal
+    where lengths are. keeps: see `Descent`.
     """
 
     facts: Sequence[Fact] = ()
+    length: Fact | None = None
 
     def __init__(self, rules: RuleSet, name: str = "inner") -> None:
         super().__init__(name)
@@ -209,15 +211,16 @@ class InnerGraphs(Descent):
         known: list[Any] = []
         given: list[Variable | None] = []
         told: list[Known] = []
-        for v, i in zip(op.inner_inputs, op.passed, strict=True):
-            x = v if i is None else arguments[i]
+        own = [v if i is None else arguments[i] for v, i in zip(op.inner_inputs, op.passed)]
+        lengths = self.lengths(fgraph, [x for x in own if x in fgraph])
+        for v, i, x in zip(op.inner_inputs, op.passed, own, strict=True):
             new: Any = None
             facts: Known = {}
             if isinstance(x, Constant):
                 new, key = x, x.signature()
             else:
                 new = x.type.make_variable(v.name) if x.type is not v.type else None
-                facts = {} if i is None else self.known(fgraph, x)
+                facts = {} if i is None else {**self.known(fgraph, x), **lengths.get(x, {})}
                 key = x.type, *[key_for(one, (said.value,)) for one, said in facts.items()]
             given.append(new)
             told.append(facts)
@@ -225,6 +228,21 @@ class InnerGraphs(Descent):
         if given == [None] * len(given) and not any(told):
             return Call(op)
         return Call(op, tuple(known), given, told)
+
+    def lengths(self, fgraph: FunctionGraph, arguments: Sequence[Variable]) -> dict[Any, Any]:
+        """Which lengths of arguments are equal: those have one value on the other side."""
+        length, found = self.length, dict[Any, dict[Any, Any]]()
+        if length is None or len(arguments) < 2:
+            return found
+        places = [(x, i) for x in arguments for i, n in enumerate(x.type.shape) if n is None]
+        values = [length.ask(fgraph, x, i).value for x, i in places]
+        times, marks = Counter(values), {value: ("alike", k) for k, value in enumerate(values)}
+        for (x, i), value in zip(places, values, strict=True):
+            if times[value] > 1:
+                said = because("it is that of another argument", value=marks[value])
+                both = {key_for(length, (k,)): said for k in (i, i - x.type.ndim)}
+                found.setdefault(x, {}).update(both)
+        return found
 
     def known(self, fgraph: FunctionGraph, x: Variable) -> Known:
         """The facts that hold for a variable, and not for all of its type."""

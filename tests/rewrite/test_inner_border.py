@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine import OpFromGraph
+from rewrite_engine.errors import BroadcastError
 from rewrite_engine.graph.inner import HasInnerGraph, held, inner_ops
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match import fact as facts
@@ -54,6 +55,34 @@ def test_facts_cross_several_borders() -> None:
         ["mul"],
         ["add", "inner", "mul"],
     ]
+
+
+def test_arguments_of_one_length_have_one_inside() -> None:
+    f = OpFromGraph([X, Y], [pt.second(X, pt.exp(Y)) * 2.0], name="f")
+    assert inside(f(A, B), mode=PLAIN) == [["exp", "mul", "second"]]
+    assert inside(f(pt.sin(A), A), mode=PLAIN) == [["exp", "mul"]]
+    assert inside([f(A, A), f(B, A)], mode=PLAIN) == [["exp", "mul"], ["exp", "mul", "second"]]
+    outer = OpFromGraph([X, Y], [f(X + 1.0, Y * 3.0)], name="outer")
+    found = rw.function([A], outer(A, -A), mode=PLAIN).fgraph
+    assert [ops(op.fgraph) for op in inner_ops(held(found))] == [
+        ["exp", "mul"],
+        ["f", "mul"],  # nothing needs x any more
+    ]
+
+
+def test_one_length_of_several_is_told_from_the_others() -> None:
+    M, N, C, D = pt.dmatrices("m", "n", "c", "d")
+    pairs = [pt.second(M.sum(axis=i), N.sum(axis=i)) for i in (0, 1)]
+    f = OpFromGraph([M, N], pairs, name="f")
+    y, z = f(C, pt.dot(D, C))  # as many columns
+    graph = rw.function([C, D], [y, z], mode=PLAIN).fgraph
+    (op,) = held(graph)
+    assert ops(op.fgraph).count("second") == 1
+    c, d = np.ones((2, 3)), np.ones((4, 2))
+    with pytest.raises(BroadcastError):
+        rw.function([C, D], [y, z])(c, d)
+    found = rw.function([C, D], [y, z])(c, d[:2])
+    assert [v.tolist() for v in found] == [[4.0] * 3, [6.0] * 2]
 
 
 def test_a_fact_of_a_user_holds_inside() -> None:
