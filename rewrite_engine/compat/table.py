@@ -49,7 +49,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "graph.destroyhandler": (f"{GRAPH}.destroyhandler",),
     "graph.null_type": (f"{GRAPH}.null", "rewrite_engine.gradient"),
     "graph.op": (f"{GRAPH}.op", f"{GRAPH}.inner"),
-    "graph.replace": (f"{GRAPH}.replace", "rewrite_engine.tensor.blockwise"),
+    "graph.replace": (f"{GRAPH}.replace", f"{TENSOR}.blockwise"),
     "graph.rewriting": (
         "rewrite_engine.compat.rewriters",
         "rewrite_engine.rules.rewriting",

@@ -30,6 +30,7 @@ from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import origin_line, user_origin
 from rewrite_engine.graph.traverse import graph_inputs, toposort
+from rewrite_engine.tensor.blockwise import vectorize_graph
 
 OPTIONS = (
     "inline", "strict", "lop_overrides", "rop_overrides", "connection_pattern", "name",
@@ -122,6 +123,14 @@ class OpFromGraph(ShapesOfGraph, Op):
                 raise
         types = tuple([v.type for v in self.inner_outputs])
         return build_node(self, tuple(variables), types, user_origin())
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """The op of the graph along the batch; one by one where derivatives were given."""
+        if self.lop_overrides or self.rop_overrides or self.connections is not None:
+            return None
+        wide = [x.type() for x in inputs]
+        outputs = vectorize_graph(self.inner_outputs, dict(zip(self.inner_inputs, wide)))
+        return OpFromGraph(wide, outputs, self.inline, name=self.name).make_node(*inputs).outputs
 
     def runs(self, node: Apply, body: Callable[..., Any]) -> Callable[..., Any]:
         """The graph's function, as it is."""

@@ -11,7 +11,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, update_wrapper
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,10 @@ from rewrite_engine.config import config
 from rewrite_engine.errors import BroadcastError, NDimError, RewriteEngineError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.origin import located
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.tensor.broadcast import broadcast
+from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.math import second
 from rewrite_engine.tensor.op import (
@@ -37,7 +39,7 @@ from rewrite_engine.tensor.op import (
 from rewrite_engine.tensor.reduce import Sum, sum_to
 from rewrite_engine.tensor.type import TensorType
 
-__all__ = ["Blockwise", "vectorize_graph"]
+__all__ = ["Blockwise", "vectorize", "vectorize_graph"]
 
 Names = tuple[tuple[str, ...], ...]
 
@@ -236,7 +238,7 @@ class Blockwise(TensorOp):
         given = dict(zip([*own, *made, *gs], [*inputs, *outputs, *output_gradients], strict=True))
         batch = outputs[0].type.ndim - made[0].type.ndim
         result = []
-        for x, core, g in zip(inputs, own, vectorize_graph(found, given, self), strict=True):
+        for x, core, g in zip(inputs, own, along_batch(found, given, self), strict=True):
             if not isinstance(g.type, TensorType):
                 result.append(g)
             elif g.type.ndim - core.type.ndim < batch:  # of no output: it would have its batch
@@ -257,7 +259,7 @@ class Blockwise(TensorOp):
         given = dict(zip([*own, *made, *points], [*inputs, *outputs, *eval_points], strict=True))
         found: list[Any] = []
         for z, v in zip(outputs, self.core.R_op(own, points), strict=True):
-            v = None if v is None else vectorize_graph([v], given, self)[0]
+            v = None if v is None else along_batch([v], given, self)[0]
             whole = v is None or v.type.broadcastable == z.type.broadcastable
             found.append(v if whole else second(z, v))
         return found
@@ -293,22 +295,73 @@ def _pullback(core: Op, types: Types, slopes: Types, float_x: str) -> tuple[Any,
     return own, made, gs, core.L_op(own, made, gs)
 
 
-def vectorize_graph(
+def vectorize_graph(outputs: Any, replace: Mapping[Any, Variable]) -> Any:
+    """What `outputs` (a variable, or several: a list) are when variables have more dimensions in
+    front, a batch, along which all is computed: those of the variables that replace them. What is
+    the same along all of it, as a length, has no batch.
+
+    Batches broadcast as in elementwise ops. Ops do all of a batch at once; the few that cannot,
+    as slices of different lengths, are computed one by one (`Blockwise`).
+
+    >>> from rewrite_engine.tensor import dmatrix, dvector
+    >>> x, rows = dvector("x"), dmatrix("rows")
+    >>> vectorize_graph(x[::-1].cumsum(), {x: rows}).eval({rows: [[1.0, 2.0], [3.0, 4.0]]})
+    array([[2., 3.],
+           [4., 7.]])
+    """
+    if isinstance(outputs, Variable):
+        return along_batch([outputs], replace)[0]
+    return along_batch(list(outputs), replace)
+
+
+def along_batch(
     outputs: Sequence[Variable], given: Mapping[Any, Variable], like: Blockwise | None = None
 ) -> list[Any]:
-    """What `outputs` are when variables have more dimensions in front, a batch, along which all is
-    computed: those of the variables that are given for them. What is the same along all of it, as a
-    length, has no batch.
-
-    Ops say how (`Op.vectorize`); the others are computed one by one (`Blockwise`). like: what
-    the core op of that becomes.
-    """
+    """As `vectorize_graph`. like: what the core op of that becomes."""
     found: dict[Any, Any] = dict(given)
     for node in toposort(outputs, found):
         inputs = [found.get(v, v) for v in node.inputs]
         if any([a is not b for a, b in zip(inputs, node.inputs)]):
             found.update(zip(node.outputs, _vectorized(node, inputs, like), strict=True))
     return [found.get(v, v) for v in outputs]
+
+
+def vectorize(func: Callable[..., Any], signature: str | None = None) -> Callable[..., Any]:
+    """A function of arrays that applies `func`, a function of variables, to their last dimensions,
+    along all others (`numpy.vectorize`).
+
+    signature: "(m,n),(n)->(m)" names the last dimensions of the arguments and results; without one
+    `func` is of 0-d arguments. Raises `ShapeError` for a wrong signature, or results that are not
+    as it says, `TypeError` for a wrong number of arguments, `NDimError`.
+
+    >>> from rewrite_engine.tensor import dmatrix
+    >>> x = dmatrix("x")
+    >>> vectorize(lambda row: row / row.sum(), "(n)->(n)")(x).eval({x: [[1.0, 3.0], [2.0, 2.0]]})
+    array([[0.25, 0.75],
+           [0.5 , 0.5 ]])
+    """
+    sides = None if signature is None else parse(signature)
+
+    def vectorized(*arguments: Any) -> Any:
+        xs = [operand(x) for x in arguments]
+        ranks = [0] * len(xs) if sides is None else [*map(len, sides[0])]
+        if len(xs) != len(ranks):
+            raise TypeError(located(f"{signature} takes {len(ranks)} arguments, not {len(xs)}"))
+        for x, n in zip(xs, ranks, strict=True):
+            if x.type.ndim < n:
+                what = f"takes an array of {n} dimensions or more ({signature}), not a {x.type}"
+                raise NDimError(located(what, inputs=xs))
+        cores = [_last(x.type, n)(x.name) for x, n in zip(xs, ranks, strict=True)]
+        found = func(*cores)
+        several = isinstance(found, list | tuple)
+        outputs = [operand(v) for v in (found if several else [found])]
+        if sides is not None and [v.type.ndim for v in outputs] != [*map(len, sides[1])]:
+            what = f"the results are {', '.join([str(v.type) for v in outputs])}"
+            raise ShapeError(located(f"{what}, where the signature is {signature}"))
+        wide = along_batch(outputs, dict(zip(cores, xs, strict=True)))
+        return type(found)(wide) if several else wide[0]
+
+    return update_wrapper(vectorized, func)
 
 
 def _vectorized(node: Apply, inputs: Sequence[Any], like: Blockwise | None) -> Sequence[Any]:

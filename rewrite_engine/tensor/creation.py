@@ -22,6 +22,7 @@ from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, promote
 from rewrite_engine.tensor import math as m
+from rewrite_engine.tensor.batch import batch_ranks
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, weak_constant
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.op import (
@@ -33,9 +34,10 @@ from rewrite_engine.tensor.op import (
     TensorOp,
     Types,
     Value,
+    behind_batch,
 )
 from rewrite_engine.tensor.reduce import Sum, sum_to
-from rewrite_engine.tensor.shape import shape_dims
+from rewrite_engine.tensor.shape import shape_dims, shape_tuple
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -125,6 +127,15 @@ class Alloc(_Allocating, Linear):
 
     def misfit(self, types: Types, group: Group) -> type[ShapeError]:
         return BroadcastError
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """The value with a batch; one by one where lengths have one."""
+        n, *others = batch_ranks(node, inputs)
+        if any(others):
+            return None
+        missing = len(others) - node.inputs[0].type.ndim
+        (value,) = behind_batch(node, inputs, [missing, *others])[:1]
+        return [Alloc()(value, *shape_tuple(inputs[0])[:n], *inputs[1:])]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

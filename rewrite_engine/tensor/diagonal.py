@@ -82,6 +82,11 @@ class Diagonal(Linear):
         """How long the diagonal is."""
         return larger(0, smaller(rows + min(self.offset, 0), columns - max(self.offset, 0)))
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        own = node.inputs[0].type.ndim
+        rows, columns = [axis + inputs[0].type.ndim - own for axis in self.axes(own)]
+        return [Diagonal(self.offset, rows, columns)(inputs[0])]
+
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:

@@ -85,14 +85,14 @@ def part_lengths(
         axis += _width(array, x, axis)
     if axis > x.ndim:
         raise AxisError(f"too many indices: {axis} for {x.ndim} dimensions of a {x}")
-    at = start if _together(places) else 0
+    at = start if is_together(places) else 0
     ends = [(0, i) for i in range(axis, x.ndim)]
     return [*result[:at], *_broadcast(arrays, indices, first), *result[at:], *ends]
 
 
-def _together(places: Sequence[int]) -> bool:
+def is_together(places: Sequence[int]) -> bool:
     """Whether what stands in these places stands side by side."""
-    return places[-1] - places[0] + 1 == len(places)
+    return not places or places[-1] - places[0] + 1 == len(places)
 
 
 def without_apart(template: Template) -> Template:
@@ -103,7 +103,7 @@ def without_apart(template: Template) -> Template:
     rest = tuple([e for e in template if e != APART])
     inside = places[0] < template.index(APART) < places[-1]
     others = [k for k, e in enumerate(rest) if e == INPUT or isinstance(e, int)]
-    return template if inside and places[0] and _together(others) else rest
+    return template if inside and places[0] and is_together(others) else rest
 
 
 def check_array_indices(template: Template, types: Sequence[Any]) -> None:

@@ -104,6 +104,12 @@ class Take(IndexOp, Linear):
         """The op that adds to what this one takes."""
         raise NotImplementedError
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """All of the batch is taken at once, but where slices or masks differ along it."""
+        from rewrite_engine.tensor.index_batch import take_along
+
+        return take_along(self, node, inputs)
+
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         gx = self.increment()(gradient_zeros(inputs[0]), output_gradients[0], *inputs[1:])
         return [gx, *[disconnected() for _ in inputs[1:]]]
@@ -155,13 +161,6 @@ class Subtensor(Take):
     def is_total(self, node: Apply) -> bool:
         """Integers have to be in range."""
         return is_in_range(self.idx_list, node.inputs[0].type)
-
-    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """All of the batch is taken; one by one where indices have a batch."""
-        if any(i.type.ndim for i in inputs[1:]):
-            return None
-        more = inputs[0].type.ndim - node.inputs[0].type.ndim
-        return [Subtensor((WHOLE,) * more + self.idx_list)(*inputs)]
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         """Where all of the array is taken, its gradient only loses the new dimensions, and is
@@ -263,6 +262,12 @@ class BaseInc(IndexOp):
 
     def misfit(self, types: Types, group: Group) -> type[ShapeError]:
         return BroadcastError
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """All of the batch is written at once, but where slices or masks differ along it."""
+        from rewrite_engine.tensor.index_batch import write_along
+
+        return write_along(self, node, inputs)
 
     def take(self, g: Any, indices: Sequence[Variable]) -> Any:
         """`g[...]` with this op's index."""

@@ -11,6 +11,7 @@ from rewrite_engine.errors import DTypeError, NDimError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor.batch import all_stretched, batch_ranks
 from rewrite_engine.tensor.constant import (
     as_tensor_variable,
     has_pattern,
@@ -25,7 +26,7 @@ from rewrite_engine.tensor.dimshuffle import (
     normalize_axis,
 )
 from rewrite_engine.tensor.index import gradient_zeros
-from rewrite_engine.tensor.math import add
+from rewrite_engine.tensor.math import add, cast
 from rewrite_engine.tensor.op import Computed, Linear, Shapes, TensorOp
 from rewrite_engine.tensor.reshape import flatten
 from rewrite_engine.tensor.shape import (
@@ -95,6 +96,11 @@ class Join(TensorOp):
         columns = [[(i, k) for i in range(len(types))] for k in range(ndim)]
         out = [Computed(_total, c) if k == axis else c[0] for k, c in enumerate(columns)]
         return Shapes([out], [c for k, c in enumerate(columns) if k != axis])
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """All with all of the batch."""
+        n, wide = all_stretched(node, inputs)
+        return [Join(self.axis + n)(*wide)]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -172,6 +178,11 @@ class Split(Linear):
         every = Computed(_total, lengths)
         return Shapes([(*before, n, *after) for n in lengths], [[whole[self.axis], every]])
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """The array with a batch; pieces have one length each."""
+        n, *others = batch_ranks(node, inputs)
+        return None if any(others) else Split(self.axis + n, self.sizes).make_node(*inputs).outputs
+
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
@@ -220,6 +231,11 @@ class MakeVector(TensorOp):
             if t.ndim != 0:
                 raise NDimError(f"takes 0-d inputs, not a {t}")
         return Shapes([[len(types)]])
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """A vector at each place of the batch."""
+        n, wide = all_stretched(node, inputs)
+        return [join(n, *[expand_dims(cast(x, self.dtype), n) for x in wide])]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

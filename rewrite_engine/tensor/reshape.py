@@ -17,6 +17,7 @@ from rewrite_engine.errors import DTypeError, ShapeError
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor.batch import batch_ranks
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.math import floor_div, mul
 from rewrite_engine.tensor.op import Computed, Linear, Shapes
@@ -79,6 +80,22 @@ class Reshape(Linear):
             parts = [*[(0, i) for i in range(type_.ndim)], *[n for n in lengths if n != -1]]
             lengths[lengths.index(-1)] = Computed(partial(_quotient, type_.ndim), parts)
         return Shapes([lengths])
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """What is left over is that of one place of the batch, which may be empty."""
+        (n, *others), lengths = batch_ranks(node, inputs), iter(inputs[1:])
+        if any(others):
+            return None
+        x, have = inputs[0], shape_tuple(inputs[0])
+        wanted = [next(lengths) if k == "i" else k for k in self.shape]
+        if -1 in self.shape:
+            at = self.shape.index(-1)
+            left = node.outputs[0].type.shape[at]
+            if left is None:
+                parts = [*have[n:], *wanted[:at], *wanted[at + 1 :]]
+                left = _quotient(len(have) - n, *parts)
+            wanted[at] = -1 if left is None else left
+        return [reshape(x, [*have[:n], *wanted])]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

@@ -20,6 +20,7 @@ from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import DISCRETE, accumulator, promote
 from rewrite_engine.tensor import math as m
+from rewrite_engine.tensor.batch import all_stretched
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.dimshuffle import normalize_axis, slice_at_axis
 from rewrite_engine.tensor.elemwise_grad import gradient_dtype, zero_gradient
@@ -59,6 +60,11 @@ class Recurrence(TensorOp):
             raise ShapeError(f"takes two arrays with a dimension {self.axis}")
         axes = range(a.ndim)
         return Shapes([[(1, i) for i in axes]], [[(0, i), (1, i)] for i in axes])
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Both with all of the batch."""
+        n, wide = all_stretched(node, inputs)
+        return [Recurrence(self.axis + n)(*wide)]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

@@ -21,7 +21,7 @@ from rewrite_engine.tensor.creation import arange, zeros_like
 from rewrite_engine.tensor.dimshuffle import shape_padleft, slice_at_axis
 from rewrite_engine.tensor.index_template import as_indices
 from rewrite_engine.tensor.join import stack
-from rewrite_engine.tensor.op import NoGradient, Shapes
+from rewrite_engine.tensor.op import NoGradient, Shapes, behind_batch
 from rewrite_engine.tensor.reshape import flatten
 from rewrite_engine.tensor.running import one_axis
 from rewrite_engine.tensor.shape import lengths, shape_dims
@@ -273,6 +273,10 @@ class UnravelIndex(NoGradient):
         same = [(0, i) for i in range(numbers.ndim)]
         return Shapes([same] * self.ndim, [[(1, 0), self.ndim]])
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """Any number of numbers; one by one where the shape has a batch."""
+        return None if inputs[1].type.ndim > 1 else self.make_node(*inputs).outputs
+
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
@@ -318,6 +322,14 @@ class RavelMultiIndex(NoGradient):
             raise NDimError(f"the shape must be a vector, not a {sizes}")
         wanted, equal = broadcast([t.shape for t in given])
         return Shapes([wanted], [*equal, [(len(given), 0), len(given)]])
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """As an elementwise op; one by one where the shape has a batch."""
+        if inputs[-1].type.ndim > 1:
+            return None
+        ndim = max([v.type.ndim for v in node.inputs[:-1]], default=0)
+        missing = [*[ndim - v.type.ndim for v in node.inputs[:-1]], 0]
+        return [self(*behind_batch(node, inputs, missing))]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

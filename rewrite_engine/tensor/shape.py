@@ -187,6 +187,13 @@ class SpecifyShape(Linear):
         """Of lengths that are variables nothing is known."""
         return "i" not in self.shape
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """No claim about the lengths of the batch."""
+        x, *lengths = inputs
+        if any(n.type.ndim for n in lengths):
+            return None
+        return [SpecifyShape((None,) * (x.type.ndim - len(self.shape)) + self.shape)(*inputs)]
+
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
