@@ -52,7 +52,7 @@ def has_shape(value, shape):
 @fact(cost=5)
 def used_once(fgraph, x):
     """x has one use in its graph: what replaces that needs x no more. Not known outside of one."""
-    if fgraph is None or x not in fgraph.clients:
+    if fgraph is None or x not in fgraph.users:
         return unknown("it belongs to no graph", blame=x)
     uses = len(fgraph.get_clients(x))
     return because("it has one use") if uses == 1 else unknown(f"it has {uses} uses", blame=x)

@@ -105,7 +105,7 @@ def _has_other_uses(fgraph, node, v, level):
         if out in fgraph.out_uses:
             return True
         # what is not below the node cannot be there for it alone
-        for client in islice(fgraph.clients[out], MOST):
+        for client in islice(fgraph.users[out], MOST):
             if client is not node and level[client] >= here:
                 return True
     return False

@@ -42,6 +42,6 @@ def fill_without_call(fgraph, node):
     if call.op.equal_lengths(call) is None:
         return unknown("it is called anyway: it may fail", x)
     for out in call.outputs if call in fgraph else ():
-        if out in fgraph.out_uses or any(client is not node for client in fgraph.clients[out]):
+        if out in fgraph.out_uses or any(client is not node for client in fgraph.users[out]):
             return unknown("it is called anyway: its values are needed", x)
     return alloc(y, *[length(x, k) for k in range(x.type.ndim)])

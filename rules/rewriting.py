@@ -115,6 +115,21 @@ out2in: Callable[..., GraphRewriter] = partial(_walking, "out_to_in")
 SequentialGraphRewriter = SequentialOptimizer
 
 
+class FromFunctionGraphRewriter(GraphRewriter):
+    """The driver that a function of a `FunctionGraph` is."""
+
+    def __init__(self, fn: Callable[[FunctionGraph], Any]) -> None:
+        super().__init__(fn.__name__)
+        self.fn = fn
+
+    def apply(self, fgraph: FunctionGraph) -> Any:  # type: ignore[override]
+        """Call the function, which changes the graph."""
+        return self.fn(fgraph)
+
+
+graph_rewriter = FromFunctionGraphRewriter  # as a decorator
+
+
 def PatternNodeRewriter(
     in_pattern: Any,
     out_pattern: Any,

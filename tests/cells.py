@@ -91,7 +91,7 @@ def random_graph(rng: random.Random, most: int = 12, mutable: bool = True) -> Fu
 def run(fgraph: FunctionGraph, in_place: bool, order: list[Apply] | None = None) -> list[int]:
     """Execute; with `in_place`, on shared memory as the ops declare it."""
     cells: dict[Variable, List] = {v: [i + 1] for i, v in enumerate(fgraph.inputs)}
-    cells.update({v: [int(v.data)] for v in fgraph.clients if isinstance(v, Constant)})
+    cells.update({v: [int(v.data)] for v in fgraph.users if isinstance(v, Constant)})
     for node in order or fgraph.toposort():
         given = [cells[v] if in_place else list(cells[v]) for v in node.inputs]
         cells[node.outputs[0]] = node.op.run(given)

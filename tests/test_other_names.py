@@ -9,6 +9,7 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine import graph
 from rewrite_engine.errors import MethodNotDefined
 from rewrite_engine.gradient import Lop, Rop, grad
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -17,6 +18,7 @@ from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rules.language import Float, Matrix, Rest, rule
+from rewrite_engine.rules.rewriting import graph_rewriter
 
 
 @rule
@@ -41,6 +43,27 @@ def test_a_driver_of_one_rule(driver: Any) -> None:
 def test_a_rule_where_the_order_stands() -> None:
     with pytest.raises(ValueError, match='the order is "in_to_out" or "out_to_in"'):
         WalkingOptimizer(no_sine, no_sine)  # type: ignore[arg-type]
+
+
+def test_a_function_is_a_driver() -> None:
+    @graph_rewriter
+    def no_cosine(fgraph: FunctionGraph) -> None:
+        for node in fgraph.toposort():
+            if node.op is pt.cos:
+                fgraph.replace(node.outputs[0], pt.tanh(node.inputs[0]))
+
+    assert brief(rw.rewrite_graph(pt.cos(x), (), no_cosine)) == "tanh(x)"
+    assert no_cosine.name == "no_cosine"
+    f = rw.function([x], pt.cos(x) + 1, mode=rw.Mode(optimizer=no_cosine))
+    assert [str(node.op) for node in f.fgraph.toposort()] == ["tanh", "add"]
+
+
+def test_graphs_have_the_names_that_are_imported() -> None:
+    assert set(dir(graph)) >= set(graph._HOMES)
+    for name in graph._HOMES:
+        assert getattr(graph, name).__name__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        graph.nothing
 
 
 class Upwards(GraphRewriter):

@@ -14,6 +14,7 @@ query, and what it adds.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.config import config
@@ -44,8 +45,9 @@ class Mode:
 
     linker: a linker's name, or the name of a mode (case does not matter). optimizer: "default" for
     the pipeline with this mode's query, the name of a mode or a `Query` for the pipeline with that
-    one, None (or "None") for no rewriting, or an object with `rewrite(fgraph, trace=None)`.
-    Immutable. Raises `UnknownNameError`.
+    one, None (or "None") for no rewriting, or an object with `rewrite(fgraph, trace=None)`. A query
+    that includes phases, and not "fast_run", asks for these phases only. Immutable. Raises
+    `UnknownNameError`.
 
     >>> Mode("FAST_RUN").excluding("inplace")
     Mode('fast_run').excluding('inplace')
@@ -71,6 +73,7 @@ class Mode:
             what = f"an optimizer is a name, a Query or a driver, not {describe(optimizer)}"
             raise UnknownNameError(what)
         self.query = query or MODES[self.name]
+        self.only = bool(self.query.include) and _names_phases(self.query)
         self.additions: tuple[Addition, ...] = ()
 
     @property
@@ -80,7 +83,9 @@ class Mode:
             return self._optimizer
         from rewrite_engine.rules.pipeline import optimizer
 
-        return optimizer(self.query, self.additions, phases=get_linker(self.linker).phases)
+        only = self.only and "fast_run" not in self.query.include
+        phases = () if only else get_linker(self.linker).phases
+        return optimizer(self.query, self.additions, phases=phases)
 
     @property
     def rules(self) -> RuleSet:
@@ -97,9 +102,8 @@ class Mode:
     def _with(self, query: Query, *more: Addition) -> Mode:
         if self._optimizer is not None and self._optimizer != DEFAULT:
             raise ValueError(f"{self!r} has an optimizer of its own: choose the rules there")
-        new = Mode(self.linker, self._optimizer, query)
-        new.name = self.name
-        new.additions = self.additions + more
+        new = copy(self)
+        new.query, new.additions = query, self.additions + more
         return new
 
     def adding(
@@ -146,8 +150,8 @@ class Mode:
 
     def __repr__(self) -> str:
         said = [] if self.linker == "vm" else [f"linker={self.linker!r}"]
-        if self._optimizer != DEFAULT:
-            said.append(f"optimizer={self._optimizer!r}")
+        if self._optimizer != DEFAULT or self.only:
+            said.append(f"optimizer={self.query if self.only else self._optimizer!r}")
         elif not said:
             said.append(repr(self.name))
         elif self.name != "fast_run":
@@ -160,16 +164,24 @@ class Mode:
                 if value
             ]
             text += f".adding({', '.join(rules.by_name)}{''.join(options)})"
-        return text + self.query.calls(MODES.get(self.name, Query()))
+        return text if self.only else text + self.query.calls(MODES[self.name])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mode):
             return NotImplemented
-        mine = (self.linker, self.query, self._optimizer, self.additions)
-        return mine == (other.linker, other.query, other._optimizer, other.additions)
+        mine = (self.linker, self.query, self.only, self._optimizer, self.additions)
+        its = (other.linker, other.query, other.only, other._optimizer, other.additions)
+        return mine == its
 
     def __hash__(self) -> int:
         return hash((self.linker, self.query, self.additions))
+
+
+def _names_phases(query: Query) -> bool:
+    """Whether a query that a mode is made of names the phases it wants."""
+    from rewrite_engine.rules.pipeline import NAMES
+
+    return "fast_run" not in query.include and not query.include.isdisjoint(NAMES)
 
 
 def _names(linker: Any) -> tuple[str, str]:

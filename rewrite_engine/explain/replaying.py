@@ -135,7 +135,7 @@ class PlaceTracker(Feature):
 
     def _row(self, term: Variable) -> Row:
         fgraph, same, row = self.fgraph, dict[Variable, Variable](), Row()
-        for one in made(fgraph.clients, term):
+        for one in made(fgraph.users, term):
             inputs = tuple([same.get(v, self._own(v)) for v in one.inputs])
             twin = fgraph.table.get(fgraph.key_of(one, inputs))
             row.append((one, twin))

@@ -6,5 +6,37 @@ topological order) · `feature.py` who listens to it:
 `history.py`, `destroyhandler.py` · `memory.py` what ops do with memory · `inner.py` ops that hold
 a graph · `knowledge.py` what facts have found out, `assume.py` what is declared · `origin.py`
 where nodes come from · `traverse.py`, `postorder.py` walks · `replace.py` copies with replacements
-· `columns.py` pickling. Start with `node.py`, then `fgraph.py`.
+· `columns.py` pickling · `output.py` outputs as uses. Start with `node.py`, then `fgraph.py`.
 """
+
+from rewrite_engine.lazy import lookup
+
+#: names that other libraries have here
+_HOMES = {
+    "Apply": "node",
+    "Constant": "node",
+    "Feature": "feature",
+    "FunctionGraph": "fgraph",
+    "Op": "op",
+    "RewriteDatabaseQuery": ".match.query",
+    "Type": "type",
+    "Variable": "node",
+    "ancestors": "traverse",
+    "clone": "traverse",
+    "clone_replace": "replace",
+    "equal_computations": "replace",
+    "explicit_graph_inputs": "traverse",
+    "graph_inputs": "traverse",
+    "graph_replace": "replace",
+    "graph_rewriter": ".rules.rewriting",
+    "node_rewriter": ".rules.language",
+    "rewrite_graph": ".rules.rewriting",
+    "truncated_graph_inputs": "traverse",
+    "vectorize_graph": ".tensor.blockwise",
+}
+
+__getattr__ = lookup(__name__, _HOMES)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})

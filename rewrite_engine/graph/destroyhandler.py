@@ -20,6 +20,7 @@ from rewrite_engine.errors import InconsistencyError, message, source_line
 from rewrite_engine.graph.feature import AlreadyThere, Feature
 from rewrite_engine.graph.memory import Roots, check_places, memory_of, view_roots
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.output import Output
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
@@ -115,13 +116,13 @@ class DestroyHandler(Feature):
     def on_change_input(
         self,
         fgraph: FunctionGraph,
-        node: Apply | str,
+        node: Apply,
         i: int,
         old: Variable,
         new: Variable,
         reason: Any,
     ) -> None:
-        if isinstance(node, str):
+        if isinstance(node.op, Output):
             self.exposed.append(new)
             return
         if self.destroyer or node.op.destroy_map:
@@ -189,7 +190,7 @@ class DestroyHandler(Feature):
         for v in queue:
             if output is None and v in fgraph.out_uses:
                 output = v
-            for client in fgraph.clients[v]:
+            for client in fgraph.users[v]:
                 if reads(client, v):
                     readers[client] = None
                 for out in _views(client, v):
@@ -327,7 +328,7 @@ class DestroyHandler(Feature):
                     continue
                 if out in fgraph.out_uses:
                     self.exposed.append(out)
-                for client in fgraph.clients[out]:
+                for client in fgraph.users[out]:
                     self.stale.setdefault(client, False)
                     if client not in seen and _views(client, out):
                         seen.add(client)

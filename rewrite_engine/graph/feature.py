@@ -39,13 +39,13 @@ class Feature:
     def on_change_input(
         self,
         fgraph: FunctionGraph,
-        node: Apply | str,
+        node: Apply,
         i: int,
         old: Variable,
         new: Variable,
         reason: Any,
     ) -> None:
-        """Called after `node.inputs[i]` (or, for the node "output", `fgraph.outputs[i]`) was
+        """Called after `node.inputs[i]` (for a node `Output(k)`: `fgraph.outputs[k]`) was
         changed.
         """
 

@@ -12,7 +12,7 @@ The mechanism is in `graph/store.py`; watching a graph is the job of features (`
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import (
     ConstantInputError,
@@ -30,6 +30,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.order import GAP
 from rewrite_engine.graph.origin import Origin, plainly
+from rewrite_engine.graph.output import ELSEWHERE, Clients, Output, output_node
 from rewrite_engine.graph.store import NodeStore
 from rewrite_engine.graph.traverse import graph_inputs, toposort
 
@@ -121,17 +122,28 @@ class FunctionGraph(NodeStore):
     @property
     def variables(self) -> Any:
         """All variables (a set-like view)."""
-        return self.clients.keys()
+        return self.users.keys()
 
-    def get_clients(self, var: Variable) -> list[tuple[Apply | str, int]]:
-        """Where a variable is used: pairs (node, input index), and ("output", i) for outputs."""
-        uses: list[tuple[Apply | str, int]] = [
+    @property
+    def clients(self) -> Clients:
+        """{variable: its uses, as of `get_clients`}, as a view."""
+        return Clients(self)
+
+    def get_clients(self, var: Variable) -> list[tuple[Apply, int]]:
+        """Where a variable is used: pairs (node, input index); output i of the graph is input 0 of
+        a node `Output(i)`, which is made when asked for.
+        """
+        uses = [
             (node, i)
-            for node in self.clients[var]
+            for node in self.users[var]
             for i, v in enumerate(self.present_inputs(node))
             if v is var
         ]
-        return uses + [("output", i) for i in self.out_uses.get(var, ())]
+        return uses + [self.get_output_client(i) for i in self.out_uses.get(var, ())]
+
+    def get_output_client(self, i: int) -> tuple[Apply, int]:
+        """Output i as a use of its variable."""
+        return output_node(i, self.outputs[i]), 0
 
     def toposort(self) -> list[Apply]:
         """All nodes, each after those it needs, with the orderings of features honoured."""
@@ -147,13 +159,25 @@ class FunctionGraph(NodeStore):
         return result
 
     def __contains__(self, item: Variable | Apply) -> bool:
-        return item in self.clients or item in self.order.level
+        return item in self.users or item in self.order.level
 
     def __len__(self) -> int:
         return len(self.order.level)
 
     def __str__(self) -> str:
         return f"FunctionGraph({', '.join(map(str, self.outputs))})"
+
+    if not TYPE_CHECKING:  # (mypy would take any name)
+
+        def __getattr__(self, name: str) -> Any:
+            what = f"'FunctionGraph' object has no attribute {name!r}"
+            raise AttributeError(f"{what}: {ELSEWHERE[name]}" if name in ELSEWHERE else what)
+
+    def dprint(self, **options: Any) -> Any:
+        """Print the graph as a tree; options as of `dprint`."""
+        import rewrite_engine  # (printing stands above this layer)
+
+        return rewrite_engine.dprint(self, **options)
 
     def __repr__(self) -> str:
         return f"<FunctionGraph with {len(self.inputs)} inputs, {len(self)} nodes>"
@@ -207,22 +231,22 @@ class FunctionGraph(NodeStore):
         """Use `new` wherever `old` is used; return the graph's own variable for `new`.
 
         `new` may be built on variables of this graph; what is new is imported, what exists already
-        is found. If it is computed from `old` itself, only the present uses of `old` change. Raises
-        `TypeMismatchError`, `MissingInputError` or `CycleError`; the graph is then as it was
-        before.
+        is found. If it is computed from `old` itself, only the present uses of `old` change.
+        import_missing: roots that are not there become inputs. Raises `TypeMismatchError`,
+        `MissingInputError` or `CycleError`; the graph is then as it was before.
         """
-        if new is old or old not in self.clients:
+        if new is old or old not in self.users:
             return new
         if getattr(new, "type", None) is not old.type:
             new = old.type.filter_variable(new)
-        uses = len(self.clients[old])
+        uses = len(self.users[old])
         if not uses and old not in self.out_uses:
             return new
         for tell in self.on_replace:
             tell(self, old, new, reason)
         source, maker = old.owner, None
         origin: Origin | None = None
-        if new in self.clients:
+        if new in self.users:
             own, maker = new, new.owner
         if source is not None:  # what takes its place comes from where it came from
             was = None if maker is None else maker.origin
@@ -290,6 +314,7 @@ class FunctionGraph(NodeStore):
         self,
         pairs: Iterable[tuple[Variable, Variable]] | Mapping[Variable, Variable],
         reason: Any = None,
+        import_missing: bool = False,
     ) -> None:
         """Replace several variables, one after the other.
 
@@ -298,7 +323,44 @@ class FunctionGraph(NodeStore):
         todo = list(pairs.items() if isinstance(pairs, Mapping) else pairs)
         fitted = [(old, old.type.filter_variable(new)) for old, new in todo]
         for old, new in fitted:
-            self.replace(old, new, reason)
+            self.replace(old, new, reason, import_missing)
+
+    def change_node_input(
+        self,
+        node: Apply,
+        i: int,
+        new_var: Variable,
+        reason: Any = None,
+        import_missing: bool = False,
+    ) -> None:
+        """Use another variable as one input of a node, which another node then replaces; or, of a
+        node `Output(i)`, as output i. Raises as `replace` does.
+        """
+        old = node.inputs[i]
+        new_var = old.type.filter_variable(new_var)
+        if isinstance(node.op, Output):
+            new = self._import(new_var, reason, None, import_missing)
+            if new is not old:
+                self._set_output(node.op.idx, new, reason)
+            return
+        inputs = [*node.inputs[:i], new_var, *node.inputs[i + 1 :]]
+        self.replace_all(
+            zip(node.outputs, node.clone_with_new_inputs(inputs).outputs, strict=True),
+            reason,
+            import_missing,
+        )
+
+    def _set_output(self, idx: int, new: Variable, reason: Any) -> None:
+        """Let a variable of the graph be another output; others stay what they are."""
+        old = self.outputs[idx]
+        others = [i for i in self.out_uses[old] if i != idx]
+        self.out_uses[old] = [idx]
+        for tell in self.on_redirect:
+            tell(self, old, new, (), reason)
+        self._move_outputs(old, new, reason)
+        if others:
+            self.out_uses[old] = others
+        self._prune(old, reason)
 
     def replace_validate(self, old: Variable, new: Variable, reason: Any = None) -> None:
         """`replace`, then `validate`; on any error, which is raised, the graph is as it was."""
@@ -382,7 +444,7 @@ class FunctionGraph(NodeStore):
         kept = self.on_import, self.worklist, self.merging, self.wants_handler
         try:
             self.on_import, self.worklist, self.merging, self.wants_handler = [], None, False, False
-            for node in toposort(self.outputs, self.clients):
+            for node in toposort(self.outputs, self.users):
                 self._enter(node, {})
             for i, v in enumerate(self.outputs):
                 self.out_uses.setdefault(self._root(v) if v.owner is None else v, []).append(i)
@@ -391,7 +453,7 @@ class FunctionGraph(NodeStore):
 
     def add_input(self, var: Variable) -> None:
         """Make a root variable an input."""
-        if var in self.clients:
+        if var in self.users:
             raise DuplicateInputError(f"{var!r} is given twice as an input of the graph")
         if isinstance(var, Constant):
             raise ConstantInputError(
@@ -400,7 +462,7 @@ class FunctionGraph(NodeStore):
         if var.owner is not None:
             raise InputError(f"{var!r} is computed by a node, so it can be an input only as a copy")
         self.inputs.append(var)
-        self.clients[var] = {}
+        self.users[var] = {}
 
     def add_output(self, var: Variable, reason: Any = None) -> None:
         """Add an output; what is missing of its graph is imported."""
@@ -415,6 +477,18 @@ class FunctionGraph(NodeStore):
         if self.destroy_handler is not None:
             self.destroy_handler.exposed.append(own)
 
+    def remove_output(self, output_idx: int, reason: Any = None) -> None:
+        """Drop an output, and what only it needed."""
+        self.flush()
+        var = self.outputs.pop(output_idx)
+        at = range(len(self.outputs) + 1)[output_idx]
+        updates = self.update_mapping.items()
+        self.update_mapping = {o - (o > at): i for o, i in updates if o != at}
+        self.out_uses.clear()
+        for i, v in enumerate(self.outputs):
+            self.out_uses.setdefault(v, []).append(i)
+        self._prune(var, reason)
+
     # --- copying ---------------------------------------------------------------------------------
 
     def clone(self, check_integrity: bool = False) -> FunctionGraph:
@@ -423,10 +497,10 @@ class FunctionGraph(NodeStore):
 
     def clone_get_equiv(
         self, check_integrity: bool = False, attach_feature: bool = True
-    ) -> tuple[FunctionGraph, dict[Variable, Variable]]:
-        """Return a copy and {variable: its copy}."""
+    ) -> tuple[FunctionGraph, dict[Any, Any]]:
+        """Return a copy, and {variable or node: its copy}."""
         self.flush()
-        memo: dict[Variable, Variable] = {}
+        memo: dict[Any, Any] = {}
         features = [f.clone() for f in self.features] if attach_feature else []
         mapping = self.update_mapping
         copy = FunctionGraph(
@@ -437,6 +511,7 @@ class FunctionGraph(NodeStore):
             self.facts.copy_to(copy, memo)
         if check_integrity:
             copy.check_integrity()
+        memo.update([(node, memo[node.outputs[0]].owner) for node in self.apply_nodes])
         return copy, memo
 
     def __reduce__(self) -> Any:

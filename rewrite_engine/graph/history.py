@@ -136,7 +136,7 @@ class History(Feature):
         self.note: Callable[[tuple[Any, ...]], None] = self.log.append
 
     def on_redirect(self, fgraph: Any, old: Any, new: Any, clients: Any, reason: Any) -> None:
-        there, maker, both = fgraph.clients[new], new.owner, NONE
+        there, maker, both = fgraph.users[new], new.owner, NONE
         if there and not there.keys().isdisjoint(clients):
             both = {c: fgraph.present_inputs(c) for c in clients if c in there}
         places = tuple(fgraph.out_uses[old]) if old in fgraph.out_uses else ()
@@ -227,7 +227,7 @@ def replace_validate(
         fgraph.replace_all(pairs, reason)
         fgraph.validate()
         for v in absent:
-            if v in fgraph.clients:
+            if v in fgraph.users:
                 raise InconsistencyError(f"{v!r} should have left the graph ({reason})")
     except BaseException:
         history.revert(fgraph, start)

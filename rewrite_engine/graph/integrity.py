@@ -42,9 +42,9 @@ def _check_clients(fgraph: FunctionGraph, live: list[Apply]) -> None:
             clients.setdefault(v, set()).add(node)
     for v in fgraph.outputs:
         clients.setdefault(v, set())
-    _same("variables", set(clients), set(fgraph.clients))
+    _same("variables", set(clients), set(fgraph.users))
     for v, nodes in clients.items():
-        _same(f"clients of {v!r}", nodes, set(fgraph.clients[v]))
+        _same(f"clients of {v!r}", nodes, set(fgraph.users[v]))
     roots = {v for v in clients if isinstance(v, Constant)}
     _same("constants", roots, set(fgraph.constants.values()))
 

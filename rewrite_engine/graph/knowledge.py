@@ -53,7 +53,7 @@ class Knowledge:
 
     def on_change_type(self, fgraph: Any, var: Variable, old: Any, new: Any) -> None:
         """A variable has a more precise type: nodes that use it may be seen differently, too."""
-        self.forget([var, *[out for node in fgraph.clients[var] for out in node.outputs]])
+        self.forget([var, *[out for node in fgraph.users[var] for out in node.outputs]])
 
     def on_prune(self, fgraph: Any, node: Apply, reason: Any) -> None:
         """A node left, and with it the constants that nobody else uses."""
@@ -62,7 +62,7 @@ class Knowledge:
                 _unlink(self.waiting, key, node)
         known, gone = self.about.keys(), node.outputs
         if not (known.isdisjoint(gone) and known.isdisjoint(node.inputs)):
-            clients = fgraph.clients
+            clients = fgraph.users
             alone = [v for v in node.inputs if isinstance(v, Constant) and not clients.get(v)]
             self.forget([*gone, *alone])
 
@@ -136,7 +136,7 @@ class Knowledge:
         """Whether all variables belong to the graph, so that it tells when they change."""
         if self.fgraph is None:
             return True
-        clients = self.fgraph.clients
+        clients = self.fgraph.users
         return all(v in clients for v in variables_in(args))
 
     def keep(self, key: Key, answer: Any, uses: dict[Key, None], about: dict[Any, None]) -> None:

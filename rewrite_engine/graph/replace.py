@@ -10,7 +10,7 @@ from typing import Any
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.graph.traverse import ancestors, toposort
+from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs, toposort
 
 #: what building a term of the wrong types raises; ops of others raise plain errors
 ILL_TYPED = (RewriteEngineError, TypeError, ValueError)
@@ -28,24 +28,32 @@ def as_pairs(replace: Pairs | None) -> dict[Variable, Any]:
     return dict(replace.items() if isinstance(replace, Mapping) else replace)
 
 
-def clone_replace(output: Any, replace: Pairs | None = None, *, rebuild_strict: bool = True) -> Any:
+def clone_replace(
+    output: Any,
+    replace: Pairs | None = None,
+    *,
+    rebuild_strict: bool = True,
+    copy_inputs_over: bool = True,
+) -> Any:
     """Copy the graph of `output` (a variable, or a list or dict of them) with subgraphs replaced.
 
     replace: {variable: what to put in its place}. The new variables are converted to the type of
     the old ones (`TypeMismatchError` if that cannot be); rebuild_strict=False takes them as they
     are and types the nodes above anew. All replacements happen at once: what is put in is not
-    searched again.
+    searched again. copy_inputs_over: False puts copies in the place of all inputs that are then
+    there (of a shared variable, one with the same value).
     """
     pairs = as_pairs(replace)
     if rebuild_strict:
         pairs = _fitted(pairs)
+    single = isinstance(output, Variable)
+    given = output.values() if isinstance(output, Mapping) else [output] if single else output
+    found = _rebuild(list(given), pairs, rebuild_strict)
+    if not copy_inputs_over:
+        found = _rebuild(found, {v: v.clone() for v in explicit_graph_inputs(found)}, True)
     if isinstance(output, Mapping):
-        return dict(
-            zip(output, _rebuild(list(output.values()), pairs, rebuild_strict), strict=True)
-        )
-    if isinstance(output, Variable):
-        return _rebuild([output], pairs, rebuild_strict)[0]
-    return _rebuild(list(output), pairs, rebuild_strict)
+        return dict(zip(output, found, strict=True))
+    return found[0] if single else found
 
 
 def _fitted(pairs: dict[Variable, Any]) -> dict[Variable, Variable]:

@@ -18,6 +18,7 @@ from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply, Constant, Variable, copied
 from rewrite_engine.graph.order import GAP, Order
 from rewrite_engine.graph.origin import Origin
+from rewrite_engine.graph.output import output_node
 from rewrite_engine.graph.replace import Pending, substitute
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.graph.worklist import Worklist
@@ -43,7 +44,7 @@ class NodeStore:
         self.on_change_input, self.on_change_type = list[Any](), list[Any]()
         self.on_replace, self.on_exchange = list[Any](), list[Any]()
         self.on_apply, self.on_applied = list[Any](), list[Any]()
-        self.clients: dict[Variable, Clients] = {}
+        self.users: dict[Variable, Clients] = {}
         self.out_uses: dict[Variable, list[int]] = {}
         self.table: dict[Any, Apply] = {}
         self.constants: dict[Any, Constant] = {}
@@ -52,14 +53,14 @@ class NodeStore:
 
     def _clear(self) -> None:
         """Forget all nodes. The containers stay the same objects: drivers may hold them."""
-        for container in (self.clients, self.out_uses, self.table, self.constants, self.dirty):
+        for container in (self.users, self.out_uses, self.table, self.constants, self.dirty):
             container.clear()
         self.order.clear()
-        self.clients.update((v, {}) for v in self.inputs)
+        self.users.update((v, {}) for v in self.inputs)
 
     def _above(self, node: Apply) -> Iterator[Apply]:
         for out in node.outputs:
-            yield from self.clients[out]
+            yield from self.users[out]
 
     def flush(self) -> list[Apply]:
         """Rebuild what replacements have left to be settled, lowest first; return those nodes."""
@@ -92,12 +93,12 @@ class NodeStore:
 
     def _import(self, var: Variable, reason: Any, origin: Origin | None, missing: bool) -> Variable:
         """Return the graph's own variable equal to `var`, importing what is not there yet."""
-        if var in self.clients:
+        if var in self.users:
             return var
         if var.owner is None:
             return self._root(var, missing)
         names: dict[Variable, Variable] = {}
-        nodes, known = [var.owner], self.clients
+        nodes, known = [var.owner], self.users
         for v in var.owner.inputs:
             if v not in known and v.owner is not None:  # not only the root of the term is new
                 nodes = toposort([var], known)
@@ -123,15 +124,15 @@ class NodeStore:
 
     def _root(self, v: Variable, missing: bool = False) -> Variable:
         """Return the graph's own root for `v`: an input, or the one constant with that content."""
-        if v in self.clients:
+        if v in self.users:
             return v
         if isinstance(v, Constant):
             own = self.constants.setdefault(v.signature(), v)
-            self.clients.setdefault(own, {})
+            self.users.setdefault(own, {})
             return own
         if missing:
             self.inputs.append(v)
-            self.clients[v] = {}
+            self.users[v] = {}
             return v
         raise MissingInputError(
             message(f"{v!r} of type {v.type} is neither an input of the graph nor a constant")
@@ -147,7 +148,7 @@ class NodeStore:
         copying: bool = False,
     ) -> None:
         """Let a node in, or a copy, unless an equal one is there; `names` gets the own outputs."""
-        clients, inputs = self.clients, node.inputs
+        clients, inputs = self.users, node.inputs
         if names:
             inputs = tuple([names.get(v, v) for v in inputs])
         if not all(map(clients.__contains__, inputs)):
@@ -204,7 +205,7 @@ class NodeStore:
 
     def _redirect(self, old: Variable, new: Variable, uses: int, reason: Any) -> None:
         """Move the first `uses` clients of `old` to `new`, to be settled later."""
-        olds = self.clients[old]
+        olds = self.users[old]
         movers = list(olds) if len(olds) == uses else list(islice(olds, uses))
         maker = new.owner
         if maker is not None:
@@ -213,7 +214,7 @@ class NodeStore:
             self._raise_levels(maker, movers, new)
         for tell in self.on_redirect:
             tell(self, old, new, movers, reason)
-        news = self.clients[new]
+        news = self.users[new]
         for client in movers:
             del olds[client]
             news[client] = None
@@ -250,7 +251,7 @@ class NodeStore:
         for i in places:
             self.outputs[i] = new
             for tell in self.on_change_input:
-                tell(self, "output", i, old, new, reason)
+                tell(self, output_node(i, new), 0, old, new, reason)
 
     def mark(self, client: Apply, old: Variable | None, new: Variable | None) -> None:
         """Note that `client` must use `new` for `old`, and let the driver, if any, visit it."""
@@ -312,7 +313,7 @@ class NodeStore:
         for a, b in zip(node.outputs, twin.outputs, strict=True):
             if a.type is not b.type and b.type.is_super(a.type):
                 self._refine(b, a.type)
-            self._redirect(a, b, len(self.clients[a]), "merge")
+            self._redirect(a, b, len(self.users[a]), "merge")
             if node not in self.order.level:
                 return
 
@@ -332,7 +333,7 @@ class NodeStore:
         for tell in self.on_change_type:
             tell(self, var, var.type, type_)
         var.type = type_
-        for client in self.clients[var]:
+        for client in self.users[var]:
             pending = self.dirty.get(client)
             if pending is None:
                 self.dirty[client] = [RETYPE]
@@ -352,7 +353,7 @@ class NodeStore:
 
     def _prune(self, var: Variable, reason: Any, free: bool = True) -> None:
         """Remove a variable that nobody uses, with everything that only it needed."""
-        clients, table, used, level = self.clients, self.table, self.out_uses, self.order.level
+        clients, table, used, level = self.users, self.table, self.out_uses, self.order.level
         worklist = self.worklist
         free = free and worklist is not None and worklist.frees
         stack = [var]
@@ -389,6 +390,6 @@ class NodeStore:
 
     def _drop_constant(self, v: Variable) -> None:
         if isinstance(v, Constant):
-            del self.clients[v]
+            del self.users[v]
             if self.constants.get(v.signature()) is v:
                 del self.constants[v.signature()]

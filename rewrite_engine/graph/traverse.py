@@ -46,6 +46,11 @@ def explicit_graph_inputs(variables: Variable | Iterable[Variable]) -> Iterator[
     return (v for v in graph_inputs(several) if not isinstance(v, Constant))
 
 
+def get_var_by_name(graphs: Iterable[Variable], target_var_id: str) -> tuple[Variable, ...]:
+    """The variables with this name that these are computed from, themselves included."""
+    return tuple([v for v in ancestors(graphs) if v.name == target_var_id])
+
+
 def truncated_graph_inputs(
     outputs: Iterable[Variable], ancestors_to_include: Iterable[Variable] = ()
 ) -> list[Variable]:

@@ -302,12 +302,12 @@ class Uses:
 
     def __init__(self, nodes: Iterable[Apply], outputs: Iterable[Variable]) -> None:
         self.out_uses = set(outputs)
-        self.clients: dict[Variable, dict[Apply, None]] = {}
+        self.users: dict[Variable, dict[Apply, None]] = {}
         for node in nodes:
             for out in node.outputs:
-                self.clients.setdefault(out, {})
+                self.users.setdefault(out, {})
             for v in node.inputs:
-                self.clients.setdefault(v, {})[node] = None
+                self.users.setdefault(v, {})[node] = None
 
     def present_inputs(self, node: Apply) -> Sequence[Variable]:
         """The inputs of a node."""
@@ -320,7 +320,7 @@ def is_joined_to(fgraph: Graph | Uses, v: Variable, op: Any, type_: Any) -> bool
     """
     if v.head is not op or not (v.type is type_ or v.type.is_super(type_)):
         return False
-    if fgraph is not None and (len(fgraph.clients[v]) != 1 or v in fgraph.out_uses):
+    if fgraph is not None and (len(fgraph.users[v]) != 1 or v in fgraph.out_uses):
         return False
     return not all_constant(v.owner)
 
@@ -336,7 +336,7 @@ def all_constant(node: Any) -> bool:
 def is_inside(fgraph: Graph | Uses, node: Apply, anywhere: bool) -> bool:
     """Whether a node is an inner one of a nest: the whole nest is opened at its root."""
     out = node.outputs[0]
-    if fgraph is None or len(users := fgraph.clients[out]) != 1 or out in fgraph.out_uses:
+    if fgraph is None or len(users := fgraph.users[out]) != 1 or out in fgraph.out_uses:
         return False
     (client,) = users
     type_ = client.outputs[0].type

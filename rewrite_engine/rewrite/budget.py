@@ -106,7 +106,7 @@ class Account:
     ) -> None:
         n = len(fgraph)
         self.result, self.fgraph, self.outer, self.name = result, fgraph, outer, result.name
-        self.budget = limit = budget.fitted(n, len(fgraph.clients))
+        self.budget = limit = budget.fitted(n, len(fgraph.users))
         self.left = limit.firings or 0
         self.depth = limit.depth or 0
         self.per_rule: float = inf if limit.per_rule is None else limit.per_rule

@@ -74,7 +74,7 @@ class Innermost(Run):
             reach = max(reach, self.dispatch.reach(node.op))
         if not reach:
             return
-        clients, queued = self.fgraph.clients, self.queued
+        clients, queued = self.fgraph.users, self.queued
         for out in node.outputs:
             for client in clients[out]:
                 if reach > 1:
@@ -129,7 +129,7 @@ class Outermost(Run):
                 fgraph.schedule(node)
                 if left:
                     for out in node.outputs:
-                        for client in fgraph.clients[out]:
+                        for client in fgraph.users[out]:
                             above[client] = max(left - 1, above.get(client, 0))
             rising = above
 

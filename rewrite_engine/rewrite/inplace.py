@@ -149,7 +149,7 @@ class Choice:
 
     def _own(self) -> None:
         """Give each node the first value that only it reads; note others that it might have."""
-        clients, shown, mutable = self.fgraph.clients, self.fgraph.out_uses, self.handler.mutable
+        clients, shown, mutable = self.fgraph.users, self.fgraph.out_uses, self.handler.mutable
         versions, able, known = self.versions, self.versions.able, self.versions.known
         for node in self.order.level:
             op, inputs = node.op, node.inputs
@@ -262,7 +262,7 @@ class Choice:
         if len(roots) > 1:
             return dict.fromkeys([r for root in roots for r in self._who_reads((root,))])
         (root,) = roots
-        clients: Collection[Apply] = self.fgraph.clients[root]
+        clients: Collection[Apply] = self.fgraph.users[root]
         for client in clients:
             if client.op.view_map:
                 break

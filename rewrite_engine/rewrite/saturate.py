@@ -267,7 +267,7 @@ class Region:
         used = [
             v
             for v in self.outputs
-            if v in fgraph.out_uses or any(c not in inside for c in fgraph.clients[v])
+            if v in fgraph.out_uses or any(c not in inside for c in fgraph.users[v])
         ]
         return list({self.egraph.find(self.enode[v]): None for v in used})
 

@@ -140,7 +140,7 @@ def unfit(old: Variable, new: Variable) -> str:
 
 def is_used(fgraph: FunctionGraph, v: Variable) -> bool:
     """Whether a variable has clients in the graph, or is an output."""
-    return bool(fgraph.clients.get(v)) or v in fgraph.out_uses
+    return bool(fgraph.users.get(v)) or v in fgraph.out_uses
 
 
 def fire_all(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
@@ -160,7 +160,7 @@ def fire_all(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool
             raise rule.error(PatternError, f"proposes {new!r} for {old!r}, which is not a variable")
         check_type(rule, old, new)
     terms = [new for _, new in todo] if fgraph.destroy_handler is None else []
-    if any(node.op.destroy_map for node in toposort(terms, fgraph.clients)):
+    if any(node.op.destroy_map for node in toposort(terms, fgraph.users)):
         raise NoDestroyHandler  # before anything is put in or told
     return any([fire(fgraph, old, rule, new) for old, new in todo])
 
@@ -251,7 +251,7 @@ class Validator:
         owner = result.owner if isinstance(result, Variable) else None
         simple = (
             owner in new
-            and result in fgraph.clients
+            and result in fgraph.users
             and result.type is old.type
             and not any(kind == TYPE for kind, *_ in self.history.log)
         )

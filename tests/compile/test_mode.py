@@ -11,7 +11,7 @@ import pytest
 import rewrite_engine.tensor as pt
 from rewrite_engine.compile import Mode, function, get_default_mode, get_mode
 from rewrite_engine.config import config
-from rewrite_engine.errors import DuplicateRuleError, UnknownNameError
+from rewrite_engine.errors import DuplicateRuleError, PatternError, UnknownNameError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import _interned
 from rewrite_engine.match.query import RewriteDatabaseQuery
@@ -121,6 +121,40 @@ def test_queries_as_the_field_writes_them() -> None:
     query = RewriteDatabaseQuery(include=["fastmath"], exclude=["inplace"])
     assert Mode(optimizer=query) == Mode().including("fastmath").excluding("inplace")
     assert Mode("vm", query).query == query
+
+
+def phases_of(mode: Mode) -> list[str]:
+    return [part.name for part in mode.optimizer.parts]
+
+
+def test_a_query_that_names_phases_gets_these_only() -> None:
+    x = pt.vector("x")
+    term = pt.log(1 + pt.exp(x))
+    only = Mode(optimizer=RewriteDatabaseQuery(include=["canonicalize"]))
+    assert phases_of(only) == ["canonicalize"]
+    assert [str(n.op) for n in function([x], term, mode=only).fgraph.toposort()] == [
+        "exp", "add", "log",
+    ]  # fmt: skip
+    assert phases_of(Mode("py", RewriteDatabaseQuery("inplace"))) == ["inplace"]
+    assert phases_of(only.including("stabilize")) == ["canonicalize", "stabilize"]
+    assert phases_of(only.excluding("canonicalize")) == []
+    assert phases_of(only.including("fast_run")) == phases_of(Mode())
+    assert phases_of(Mode().including("canonicalize")) == phases_of(Mode())
+    granted = Mode(optimizer=RewriteDatabaseQuery(include=["fastmath", "stabilize"]))
+    assert phases_of(granted) == ["stabilize"]
+    assert only != Mode().including("canonicalize")
+    assert repr(only) == "Mode(optimizer=Query().including('canonicalize'))"
+    assert pickle.loads(pickle.dumps(only)) == only
+    with pytest.raises(PatternError, match="phase 'specialize', which runs only where it is asked"):
+        _ = (only + tan_of_arctan).optimizer
+
+
+@pytest.mark.parametrize("name", ["NUMBA", "JAX", "C", "DebugMode"])
+def test_modes_of_others_that_are_not_here(name: str) -> None:
+    x = pt.vector("x")
+    for bad in (lambda: Mode(name), lambda: function([x], x, mode=name)):
+        with pytest.raises(UnknownNameError, match=f"{name}.*yet; modes: fast_run.*linkers: .*vm"):
+            bad()
 
 
 def test_merging_can_be_excluded() -> None:

@@ -22,6 +22,7 @@ from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.output import Output
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.graph.worklist import Worklist
 from tests.toy import Scale, add, const, divmod_, exp, mul, neg, num, pos, sin, sub
@@ -53,9 +54,10 @@ class Mirror(Feature):
     def on_change_input(
         self, fgraph: FunctionGraph, node: Any, i: int, old: Any, new: Any, reason: Any
     ) -> None:
-        if node == "output":
-            assert self.outputs[i] is old
-            self.outputs[i] = new
+        if isinstance(node.op, Output):
+            assert i == 0
+            assert self.outputs[node.op.idx] is old
+            self.outputs[node.op.idx] = new
             return
         inputs = self.inputs[node]
         assert inputs[i] is old
@@ -145,7 +147,7 @@ class Machine:
     ) -> dict[Variable, int]:
         """The value of every variable, if `old`, except for `keep`, has the value `new`."""
         fgraph = self.fgraph
-        found = {v: self.terms.root(v) for v in fgraph.clients if v.owner is None}
+        found = {v: self.terms.root(v) for v in fgraph.users if v.owner is None}
         for node in sorted(fgraph.order.level, key=fgraph.order.level.__getitem__):
             inputs = [
                 new if v is old and node is not keep else found[v]
@@ -184,7 +186,7 @@ class Machine:
     # --- steps -----------------------------------------------------------------------------------
 
     def live(self) -> list[Variable]:
-        return list(self.fgraph.clients)
+        return list(self.fgraph.users)
 
     def new_term(self) -> Variable:
         """A random term on live variables; sometimes on a root that the graph does not know."""
@@ -222,7 +224,7 @@ class Machine:
                 fgraph.replace(old, new)
             assert self.outputs() == same
             return
-        clients = set(fgraph.clients[old])
+        clients = set(fgraph.users[old])
         places = [i for i, v in enumerate(fgraph.outputs) if v is old]
         if not clients and not places:
             fgraph.replace(old, new)
@@ -244,7 +246,7 @@ class Machine:
             return None
         if not old.type.is_super(new.type):
             return TypeMismatchError
-        clients = fgraph.clients[old]
+        clients = fgraph.users[old]
         if not clients and old not in fgraph.out_uses:
             return None
         value, keys = self.term(new, before)
@@ -277,7 +279,7 @@ class Machine:
         fgraph = self.fgraph
         before = self.values()
         same = [before[v] for v in fgraph.outputs]
-        clients = set(fgraph.clients[old])
+        clients = set(fgraph.users[old])
         places = [i for i, v in enumerate(fgraph.outputs) if v is old]
         value, _ = self.term(new, before)
         if value is not None:
@@ -291,7 +293,7 @@ class Machine:
         except (CycleError, TypeMismatchError, MissingInputError):
             assert self.outputs() == same
             return
-        if own is old or own not in fgraph.clients:
+        if own is old or own not in fgraph.users:
             assert self.outputs() == same
             return
         values = after[own.owner if own.owner in clients else None]
@@ -315,7 +317,7 @@ class Machine:
         return (
             list(fgraph.outputs),
             {node: node.inputs for node in fgraph.apply_nodes},
-            {v: v.type for v in fgraph.clients},
+            {v: v.type for v in fgraph.users},
         )
 
     def checkpoint(self) -> None:

@@ -271,7 +271,7 @@ def test_questions_can_be_asked_before_replacing() -> None:
 
 
 def neg_client(fgraph: FunctionGraph, v: Variable) -> Apply:
-    return next(node for node in fgraph.clients[v] if node.op is neg)
+    return next(node for node in fgraph.users[v] if node.op is neg)
 
 
 def test_equal_values_that_are_overwritten_are_not_merged_when_a_graph_is_built() -> None:
@@ -281,6 +281,6 @@ def test_equal_values_that_are_overwritten_are_not_merged_when_a_graph_is_built(
     fgraph.validate()
     assert sum(node.op is sin for node in fgraph.apply_nodes) == 2
     read = fgraph.outputs[2].owner.inputs[0]
-    destroyer = next(iter(n for n in fgraph.clients[read] if n.op is overwrite))
+    destroyer = next(iter(n for n in fgraph.users[read] if n.op is overwrite))
     order = fgraph.toposort()
     assert order.index(fgraph.outputs[2].owner) < order.index(destroyer)

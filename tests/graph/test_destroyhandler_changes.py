@@ -239,7 +239,7 @@ def try_changes(seed: int) -> None:
         if not len(fgraph):
             return
         node = rng.choice(fgraph.toposort())
-        old, live = node.outputs[0], list(fgraph.clients)
+        old, live = node.outputs[0], list(fgraph.users)
         kind = rng.randrange(5)
         if kind == 0 and isinstance(node.op, Cell):
             new = Cell(True, rng.choice([None, *range(len(node.inputs))]))(*node.inputs)

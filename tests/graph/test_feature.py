@@ -10,6 +10,7 @@ from rewrite_engine.errors import CycleError, InconsistencyError
 from rewrite_engine.graph.feature import AlreadyThere, Feature, overridden
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.output import Output
 from rewrite_engine.graph.worklist import Worklist
 from tests.toy import add, exp, log, neg, num, pos, sin
 
@@ -37,8 +38,8 @@ class Log(Feature):
     def on_change_input(
         self, fgraph: FunctionGraph, node: Any, i: int, old: Any, new: Any, reason: Any
     ) -> None:
-        now = fgraph.outputs if node == "output" else node.inputs
-        assert now[i] is new
+        output = isinstance(node.op, Output)
+        assert (fgraph.outputs[node.op.idx] if output else node.inputs[i]) is new
         self.heard.append(("change", str(node), i, str(old), str(new), reason))
 
     def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
@@ -64,7 +65,7 @@ def test_a_replacement_is_told_import_output_prune_edge() -> None:
     assert feature.heard == [
         ("import", "log(x)", "why"),
         ("import", "neg(log.0)", "why"),
-        ("change", "output", 1, "sin.0", "neg.0", "why"),
+        ("change", "output[1](neg.0)", 0, "sin.0", "neg.0", "why"),
         ("prune", "sin(x)", "why"),
         ("change", "exp(neg.0)", 0, "sin.0", "neg.0", "replace"),
     ]
@@ -86,7 +87,7 @@ def test_merges_and_types_are_told() -> None:
     fgraph.replace(x, p)
     assert feature.heard == [
         ("change", "add(p, p)", 0, "x", "p", "replace"),
-        ("change", "output", 0, "add.0", "add.0", "merge"),
+        ("change", "output[0](add.0)", 0, "add.0", "add.0", "merge"),
         ("prune", "add(p, p)", "merge"),
         ("change", "neg(add.0)", 0, "add.0", "add.0", "replace"),
     ]

@@ -18,7 +18,9 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.history import History
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.output import Output
 from rewrite_engine.graph.replace import equal_computations
 from tests.graph.test_traverse import DEEP, chain, lattice
 from tests.toy import add, const, divmod_, exp, mul, neg, num, pos, sin, sub
@@ -211,9 +213,108 @@ def test_clients_tell_where_a_variable_is_used() -> None:
     x, y = num("x"), num("y")
     a = add(x, y, x)
     fgraph = FunctionGraph([x, y], [a, x, a], clone=False)
-    assert fgraph.get_clients(x) == [(a.owner, 0), (a.owner, 2), ("output", 1)]
-    assert fgraph.get_clients(a) == [("output", 0), ("output", 2)]
-    assert list(fgraph.clients[y]) == [a.owner]
+    assert said(fgraph.get_clients(x)) == ["add(x, y, x) 0", "add(x, y, x) 2", "output[1](x) 0"]
+    assert said(fgraph.get_clients(a)) == ["output[0](add.0) 0", "output[2](add.0) 0"]
+    assert list(fgraph.users[y]) == [a.owner]
+    assert fgraph.clients[y] == [(a.owner, 1)]
+    assert dict(fgraph.clients).keys() == fgraph.variables
+    assert num("z") not in fgraph.clients
+    (use,) = [c for c, _ in fgraph.clients[x] if isinstance(c.op, Output)]
+    assert (use.op.idx, use.inputs, use.op) == (1, (x,), Output(1))
+    assert use not in fgraph.apply_nodes
+    with pytest.raises(KeyError):
+        fgraph.clients[num("z")]
+
+
+def said(uses: list[tuple[Apply, int]]) -> list[str]:
+    return [f"{node} {i}" for node, i in uses]
+
+
+def test_one_input_of_a_node_is_changed() -> None:
+    x, y = num("x"), num("y")
+    a = add(x, x)
+    fgraph = FunctionGraph([x, y], [neg(a), a], clone=False)
+    fgraph.change_node_input(a.owner, 1, y)
+    fgraph.check_integrity()
+    assert list(map(str, fgraph.toposort())) == ["add(x, y)", "neg(add.0)"]
+    with pytest.raises(MissingInputError):
+        fgraph.change_node_input(fgraph.outputs[1].owner, 0, num("z"))
+    z = num("z")
+    fgraph.change_node_input(fgraph.outputs[1].owner, 0, sin(z), import_missing=True)
+    assert fgraph.inputs == [x, y, z]
+    assert list(map(str, fgraph.toposort())) == ["sin(z)", "add(sin.0, y)", "neg(add.0)"]
+    fgraph.check_integrity()
+
+
+def test_one_output_is_changed() -> None:
+    x = num("x")
+    a = sin(x)
+    fgraph = FunctionGraph([x], [a, a, neg(a)], clone=False)
+    history = History()
+    fgraph.attach_feature(history)
+    before = history.checkpoint()
+    fgraph.change_node_input(*fgraph.get_output_client(1), exp(x))
+    fgraph.check_integrity()
+    assert list(map(str, fgraph.outputs)) == ["sin.0", "exp.0", "neg.0"]
+    assert said(fgraph.clients[a]) == ["neg(sin.0) 0", "output[0](sin.0) 0"]
+    history.revert(fgraph, before)
+    fgraph.check_integrity()
+    assert fgraph.outputs[:2] == [a, a]
+    fgraph.change_node_input(*fgraph.get_output_client(2), x)
+    assert fgraph.outputs == [a, a, x]
+    assert list(map(str, fgraph.toposort())) == ["sin(x)"]
+    fgraph.check_integrity()
+
+
+def test_an_output_is_removed() -> None:
+    x, y = num("x"), num("y")
+    a = sin(x)
+    fgraph = FunctionGraph([x, y], [a, neg(a), a], clone=False, update_mapping={1: 0, 2: 1})
+    fgraph.remove_output(1)
+    fgraph.check_integrity()
+    assert fgraph.outputs == [a, a]
+    assert fgraph.update_mapping == {1: 1}
+    assert list(map(str, fgraph.toposort())) == ["sin(x)"]
+    fgraph.remove_output(-1)
+    fgraph.remove_output(0)
+    assert len(fgraph) == 0
+    fgraph.check_integrity()
+    with pytest.raises(IndexError):
+        fgraph.remove_output(0)
+
+
+def test_roots_come_in_with_replacements() -> None:
+    x, y = num("x"), num("y")
+    a, b = sin(x), neg(x)
+    fgraph = FunctionGraph([x], [a, b], clone=False)
+    with pytest.raises(MissingInputError):
+        fgraph.replace_all([(a, neg(y))])
+    fgraph.replace_all({a: neg(y), b: y}, import_missing=True)
+    assert fgraph.inputs == [x, y]
+    assert list(map(str, fgraph.outputs)) == ["neg.0", "y"]
+
+
+def test_what_keeps_the_books_elsewhere_is_said() -> None:
+    fgraph = FunctionGraph([], [])
+    with pytest.raises(AttributeError, match="no attribute 'remove_client': `replace` keeps the"):
+        fgraph.remove_client
+    with pytest.raises(AttributeError, match="no attribute 'inptus'$"):
+        fgraph.inptus
+    assert not hasattr(fgraph, "import_var")
+
+
+def test_a_graph_prints_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    x = num("x")
+    FunctionGraph([x], [sin(x)]).dprint()
+    assert capsys.readouterr().out.split() == ["sin", "[id", "A]", "0", "└─", "x", "[id", "B]"]
+
+
+def test_copies_of_nodes_are_told() -> None:
+    x = num("x")
+    fgraph = FunctionGraph([x], [sin(x)])
+    copy, memo = fgraph.clone_get_equiv()
+    (node,) = fgraph.apply_nodes
+    assert memo[node] is copy.outputs[0].owner
 
 
 def test_toposort_is_a_topological_order_and_reproducible() -> None:
@@ -249,18 +350,18 @@ def test_unused_inputs_and_constant_outputs_are_fine() -> None:
     fgraph.check_integrity()
     assert fgraph.toposort() == []
     assert fgraph.get_clients(fgraph.inputs[1]) == []
-    assert fgraph.get_clients(fgraph.inputs[0]) == [("output", 1), ("output", 2)]
+    assert said(fgraph.get_clients(fgraph.inputs[0])) == ["output[1](x) 0", "output[2](x) 0"]
 
 
 def test_integrity_notices_damage() -> None:
     x = num("x")
     y = add(sin(x), 2.0)
     damages = [
-        lambda g: g.clients[g.inputs[0]].clear(),
+        lambda g: g.users[g.inputs[0]].clear(),
         lambda g: g.table.clear(),
         lambda g: g.order.level.update({g.outputs[0].owner: 0}),
         lambda g: g.constants.clear(),
-        lambda g: g.clients.update({num("z"): {}}),
+        lambda g: g.users.update({num("z"): {}}),
         lambda g: setattr(g.outputs[0].owner, "inputs", g.outputs[0].owner.inputs[:1]),
         lambda g: g.outputs.append(exp(g.inputs[0])),
     ]

@@ -135,7 +135,7 @@ def test_a_driver_visits_what_is_there_again_and_keeps_its_containers() -> None:
     fgraph, history = graph(exp(sin(x)))
     worklist = fgraph.worklist = Worklist()
     heap = worklist.heap
-    level, table, clients, dirty = fgraph.order.level, fgraph.table, fgraph.clients, fgraph.dirty
+    level, table, clients, dirty = fgraph.order.level, fgraph.table, fgraph.users, fgraph.dirty
     fgraph.replace(fgraph.outputs[0], p)
     fgraph.flush()
     assert fgraph.worklist.queued == set()
@@ -145,7 +145,7 @@ def test_a_driver_visits_what_is_there_again_and_keeps_its_containers() -> None:
     assert worklist.heap is heap
     assert (fgraph.order.level, fgraph.table) == (level, table)
     assert fgraph.order.level is level
-    assert fgraph.clients is clients
+    assert fgraph.users is clients
     assert fgraph.dirty is dirty
 
 

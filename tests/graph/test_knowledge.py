@@ -285,7 +285,7 @@ def test_a_rule_is_tried_again_when_its_guard_may_hold() -> None:
 
     def settle_doubt(fgraph: Any, node: Any) -> Any:
         """Not data: it changes what is far below."""
-        return {doubt: log(y)} if doubt in fgraph.clients else None
+        return {doubt: log(y)} if doubt in fgraph.users else None
 
     late = NodeRewriter(settle_doubt, tracks=[Scale])
     fgraph = graph(log(exp(deep)), Scale(2.0)(sin(sin(sin(sin(sin(sin(deep))))))))
@@ -304,7 +304,7 @@ def test_only_those_who_asked_are_visited_again() -> None:
 
     def settle_doubt(fgraph: Any, node: Any) -> Any:
         """Not data: it changes what is far below."""
-        return {doubt: log(y)} if doubt in fgraph.clients else None
+        return {doubt: log(y)} if doubt in fgraph.users else None
 
     late = NodeRewriter(settle_doubt, tracks=[sub])
     last = sub(sin(sin(sin(sin(hub)))), x)
@@ -354,7 +354,7 @@ def test_what_is_kept_is_never_stale(data: Any) -> None:
     fgraph = FunctionGraph([x, y], terms[-3:], clone=False, features=[history])
     start = history.checkpoint()
     for _ in range(data.draw(st.integers(1, 6))):
-        for v in list(fgraph.clients):
+        for v in list(fgraph.users):
             answer = above.ask(fgraph, v)
             assert bool(answer) == bool(above(v))
             assert str(answer) == str(above(v))
@@ -362,9 +362,9 @@ def test_what_is_kept_is_never_stale(data: Any) -> None:
         if kind == 0:
             history.revert(fgraph, start)
             continue
-        live = [v for v in fgraph.clients if v.owner is not None and v.type is num]
+        live = [v for v in fgraph.users if v.owner is not None and v.type is num]
         old = pick(data, live) if live else None
-        below = [v for v in fgraph.clients if old is not None and not uses(v, old)]
+        below = [v for v in fgraph.users if old is not None and not uses(v, old)]
         if below:
             fgraph.replace(old, a_term(data, below) if kind > 1 else pick(data, below))
         fresh = {key: str(key[0](*key[1:])) for key in fgraph.facts.answers}

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rewrite_engine.errors import TypeMismatchError
+from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import clone_replace, equal_computations, graph_replace
 from rewrite_engine.graph.traverse import graph_inputs, toposort
 from tests.graph.test_traverse import DEEP, chain, lattice
@@ -88,6 +89,24 @@ def test_without_strictness_what_is_above_is_typed_anew() -> None:
     out = clone_replace(mul(add(p, p), p), {p: x}, rebuild_strict=False)
     assert out.type is num
     assert out.owner.inputs[0].type is num
+
+
+def test_inputs_can_be_copied_too() -> None:
+    x, y, z = num("x"), num("y"), num("z")
+    t = add(exp(x), y, const(1.0))
+    for pairs, names in (({}, ["x", "y"]), ({y: z}, ["x", "z"]), ({x: y}, ["y"])):
+        found = clone_replace(t, pairs, copy_inputs_over=False)
+        roots = [v for v in graph_inputs([found]) if v.name]
+        assert sorted(v.name or "" for v in roots) == names
+        assert not {x, y, z}.intersection(roots)
+        assert equal_computations(
+            [found], [clone_replace(t, pairs)], roots, originals(roots, x, y, z)
+        )
+    assert clone_replace({"t": t}, copy_inputs_over=True)["t"] is t
+
+
+def originals(roots: list[Variable], *known: Variable) -> list[Variable]:
+    return [v for root in roots for v in known if v.name == root.name]
 
 
 def test_graph_replace_wants_its_variables_found() -> None:

@@ -13,6 +13,7 @@ from rewrite_engine.graph.traverse import (
     clone_get_equiv,
     depends_on,
     explicit_graph_inputs,
+    get_var_by_name,
     graph_inputs,
     io_toposort,
     orphans_between,
@@ -113,6 +114,14 @@ def test_truncated_inputs() -> None:
     for _ in range(100_000):
         deep = exp(deep)
     assert truncated_graph_inputs([deep], [c]) == [c]
+
+
+def test_variables_are_found_by_name() -> None:
+    x, y = num("x"), num("y")
+    a = exp(x)
+    a.name = "x"
+    assert set(get_var_by_name([add(a, y)], "x")) == {x, a}
+    assert get_var_by_name([add(a, y)], "z") == ()
 
 
 def test_orphans() -> None:

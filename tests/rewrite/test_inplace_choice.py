@@ -287,10 +287,10 @@ def test_searches_answer_as_reachability_does() -> None:
         nodes = fgraph.toposort()
         after: dict[Apply, set[Apply]] = {}
         for node in reversed(nodes):
-            clients = {c for out in node.outputs for c in fgraph.clients[out]}
+            clients = {c for out in node.outputs for c in fgraph.users[out]}
             after[node] = clients.union(*[after[c] for c in clients])
         for v in fgraph.variables:
-            readers = list(fgraph.clients[v])
+            readers = list(fgraph.users[v])
             search = Search(Paths(fgraph), readers) if readers else None
             for reader in random.Random(seed).sample(readers, len(readers)):
                 assert search is not None

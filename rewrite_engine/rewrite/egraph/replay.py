@@ -120,4 +120,4 @@ class Replay:
         if n in self.now:
             return self.now[n]
         var = self.egraph.var[n]
-        return var if self.egraph.head[n] is None or var in self.fgraph.clients else None
+        return var if self.egraph.head[n] is None or var in self.fgraph.users else None

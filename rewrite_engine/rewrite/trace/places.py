@@ -36,7 +36,7 @@ class Past(History):
         super().__init__()
         fgraph.flush()
         self.fgraph, self.count = fgraph, count
-        self.known = fgraph.clients
+        self.known = fgraph.users
         self.first = None if listens else State.noted(fgraph, whole=False)
         self.start = 0  # so many changes are forgotten
         self.turned = False
