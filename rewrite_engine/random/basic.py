@@ -42,8 +42,8 @@ class Draws(RandomVariable):
         lengths: tuple[int | None, ...] | None = None,
     ) -> None:
         entry = DISTRIBUTIONS[name]
-        given = signature or entry.signature, dtype or entry.dtype
-        super().__init__(name, *given, inplace, lengths)
+        core = signature or entry.signature
+        super().__init__(name, None, None, dtype or entry.dtype, inplace, core, lengths)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return the draws; see `RandomVariable`. Parameters may be given by name."""
@@ -61,7 +61,7 @@ class Draws(RandomVariable):
     @property
     def parameters(self) -> list[str]:
         """The names of the parameters."""
-        return list(call_signature(self.name).parameters)[: len(self.ndims_params)]
+        return list(call_signature(self.name).parameters)[: len(self.ins)]
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
         """Where the draws do not depend on each other."""

@@ -4,6 +4,7 @@ beside the draws.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
@@ -64,41 +65,52 @@ class RandomVariable(TensorOp):
 
     name: of the distribution. signature: the dimensions of one draw's parameters, and of the draw,
     as in "(n),(n,n)->(n)"; all dimensions in front of them broadcast, against the size if there is
-    one. dtype: of the draws; "floatX" is that of `config` when the op is applied. inplace: whether
-    the state is overwritten. lengths: what is known of the size, an integer or None for each; None
-    if there is no size.
+    one. (ndims_params, ndim_supp: instead, how many they are.) dtype: of the draws; "floatX" is
+    that of `config` when the op is applied. inplace: whether the state is overwritten. lengths:
+    what is known of the size, an integer or None for each; None if there is no size.
 
-    A subclass has `rng_fn(rng, *parameters, size)`, which draws with a `numpy.random.Generator`.
+    A subclass has these as attributes, and `rng_fn(rng, *parameters, size)`, which draws with a
+    `numpy.random.Generator`.
     """
 
     __props__: tuple[str, ...] | None = ("name", "signature", "dtype", "inplace", "lengths")
     nin = None
     default_output = 1
     output_names = ("next_rng", "draw")
-    name: str
-    signature: str
+    name: str = "random"
+    signature: str | None = None
+    ndim_supp: int = 0
+    ndims_params: Sequence[int] | None = None
     dtype: str = "floatX"
 
     def __init__(
         self,
         name: str | None = None,
-        signature: str | None = None,
+        ndim_supp: int | None = None,
+        ndims_params: Sequence[int] | None = None,
         dtype: Any = None,
         inplace: bool = False,
+        signature: str | None = None,
         lengths: tuple[int | None, ...] | None = None,
     ) -> None:
         self.name = name or self.name
-        self.signature = (signature or self.signature).replace(" ", "")
+        if ndims_params is None:
+            ndims_params, signature = self.ndims_params, signature or self.signature
+        if signature is None:
+            supp = self.ndim_supp if ndim_supp is None else ndim_supp
+            signature = by_ranks(self.name, ndims_params, supp)
+        self.signature = signature.replace(" ", "")
         dtype = dtype or self.dtype
         self.dtype = dtype if dtype == "floatX" else dtype_name(dtype)
-        self.inplace = inplace
+        self.inplace = bool(inplace)
         self.lengths = lengths
         self.destroy_map = {0: [0]} if inplace else {}
-        ins, outs = parse(self.signature)
+        self.ins, outs = parse(self.signature)
         if len(outs) != 1:
             raise ShapeError(f"{self.name}: a draw is one array, not {len(outs)} ({signature!r})")
-        self.ndims_params = [len(names) for names in ins]
-        self.ndim_supp = len(outs[0])
+        (self.out,) = outs
+        self.ndims_params = [len(names) for names in self.ins]
+        self.ndim_supp = len(self.out)
 
     def __str__(self) -> str:
         return f"{self.name}{{inplace=True}}" if self.inplace else self.name
@@ -158,7 +170,7 @@ class RandomVariable(TensorOp):
 
     def infer_types(self, types: Types, numbers: Sequence[Any] = ()) -> Sequence[Any]:
         """The next state, and an array."""
-        expected, got = len(self.ndims_params), len(types) - 2
+        expected, got = len(self.ins), len(types) - 2
         if got != expected:
             raise TypeError(located(f"takes {expected} parameters, not {got}", op=self))
         for t in types[2:]:
@@ -176,20 +188,19 @@ class RandomVariable(TensorOp):
 
     def shapes(self, *types: Any) -> Shapes:
         """The size, or what the parameters broadcast to; then the dimensions of one draw."""
-        ins, (out,) = parse(self.signature)
         ranks = self.ranks(types)
         own = [t.shape[:n] for t, n in zip(types[2:], ranks)]
         batch, equal = broadcast([(), (), *own])
         if self.lengths is not None:
             batch, equal = self._against_size(types, ranks)
         places: dict[str, list[Any]] = {}
-        for i, names in enumerate(ins):
+        for i, names in enumerate(self.ins):
             for k, name in enumerate(names):
                 places.setdefault(name, []).append((i + 2, ranks[i] + k))
         equal += [group + ([int(name)] if name.isdigit() else []) for name, group in places.items()]
         one = [
             places[name][0] if name in places else int(name) if name.isdigit() else None
-            for name in out
+            for name in self.out
         ]
         return Shapes([[], [*batch, *one]], [group for group in equal if len(group) > 1])
 
@@ -197,11 +208,11 @@ class RandomVariable(TensorOp):
         """How many dimensions each parameter has in front of those of one draw. Raises
         `NDimError`.
         """
-        for i, (t, n) in enumerate(zip(types[2:], self.ndims_params, strict=True)):
-            if t.ndim < n:
+        for i, (t, names) in enumerate(zip(types[2:], self.ins, strict=True)):
+            if t.ndim < (n := len(names)):
                 what = f"{self.parameters[i]} has {n} dimensions or more, and is a {t}"
                 raise NDimError(f"{what}: the signature is {self.signature}")
-        return [t.ndim - n for t, n in zip(types[2:], self.ndims_params)]
+        return [t.ndim - len(names) for t, names in zip(types[2:], self.ins)]
 
     def _against_size(self, types: Types, ranks: Sequence[int]) -> tuple[list[Any], list[Any]]:
         """The lengths of the size, and those of parameters that have to be equal to them."""
@@ -241,7 +252,7 @@ class RandomVariable(TensorOp):
     @property
     def parameters(self) -> list[str]:
         """What errors call the parameters."""
-        return [f"parameter {i}" for i in range(len(self.ndims_params))]
+        return [f"parameter {i}" for i in range(len(self.ins))]
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
         """Other draws for each of a batch, all with one state."""
@@ -349,6 +360,22 @@ def applies_to_inputs(args: Sequence[Any]) -> bool:
     """
     state = bool(args) and isinstance(getattr(args[0], "type", None), RandomGeneratorType)
     return state or any([hasattr(type(x), "__apply_op__") for x in args])
+
+
+def by_ranks(name: str, ranks: Sequence[int] | None, rank: int) -> str:
+    """A signature of which only the numbers of dimensions are known. Raises `MethodNotDefined`.
+
+    >>> by_ranks("", [0, 2], 1)
+    '(),(d0,d1)->(d2)'
+    """
+    if ranks is None:
+        raise MethodNotDefined(f"{name} has neither a signature nor ndims_params")
+    number = itertools.count()
+    sides = [
+        ",".join([f"({','.join([f'd{next(number)}' for _ in range(n)])})" for n in side])
+        for side in (ranks, [rank])
+    ]
+    return "->".join(sides)
 
 
 def read_size(op: Any, size: Any) -> tuple[Any, tuple[int | None, ...] | None]:

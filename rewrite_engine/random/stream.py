@@ -130,10 +130,6 @@ class RandomStream:
         namespace: ModuleType | None = None,
         rng_ctor: Callable[[np.random.SeedSequence], Any] = np.random.default_rng,
     ) -> None:
-        if namespace is None:
-            from rewrite_engine.random import basic
-
-            namespace = basic
         self.namespace = namespace
         self.default_instance_seed = seed
         self.rng_ctor = rng_ctor
@@ -142,10 +138,14 @@ class RandomStream:
         self.state_updates: list[tuple[Any, Any]] = []
 
     def __getattr__(self, name: str) -> Any:
-        found = None if name.startswith("_") else getattr(self.namespace, name, None)
-        if name not in getattr(self.namespace, "__all__", (name,)) or not callable(found):
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
-        return partial(self.gen, found)
+        if not name.startswith("_") and "namespace" in self.__dict__:
+            from rewrite_engine.random import basic
+
+            module = self.namespace or basic
+            found = getattr(module, name, None)
+            if callable(found) and name in getattr(module, "__all__", (name,)):
+                return partial(self.gen, found)
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def gen(self, op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Return what a function or a `RandomVariable` draws with a new generator of this stream.

@@ -8,6 +8,7 @@ import pytest
 
 PROGRAMS = Path(__file__).parent / "programs"
 PRINTED = {
+    "draws": ("True True [[0.0, 0.0], [0.0, 0.0]]\nTrue False\nTrue\n-0.5 0.5 True False\n"),
     "linear": "[1. 2.]\n-2.183399\n(2, 2)\n['one', '--two']\n",
     "logistic": "better True\n",
     "network": "float32 True True\n",

@@ -4,8 +4,7 @@ its law says.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,128 +15,16 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import BroadcastError, DTypeError, NDimError, OptionError, ShapeError
 from rewrite_engine.random import ParameterError, basic
 from rewrite_engine.random.distributions import DISTRIBUTIONS
+from tests.random.cases import CASES, COV, MEAN, WEIGHTS, Case
 
 r = pt.random
-PI, N = np.pi, 20_000
-
-
-class Case(NamedTuple):
-    """A distribution: our function, parameters, what draws as it does, `drawn(generator,
-    *parameters, size)`, and its law. numbers(draws) have that law.
-    """
-
-    name: str
-    params: tuple[Any, ...]
-    drawn: Any
-    law: Any
-    numbers: Callable[[Any], Any] = lambda x: x
-
-    def wanted(self, params: Any = None, size: Any = None) -> Any:
-        rng = np.random.default_rng(7)
-        given = self.params if params is None else params
-        if isinstance(self.drawn, str):
-            return getattr(rng, self.drawn)(*given, size)
-        return self.drawn(rng, *given, size)
-
-    @property
-    def function(self) -> Any:
-        return getattr(r, self.name)
-
-
-def by_scipy(name: str, *own: str) -> Any:
-    def drawn(rng: Any, *args: Any) -> Any:
-        given = dict(zip(own, args[:-1], strict=True))
-        return getattr(stats, name).rvs(**given, size=args[-1], random_state=rng)
-
-    return drawn
-
-
-def one_by_one(draw: Any) -> Any:
-    """For NumPy's methods that take one vector at a time."""
-
-    def drawn(rng: Any, x: Any, size: Any) -> Any:
-        x = np.asarray(x)
-        batch = x.shape[:-1] if size is None else np.zeros(size).shape
-        wide = np.broadcast_to(x, (*batch, x.shape[-1]))
-        one = np.asarray(draw(np.random.default_rng(), x))
-        made = [draw(rng, wide[i]) for i in np.ndindex(batch)]
-        return np.reshape(np.array(made, one.dtype), (*batch, *one.shape))
-
-    return drawn
-
-
-def normal_vectors(rng: Any, mean: Any, cov: Any, size: Any) -> Any:
-    shape = np.zeros(() if size is None else size).shape
-    z = rng.standard_normal((*shape, len(mean)))
-    return mean + np.einsum("ij,...j->...i", np.linalg.cholesky(cov), z)
-
-
-WEIGHTS, MEAN, COV = [0.2, 0.3, 0.5], [1.0, -1.0], [[2.0, 0.5], [0.5, 1.0]]
-CASES = [
-    Case("bernoulli", (0.3,), by_scipy("bernoulli", "p"), stats.bernoulli(0.3)),
-    Case("beta", (2.0, 3.0), "beta", stats.beta(2, 3)),
-    Case("betabinom", (10, 2.0, 3.0), by_scipy("betabinom", "n", "a", "b"),
-         stats.betabinom(10, 2, 3)),
-    Case("binomial", (10, 0.3), "binomial", stats.binom(10, 0.3)),
-    Case("categorical", (WEIGHTS,), one_by_one(lambda rng, p: rng.choice(len(p), p=p)),
-         stats.rv_discrete(values=([0, 1, 2], WEIGHTS))),
-    Case("cauchy", (1.0, 2.0), by_scipy("cauchy", "loc", "scale"), stats.cauchy(1, 2)),
-    Case("chisquare", (3.0,), "chisquare", stats.chi2(3)),
-    Case("dirichlet", ([1.5, 2.0, 3.0],), one_by_one(lambda rng, a: rng.dirichlet(a)),
-         stats.beta(1.5, 5.0), lambda x: x[..., 0]),
-    Case("exponential", (2.0,), "exponential", stats.expon(scale=2)),
-    Case("gengamma", (2.0, 3.0, 1.5),
-         lambda rng, a, p, scale, size: by_scipy("gengamma", "a", "c", "scale")(
-             rng, np.divide(a, p), p, scale, size),
-         stats.gengamma(2 / 3, 3, scale=1.5)),
-    Case("geometric", (0.3,), "geometric", stats.geom(0.3)),
-    Case("gumbel", (1.0, 2.0), by_scipy("gumbel_r", "loc", "scale"), stats.gumbel_r(1, 2)),
-    Case("halfcauchy", (1.0, 2.0), by_scipy("halfcauchy", "loc", "scale"), stats.halfcauchy(1, 2)),
-    Case("halfnormal", (1.0, 2.0), by_scipy("halfnorm", "loc", "scale"), stats.halfnorm(1, 2)),
-    Case("hypergeometric", (10, 5, 4), "hypergeometric", stats.hypergeom(15, 10, 4)),
-    Case("integers", (2, 10), "integers", stats.randint(2, 10)),
-    Case("invgamma", (5.0, 3.0),
-         lambda rng, a, scale, size: 1 / rng.gamma(a, np.divide(1.0, scale), size),
-         stats.invgamma(5, scale=3)),
-    Case("laplace", (1.0, 2.0), "laplace", stats.laplace(1, 2)),
-    Case("logistic", (1.0, 2.0), "logistic", stats.logistic(1, 2)),
-    Case("lognormal", (1.0, 0.5), "lognormal", stats.lognorm(0.5, scale=np.exp(1))),
-    Case("multinomial", (10, WEIGHTS), "multinomial", stats.binom(10, 0.2), lambda x: x[..., 0]),
-    Case("multivariate_normal", (MEAN, COV), normal_vectors, stats.norm(1, 2**0.5),
-         lambda x: x[..., 0]),
-    Case("negative_binomial", (3.0, 0.4), "negative_binomial", stats.nbinom(3, 0.4)),
-    Case("normal", (1.0, 2.0), "normal", stats.norm(1, 2)),
-    Case("pareto", (5.0, 2.0), by_scipy("pareto", "b", "scale"), stats.pareto(5, scale=2)),
-    Case("poisson", (3.0,), "poisson", stats.poisson(3)),
-    Case("rayleigh", (2.0,), "rayleigh", stats.rayleigh(scale=2)),
-    Case("standard_normal", (), "standard_normal", stats.norm()),
-    Case("t", (5.0, 1.0, 2.0), by_scipy("t", "df", "loc", "scale"), stats.t(5, 1, 2)),
-    Case("triangular", (-1.0, 0.0, 2.0), "triangular", stats.triang(1 / 3, -1, 3)),
-    Case("truncexpon", (3.0, 1.0, 2.0), by_scipy("truncexpon", "b", "loc", "scale"),
-         stats.truncexpon(3, 1, 2)),
-    Case("uniform", (1.0, 3.0), "uniform", stats.uniform(1, 2)),
-    Case("vonmises", (1.0, 2.0), "vonmises", stats.vonmises(2),
-         lambda x: (x - 1 + PI) % (2 * PI) - PI),
-    Case("wald", (1.0, 2.0), "wald", stats.invgauss(0.5, scale=2)),
-    Case("weibull", (2.0,), "weibull", stats.weibull_min(2)),
-    Case("gamma", (2.0, 3.0), "gamma", stats.gamma(2, scale=3)),
-    Case("permutation", ([0, 1, 2],), one_by_one(lambda rng, x: rng.permutation(x)),
-         stats.randint(0, 3), lambda x: x[..., 0]),
-]  # fmt: skip
+N = 20_000
 CORES = {"categorical", "dirichlet", "multinomial", "multivariate_normal", "permutation"}
 of_all = pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 of_numbers = pytest.mark.parametrize(
     "case", [c for c in CASES if c.name not in CORES and c.params], ids=lambda c: c.name
 )
 MODES = ["fast_run", "fast_compile", rw.Mode(linker="py")]
-
-
-def draw(case: Case, params: Any = None, **options: Any) -> Any:
-    """Draws as a variable, with a shared generator."""
-    given: Any = case.params if params is None else params
-    if case.name == "gamma":
-        given, options = given[:1], options | {"scale": given[1]}
-    return case.function(*given, rng=rw.shared(np.random.default_rng(7)), **options)
 
 
 def test_every_distribution_has_a_case() -> None:
@@ -157,7 +44,7 @@ def test_every_distribution_has_a_case() -> None:
 @pytest.mark.parametrize("size", [None, (), 4, (2, 3), (0, 2)], ids=str)
 @of_all
 def test_the_stream_is_numpys(case: Case, size: Any) -> None:
-    x = draw(case, size=size)
+    x = case.draw(size=size)
     want = np.asarray(case.wanted(size=size))
     for mode in MODES:
         found = rw.function([], x, mode=mode)()
@@ -171,7 +58,7 @@ def test_the_law(case: Case) -> None:
     """Moments within five standard errors; Kolmogorov-Smirnov, or chi-square where values are
     whole.
     """
-    drawn = case.numbers(draw(case, size=(N,)).eval())
+    drawn = case.numbers(case.draw(size=(N,)).eval())
     mean, variance, kurtosis = [float(v) for v in case.law.stats(moments="mvk")]
     if np.isfinite([mean, variance]).all() and case.name != "vonmises":
         assert abs(drawn.mean() - mean) < 5 * (variance / N) ** 0.5
@@ -194,13 +81,13 @@ def test_the_law(case: Case) -> None:
 def test_dtypes(case: Case) -> None:
     if case.name in ("chisquare", "permutation"):
         return  # (no dtype in the field's signature)
-    x = draw(case, size=(5,))
+    x = case.draw(size=(5,))
     for dtype in ("float32", "int32"):
         if np.dtype(dtype).kind != x.type.kind:
             with pytest.raises(DTypeError, match="cannot be"):
-                draw(case, size=(5,), dtype=dtype)
+                case.draw(size=(5,), dtype=dtype)
             continue
-        narrow = draw(case, size=(5,), dtype=dtype)
+        narrow = case.draw(size=(5,), dtype=dtype)
         assert narrow.type.dtype == dtype
         np.testing.assert_array_equal(narrow.eval(), x.eval().astype(dtype))
 
@@ -216,9 +103,9 @@ def test_parameters_and_sizes_broadcast(case: Case) -> None:
     inputs = [kind() for kind in kinds]
     for size in (None, (4, *shape), (*[1] * (3 - len(shape)), *shape)):
         want = case.wanted(params, size)
-        known = draw(case, params, size=size)
+        known = case.draw(params, size=size)
         assert known.type.shape == want.shape
-        unknown = draw(case, inputs, size=size)
+        unknown = case.draw(inputs, size=size)
         assert len(unknown.type.shape) == want.ndim
         f = rw.function(inputs, [unknown, unknown.shape])
         found, lengths = f(*params)
@@ -231,13 +118,13 @@ def test_parameters_and_sizes_broadcast(case: Case) -> None:
 def test_lengths_that_do_not_fit(case: Case) -> None:
     two = [np.stack([np.asarray(p)] * 2) for p in case.params]
     with pytest.raises(BroadcastError, match="is 2"):
-        draw(case, two, size=(3,)).eval()
+        case.draw(two, size=(3,)).eval()
     with pytest.raises((NDimError, BroadcastError)):
-        draw(case, two, size=())
+        case.draw(two, size=())
     if len(two) > 1:
         three = [np.stack([np.asarray(case.params[0])] * 3), *two[1:]]
         with pytest.raises(BroadcastError, match="lengths do not fit: dimension 0 of"):
-            draw(case, three)
+            case.draw(three)
 
 
 # --- vectors --------------------------------------------------------------------------------------

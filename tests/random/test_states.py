@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import pickle
 from copy import deepcopy
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from rewrite_engine.explain import explain
 from rewrite_engine.graph.memory import check_memory
 from rewrite_engine.random import RandomVariable, basic
 from rewrite_engine.terms import etuplize
+from tests.random.cases import CASES, Case
 
 r = pt.random
 MODES = ["fast_run", "fast_compile", rw.Mode(linker="py")]
@@ -266,6 +268,23 @@ def test_methods_of_streams_and_states() -> None:
         stream.normal(rng=state)
 
 
+def test_streams_are_copied() -> None:
+    stream = r.RandomStream(3)
+    x = stream.normal()
+    (again, y), other = pickle.loads(pickle.dumps((stream, x))), copy.copy(stream)
+    assert (
+        x.eval()
+        == y.eval()
+        == np.random.default_rng(np.random.SeedSequence(3).spawn(1)[0]).normal()
+    )
+    assert again.updates()[0][1].owner is y.owner
+    assert again.normal().eval() == stream.normal().eval()
+    assert other.gen_seedgen is stream.gen_seedgen
+    module = ModuleType("laws")
+    module.twice = lambda rng, return_next_rng: r.normal(2.0, 0.0, rng=rng, return_next_rng=True)
+    assert r.RandomStream(3, namespace=module).twice().eval() == 2.0
+
+
 def test_making_generators() -> None:
     rng = generator()
     assert r.shared_rng(rng).get_value(borrow=True) is not rng
@@ -352,6 +371,26 @@ def test_batches() -> None:
         pt.vectorize_graph([few], {few.owner.inputs[2]: pt.lvector()})
 
 
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_every_distribution_has_batches(case: Case) -> None:
+    """The draws for a batch of one parameter are those for that as the parameter."""
+    if case.name == "permutation":
+        return  # (of an array along a batch: the same order)
+    given = [np.asarray(p) for p in case.params]
+    for i, one in enumerate(given):
+        inputs = [pt.TensorType(p.dtype, p.shape)() for p in given]
+        many = pt.TensorType(one.dtype, (4, *one.shape))()
+        values = [np.stack([p] * 4) if k == i else p for k, p in enumerate(given)]
+        for size in (None, (2, 3)):
+            (found,) = pt.vectorize_graph([case.draw(inputs, size=size)], {inputs[i]: many})
+            wide = [v[:, None, None] if k == i and size else v for k, v in enumerate(values)]
+            want = case.draw(wide, size=size and (4, *size))
+            assert found.type.shape == want.type.shape
+            variables = [many if k == i else v for k, v in enumerate(inputs)]
+            used = dict(zip(variables, values, strict=True))
+            np.testing.assert_array_equal(found.eval(used), want.eval())
+
+
 class Bump(RandomVariable):
     """An op of a user, in the way of other libraries."""
 
@@ -365,6 +404,18 @@ class Bump(RandomVariable):
     @classmethod
     def rng_fn(cls, rng: Any, center: Any, width: Any, size: Any) -> Any:  # type: ignore[override]
         return center + width * rng.beta(2.0, 2.0, size)
+
+
+class Ranked(RandomVariable):
+    """As older versions have it: only how many dimensions there are."""
+
+    name = "ranked"
+    ndim_supp = 1
+    ndims_params = [1, 0]
+
+    @classmethod
+    def rng_fn(cls, rng: Any, x: Any, n: Any, size: Any) -> Any:  # type: ignore[override]
+        return rng.normal(x.sum(-1), 1.0, size)[..., None] + np.arange(2.0)
 
 
 class Wrong(RandomVariable):
@@ -382,6 +433,15 @@ def test_an_op_of_a_user(mode: Any) -> None:
     np.testing.assert_array_equal(f(), 3.0 + generator().beta(2.0, 2.0, 4))
     assert Bump() is Bump()
     assert pickle.loads(pickle.dumps(Bump())) is Bump()
+    y = Ranked()([1.0, 2.0], 3, size=(4,), rng=state)
+    assert y.owner.op.signature == "(d0),()->(d1)"
+    assert y.type.shape == (4, None)
+    assert rw.function([], y.shape, mode=mode)().tolist() == [4, 2]
+    assert RandomVariable("law", 0, [0, 1], "int8").signature == "(),(d0)->()"
+    with pytest.raises(MethodNotDefined, match="neither a signature nor ndims_params"):
+        RandomVariable("law")
+    with pytest.raises(MethodNotDefined, match="law defines no rng_fn"):
+        rw.function([], RandomVariable("law", 0, [0])(1.0), mode=mode)()
     with pytest.raises(ShapeError, match=r"wrong: drew an array of shape \(3,\)"):
         rw.function([], Wrong()(1.0, rng=state), mode=mode)()
 
