@@ -139,19 +139,22 @@ class RandomVariable(TensorOp):
             return super().__call__(*args, name=name, **kwargs)
         if kwargs:
             raise OptionError(located(f"takes no {', '.join(kwargs)}", op=self))
-        op = self if dtype is None else self._with_dtype(dtype)
+        op: RandomVariable = with_parameters(self, dtype=self._dtype(dtype), lengths=None)
         next_rng, draw = op.make_node(new_rng() if rng is None else rng, size, *args).outputs
         if name is not None:
             draw.name = name
         return (next_rng, draw) if return_next_rng else draw
 
-    def _with_dtype(self, dtype: Any) -> RandomVariable:
-        wanted = config.floatX if dtype == "floatX" else dtype_name(dtype)
+    def _dtype(self, dtype: Any) -> str:
+        """The dtype of draws if that is asked for. Raises `DTypeError`."""
         have = config.floatX if self.dtype == "floatX" else self.dtype
+        if dtype is None:
+            return have
+        wanted = config.floatX if dtype == "floatX" else dtype_name(dtype)
         kinds = [np.dtype(d).kind.replace("u", "i") for d in (wanted, have)]
         if kinds[0] != kinds[1]:
             raise DTypeError(located(f"draws are {self.dtype}, which cannot be {wanted}", op=self))
-        return with_parameters(self, dtype=wanted)  # type: ignore[no-any-return]
+        return wanted
 
     def make_node(self, rng: Any, size: Any, *params: Any) -> Apply:  # type: ignore[override]
         """Return the node; see `RandomVariable`. The size may be all that `__call__` takes."""
@@ -159,11 +162,12 @@ class RandomVariable(TensorOp):
             what = f"rng is a variable with the state of a generator, not {describe(rng)}"
             hint = "`shared(numpy.random.default_rng(seed))` makes one"
             raise ForeignObjectError(located(what, op=self, hint=hint))
-        size, lengths = read_size(self, size)
+        size, known = read_size(self, size)
+        if known is not None and len(known) == len(self.lengths or ()):  # what was said stays
+            known = tuple([b if a is None else a for a, b in zip(known, self.lengths or ())])
         op: Any = self
-        if self.dtype == "floatX" or (self.lengths is None and lengths is not None):
-            dtype = config.floatX if self.dtype == "floatX" else self.dtype
-            op = with_parameters(self, dtype=dtype, lengths=lengths)
+        if self.dtype == "floatX" or self.lengths != known:
+            op = with_parameters(self, dtype=self._dtype(None), lengths=known)
         variables = (rng, size, *map(operand, params))
         types = op.output_types(tuple([v.type for v in variables]))
         return build_node(op, variables, types, user_origin())
@@ -225,8 +229,8 @@ class RandomVariable(TensorOp):
             raise NDimError(f"{what}: it is the shape of all draws")
         equal = []
         for i, n in enumerate(ranks):
-            lengths = types[i + 2].shape[:n]
-            pairs = zip(range(n), lengths, batch[len(batch) - n :], strict=True)
+            own = types[i + 2].shape[:n]
+            pairs = zip(range(n), own, batch[len(batch) - n :], strict=True)
             equal += [[(i + 2, axis), want] for axis, have, want in pairs if have != 1]
         return batch, equal
 
@@ -299,9 +303,11 @@ class RandomVariable(TensorOp):
             self.fail(node, str(error), ParameterError)
         except TypeError as error:
             self.fail(node, str(error), DTypeError)
-        if draw.ndim != node.outputs[1].type.ndim:
-            what = f"drew an array of shape {draw.shape}"
-            self.fail(node, f"{what}, not of {node.outputs[1].type.ndim} dimensions")
+        wanted = node.outputs[1].type.shape
+        if len(wanted) != draw.ndim or any(
+            [n not in (None, k) for n, k in zip(wanted, draw.shape)]
+        ):
+            self.fail(node, f"drew an array of shape {draw.shape}, which is not one of {wanted}")
         output_storage[0][0] = rng
         output_storage[1][0] = draw
 
@@ -386,7 +392,7 @@ def read_size(op: Any, size: Any) -> tuple[Any, tuple[int | None, ...] | None]:
         return generic.make_constant(None), None
     if isinstance(size, Variable) and size.type is generic:
         return size, None
-    dims = shape_dims(size)
+    dims = shape_dims(size.tolist() if isinstance(size, np.ndarray) else size)
     for n in dims:
         kind = n.type.kind if isinstance(n, Variable) else np.asarray(n).dtype.kind
         if kind not in "iu":

@@ -203,6 +203,7 @@ AT_BUILDING = {
     "a float as the size": (lambda: r.normal(size=2.0), DTypeError, "made of integers, not 2.0"),
     "a bool as the size": (lambda: r.normal(size=True), DTypeError, "made of integers"),
     "a text as the size": (lambda: r.normal(size="a"), DTypeError, "made of integers"),
+    "an array of floats": (lambda: r.normal(size=np.array([2.5])), DTypeError, "not 2.5"),
     "a float variable": (lambda: r.normal(size=pt.dscalar()), DTypeError, "must be integers"),
     "a size of unknown length": (lambda: r.normal(size=pt.lvector()), NDimError, "not known"),
     "a negative size": (lambda: r.normal(size=-1), ShapeError, "negative"),

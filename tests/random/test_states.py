@@ -442,7 +442,9 @@ def test_an_op_of_a_user(mode: Any) -> None:
         RandomVariable("law")
     with pytest.raises(MethodNotDefined, match="law defines no rng_fn"):
         rw.function([], RandomVariable("law", 0, [0])(1.0), mode=mode)()
-    with pytest.raises(ShapeError, match=r"wrong: drew an array of shape \(3,\)"):
+    with pytest.raises(
+        ShapeError, match=r"wrong: drew an array of shape \(3,\), which is not one of \(\)"
+    ):
         rw.function([], Wrong()(1.0, rng=state), mode=mode)()
 
 
@@ -458,6 +460,18 @@ def test_what_ops_are() -> None:
     assert op.update(node) == {state: node.outputs[0]}
     assert node.outputs[1].name == "x"
     assert op(*node.inputs).owner.op is op  # as terms are evaluated
+    for size in ((5,), (4, 2), None):  # an op of a node is one for other sizes, too
+        again = op(0.0, 1.0, size=size, rng=state)
+        assert again.type.shape == again.eval().shape == (size or ())
+        assert op.make_node(state, size, 0.0, 1.0).outputs[1].type == again.type
+    v = pt.lvector(shape=(2,))
+    wide = op(m, [1.0, 2.0], size=v, rng=state)
+    assert wide.type.shape == (None, None)
+    known = op.make_node(state, v, m, [1.0, 2.0]).outputs[1]  # as where a node is built anew
+    assert known.type.shape == (3, 2)
+    assert known.eval({v: [3, 2], m: 0.0}).shape == (3, 2)
+    with pytest.raises(ShapeError, match=r"shape \(4, 2\), which is not one of \(3, 2\)"):
+        known.eval({v: [4, 2], m: 0.0})
     with rw.config.change_flags(floatX="float32"):
         assert r.normal(rng=state).type.dtype == "float32"
     assert r.normal(rng=state).type.dtype == "float64"
