@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from inspect import Parameter, Signature
 from typing import Any, NamedTuple
 
@@ -96,12 +96,35 @@ def _inverse_gamma(rng: Any, shape: Any, scale: Any, size: Any) -> Any:
     return 1.0 / rng.gamma(shape, 1.0 / scale, size)
 
 
-def _one_by_one(draw: Callable[..., Any], dtype: str, rng: Any, x: Any, size: Any) -> Any:
+def _dirichlet(rng: Any, alphas: Any, size: Any) -> Any:
+    """As NumPy draws: gamma numbers over their sum, added up in order; of small `alphas` in another
+    way, one after the other.
+    """
+    if alphas.ndim == 1:
+        return rng.dirichlet(alphas, size)
+    if not np.all(alphas >= 0):
+        raise ValueError("alpha < 0")
+    wide = _wide(alphas, size)
+    if np.any(wide.max(-1, initial=0.0) < 0.1):
+        return _one_by_one(rng.dirichlet, wide, "float64")
+    drawn = rng.standard_gamma(wide)
+    return drawn * (1.0 / drawn.cumsum(-1)[..., -1:])
+
+
+def _permutation(rng: Any, x: Any, size: Any) -> Any:
+    return _one_by_one(rng.permutation, np.array(_wide(x, size)), x.dtype)
+
+
+def _wide(x: Any, size: Any) -> Any:
+    """Vectors as many as are drawn of."""
+    return np.broadcast_to(x, (*(x.shape[:-1] if size is None else size), x.shape[-1]))
+
+
+def _one_by_one(draw: Callable[..., Any], xs: Any, dtype: Any) -> Any:
     """One draw after the other, each with a vector as the parameter."""
-    wide = np.broadcast_to(x, (*(x.shape[:-1] if size is None else size), x.shape[-1]))
-    out = np.empty(wide.shape, dtype)
-    for index in np.ndindex(wide.shape[:-1]):
-        out[index] = draw(rng, wide[index])
+    out = np.empty(xs.shape, dtype)
+    for index in np.ndindex(xs.shape[:-1]):
+        out[index] = draw(xs[index])
     return out
 
 
@@ -161,11 +184,7 @@ DISTRIBUTIONS: dict[str, Distribution] = {
     "weighted_choice_without_replacement": Distribution(
         "n, p", _distinct_weighed, "int64", "(),(p)->()"
     ),
-    "dirichlet": Distribution(
-        "alphas",
-        partial(_one_by_one, lambda rng, x: rng.dirichlet(x), "float64"),
-        core="(a)->(a)",
-    ),
+    "dirichlet": Distribution("alphas", _dirichlet, core="(a)->(a)"),
     "exponential": Distribution("scale=1.0"),
     "gamma": Distribution("shape, scale"),
     "gengamma": Distribution("alpha=1.0, p=1.0, lambd=1.0", _general_gamma),
@@ -184,12 +203,7 @@ DISTRIBUTIONS: dict[str, Distribution] = {
     "negative_binomial": Distribution("n, p", dtype="int64"),
     "normal": Distribution("loc=0.0, scale=1.0"),
     "pareto": Distribution("b, scale=1.0", _scipy("pareto", "b", "scale")),
-    "permutation": Distribution(
-        "x",
-        partial(_one_by_one, lambda rng, x: rng.permutation(np.array(x)), "int64"),
-        "int64",
-        "(x)->(x)",
-    ),
+    "permutation": Distribution("x", _permutation, "int64", "(x)->(x)"),
     "poisson": Distribution("lam=1.0", dtype="int64"),
     "rayleigh": Distribution("scale=1.0"),
     "t": Distribution("df, loc=0.0, scale=1.0", _student_t),

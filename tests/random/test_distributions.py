@@ -149,6 +149,17 @@ def test_batches_of_vectors() -> None:
     np.testing.assert_array_equal(r.categorical(many, size=(5, 2), rng=state).eval(), want)
 
 
+@pytest.mark.parametrize("n", [1, 3, 9, 200])
+@pytest.mark.parametrize("scale", [1e-3, 0.09, 0.5, 20.0])
+def test_dirichlet_of_many(n: int, scale: float) -> None:
+    """Of each vector as NumPy draws it, in any of its ways."""
+    a = np.random.default_rng(1).uniform(0.5, 1.0, (6, n)) * scale
+    rng = np.random.default_rng(7)
+    want = np.stack([rng.dirichlet(a[k]) for k in range(6)])
+    np.testing.assert_array_equal(r.dirichlet(a, rng=r.shared_rng(seed=7)).eval(), want)
+    assert r.dirichlet(np.ones((2, n)), size=(0, 2)).eval().shape == (0, 2, n)
+
+
 @pytest.mark.parametrize("method", ["cholesky", "svd", "eigh"])
 def test_multivariate_normal(method: str) -> None:
     means, covs = np.arange(6.0).reshape(3, 2), np.stack([COV, 2 * np.array(COV), np.eye(2)])
@@ -241,6 +252,8 @@ AT_RUNNING = {
         lambda: r.multivariate_normal(MEAN, -np.eye(2)), ParameterError, "not positive definite"),
     "a negative eigenvalue": (
         lambda: r.multivariate_normal(MEAN, -np.eye(2), method="eigh"), ParameterError, "negative"),
+    "an alpha below 0": (lambda: r.dirichlet([[1.0, -1.0]] * 2), ParameterError, "alpha < 0"),
+    "an alpha that is NaN": (lambda: r.dirichlet([[1.0, np.nan]]), ParameterError, "alpha"),
     "too many of few": (
         lambda: r.choice(3, 5, replace=False), ParameterError, "larger sample than population"),
     "things of none": (lambda: r.choice(np.zeros(0)), ParameterError, "integers: high <= 0"),
