@@ -81,6 +81,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensor.exceptions": ("rewrite_engine.errors",),
     "tensor.linalg": (f"{TENSOR}.linalg", TENSOR),
     "tensor.nnet": ("rewrite_engine.compat.nnet", TENSOR),
+    "tensor.optimize": ("rewrite_engine.optimize",),
     "tensor.random": ("rewrite_engine.random",),
     "tensor.type": (f"{TENSOR}.type", f"{TENSOR}.constructors", TENSOR),
     "tensor.variable": (f"{TENSOR}.variable", TENSOR),
@@ -97,7 +98,7 @@ graph.rewriting.db graph.rewriting.kanren graph.rewriting.unify graph.rewriting.
 link.basic link.vm misc raise_op scalar.basic scalar.math scalar.sharedvar scan scan.basic scan.op
 scan.utils scan.views sparse tensor.basic tensor.einsum tensor.extra_ops tensor.fft
 tensor.functional tensor.inplace tensor.interpolate tensor.math tensor.nlinalg tensor.nnet.basic
-tensor.nnet.nnet tensor.nnet.sigm tensor.opt tensor.optimize tensor.pad tensor.random.basic
+tensor.nnet.nnet tensor.nnet.sigm tensor.opt tensor.pad tensor.random.basic
 tensor.random.op tensor.random.type tensor.random.utils tensor.random.var tensor.random.variable
 tensor.reshape tensor.rewriting tensor.shape tensor.sharedvar tensor.signal tensor.slinalg
 tensor.sort tensor.special tensor.subtensor tensor.type_other tensor.utils tensor.var tensor.xlogx

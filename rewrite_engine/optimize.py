@@ -1,0 +1,369 @@
+"""Minima and roots of graphs, found by SciPy, with gradients by the implicit function theorem.
+
+`minimize`, `minimize_scalar`, `root` and `root_scalar` are terms: the solution for the values that
+everything else in the graph has, starting at the variable's own value. Where the equations F(x, a)
+= 0 hold at a solution, it changes with the parameters by dx/da = -(dF/dx)⁻¹ dF/da (S. Krantz & H.
+Parks, "The Implicit Function Theorem", 2002); for a minimum F is the gradient of the objective.
+
+>>> import rewrite_engine.tensor as pt
+>>> x, a = pt.dscalars("x", "a")
+>>> solution, success = minimize_scalar((x - a) ** 2 + 1, x)
+>>> round(float(solution.eval({x: 0.0, a: 3.0})), 6)
+3.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import DTypeError, InputError, NDimError, OptionError
+from rewrite_engine.gradient import Lop, Rop, grad, hessian, jacobian
+from rewrite_engine.graph.inner import HasInnerGraph, inlined
+from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
+from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.origin import located, user_origin
+from rewrite_engine.graph.replace import graph_replace
+from rewrite_engine.graph.traverse import graph_inputs, truncated_graph_inputs
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["minimize", "minimize_scalar", "root", "root_scalar"]
+
+FLAG = TensorType("bool", ())
+
+
+class Settings(dict[str, Any]):
+    """Keyword arguments of a function, as a parameter of an op: equal ones have equal hashes."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(_frozen(self))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Settings) and _frozen(self) == _frozen(other)
+
+
+def _frozen(value: Any) -> Any:
+    """Something to compare and to hash in the place of dicts, lists and arrays."""
+    if isinstance(value, Mapping):
+        return tuple(sorted((name, _frozen(v)) for name, v in value.items()))
+    if isinstance(value, list | tuple):
+        return tuple([_frozen(v) for v in value])
+    return (value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
+
+
+class _Search(HasInnerGraph, Op):
+    """Finds an x by a function of SciPy. Inputs: the x to begin with, and what else the graph
+    depends on; outputs: the x that was found, and whether SciPy says that it is a solution.
+
+    The graph's outputs are the function and as many derivatives by x as SciPy is given. settings:
+    further arguments of SciPy's function, and its `method`.
+    """
+
+    __props__ = ("structure", "settings")
+    output_names = ("solution", "success")
+    nout = 2
+
+    def __init__(
+        self, inputs: Sequence[Variable], outputs: Sequence[Variable], settings: Settings
+    ) -> None:
+        self.settings = settings
+        self.hold(inputs, outputs)
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}{{{self.settings['method']}}}"
+
+    def make_node(self, *inputs: Any) -> Apply:
+        """Apply. Raises what types raise for a value of another."""
+        pairs = zip(self.inner_inputs, inputs, strict=True)
+        variables = tuple([own.type.filter_variable(x) for own, x in pairs])
+        types = self.infer_types(tuple([v.type for v in variables]))
+        return build_node(self, variables, types, user_origin())
+
+    def infer_types(self, types: tuple[Any, ...]) -> tuple[Any, ...]:
+        """That of x, and a flag."""
+        return self.inner_inputs[0].type, FLAG
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
+        """That of x."""
+        return [shapes[0], ()]
+
+    def runs(self, node: Apply, body: Callable[..., Any]) -> Callable[..., Any]:
+        """Search; for each x the graph is run once."""
+        dtype = self.inner_inputs[0].type.numpy_dtype
+        alone = len(self.inner_outputs) == 1
+
+        def search(x: Any, *parameters: Any) -> tuple[Any, Any]:
+            def values(at: Any) -> list[Any]:
+                found = body(np.asarray(at, dtype).reshape(np.shape(x)), *parameters)
+                return [found] if alone else list(found)
+
+            solution, success = self.search(x, _Remembered(values))
+            return np.asarray(solution, dtype).reshape(np.shape(x)), np.asarray(bool(success))
+
+        return search
+
+    def search(self, x: Any, values: _Remembered) -> tuple[Any, Any]:
+        """The solution, and whether it is one."""
+        raise NotImplementedError
+
+    # --- derivatives --------------------------------------------------------------------------
+
+    def equations(self, x: Any, outputs: Sequence[Any]) -> Any:
+        """What is 0 at a solution, given the graph's outputs there."""
+        raise NotImplementedError
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """The solution does not depend on where the search begins."""
+        return [[i > 0, False] for i in range(len(node.inputs))]
+
+    def _at(self, inputs: Sequence[Any], solution: Any) -> tuple[Any, Any, Any]:
+        """A variable for x, what is 0 there, and the flat matrix of its derivatives."""
+        x = solution.type("x")
+        f = self.equations(x, inlined(self.make_node(x, *inputs[1:])))
+        slopes = jacobian(f, x, disconnected_inputs="ignore")
+        return x, f, slopes.reshape((f.size, x.size)) if x.type.ndim else slopes
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """The parameters change the solution as the theorem says."""
+        g = output_gradients[0]
+        if is_disconnected(g):
+            return [disconnected() for _ in inputs]
+        x, f, slopes = self._at(inputs, outputs[0])
+        change = _solved(slopes.T, g.flatten()).reshape(f.shape) if f.type.ndim else g / slopes
+        wanted = list(inputs[1:])
+        found = Lop([f], wanted, [-change], None, "ignore", "disconnected") if wanted else []
+        return [disconnected(), *graph_replace(found, {x: outputs[0]}, strict=False)]
+
+    def R_op(self, inputs: Sequence[Any], eval_points: Sequence[Any]) -> list[Any]:
+        """As `L_op`, forwards."""
+        pairs = [(v, t) for v, t in zip(inputs[1:], eval_points[1:], strict=True) if t is not None]
+        solution = self.make_node(*inputs).outputs[0]
+        if not pairs:
+            return [None, None]
+        x, f, slopes = self._at(inputs, solution)
+        moved = Rop(f, [v for v, _ in pairs], [t for _, t in pairs], "ignore")
+        flat = _solved(slopes, moved.flatten()).reshape(x.shape) if f.type.ndim else moved / slopes
+        return [graph_replace(-flat, {x: solution}, strict=False), None]
+
+
+def _solved(a: Any, b: Any) -> Any:
+    return pt.linalg.solve(a, b)
+
+
+class _Remembered:
+    """A function that remembers its last value: SciPy asks for a function and for its derivatives
+    one after the other.
+    """
+
+    def __init__(self, values: Callable[[Any], list[Any]]) -> None:
+        self.values, self.at, self.found = values, np.empty(0), list[Any]()
+
+    def part(self, k: int) -> Callable[..., Any] | None:
+        """One of the values; None if there is none."""
+
+        def value(x: Any, *_: Any) -> Any:
+            x = np.asarray(x)
+            if not self.found or not np.array_equal(x, self.at):
+                self.at, self.found = x.copy(), self.values(x)
+            found = self.found[k]
+            return float(found) if not np.ndim(found) else found
+
+        return value
+
+
+class Minimize(_Search):
+    """By `scipy.optimize.minimize`, for a vector."""
+
+    def search(self, x: Any, values: _Remembered) -> tuple[Any, Any]:
+        from scipy.optimize import minimize
+
+        n = len(self.inner_outputs)
+        jac, hess = (values.part(1) if n > 1 else None, values.part(2) if n > 2 else None)
+        found = minimize(values.part(0), x, jac=jac, hess=hess, **self.settings)
+        return found.x, found.success
+
+    def equations(self, x: Any, outputs: Sequence[Any]) -> Any:
+        return grad(outputs[0], x)
+
+
+class MinimizeScalar(_Search):
+    """By `scipy.optimize.minimize_scalar`: in its brackets, wherever x is."""
+
+    def search(self, x: Any, values: _Remembered) -> tuple[Any, Any]:
+        from scipy.optimize import minimize_scalar
+
+        found = minimize_scalar(values.part(0), **self.settings)
+        return found.x, found.success
+
+    equations = Minimize.equations
+
+
+class Root(_Search):
+    """By `scipy.optimize.root`, for a vector."""
+
+    def search(self, x: Any, values: _Remembered) -> tuple[Any, Any]:
+        from scipy.optimize import root
+
+        jac = values.part(1) if len(self.inner_outputs) > 1 else None
+        found = root(values.part(0), x, jac=jac, **self.settings)
+        return found.x, found.success
+
+    def equations(self, x: Any, outputs: Sequence[Any]) -> Any:
+        return outputs[0]
+
+
+class RootScalar(_Search):
+    """By `scipy.optimize.root_scalar`."""
+
+    def search(self, x: Any, values: _Remembered) -> tuple[Any, Any]:
+        from scipy.optimize import root_scalar
+
+        n = len(self.inner_outputs)
+        slopes = {name: values.part(k) for k, name in ((1, "fprime"), (2, "fprime2")) if n > k}
+        found = root_scalar(values.part(0), x0=float(x), **slopes, **self.settings)
+        return found.root, found.converged
+
+    equations = Root.equations
+
+
+# --- functions --------------------------------------------------------------------------------
+
+
+def minimize(
+    objective: Any,
+    x: Any,
+    method: str = "BFGS",
+    jac: bool = True,
+    hess: bool = False,
+    use_vectorized_jac: bool = False,
+    optimizer_kwargs: Mapping[str, Any] | None = None,
+) -> tuple[Any, Any]:
+    """The `x` at which a 0-d `objective` is smallest, and whether SciPy's `minimize` says so: terms
+    with the value for whatever else the objective depends on. The search begins at the value of x.
+
+    x: a float variable, or several (then the solution is a list). method, optimizer_kwargs: those
+    of `scipy.optimize.minimize`. jac, hess: whether it is given the gradient and the Hessian.
+    use_vectorized_jac is without meaning: all rows are computed at once. Raises `NDimError`,
+    `DTypeError`, `InputError` where the objective does not depend on x.
+
+    >>> x = pt.dvector("x")
+    >>> solution, success = minimize(((x - [1.0, 2.0]) ** 2).sum(), x)
+    >>> solution.eval({x: [0.0, 0.0]}).round(6)
+    array([1., 2.])
+    """
+    cost = _checked(objective, "objective", 0)
+    flat, start, cost, parts = _flat(cost, x)
+    if hess and not jac:
+        raise OptionError(located("minimize: hess=True needs jac=True"))
+    outputs = [cost, *([grad(cost, flat)] if jac else []), *([hessian(cost, flat)] if hess else [])]
+    found, success = _found(Minimize, flat, start, outputs, method, optimizer_kwargs)
+    return parts(found), success
+
+
+def root(
+    equations: Any,
+    variables: Any,
+    method: str = "hybr",
+    jac: bool = True,
+    use_vectorized_jac: bool = False,
+    optimizer_kwargs: Mapping[str, Any] | None = None,
+) -> tuple[Any, Any]:
+    """The `variables` where all `equations` are 0, and whether SciPy's `root` says so. There are as
+    many equations as elements of the variables. Arguments: as of `minimize`.
+
+    >>> x, a = pt.dvectors("x", "a")
+    >>> solution, success = root(x**3 - a, x)
+    >>> solution.eval({x: [1.0, 1.0], a: [8.0, 27.0]}).round(6)
+    array([2., 3.])
+    """
+    wanted = _checked(equations, "equations", None)
+    flat, start, wanted, parts = _flat(wanted, variables)
+    wanted = wanted.flatten()
+    slopes = [jacobian(wanted, flat, disconnected_inputs="ignore")] if jac else []
+    found, success = _found(Root, flat, start, [wanted, *slopes], method, optimizer_kwargs)
+    return parts(found), success
+
+
+def minimize_scalar(
+    objective: Any,
+    x: Any,
+    method: str = "brent",
+    optimizer_kwargs: Mapping[str, Any] | None = None,
+) -> tuple[Any, Any]:
+    """The 0-d `x` at which a 0-d `objective` is smallest, and whether SciPy's `minimize_scalar`
+    says so. It searches in its brackets (in optimizer_kwargs), wherever x is.
+    """
+    cost, x = _checked(objective, "objective", 0), _checked(x, "x", 0)
+    return _found(MinimizeScalar, x, x, [cost], method, optimizer_kwargs)
+
+
+def root_scalar(
+    equation: Any,
+    variable: Any,
+    method: str = "secant",
+    jac: bool = False,
+    hess: bool = False,
+    optimizer_kwargs: Mapping[str, Any] | None = None,
+) -> tuple[Any, Any]:
+    """The 0-d `variable` where a 0-d `equation` is 0, and whether SciPy's `root_scalar` says so.
+    jac, hess: whether it is given the first and the second derivative.
+
+    >>> x, a = pt.dscalars("x", "a")
+    >>> solution, success = root_scalar(x**2 - a, x, method="newton", jac=True)
+    >>> round(float(solution.eval({x: 1.0, a: 2.0})), 6)
+    1.414214
+    """
+    f, x = _checked(equation, "equation", 0), _checked(variable, "variable", 0)
+    slopes = [grad(f, x)] if jac or hess else []
+    slopes += [grad(slopes[0], x)] if hess else []
+    return _found(RootScalar, x, x, [f, *slopes], method, optimizer_kwargs)
+
+
+def _checked(v: Any, what: str, ndim: int | None) -> Any:
+    """A variable of floats. Raises `DTypeError`, `NDimError`."""
+    v = pt.as_tensor_variable(v)
+    if v.type.kind != "f":
+        raise DTypeError(located(f"the {what} must be floats", inputs=[v]))
+    if ndim is not None and v.type.ndim != ndim:
+        raise NDimError(located(f"the {what} must have {ndim} dimensions", inputs=[v]))
+    return v
+
+
+def _flat(f: Any, x: Any) -> tuple[Any, Any, Any, Callable[[Any], Any]]:
+    """A vector for one variable or several, where it begins, `f` of it, and what makes variables
+    of it again.
+    """
+    several = isinstance(x, list | tuple)
+    xs = [_checked(v, "variables", None) for v in (x if several else [x])]
+    if not several and xs[0].type.ndim == 1:
+        return xs[0], xs[0], f, lambda found: found
+    start, shapes = pt.pack(*xs)
+    flat = start.type("x")
+
+    def parts(found: Any) -> Any:
+        each = [p.astype(v.type.dtype) for p, v in zip(pt.unpack(found, shapes), xs, strict=True)]
+        return each if several else each[0]
+
+    pieces = parts(flat)
+    pairs = dict(zip(xs, pieces if several else [pieces], strict=True))
+    return flat, start, graph_replace(f, pairs, strict=False), parts
+
+
+def _found(
+    kind: type[_Search], x: Any, start: Any, outputs: Sequence[Any], method: str, given: Any
+) -> tuple[Any, Any]:
+    """Apply an op. Raises `InputError`."""
+    roots = truncated_graph_inputs(outputs, [x])
+    if x not in roots:
+        raise InputError(located(f"{outputs[0]} does not depend on {x}"))
+    fixed = {v for v in roots if all([isinstance(r, Constant) for r in graph_inputs([v])])}
+    others = [v for v in roots if v is not x and v not in fixed]
+    settings = Settings(given or {}, method=method)
+    solution, success = kind([x, *others], outputs, settings)(start, *others)
+    return solution, success
