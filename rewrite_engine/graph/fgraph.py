@@ -28,7 +28,6 @@ from rewrite_engine.graph.intern import key_in_any_order, key_of
 from rewrite_engine.graph.memory import NoDestroyHandler, makers_of_destroyed
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Op
-from rewrite_engine.graph.order import GAP
 from rewrite_engine.graph.origin import Origin, plainly
 from rewrite_engine.graph.output import ELSEWHERE, Clients, Output, output_node
 from rewrite_engine.graph.store import NodeStore
@@ -74,7 +73,7 @@ class FunctionGraph(NodeStore):
         for v in inputs:
             self.add_input(self.memo.setdefault(v, v.clone() if clone and copy_inputs else v))
         self.wants_handler = False
-        overwrites = self._take_in(outputs, merging, clone)
+        overwrites = self._take_in(outputs, merging)
         for v in outputs:
             self.add_output(v)
         for feature in features:
@@ -83,14 +82,17 @@ class FunctionGraph(NodeStore):
         if overwrites:
             self.watch()
 
-    def _take_in(self, outputs: Sequence[Variable], merging: bool, copying: bool) -> bool:
+    def _take_in(self, outputs: Sequence[Variable], merging: bool) -> bool:
         """Let in what computes these outputs, before any feature watches; whether it overwrites."""
         nodes = toposort(outputs, self.memo)
         destroyers = [node for node in nodes if node.op.destroy_map]
         apart = makers_of_destroyed(destroyers)
-        for node in nodes:
+        self.merging = merging
+        if self.owns_nodes:
+            self._copy_in(nodes, self.memo, apart)
+        for node in () if self.owns_nodes else nodes:
             self.merging = merging and node not in apart
-            self._enter(node, self.memo, GAP, None, None, copying)
+            self._enter(node, self.memo)
         self.merging = True
         return bool(destroyers)
 

@@ -7,7 +7,7 @@ are equal terms.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import islice
 from typing import Any
@@ -145,12 +145,11 @@ class NodeStore:
         gap: int = GAP,
         reason: Any = None,
         origin: Origin | None = None,
-        copying: bool = False,
     ) -> None:
-        """Let a node in, or a copy, unless an equal one is there; `names` gets the own outputs."""
+        """Let one node in, unless an equal one is there; `names` gets the graph's outputs."""
         clients, inputs = self.users, node.inputs
         if names:
-            inputs = tuple([names.get(v, v) for v in inputs])
+            inputs = tuple(map(names.get, inputs, inputs))
         if not all(map(clients.__contains__, inputs)):
             inputs = tuple([v if v in clients else self._root_of(v, node) for v in inputs])
         key = self.key_of(node, inputs)
@@ -160,9 +159,6 @@ class NodeStore:
         if twin is not None and ((h := self.destroy_handler) is None or h.may_merge(node, twin)):
             self._stand_in(twin, node, names)
             return
-        outputs = node.outputs
-        if copying:
-            node = copied(node, inputs)
         node.inputs = inputs
         if not node.op.destroy_map:
             self.table.setdefault(key, node)
@@ -171,14 +167,39 @@ class NodeStore:
         level = self.order.insert(node, gap)
         for v in inputs:
             clients[v][node] = None
-        for old, out in zip(outputs, node.outputs):
-            clients[out] = {}
-            names[old] = out
+        for out in node.outputs:
+            clients[out], names[out] = {}, out
         node.origin = node.origin if origin is None else origin
         if self.worklist is not None:
             self.worklist.entered(node, level)
         for tell in self.on_import:
             tell(self, node, reason)
+
+    def _copy_in(
+        self, nodes: Sequence[Apply], names: dict[Variable, Variable], apart: Collection[Apply]
+    ) -> None:
+        """`_enter` for copies, before any feature watches; those of `apart` merge with none."""
+        clients, table, key_of, merging = self.users, self.table, self.key_of, self.merging
+        for node in nodes:
+            own = []
+            for v in node.inputs:
+                v = names.get(v, v)
+                own.append(v if v in clients else self._root_of(v, node))
+            inputs = tuple(own)
+            key = key_of(node, inputs)
+            twin = table.get(key) if merging and node not in apart else None
+            if twin is not None:
+                self._stand_in(twin, node, names)
+                continue
+            copy = copied(node, inputs)
+            if not node.op.destroy_map:
+                table.setdefault(key, copy)
+            self.order.insert(copy, GAP)
+            for v in inputs:
+                clients[v][copy] = None
+            for old, new in zip(node.outputs, copy.outputs, strict=True):
+                clients[new] = {}
+                names[old] = new
 
     def _stand_in(self, twin: Apply, like: Apply, names: dict[Variable, Variable]) -> None:
         """Note that a node which is there already stands for one that is not let in."""
