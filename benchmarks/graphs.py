@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 Graph = tuple[list[Any], list[Any]]
 Grad = Callable[..., Any]
 
@@ -86,6 +88,58 @@ def gathers(pt: Any, grad: Grad, n: int) -> Graph:
     for index in indices[1:]:
         out = out + pt.sqr(x[index]).sum()
     return [x, *indices], [grad(out, x)]
+
+
+def normal(pt: Any, value: Any, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+    """The logarithm of the normal density, spelled as PyTensor's benchmark has it."""
+    return -0.5 * (((value - mu) / sigma) ** 2) - pt.log(pt.sqrt(2.0 * np.pi)) - pt.log(sigma)
+
+
+def half_normal(pt: Any, log_value: Any) -> tuple[Any, Any]:
+    """(value, log-density) of a positive number that is given by its logarithm."""
+    value = pt.exp(log_value)
+    density = -0.5 * (value**2) + pt.log(pt.sqrt(2.0 / np.pi))
+    return value, pt.switch(value >= 0, density, -np.inf) + value
+
+
+def zero_sum_normal(pt: Any, raw: Any) -> tuple[Any, Any]:
+    """(value, log-density) of numbers whose sum is 0, given by one number less."""
+    n, total = raw.shape[0] + 1, raw.sum(0, keepdims=True)
+    norm = total / (pt.sqrt(n) + n)
+    value = pt.concatenate([raw, norm - total / pt.sqrt(n)]) - norm
+    free = pt.prod(value.shape[-1:].inc(-1)) / pt.prod(value.shape)
+    return value, pt.sum(-0.5 * (value**2) - pt.log(pt.sqrt(2.0 * np.pi)) * free)
+
+
+def radon(pt: Any, grad: Grad, n: int) -> Graph:
+    """The log-density of a hierarchical model of radon in n counties, with the gradient by all of
+    its parameters, which are joined to one vector: PyTensor's own benchmark.
+    """
+    sizes = [1, 1, n - 1, 1, 1, n - 1, 1]
+    ends = np.cumsum(sizes)
+    joined = pt.vector("joined", shape=(int(ends[-1]),))
+    parts = [
+        joined[end - size : end].reshape(() if size == 1 else (size,))
+        for size, end in zip(sizes, ends.tolist(), strict=True)
+    ]
+    intercept, log_sd, raw, floor_effect, log_floor_sd, floor_raw, log_sigma = parts
+    rng = np.random.default_rng(1)
+    county = np.sort(rng.integers(n, size=919))
+    floor, measured = rng.integers(0, 2, 919).astype("float64"), rng.normal(size=919)
+    sd, of_sd = half_normal(pt, log_sd)
+    floor_sd, of_floor_sd = half_normal(pt, log_floor_sd)
+    sigma, of_sigma = half_normal(pt, log_sigma)
+    effect, of_effect = zero_sum_normal(pt, raw)
+    floor_effects, of_floor_effects = zero_sum_normal(pt, floor_raw)
+    mean = intercept + (effect * sd)[county] + floor_effect * floor
+    mean = mean + (floor_effects * floor_sd)[county] * floor
+    terms = [
+        normal(pt, intercept, sigma=10), of_sd, of_effect, normal(pt, floor_effect, sigma=2),
+        of_floor_sd, of_floor_effects, of_sigma, normal(pt, pt.as_tensor(measured), mean, sigma),
+    ]  # fmt: skip
+    density = pt.sum([term.sum() for term in terms])
+    gradient = pt.concatenate([g.ravel() for g in grad(density, parts)])
+    return [joined], [density, gradient]
 
 
 def log_exp(pt: Any, n: int) -> tuple[Any, Any]:

@@ -1,8 +1,13 @@
 """`second(x, y)` (y in the shape of x) and what makes it unnecessary."""
 
-from rewrite_engine.rules.facts import same_shape
+from rewrite_engine.match.outline import head_of
+from rewrite_engine.rewrite.ac import fitting
+from rewrite_engine.rules.facts import finite, same_length, same_shape
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import second
+from rewrite_engine.rules.shape import length
+from rewrite_engine.tensor import Alloc, DimShuffle, Shape_i, Sum, alloc, cast, mul, second
+from rewrite_engine.tensor.creation import filling
+from rewrite_engine.tensor.elemwise import Elemwise
 
 
 @rule(phase="canonicalize", claim=exact)
@@ -85,3 +90,153 @@ def second_of_same_shape(x, y):
     exp(y)
     """
     return second(x, y) >> y, given(assuming(same_shape(x, y)))
+
+
+# --- late: patterns of gradients have what is spread ----------------------------------------------
+
+
+def is_fill(head):
+    """Whether an op fills a shape."""
+    return head is second or isinstance(head, Alloc)
+
+
+def among_filled(op, seen, distinct):
+    """Whether an operand of an op of one output is filled (of another fill: what is spread)."""
+    return getattr(op, "nout", 1) == 1 and any(
+        is_fill(head_of(s)) for s in (seen[1:] if op is second else seen)
+    )
+
+
+def is_covered(fgraph, v, others):
+    """Whether another operand has each length of v, but those of 1, at the same place."""
+    places = [-k for k, one in enumerate(reversed(v.type.broadcastable), 1) if not one]
+    return all(
+        any(-k <= w.type.ndim and same_length.ask(fgraph, v, k, w, k) for w in others)
+        for k in places
+    )
+
+
+@node_rewriter(
+    [Elemwise], phase="specialize", claim=exact, depth=2, when=among_filled, keeps=operands_kept
+)
+def second_beside_its_shape(fgraph, node):
+    """Other operands give the shape. Not data: it holds for every elementwise op.
+
+    >>> x, y = vector("x"), scalar("y")
+    >>> rewritten(second(exp(x), y) * sin(x))
+    y * sin(x)
+    """
+    operands, bare = list(node.inputs), False
+    for i in range(node.op is second, len(operands)):
+        v = operands[i]
+        y = filling(v)
+        if y is not None and is_covered(fgraph, v, operands[:i] + operands[i + 1 :]):
+            operands[i], bare = y, True
+    return fitting(node.outputs[0], node.op(*operands)) if bare else None
+
+
+def refilled(v, y, order=None):
+    """Something else in the shape that v fills, or in that with its dimensions in another order."""
+    x, *lengths = v.owner.inputs
+    if v.head is second:
+        return second(x if order is None else DimShuffle(x.type.ndim, order)(x), y)
+    if order is not None:
+        lengths = [1 if o == "x" else lengths[o] for o in order]
+    return alloc(y, *lengths)
+
+
+@node_rewriter([Elemwise], phase="specialize", claim=exact, depth=2, when=among_filled)
+def second_outside(fgraph, node):
+    """What all elements share is computed once. Not data: it holds for every elementwise op.
+
+    >>> x, y = vector("x"), scalar("y")
+    >>> rewritten(sin(second(x, y)))
+    second(x, sin(y))
+    """
+    ones = node.outputs[0].type.broadcastable
+    whole = [v for v in node.inputs if v.type.broadcastable == ones]
+    operands = [filling(v) if v in whole else v for v in node.inputs]
+    if node.op is second or len(whole) != 1 or None in operands:
+        return None
+    if any(v.type.broadcastable == ones for v in operands):
+        return None
+    return fitting(node.outputs[0], refilled(whole[0], node.op(*operands)))
+
+
+@node_rewriter([DimShuffle], phase="specialize", claim=exact, depth=2, when=among_filled)
+def dimshuffle_of_second(fgraph, node):
+    """A number in a shape is one in any order. Not data: the order is a parameter.
+
+    >>> x, y = matrix("x"), scalar("y")
+    >>> rewritten(second(x.T, y).T)
+    Alloc(y, Shape_i{i=0}(x), Shape_i{i=1}(x))
+    """
+    (v,), op = node.inputs, node.op
+    y = filling(v)
+    if not all(y.type.broadcastable):
+        return None
+    if any(not v.type.broadcastable[a] for a in range(v.type.ndim) if a not in op.new_order):
+        return None
+    return fitting(node.outputs[0], refilled(v, y.dimshuffle(), op.new_order))
+
+
+def only_for_its_shape(fgraph, x):
+    """Whether nothing needs the values that the node of x computes."""
+    for out in x.owner.outputs if fgraph is not None and x.owner in fgraph else ():
+        if out in fgraph.out_uses:
+            return False
+        for client in fgraph.users[out]:
+            filled = client.op is second and client.inputs[1] is not out
+            if not filled and not isinstance(client.op, Shape_i):
+                return False
+    return True
+
+
+@node_rewriter([second], phase="specialize", claim=exact)
+def second_of_computed(fgraph, node):
+    """Nothing is computed for its shape alone: an operand has it, or lengths are inferred.
+
+    Not data: every op says for itself how.
+
+    >>> x, y, z = vector("x"), vector("y"), scalar("z")
+    >>> rewritten(second(exp(x) * 2, z)), rewritten(second(x + y, z))
+    (second(x, z), Alloc(z, CheckedLength(Shape_i{i=0}(x), Shape_i{i=0}(x), Shape_i{i=0}(y))))
+    """
+    (x, y), out = node.inputs, node.outputs[0]
+    if x.owner is None or not only_for_its_shape(fgraph, x):
+        return None
+    alike = [v for v in x.owner.inputs if v.type.ndim is not None and same_shape.ask(fgraph, x, v)]
+    new = fitting(out, second(alike[0], y)) if alike else None
+    if new is not None and operands_kept(fgraph, node, new):
+        return new
+    if not all(y.type.broadcastable) or x.owner.op.equal_lengths(x.owner) is None:
+        return unknown("it is computed anyway: it may fail, or the other is no number", x)
+    new = alloc(y, *[length(x, k) for k in range(x.type.ndim)])
+    checked = None in x.type.shape or operands_kept(fgraph, node, new)
+    return fitting(out, new) if checked else checked
+
+
+@node_rewriter(
+    [Sum], phase="specialize", claim=approx(ulps=8), depth=2, when=among_filled, keeps=operands_kept
+)
+def sum_of_second(fgraph, node):
+    """A product instead of a sum of what is the same everywhere. Where the number of terms may be
+    0, only for what is finite. Not data: which lengths count depends on the axes.
+
+    >>> x, y = tensor(shape=(2, 3), dtype="float64"), scalar("y")
+    >>> rewritten(second(x, y).sum()), rewritten(second(vector("z"), 0.5).sum())
+    (6.0 * y, Cast{float64}(Shape_i{i=0}(z)) * 0.5)
+    """
+    filled, op, out = node.inputs[0], node.op, node.outputs[0]
+    y, ones, axes = filling(filled), filled.type.broadcastable, op.axes(filled.type.ndim)
+    if out.type.dtype not in ("float32", "float64"):
+        return None
+    y = y.dimshuffle(*["x"] * (len(ones) - y.type.ndim), *range(y.type.ndim))
+    spread = tuple([one or a in axes for a, one in enumerate(ones)])
+    if y.type.broadcastable != spread or (op.dtype, op.acc_dtype) != (None, None):
+        return None
+    lengths = [length(filled, a) for a in axes if not ones[a]]
+    sure = all(n.head is CONSTANT and n.number for n in lengths)
+    if not lengths or not (sure or finite.ask(fgraph, y)):
+        return None
+    return cast(lengths[0] if len(lengths) == 1 else mul(*lengths), out.type.dtype) * op(y)

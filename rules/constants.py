@@ -1,13 +1,14 @@
-"""Constants that meet in nests of products and quotients.
+"""Constants that meet in nests of products and quotients, or of differences.
 
 Only where the number that they become is a normal one: then what is finite stays finite, and what
 under- or overflowed on the way no longer does. Two roundings stay two roundings. Products of more
 operands: `rewrite_engine/rewrite/ac.py`.
 """
 
+from math import isfinite
+
 from rewrite_engine.rules.language import *
 from rewrite_engine.scalar.dtype import promote
-from rewrite_engine.tensor import constant, mul, true_div
 
 
 def holds_digits(x, dtype):
@@ -22,16 +23,6 @@ def is_normal(number, x, a, b):
     if not holds_digits(x, promote(a.type.dtype, b.type.dtype)):
         return False
     return all(v.type.kind == "f" and v.type.keeps_digits(number) for v in (x, a, b))
-
-
-def product(a, b):
-    """The product of two constants, where no folding follows."""
-    return constant(a.data * b.data, dtype=mul(a, b).type.dtype)
-
-
-def ratio(a, b):
-    """The quotient of two constants, where no folding follows."""
-    return constant(a.data / b.data, dtype=true_div(a, b).type.dtype)
 
 
 def normal_product(x, a, b):
@@ -115,7 +106,7 @@ def quotient_over_constant(x: Real, a: FloatConstant, b: FloatConstant):
     >>> rewritten(3 / vector("x") / 2)
     1.5 / x
     """
-    return (a / x) / b >> compute(lambda x, a, b: ratio(a, b) / x), given(normal_ratio)
+    return (a / x) / b >> (a / b) / x, given(normal_ratio)
 
 
 @rule(phase="specialize", claim=approx(ulps=2), tags=["pairwise"])
@@ -125,4 +116,60 @@ def multiple_of_quotient(x: Real, a: FloatConstant, b: FloatConstant):
     >>> rewritten(3 * (2 / vector("x")))
     6.0 / x
     """
-    return a * (b / x) >> compute(lambda x, a, b: product(a, b) / x), given(normal_product)
+    return a * (b / x) >> (a * b) / x, given(normal_product)
+
+
+def finite_sum(x, a, b):
+    """Whether real constants may be added up before x is: the sum is finite, with all digits."""
+    if a.number is None or b.number is None or not isfinite(abs(a.number + b.number)):
+        return False
+    dtype = promote(a.type.dtype, b.type.dtype)
+    return holds_digits(x, dtype) and all(v.type.kind == "f" for v in (x, a, b))
+
+
+DIFFERENCES = table(
+    "differences",
+    (
+        "difference_minus_constant",
+        lambda x, a, b: ((x - a) - b >> x - (a + b), given(finite_sum)),
+        approx(ulps=2),
+        "One difference instead of two.",
+        """vector("x") - 3 - 2 -> x - 5.0""",
+    ),
+    (
+        "sum_minus_constant",
+        lambda x, a, b: ((a + x) - b >> (a - b) + x, given(finite_sum)),
+        approx(ulps=2),
+        "A sum instead of a sum and a difference.",
+        """3 + vector("x") - 2 -> 1.0 + x""",
+    ),
+    (
+        "constant_plus_difference",
+        lambda x, a, b: (b + (x - a) >> (b - a) + x, given(finite_sum)),
+        approx(ulps=2),
+        "A sum instead of a sum and a difference.",
+        """3 + (vector("x") - 2) -> 1.0 + x""",
+    ),
+    (
+        "constant_minus_difference",
+        lambda x, a, b: (b - (x - a) >> (b + a) - x, given(finite_sum)),
+        approx(ulps=2),
+        "One difference instead of two.",
+        """3 - (vector("x") - 2) -> 5.0 - x""",
+    ),
+    (
+        "constant_minus_sum",
+        lambda x, a, b: (b - (a + x) >> (b - a) - x, given(finite_sum)),
+        approx(ulps=2),
+        "A difference instead of a sum and a difference.",
+        """3 - (2 + vector("x")) -> 1.0 - x""",
+    ),
+    (
+        "constant_less_minus_constant",
+        lambda x, a, b: ((a - x) - b >> (a - b) - x, given(finite_sum)),
+        approx(ulps=2),
+        "One difference instead of two.",
+        """3 - vector("x") - 2 -> 1.0 - x""",
+    ),
+    phase="specialize", tags=["pairwise"], x=Real, a=FloatConstant, b=FloatConstant,
+)  # fmt: skip

@@ -41,6 +41,24 @@ def index_of_new_axes(fgraph, node):
     return DimShuffle(x.type.ndim, (*order, *kept))(x)
 
 
+@node_rewriter([DimShuffle], phase="canonicalize", claim=exact, depth=2)
+def item_of_slice(fgraph, node):
+    """The one element that a slice takes, as a number. Not data: the index is a parameter.
+
+    >>> rewritten(vector("x", shape=(3,))[1:2].squeeze())
+    Subtensor{1}(x)
+    """
+    part = node.inputs[0].owner
+    if node.op.new_order or part is None or not isinstance(part.op, Subtensor):
+        return None
+    x, *index = part.inputs
+    entries = [as_slice(entry) for entry in part.op.idx_list]
+    if index or None in x.type.shape or len(entries) != 1 or not isinstance(entries[0], slice):
+        return None
+    taken = range(*entries[0].indices(x.type.shape[0]))
+    return Subtensor((taken[0],))(x) if x.type.ndim == 1 and len(taken) == 1 else None
+
+
 def as_slice(entry):
     """An entry of an index template as a slice, if that is what it stands for."""
     return slice(*entry) if isinstance(entry, Slice) else entry

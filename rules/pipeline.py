@@ -76,14 +76,16 @@ def merging(rules: RuleSet, name: str) -> GraphRewriter:
 class Phase(NamedTuple):
     """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name.
     also: earlier phases whose rules are used again, because this one makes terms that are not in
-    their normal form. on_request: only for queries that include the phase's name, whatever the
-    linker. inside: the phase in which the graphs inside ops get it, too (its own: before the graph
-    itself does). does: what a trace calls a step that the driver does itself.
+    their normal form; again: the same, only where this one has changed something. on_request: only
+    for queries that include the phase's name, whatever the linker. inside: the phase in which the
+    graphs inside ops get it, too (its own: before the graph itself does). does: what a trace calls
+    a step that the driver does itself.
     """
 
     name: str
-    driver: Callable[[RuleSet, str], GraphRewriter]
+    driver: Callable[..., GraphRewriter]
     also: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
     on_request: bool = False
     inside: str | None = "inner"
     does: str | None = None
@@ -97,6 +99,12 @@ class Phase(NamedTuple):
     def rules(self, chosen: RuleSet) -> RuleSet:
         """The rules of this phase, its own first."""
         return sum((chosen.phase(name) for name in self.also), chosen.phase(self.name))
+
+    def part(self, chosen: RuleSet) -> GraphRewriter:
+        """Its driver, with its rules among those that are chosen."""
+        again = sum((chosen.phase(name) for name in self.again), RuleSet())
+        options = {"again": again} if again else {}
+        return self.driver(self.rules(chosen), self.name, **options)
 
     def wanted(self, query: Query, phases: Collection[str]) -> bool:
         """Whether the phase is among those of a linker, or a query includes it, and none excludes
@@ -112,7 +120,7 @@ PHASES = (
     Phase("canonicalize", EquilibriumOptimizer),
     Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
     Phase("saturate", saturation, on_request=True),
-    Phase("specialize", EquilibriumOptimizer),
+    Phase("specialize", EquilibriumOptimizer, again=("canonicalize",)),
     Phase(
         "inplace",
         lambda rules, name: InplaceOptimizer(name),
@@ -214,7 +222,7 @@ def optimizer(
             raise UnknownNameError(f"a linker asks for the phase {name!r}; there are {known}")
     chosen = rules.query(query)
     wanted = [phase for phase in PHASES if phase.wanted(query, phases)]
-    parts = [phase.driver(phase.rules(chosen), phase.name) for phase in wanted]
+    parts = [phase.part(chosen) for phase in wanted]
     for part in parts:
         part.budget = budget or part.budget
     places = [phase.inside for phase in wanted]

@@ -199,6 +199,27 @@ def reshape_of_reshape(x, inner: Prop, outer: Prop):
     return Reshape(shape=outer)(Reshape(shape=inner)(x)) >> Reshape(shape=outer)(x)
 
 
+@node_rewriter([Reshape], phase="canonicalize", claim=exact)
+def reshape_by_ones(fgraph, node):
+    """A static shape that differs in lengths of 1 is a `DimShuffle`, which other rules know.
+
+    Not data: it looks at types only.
+
+    >>> x = vector("x", shape=(1,))
+    >>> rewritten(x.reshape(())), rewritten(Reshape((3,))(vector("y", shape=(3,))))
+    (DropDims{axes=[0]}(x), y)
+    """
+    x, shape = node.inputs[0], node.outputs[0].type.shape
+    if len(node.inputs) > 1:
+        return None  # a length that is computed may not fit
+    long = [i for i, n in enumerate(x.type.shape) if n != 1]
+    if None in x.type.shape or [x.type.shape[i] for i in long] != [n for n in shape if n != 1]:
+        return None
+    kept = iter(long)
+    order = tuple(["x" if n == 1 else next(kept) for n in shape])
+    return x if order == tuple(range(x.type.ndim)) else DimShuffle(x.type.ndim, order)(x)
+
+
 def composed(x, inner, outer):
     """One `DimShuffle` for two, or nothing for one that changes nothing."""
     order = tuple("x" if o == "x" else inner[o] for o in outer)

@@ -10,12 +10,14 @@ What happens at a node is in `rewrite/run.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from heapq import heappop, heappush
 from typing import Any, Literal
 
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.match.dispatch import Dispatch
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
@@ -37,7 +39,7 @@ class Innermost(Run):
         level, dirty, settle, reach = (
             fgraph.order.level, fgraph.dirty, fgraph.settle, self.dispatch.reach,
         )  # fmt: skip
-        order, levels = fgraph.order.arranged()
+        order, levels = self.given()
         raised = fgraph.order.raised = []  # empty: levels are what they were
         queued, retries = self.queued, self.retries
         queued.update(order)
@@ -67,6 +69,10 @@ class Innermost(Run):
                 self.retry_above(node, changed)
         self.result.stopped = StopReason.SATURATED
 
+    def given(self) -> tuple[list[Apply], list[int]]:
+        """The nodes to visit first, and their levels, in order."""
+        return self.fgraph.order.arranged()
+
     def retry_above(self, node: Apply, changed: bool) -> None:
         """Let nodes further above be tried again, as far up as a rule may look down at this one."""
         reach = self.retries.pop(node, 0)
@@ -81,6 +87,40 @@ class Innermost(Run):
                     self.retries[client] = max(reach - 1, self.retries.get(client, 0))
                 if client not in queued:
                     self.fgraph.schedule(client)
+
+
+class InnermostAgain(Innermost):
+    """The same, and then once more with other rules, from what has changed.
+
+    touched: the nodes that came in, or were visited again.
+    """
+
+    def __init__(self, again: Dispatch, *args: Any) -> None:
+        super().__init__(*args)
+        self.again = again
+        self.touched: set[Apply] = set()
+
+    def entered(self, node: Apply, level: int) -> None:
+        super().entered(node, level)
+        self.touched.add(node)
+
+    def schedule(self, node: Apply, level: int) -> None:
+        super().schedule(node, level)
+        self.touched.add(node)
+
+    def go(self, order: Iterable[Apply]) -> None:
+        super().go(order)
+        if self.touched:
+            self.dispatch = self.again
+            super().go(self.order())
+
+    def given(self) -> tuple[list[Apply], list[int]]:
+        if self.dispatch is not self.again:
+            return super().given()
+        level, reach = self.level, self.again.reach
+        nodes = sorted([node for node in self.touched if node in level], key=level.__getitem__)
+        self.retries = {node: reach(node.op) for node in nodes}
+        return nodes, [level[node] for node in nodes]
 
 
 class Outermost(Run):
@@ -163,20 +203,25 @@ class EquilibriumOptimizer(GraphRewriter):
 
     rules: a `RuleSet`, or rules in order; at a node the first that applies is taken. budget: see
     `RunBudget`; using it up raises `RuleLoopError`, which shows the cycle, and leaves the graph as
-    it was before.
+    it was before. again: rules that have nothing to do in the graph as it is given: they are tried,
+    after the others, where these have changed something.
     """
 
-    kind: type[Run] = Innermost
+    kind: Callable[..., Run] = Innermost
 
     def __init__(
         self,
         rules: Iterable[Rule],
         name: str = "equilibrium",
         budget: RunBudget | None = None,
+        again: RuleSet | None = None,
     ) -> None:
         super().__init__(name)
         self.rules = rules if isinstance(rules, RuleSet) else RuleSet(rules)
         self.budget = RunBudget.of(budget)
+        if again:
+            both = (self.rules + again).dispatch
+            self.kind = partial(InnermostAgain, both)
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         self.kind(fgraph, self.rules, self.budget, result).execute()

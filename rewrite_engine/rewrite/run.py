@@ -135,7 +135,7 @@ class Run(Worklist):
                 if hit:
                     last = visits
                     break
-        self.result.visits = visits
+        self.result.visits += visits
 
     # --- one match -------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, promote
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.batch import batch_ranks
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, weak_constant
+from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.op import (
     Computed,
@@ -326,6 +327,14 @@ _alloc = Alloc()
 def alloc(value: Any, *shape: Any) -> Any:
     """Return an array of that shape filled with `value` (broadcast). Raises `BroadcastError`."""
     return _alloc(as_tensor_variable(value), *_lengths(shape))
+
+
+def filling(v: Any) -> Any:
+    """What a variable is filled with, a number without dimensions; None if it is not filled."""
+    if v.head is not m.second and not isinstance(v.head, Alloc):
+        return None
+    y = v.owner.inputs[v.head is m.second]
+    return y.owner.inputs[0] if y.head == DimShuffle(0, ["x"] * y.type.ndim) else y
 
 
 def _lengths(shape: Sequence[Any]) -> list[Any]:

@@ -18,6 +18,7 @@ from rewrite_engine.tensor.constant import (
     have_ranks,
     is_plain,
 )
+from rewrite_engine.tensor.creation import filling
 from rewrite_engine.tensor.dimshuffle import (
     atleast_1d,
     atleast_2d,
@@ -244,6 +245,9 @@ class MakeVector(TensorOp):
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Any]) -> list[Any]:
         g = output_gradients[0]
+        shared = filling(g)
+        if shared is not None and shared.type.ndim == 0:
+            return [shared for _ in inputs]
         return [g[i] for i in range(len(inputs))]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:

@@ -11,6 +11,7 @@ from rewrite_engine.errors import PatternError, RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.rule import NodeRewriter
+from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import StopReason
@@ -50,6 +51,15 @@ def test_what_a_rule_makes_is_rewritten_too() -> None:
     ]
     assert shown(rewritten(rules, sin(log(exp(log(exp(x))))))) == "sin(x)"
     assert shown(rewritten(rules, sin(log(x)))) == "log(sin(x))"
+
+
+def test_other_rules_go_on_where_something_has_changed() -> None:
+    again = RuleSet([neg_neg, named("sin_sin", lambda a: sin(sin(a)) >> neg(a))])
+    own = named("log_log", lambda a: log(log(a)) >> sin(a))
+    graph = rewritten([own], neg(neg(y)), neg(sin(log(log(x)))), again=again)
+    assert shown(graph) == "--y; x"
+    graph = rewritten([own], sin(sin(y)), sin(neg(neg(log(log(x))))), again=again)
+    assert shown(graph) == "sin(sin(y)); -x"
 
 
 def test_the_first_rule_in_order_wins() -> None:

@@ -22,6 +22,7 @@ from rewrite_engine.tensor import (
     MakeVector,
     Max,
     Prod,
+    Reshape,
     Shape,
     Shape_i,
     SpecifyShape,
@@ -140,13 +141,6 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
         lambda m: pt.cast(m.c((2, 2)), m.choose.choice(DTYPES)),
         lambda m: -m.c(),
     ],
-    "fill_without_call": [
-        lambda m: pt.second(called([x := m.v("x", None)], -x, False), m.v("s")),
-        lambda m: pt.second(
-            called([x := m.v("x", None, None), y := m.v("y", None)], x + y, False), m.c()
-        ),
-        lambda m: pt.second(called([x := m.v("x", 1, None)], x.T * 2, False), m.c()),
-    ],
     "inline": [
         lambda m: called([x := m.v("x", None), y := m.v("y", None)], x * pt.exp(y)),
         lambda m: called([x := m.v("x", None, None)], (x + x).sum(axis=0)),
@@ -207,6 +201,54 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
     "dimshuffle_of_nothing": [lambda m: DimShuffle(2, (0, 1))(m.v("x", None, None))],
     "specified_shape_known": [lambda m: SpecifyShape((4,))(m.v("x", 4))],
     "second_of_known_shape": [lambda m: pt.second(m.v("x", 1, 4), m.v("y", 1, 4))],
+    "second_beside_its_shape": [
+        lambda m: pt.second(m.v("x", None), m.v("s")) * pt.sin(m.v("x", None)),
+        lambda m: m.v("x", 4) - pt.second(m.v("y", 4), m.v("s")),
+        lambda m: pt.switch(
+            m.v("x", None, None) > 0, pt.second(m.v("x", None, None), m.v("y", None)), m.c()
+        ),
+    ],
+    "second_outside": [
+        lambda m: -pt.second(m.v("x", None), m.v("s")),
+        lambda m: pt.second(m.v("x", None), m.c()) * m.v("s"),
+        lambda m: pt.second(m.v("x", None, None), m.v("y", None)) - m.v("z", None),
+    ],
+    "dimshuffle_of_second": [
+        lambda m: pt.second(m.v("x", None, None), m.v("s")).T,
+        lambda m: pt.second(m.v("x", None), m.v("y", 1))[:, None],
+        lambda m: pt.alloc(m.v("s"), 2, 3).T,
+        lambda m: pt.second(m.v("x", None, 1), m.c()).squeeze(1),
+    ],
+    "second_of_computed": [
+        lambda m: pt.second(pt.exp(m.v("x", None)) * 2, m.v("s")),
+        lambda m: pt.second(m.v("x", None) + m.v("y", None), m.v("s")),
+        lambda m: pt.second(pt.dot(m.v("x", None, None), m.v("y", None, None)), m.c()),
+        lambda m: pt.second(m.v("x", None, None).sum(axis=0), m.v("y", None)),
+        lambda m: pt.second(called([x := m.v("x", None)], -x, False), m.v("s")),
+        lambda m: pt.second(
+            called([x := m.v("x", None, None), y := m.v("y", None)], x + y, False), m.c()
+        ),
+    ],
+    "sum_of_second": [
+        lambda m: pt.second(m.v("x", 4, 2), m.v("s")).sum(),
+        lambda m: pt.second(m.v("x", None, 2), m.v("y", 2)).sum(axis=0),
+        lambda m: pt.second(m.v("x", None), m.c()).sum(keepdims=True),
+        lambda m: pt.second(m.v("x", 0), m.v("s")).sum(),
+        lambda m: pt.second(m.v("x", 3, None), m.v("y", None)).sum(axis=0),
+    ],
+    "reshape_by_ones": [
+        lambda m: Reshape(())(m.v("x", 1, 1)),
+        lambda m: Reshape((1, 4))(m.v("x", 4)),
+        lambda m: Reshape((4,))(m.v("x", 4)),
+    ],
+    "item_of_slice": [
+        lambda m: m.v("x", 4)[2:3].squeeze(),
+        lambda m: m.v("x", 4)[:1].squeeze(),
+        lambda m: m.v("x", 4)[-1:].squeeze(),
+        lambda m: m.v("x", 4)[-9:-3].squeeze(),
+        lambda m: m.v("x", 4)[9:2:-1].squeeze(),
+        lambda m: m.v("x", 4)[::-4].squeeze(),
+    ],
     "index_of_everything": [
         lambda m: m.v("x", None, None)[:, :],
         lambda m: m.v("x", None)[...],
