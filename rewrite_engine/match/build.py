@@ -51,9 +51,11 @@ def ask(guard: Condition, bound: Bindings, fgraph: Graph = None) -> Any:
 
 
 def instantiate(right: Any, bound: Bindings, node: Apply, index: int | None = None) -> Any:
-    """Make the term of a right side, or one for each output; None where a computed one refuses.
-    index: the output that it replaces.
+    """Make the term of a right side, or one for each output; None where a computed one refuses; the
+    bindings if there is no right side. index: the output that it replaces.
     """
+    if right is None:
+        return bound
     if isinstance(right, Compute):
         term = right.fn(*[bound[n] for n in right.names])
         term = complete(term) if index == ALL else term

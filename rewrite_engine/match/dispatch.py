@@ -13,7 +13,7 @@ Not all rules are asked: they are filed by root, and by something that must be t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 from weakref import WeakValueDictionary
@@ -190,11 +190,13 @@ class Dispatch:
         """Find the candidates for a key that is seen for the first time."""
         if len(self.table) >= LIMIT:
             self.table.clear()
-        heads = [v.head for v in node.inputs]
-        whole = len(heads) <= LOOKED_AT or node.op.associative
+        op, heads, index = node.op, [v.head for v in node.inputs], self.rules_for(node.op)
+        whole = len(heads) <= LOOKED_AT or op.associative
         distinct = len(heads) == 2 and node.inputs[0] is not node.inputs[1]
-        fitting = self._fitting(node.op, heads, distinct)
-        found = list(fitting if whole else self.rules_for(node.op).rules)
+        found = list(index.rules)
+        if whole:
+            fitting = [r for r in index.pick(heads) if r.fits(heads)]
+            found = [r for r in fitting if r.may_apply(op, heads, distinct)]
         if len(node.outputs) != 1:
             found = [r for r in found if not r.single]
         result: Found
@@ -202,16 +204,12 @@ class Dispatch:
         by_number = constants and any(r.numbers() for r in found)
         if by_number and len(heads) == 2 and len(constants) == 1:
             result = ByNumber(constants[0], found)
-        elif by_number and len(heads) > 2 and node.op.associative:
+        elif by_number and len(heads) > 2 and op.associative:
             result = ByNumbers(found)
         else:
             result = narrowed(found, 1) if whole else tuple(found)
         self.table[key] = result
         return result
-
-    def _fitting(self, op: Any, heads: Sequence[Outline], distinct: bool) -> Iterator[Rule]:
-        rules = self.rules_for(op).pick(heads)
-        return (r for r in rules if r.fits(heads) and r.may_apply(op, heads, distinct))
 
     def _make(self) -> Callable[[Apply], Candidates]:
         get = self.table.get

@@ -26,8 +26,8 @@ from rewrite_engine.match.ac import (
     is_associative,
     joined,
 )
-from rewrite_engine.match.build import Bindings, guards_hold
-from rewrite_engine.match.interpret import match_root, matcher_for
+from rewrite_engine.match.build import Bindings
+from rewrite_engine.match.interpret import every_result, matcher_for
 from rewrite_engine.match.lower import (
     Lowered,
     RuleBody,
@@ -172,11 +172,11 @@ class Finder:
     """
 
     def __init__(self, lowered: Lowered) -> None:
-        self.lowered = lowered
+        self.asked = lowered._replace(right=None)
         self.left = lowered.left
         self.text = pattern_text(lowered.left)
         self.opens = is_associative(lowered.left)
-        self.match = matcher_for(lowered._replace(right=None), "find", self.text)
+        self.match = matcher_for(self.asked, "find", self.text)
 
     def first(self, node: Apply, fgraph: Graph) -> Sequence[Bindings]:
         """The first match at a node, if there is one."""
@@ -185,9 +185,7 @@ class Finder:
 
     def every(self, node: Apply, fgraph: Graph) -> Iterator[Bindings]:
         """All matches at a node."""
-        for bound in match_root(self.left, node, self.lowered.exact):
-            if guards_hold(self.lowered.guards, bound, fgraph):
-                yield _seen(bound)
+        return map(_seen, every_result(self.asked, fgraph, node))
 
 
 def finder_for(pattern: Any, variable: type[LogicVariable]) -> Finder:

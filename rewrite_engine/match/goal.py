@@ -13,7 +13,7 @@ answers; a rest that only the left side has is empty in them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -64,7 +64,8 @@ def _one_goal(rule: Lowered) -> Callable[[Any, Any], Goal]:
         def search(state: Any) -> Iterator[Any]:
             value, made = known(term, state), known(result, state)
             if value is not UNKNOWN:
-                yield from _forward(rule, value, result, state)
+                for answer in distinct(_results(rule, value, state)):
+                    yield from kanren.eq(answer, result)(state)
             elif made is not UNKNOWN:
                 if made is not IMPOSSIBLE:
                     yield from backward(rule, made, term, state)
@@ -94,11 +95,6 @@ def known(x: Any, state: Any) -> Any:
         return from_term(value)
     except (RewriteEngineError, InvalidExpression, TypeError, ValueError):
         return IMPOSSIBLE
-
-
-def _forward(rule: Any, value: Any, result: Any, state: Any) -> Iterator[Any]:
-    for answer in distinct(_results(rule, value, state)):
-        yield from kanren.eq(answer, result)(state)
 
 
 def distinct(answers: Iterable[Any]) -> Iterator[Any]:
@@ -140,32 +136,21 @@ def _both_ways(rule: Any, sides: Iterable[tuple[Any, Any]], term: Any, result: A
 def _variant(rule: Any, left: OpNode, right: Any, term: Any, result: Any) -> list[Goal]:
     terms: Bindings = {}
     goals = [kanren.eq(to_term(left, terms), term)]
-    sorts = [(terms[p.name], p) for p, _ in subpatterns(left) if isinstance(p, Hole)]
-    goals.append(_sorts_hold(dict(sorts)))
+    allowed = _allowed(rule, terms, [p for p, _ in subpatterns(left) if isinstance(p, Hole)])
     if isinstance(right, Compute):
-        goals.append(_computed(right, terms, result))
-    else:
-        goals.append(kanren.eq(to_term(right, terms), result))
-    goals.append(_sorts_hold(dict(sorts)))
-    return [*goals, _guards_hold(rule, terms)] if rule.guards else goals
+        return [*goals, allowed, _computed(right, terms, result), allowed]
+    return [*goals, allowed, kanren.eq(to_term(right, terms), result), allowed]
 
 
-def _sorts_hold(sorts: Mapping[Any, Hole]) -> Goal:
-    def goal(state: Any) -> Iterator[Any]:
-        for lvar, hole in sorts.items():
-            value = known(lvar, state)
-            if value is not UNKNOWN and not may_be(hole, value):
-                return
-        yield state
+def _allowed(rule: Lowered, terms: Bindings, asked: list[Hole]) -> Goal:
+    """Sorts and guards hold, as far as their variables are known."""
 
-    return goal
-
-
-def _guards_hold(rule: Lowered, terms: Bindings) -> Goal:
     def goal(state: Any) -> Iterator[Any]:
         values = {name: known(term, state) for name, term in terms.items()}
-        if guards_hold(rule.guards, {n: v for n, v in values.items() if v is not UNKNOWN}):
-            yield state
+        bound = {name: value for name, value in values.items() if value is not UNKNOWN}
+        if all(may_be(hole, bound[hole.name]) for hole in asked if hole.name in bound):
+            if guards_hold(rule.guards, bound):
+                yield state
 
     return goal
 

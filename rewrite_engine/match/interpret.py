@@ -90,11 +90,9 @@ def interpreted(rule: Lowered, fgraph: Graph, node: Any) -> Any:
     apply. (It does not look at `views`.)
     """
     for bound in Matcher(rule.left, rule.exact, Tries(MOST), rule.guards, fgraph).ways(node):
-        if rule.right is None:
-            return named(bound)
-        result = instantiate(rule.right, bound, node, rule.left.place)
+        result = instantiate(rule.right, named(bound), node, rule.left.place)
         if result is not None:
-            return proposed(node, rule.left.place, result)
+            return result if rule.right is None else proposed(node, rule.left.place, result)
     return None
 
 

@@ -17,8 +17,7 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import ILL_TYPED, Shared
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.ac import Uses, as_one
-from rewrite_engine.match.interpret import every_result
-from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.match.rule import Rule
 from rewrite_engine.rewrite.ac import is_associative_op
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.terms.budget import Budget, OnBudget, Watch, bounded
@@ -57,7 +56,7 @@ def expand(
     if chosen and not backward:
         raise PatternError(f"none of the rules can be run backwards: {chosen[0]!r}")
     watch, q = Watch(Budget(None, seconds, on_budget)), var()
-    steps = reduceo(partial(walko, Inverse(backward, watch)), q, term)
+    steps = reduceo(partial(walko, Inverse(backward)), q, term)
     asked = f"the search for {n} terms that rewrite to {brief(term)}"
     return list(islice(bounded(search(q, (steps,), watch), watch, asked), n))
 
@@ -65,9 +64,8 @@ def expand(
 class Inverse:
     """The relation of terms and what rules make of them at their root, told backwards."""
 
-    def __init__(self, rules: list[Any], watch: Watch) -> None:
+    def __init__(self, rules: list[Any]) -> None:
         self.rules = rules
-        self.watch = watch
         self.shared = Shared()
 
     def __call__(self, old: Any, new: Any) -> Callable[[Any], Iterator[Any]]:
@@ -78,20 +76,29 @@ class Inverse:
             for rule in self.rules if part is not None else ():
                 for found in rule.goal(old, new)(state):
                     one = ground(old, found, self.shared)
-                    if one is None or one.owner is None or one is part:
+                    if one is None or one is part:
                         continue
-                    if self.rewrites(rule, one, part):
+                    if self.rewrites(rule, one, part, state):
                         yield found
 
         return goal
 
-    def rewrites(self, rule: Any, old: Variable, new: Any) -> bool:
+    def rewrites(self, rule: Any, old: Variable, new: Any, state: Any) -> bool:
         """Whether a rule makes one term of the other in one step."""
+        from kanren import var
+
+        from rewrite_engine.terms.convert import etuplize
+        from rewrite_engine.terms.relations import ground
+
+        q, term, node = var(), etuplize(old), old.owner
         try:
-            if not rule.accept(old, new):
+            if node is None or not rule.considers(node.op) or not rule.accept(old, new):
                 return False
-            made = map(self.shared, self.results(rule, old))
-            return any(v is new or self.opened(v) is self.opened(new) for v in made)
+            if any(True for _ in rule.goal(term, new)(state)):
+                return True
+            made = (ground(q, found, self.shared) for found in rule.goal(term, q)(state))
+            whole = self.opened(new)
+            return any(self.opened(v) is whole for v in made if v is not None)
         except ILL_TYPED:
             return False
 
@@ -114,17 +121,3 @@ class Inverse:
             return v
         flat = as_one(Uses(toposort([v]), [v]), node)
         return v if flat is None else flat.outputs[0]
-
-    def results(self, rule: Any, old: Variable) -> Iterator[Variable]:
-        """Yield all that a rule can make of a term."""
-        node = old.owner
-        if node is None or not rule.considers(node.op):
-            return
-        if not isinstance(rule, DataRule):
-            yield from (a for a in rule.answers(node) if isinstance(a, Variable))
-            return
-        for one in rule.lowered.parts:
-            if one.left.target(node) is not old:
-                continue
-            made = every_result(one, None, node, self.watch.tick)
-            yield from (v for v in made if isinstance(v, Variable))

@@ -122,36 +122,33 @@ class Converter:
         )
 
     def build(self, v: Any) -> GraphTuple:
-        """Make the term of a variable from those of its node's inputs."""
-        node = v.owner
-        faithful = self.faithful(node)
-        if len(node.outputs) == 1:
-            term = make(self.items(node), v if faithful else null)
-        else:
-            term = self.output(node, v.index, faithful)
-        if not self.holes:
+        """Make the term of a variable from those of its node's inputs. The outputs of a node share
+        its term, which is also that of its default output.
+        """
+        node, plain = v.owner, not self.holes
+        faithful = plain or self.faithful(node)
+        several = len(node.outputs) > 1
+        default = node.op.default_output if several else 0
+        term: GraphTuple | None = self.done.get(node) if several else None
+        if term is None:
+            value: Any = list(node.outputs) if default is None else node.outputs[default]
+            if several and plain and default is not None:
+                term = _known.get(value)
+            term = term or make(self.items(node), value if faithful else null)
+            if several:
+                self.done[node] = term
+                if plain and default is not None:
+                    _known[value] = term
+        if v.index != default:
+            term = make((nth, v.index, term), v if faithful else null)
+        if plain:
             _known[v] = term
         return term
 
-    def output(self, node: Apply, i: int, faithful: bool) -> GraphTuple:
-        """The term of one of several outputs. They share the term of the node."""
-        default = node.op.default_output
-        inner = self.done.get(node)
-        if inner is None:
-            inner = self.done[node] = self.whole(node, default, faithful)
-        if i == default:
-            return inner
-        return make((nth, i, inner), node.outputs[i] if faithful else null)
 
-    def whole(self, node: Apply, default: int | None, faithful: bool) -> GraphTuple:
-        """The term of a node with several outputs, which is also that of its default output."""
-        value: Any = list(node.outputs) if default is None else node.outputs[default]
-        if self.holes or default is None:
-            return make(self.items(node), value if faithful else null)
-        term = _known.get(value)
-        if term is None:
-            term = _known[value] = make(self.items(node), value)
-        return term
+def graph_tuple(term: ExpressionTuple) -> GraphTuple:
+    """An etuple as a `GraphTuple`."""
+    return term if isinstance(term, GraphTuple) else make(term._tuple)
 
 
 def graph_tuple(term: ExpressionTuple) -> GraphTuple:

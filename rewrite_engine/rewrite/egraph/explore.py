@@ -67,7 +67,7 @@ class Explorer:
         self.nests = {p.op for matcher in self.matchers for p in matcher.sums}
         self.exact = all(rule.lowered.exact for rule in rules)
         self.depth = max([rule.depth for rule in rules], default=0)
-        self._by_head: dict[Any, list[EMatcher]] = {None: []}
+        self._by_head: dict[Any, list[EMatcher]] = {}
         self._seen: set[Any] = set()
 
     def run(self) -> StopReason:
@@ -115,16 +115,12 @@ class Explorer:
             for n in self.egraph.members(c):
                 if self._late():
                     return
-                for matcher in self._matchers_at(n):
+                head = self.egraph.head[n]
+                if head not in self._by_head:
+                    self._by_head[head] = [m for m in self.matchers if m.fits(n)]
+                for matcher in self._by_head[head]:
                     yield from self._new(matcher, c, n)
                 yield from self._nested(c, n)
-
-    def _matchers_at(self, n: int) -> list[EMatcher]:
-        head = self.egraph.head[n]
-        found = self._by_head.get(head)
-        if found is None:
-            found = self._by_head[head] = [m for m in self.matchers if m.fits(n)]
-        return found
 
     def _new(self, matcher: EMatcher, c: int, n: int) -> Iterator[Instance]:
         """The matches of a rule at an e-node that were not seen before."""
