@@ -171,10 +171,8 @@ def write_right(to: RuleEmitter) -> None:
 
 def term_source(to: RuleEmitter, right: Any, index: int | None) -> str:
     """An expression that makes what takes the place of an output."""
-    if isinstance(right, Literal):
-        return f"{to.constant(literal_like)}(node, {to.constant(right.value)}, {index})"
     made = build_source(to, right)
-    weak = needs_weak(right)
+    weak = isinstance(right, Literal) or needs_weak(right)
     return f"{to.constant(as_term)}(node, {made}, {index})" if weak else made
 
 

@@ -211,13 +211,6 @@ class RuleEmitter(Source):
             slow = f"({v}.number == {value!r}{one} or {other} and {slow})"
         self.test(f"{v}.head is CONSTANT and {slow}")
 
-    def rest(self, hole: Hole, taken: str) -> None:
-        if hole.name in self.bound:
-            self.test(f"{taken} == {self.bound[hole.name]}")
-        else:
-            self.bound[hole.name] = taken
-            self.ready_guards()
-
     def ready_guards(self) -> None:
         """Ask the guards that can be asked by now (`askable`)."""
         for i, guard in askable(self.rule.guards, self.bound, self.asked):
@@ -545,7 +538,10 @@ def bind_several(to: RuleEmitter, hole: Hole, inputs: str, start: str, end: str,
     taken = to.local()
     if hole.rest:
         to.line(f"{taken} = {inputs}[{start}:{end}]")
-        to.rest(hole, taken)
+        if hole.name in to.bound:
+            to.test(f"{taken} == {to.bound[hole.name]}")
+        to.bound.setdefault(hole.name, taken)
+        to.ready_guards()
         return
     run = to.constant(run_of)
     to.line(f"{taken} = {run}({out}, {to.rule.exact}, {start}, {end})")

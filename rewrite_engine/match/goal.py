@@ -18,11 +18,9 @@ from itertools import chain
 from typing import Any
 
 import kanren
-from etuples.core import InvalidExpression
 from unification import reify
 
 import rewrite_engine.terms.dispatch  # noqa: F401  (importing it registers)
-from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.replace import Shared
 from rewrite_engine.match.ac import is_associative
@@ -39,12 +37,9 @@ from rewrite_engine.match.build import Bindings, guards_hold, instantiate, views
 from rewrite_engine.match.interpret import every_result
 from rewrite_engine.match.lower import Compute, Lowered
 from rewrite_engine.match.pattern import Hole, OpNode, subpatterns
-from rewrite_engine.terms.convert import from_term
-from rewrite_engine.terms.unification import logic_variables
+from rewrite_engine.terms.unification import IMPOSSIBLE, UNKNOWN, evaluated
 
 Goal = Any
-
-UNKNOWN, IMPOSSIBLE = object(), object()
 
 
 def rule_goal(*rules: Any) -> Callable[[Any, Any], Goal]:
@@ -85,16 +80,8 @@ def _needs_matcher(part: Any) -> bool:
 
 
 def known(x: Any, state: Any) -> Any:
-    """The value of a term; `UNKNOWN` while something is free, `IMPOSSIBLE` if no graph is built."""
-    value = reify(x, state)
-    if logic_variables(value):
-        return UNKNOWN
-    if isinstance(value, Variable):
-        return value
-    try:
-        return from_term(value)
-    except (RewriteEngineError, InvalidExpression, TypeError, ValueError):
-        return IMPOSSIBLE
+    """What a term makes in a state, as far as that is known."""
+    return evaluated(reify(x, state))
 
 
 def distinct(answers: Iterable[Any]) -> Iterator[Any]:

@@ -136,6 +136,7 @@ class Lowered(NamedTuple):
     right: Any  # a pattern or `Compute`; a tuple of patterns for all outputs; None to find
     guards: tuple[Condition, ...]
     exact: bool = False  # sums and products of floats are not regrouped
+    written: Any = None  # the right side, where `right` puts it between operands left alone
 
     @property
     def parts(self) -> tuple[Lowered, ...]:
@@ -376,7 +377,8 @@ def extended(rule: Lowered) -> Lowered:
         right = _computed_beside(left.op, right, before, after)
     elif before or after:
         right = OpNode(left.op, spliced(left.op, (*before, right, *after)))
-    return rule._replace(left=OpNode(left.op, (*before, *left.args, *after)), right=right)
+    left = OpNode(left.op, (*before, *left.args, *after))
+    return rule._replace(left=left, right=right, written=rule.right)
 
 
 def _computed_beside(
@@ -435,11 +437,8 @@ def lower_condition(c: Any) -> Condition:
 
 
 def _check_bound(rule: Lowered, parameters: set[str]) -> None:
-    bound = set(holes(rule.left))
-    if isinstance(rule.right, Compute):
-        used = set(rule.right.names)
-    else:
-        used = set(holes(rule.right))
+    bound, right = set(holes(rule.left)), rule.right
+    used = set(right.names if isinstance(right, Compute) else holes(right))
     for name in sorted(used - bound):
         raise UnboundVariableError(f"the right side uses {name}, which the left side does not bind")
     for guard in rule.guards:

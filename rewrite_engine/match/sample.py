@@ -82,19 +82,21 @@ def check_sides(rule: Lowered) -> None:
 
 
 def check_ranks(rule: Lowered) -> None:
-    """The same for one output."""
+    """The same for one output. (Some right sides depend on more than the variables.)"""
     misfit: Exception | None = None
     ranks = []
+    sure = isinstance(rule.right, OpNode | Hole) and not is_ac(rule.left)
     for bound in samples_of(rule.left):
         try:
-            ranks.append((_rank(build(rule.left, bound)), _right(rule, bound)))
+            left, right = [_rank(p, bound) for p in (rule.left, rule.right if sure else rule.left)]
         except MISFIT as error:
             misfit = misfit or error
         except Exception:  # of these dtypes there is no such term
             continue
         else:
-            if None in ranks[-1] or ranks[-1][0] == ranks[-1][1]:
+            if left == right or None in (left, right):
                 return
+            ranks.append((left, right))
     if ranks:
         left, right = ranks[0]
         what = f"the left side has rank {left} and the right side {right}: this can never fit"
@@ -103,15 +105,8 @@ def check_ranks(rule: Lowered) -> None:
         raise PatternError(f"of these sorts no such term can be built: {misfit}") from misfit
 
 
-def _right(rule: Lowered, bound: Bindings) -> int | None:
-    """The rank of a right side; None where that depends on more than the variables."""
-    if not isinstance(rule.right, OpNode | Hole) or is_ac(rule.left):
-        return None
-    return _rank(build(rule.right, bound))
-
-
-def _rank(term: Any) -> int | None:
-    found: int | None = getattr(getattr(term, "type", None), "ndim", None)
+def _rank(pattern: Any, bound: Bindings) -> int | None:
+    found: int | None = getattr(getattr(build(pattern, bound), "type", None), "ndim", None)
     return found
 
 

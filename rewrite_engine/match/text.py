@@ -14,16 +14,16 @@ from rewrite_engine.match.lower import Compute, Lowered
 from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode
 from rewrite_engine.terms.print import ATOM, LOWEST, Token, tokens, write, written
 
-ENDS = (BEFORE, AFTER)
+ENDS = (BEFORE, AFTER)  # of operands that a left side leaves alone: nobody wrote these
 
 
 def rule_text(rule: Lowered) -> str:
     """A rule in one line."""
-    right = rule.right
+    right = rule.written or rule.right
     if isinstance(right, Compute):
-        shown = f"compute({', '.join(name for name in right.names if name not in ENDS)})"
+        shown = f"compute({', '.join(right.names)})"
     else:
-        shown = pattern_text(_without_ends(right))
+        shown = pattern_text(right)
     text = f"{pattern_text(rule.left)} -> {shown}"
     if rule.guards:
         text += ", given " + " and ".join(g.text for g in rule.guards)
@@ -52,21 +52,8 @@ def _(pattern: OpNode, outer: int) -> Sequence[Token]:
     op = _class_text(pattern.op) if isinstance(pattern.op, OpClass) else pattern.op
     one = pattern.index is not None and pattern.index != ALL
     which = output_text(pattern.operator, pattern.index) if one else ""
-    args = [a for a in pattern.args if not _is_end(a)]
+    args = [a for a in pattern.args if getattr(a, "name", None) not in ENDS]
     return [*tokens(op, args, ATOM if one else outer), which]
-
-
-def _is_end(a: Any) -> bool:
-    """Whether a hole takes the operands that a left side leaves alone: nobody wrote it."""
-    return isinstance(a, Hole) and a.name in ENDS
-
-
-def _without_ends(right: Any) -> Any:
-    """A right side as it was written."""
-    if not isinstance(right, OpNode) or not any(map(_is_end, right.args)):
-        return right
-    args = tuple([a for a in right.args if not _is_end(a)])
-    return args[0] if len(args) == 1 else right.of(*args)
 
 
 def _class_text(op: OpClass) -> str:

@@ -21,7 +21,7 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import Shared, put
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.terms.convert import etuplize, etuplize_all
-from rewrite_engine.terms.unification import built, logic_variables
+from rewrite_engine.terms.unification import evaluated, logic_variables
 
 Goal = Callable[[Any], Iterator[Any]]
 Relation = Callable[[Any, Any], Goal]
@@ -82,8 +82,8 @@ def reduceo(relation: Relation, a: Any, b: Any) -> Goal:
 
 def ground(x: Any, state: Any, shared: Shared) -> Variable | None:
     """The variable that a term is, each of equal ones once; None if it is open, or no graph."""
-    value = built(reify(x, state))
-    return None if value is None else shared(value)
+    value = evaluated(reify(x, state))
+    return shared(value) if isinstance(value, Variable) else None
 
 
 def _turned(relation: Relation, backward: bool) -> Relation:

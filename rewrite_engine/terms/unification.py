@@ -217,16 +217,20 @@ def logic_variables(term: Any) -> list[Any]:
     return list(dict.fromkeys(filter(is_free, within)))
 
 
-def built(term: Any) -> Variable | None:
-    """The variable that a term makes; None if it is open, or if no graph can be built of it."""
-    if not isinstance(term, Variable):
-        if logic_variables(term):
-            return None
-        try:
-            term = from_term(term)
-        except (*ILL_TYPED, InvalidExpression):
-            return None
-    return term if isinstance(term, Variable) else None
+#: what a term makes while something in it is free, and where no graph can be built of it
+UNKNOWN, IMPOSSIBLE = object(), object()
+
+
+def evaluated(term: Any) -> Any:
+    """What a term makes, a graph variable or a value; or `UNKNOWN`, or `IMPOSSIBLE`."""
+    if isinstance(term, Variable):
+        return term
+    if logic_variables(term):
+        return UNKNOWN
+    try:
+        return from_term(term)
+    except (*ILL_TYPED, InvalidExpression):
+        return IMPOSSIBLE
 
 
 # --- replacing -----------------------------------------------------------------------------------
