@@ -74,21 +74,23 @@ def as_one_term(value: Any, shared: Shared) -> Any:
 
 
 def _made(rule: Any, result: Any) -> Iterator[Bindings]:
-    """Yield the bindings under which the right side is a result, with `EXTRA` beside it."""
-    if isinstance(rule.right, Compute):
+    """Yield the bindings under which the right side is a result, with `EXTRA` beside it; with some
+    of its rests empty, and no operand missing that may be.
+    """
+    left, right = rule.left, rule.right
+    if isinstance(right, Compute):
         return
-    if isinstance(result, Variable) and repeats(rule.right):
-        result = Shared()(result)
-    for right, empty in _present(rule.right):
-        yield from _matches(right, result, empty)
-    if not isinstance(result, Variable):
-        return
-    taking = plan(rule.left, rule.left) if is_ac(rule.left) else None
-    if taking is not None and taking.leaves(rule.left, rule.left):
-        op = rule.left.op
-        for right, empty in _present(rule.right):
-            beside = OpNode(op, spliced(op, (right, Hole(EXTRA, Rest))))
-            yield from (bound for bound in _matches(beside, result, empty) if bound[EXTRA])
+    sides = [right]
+    if isinstance(result, Variable):
+        result = Shared()(result) if repeats(right) else result
+        if is_ac(left) and plan(left, left).leaves(left, left):
+            sides.append(OpNode(left.op, spliced(left.op, (right, Hole(EXTRA, Rest)))))
+    rests = [name for name, hole in holes(right).items() if hole.rest]
+    for side in sides:
+        for empty in _chosen(rests):
+            for bound in _matches(_filled(side, empty), result, empty):
+                if side is right or bound[EXTRA]:
+                    yield bound
 
 
 def _matches(right: Any, result: Any, bound: Bindings) -> Iterator[Bindings]:
@@ -101,14 +103,6 @@ def _matches(right: Any, result: Any, bound: Bindings) -> Iterator[Bindings]:
     whole = OpNode(OpClass(type(None), ()), (right,))  # so that the right side is no left side
     for made in Matcher(whole).matches(with_runs(right, right), result, bound):
         yield named(made)
-
-
-def _present(pattern: Any) -> Iterator[tuple[Any, Bindings]]:
-    """Yield what a right side may have made, with the rests that are empty in it: no operand that
-    may be missing is, and an op in any order with one operand beside empty rests is that operand.
-    """
-    for empty in _chosen([name for name, hole in holes(pattern).items() if hole.rest]):
-        yield _filled(pattern, empty), empty
 
 
 def _chosen(names: Sequence[str]) -> Iterator[dict[str, tuple[Any, ...]]]:
