@@ -5,6 +5,7 @@ holds everything about them against it. A function of the op and the values of i
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -77,6 +78,8 @@ MEANS: dict[str, Callable[..., Any]] = {
     "QR": lambda op, a: list(np.linalg.qr(_float(a), "complete" if op.complete else "reduced")),
     "MatrixPinv": lambda op, a: np.linalg.pinv(_float(a), hermitian=op.hermitian),
     "Expm": lambda op, a: scipy.linalg.expm(_float(a)),
+    "LUFactor": lambda op, a: _eliminated(_float(a)),
+    "PivotToPermutations": lambda op, p: _swapped(op.inverse, p),
     "Eye": lambda op, rows, columns, k: np.eye(int(rows), int(columns), int(k), op.dtype),
 }  # fmt: skip
 
@@ -95,6 +98,19 @@ def _float(x: Any) -> Any:
 
 def _floats(*xs: Any) -> list[Any]:
     return [x.astype(float_dtype(*[x.dtype.name for x in xs])) for x in xs]
+
+
+def _eliminated(a: Any) -> list[Any]:
+    with warnings.catch_warnings(action="ignore"):  # of a singular matrix
+        return list(scipy.linalg.lu_factor(a))
+
+
+def _swapped(inverse: bool, pivots: Any) -> Any:
+    """One swap after the other."""
+    order = np.arange(len(pivots))
+    for i, k in enumerate(pivots):
+        order[[i, k]] = order[[k, i]]
+    return order if inverse else np.argsort(order)
 
 
 def _triangular(op: Any, a: Any, b: Any) -> Any:

@@ -11,7 +11,7 @@ import scipy.linalg
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import NDimError, ShapeError
+from rewrite_engine.errors import DTypeError, NDimError, ShapeError
 from rewrite_engine.gradient import grad, verify_grad
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.scalar.dtype import float_dtype
@@ -95,6 +95,12 @@ CASES: list[tuple[str, Any, Any, Any]] = [
     *[(f"norm of vectors {ord}", lambda a, o=ord: L.norm(a, o, axis=-1),
        lambda a, o=ord: np.linalg.norm(a, o, axis=-1), general)
       for ord in (None, 2, 1, 0, 3, np.inf, -np.inf)],
+    ("lu P", lambda a: L.lu(a)[0], each(lambda a: scipy.linalg.lu(a)[0].real), general),
+    *[(f"lu {part}", lambda a, k=k, p="PL" in part: L.lu(a, permute_l=p)[k],
+       each(lambda a, k=k, p="PL" in part: scipy.linalg.lu(a, permute_l=p)[k]), general)
+      for k, part in ((1, "L"), (2, "U"), (0, "PL"), (1, "U of PL"))],
+    ("lu_factor", lambda a: L.lu_factor(a).LU, each(lambda a: scipy.linalg.lu_factor(a)[0]),
+     general),
     ("norm kept", lambda a: L.norm(a, 1, axis=(-1, -2), keepdims=True),
      lambda a: np.linalg.norm(a, 1, axis=(-1, -2), keepdims=True), general),
 ]  # fmt: skip
@@ -117,6 +123,9 @@ SOLVERS: list[tuple[str, Any, Any, Any]] = [
     *[(f"cho_solve {lower}", lambda a, b, lo=lower: L.cho_solve((a, lo), b),
        lambda a, b, lo=lower: scipy.linalg.cho_solve((a, lo), b), general)
       for lower in (False, True)],
+    *[(f"lu_solve {trans}", lambda a, b, t=trans: L.lu_solve(L.lu_factor(a), b, t),
+       lambda a, b, t=trans: scipy.linalg.lu_solve(scipy.linalg.lu_factor(a), b, t), general)
+      for trans in (0, 1, 2)],
 ]  # fmt: skip
 
 
@@ -236,6 +245,30 @@ def test_blocks(shapes: Any) -> None:
     verify_grad(lambda *xs: L.block_diag(*xs), [x.astype("f8") for x in values])
 
 
+@pytest.mark.parametrize("batch", BATCHES, ids=str)
+def test_orders_of_rows(batch: Any) -> None:
+    a = np.random.default_rng(2).normal(size=(*batch, 4, 4))
+    x = TensorType("float64", (None,) * a.ndim)()
+    p, low, up = L.lu(x, p_indices=True)
+    wanted = scipy.linalg.lu(a, p_indices=True)[0] if a.size else np.empty(a.shape[:-1])
+    agree(p, [x], [a], np.asarray(wanted, "int32"))
+    pivots = L.lu_factor(x).pivots
+    assert (p.type.dtype, pivots.type.dtype) == ("int32", "int32")
+    for inverse in (False, True):
+        order = L.pivot_to_permutation(pivots, inverse=inverse)
+        agree(order, [x], [a], np.asarray(wanted if not inverse else np.argsort(wanted), "int64"))
+    agree(pt.take_along_axis(low @ up, p[..., None], axis=-2), [x], [a], a)
+
+
+def test_factors_of_a_singular_matrix() -> None:
+    a = np.ones((2, 2))
+    np.testing.assert_array_equal(L.lu_factor(a).LU.eval(), [[1, 1], [1, 0]])
+    x = pt.matrix("x")
+    for cost in (L.lu_factor(x).LU.sum(), L.lu_solve(L.lu_factor(x), [1.0, 2.0]).sum()):
+        with pytest.raises(L.SingularMatrixError, match=r"the matrix of shape \(2, 2\)"):
+            grad(cost, x).eval({x: a})
+
+
 def test_products_of_several() -> None:
     a, b, c = np.ones((2, 3)), np.full((3, 4), 2.0), np.arange(4.0)
     np.testing.assert_allclose(L.matrix_dot(a, b, c).eval(), a @ b @ c)
@@ -257,6 +290,8 @@ OF_ONE = {
     "svd": lambda a: vectors(L.svd(a, full_matrices=False)), "eigh": lambda a: vectors(L.eigh(a)),
     "qr": lambda a: vectors(L.qr(a, "economic")), "spectral": lambda a: L.norm(a, 2),
     "wide qr": lambda a: vectors(L.qr(a[..., :2, :], "economic")),
+    "lu": lambda a: vectors(L.lu(a)[1:]), "lu whole": lambda a: vectors(L.lu(a, permute_l=True)),
+    "lu_factor": lambda a: pt.sin(L.lu_factor(a).LU),
     "norm": L.norm, "norm inf": lambda a: L.norm(a, np.inf), "norm 1": lambda a: L.norm(a, 1),
 }  # fmt: skip
 
@@ -275,6 +310,8 @@ OF_TWO = {
     "triangular T": lambda a, b: L.solve_triangular(a, b, trans="T", lower=True),
     "triangular unit": lambda a, b: L.solve_triangular(a, b, unit_diagonal=True),
     "cho_solve": lambda a, b: L.cho_solve((a, True), b),
+    "lu_solve": lambda a, b: L.lu_solve(L.lu_factor(a), b),
+    "lu_solve T": lambda a, b: L.lu_solve(L.lu_factor(a), b, trans=True),
     "vectors": lambda a, b: L.solve(a, b.T, b_ndim=1)[0],
 }  # fmt: skip
 
@@ -379,6 +416,11 @@ def test_a_singular_matrix_has_a_determinant() -> None:
     (ValueError, "ord of a matrix is", lambda: L.norm(pt.matrix(), 3)),
     (ValueError, "ord of a vector is", lambda: L.norm(pt.vector(), "fro")),
     (ValueError, "generalised", lambda: L.eigh(np.eye(2), np.eye(2))),
+    (ValueError, "of permute_l and p_indices one", lambda: L.lu(np.eye(2), True, p_indices=True)),
+    (ValueError, "trans is 0, 1 or 2", lambda: L.lu_solve((np.eye(2), [0, 1]), [1.0, 2], 3)),
+    (DTypeError, "pivots, which are integers", lambda: L.pivot_to_permutation([0.5])),
+    (ShapeError, "shape", lambda: L.lu(pt.matrix(shape=(2, 3)))),
+    (ShapeError, "from 0 to 1", lambda: L.pivot_to_permutation([0, 2]).eval()),
     (ValueError, "UPLO is", lambda: L.eigh(np.eye(2), UPLO="l")),
     (ValueError, "mode is one of", lambda: L.qr(np.eye(2), "raw")),
     (TypeError, "takes an integer", lambda: L.matrix_power(np.eye(2), 0.5)),
@@ -420,7 +462,8 @@ COMPLEX = {
     "triangular T": lambda a: L.solve_triangular(a, Z, trans="T"),
     "triangular C": lambda a: L.solve_triangular(a, Z, trans="C", lower=True),
     "singular values": lambda a: L.svd(a, compute_uv=False),
-    "power": lambda a: L.matrix_power(a, 3),
+    "power": lambda a: L.matrix_power(a, 3), "lu": lambda a: L.lu_factor(a).LU,
+    "lu_solve": lambda a: L.lu_solve(L.lu_factor(a), Z, trans=2),
 }  # fmt: skip
 Z = np.array([[1, 2 - 1j], [0.5, 1j]])
 

@@ -76,7 +76,7 @@ class SolveTriangular(_Equations):
         out = np.empty((*batch, *b.shape[-2:]), b.dtype)
         if not out.size:
             return out
-        trtrs = _trtrs(b.dtype.char)
+        trtrs = lapack("trtrs", b)
         a, b = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b)]
         for index in np.ndindex(batch):
             # the transpose of what is in rows is in columns, as LAPACK has it
@@ -98,10 +98,11 @@ class SolveTriangular(_Equations):
         return [m.neg(tril(ga, -strict) if self.lower else triu(ga, strict)), gb]
 
 
-def _trtrs(code: str) -> Any:
+def lapack(name: str, x: Any) -> Any:
+    """A routine of LAPACK for values of one dtype."""
     from scipy.linalg import lapack
 
-    return getattr(lapack, {"f": "s", "d": "d", "F": "c", "D": "z"}[code] + "trtrs")
+    return getattr(lapack, {"f": "s", "d": "d", "F": "c", "D": "z"}[x.dtype.char] + name)
 
 
 def columns(a: Any, b: Any, b_ndim: int | None) -> tuple[Any, Any, bool]:

@@ -1,0 +1,230 @@
+"""Matrices as products of triangular ones, by elimination: `lu`, `lu_factor`, `lu_solve`.
+
+Gradients: F. de Hoog, R. Anderssen & M. Lukas, "Differentiation of matrix functionals using
+triangular factorization", Math. Comp. 80 (2011).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor.math as m
+from rewrite_engine.errors import DTypeError, NDimError, ShapeError
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.null import is_disconnected
+from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.creation import eye
+from rewrite_engine.tensor.diagonal import tril, triu
+from rewrite_engine.tensor.dimshuffle import expand_dims, shape_padleft, squeeze
+from rewrite_engine.tensor.dot import matmul
+from rewrite_engine.tensor.elemwise_grad import zero_gradient
+from rewrite_engine.tensor.linalg.core import (
+    _MatrixOp,
+    adjoint,
+    floats,
+    of_dtype,
+    real_dtype,
+    square,
+    unit,
+)
+from rewrite_engine.tensor.linalg.triangular import (
+    SolveTriangular,
+    columns,
+    lapack,
+    solve_triangular,
+)
+from rewrite_engine.tensor.op import NoGradient, Shapes, same_shape
+from rewrite_engine.tensor.selection import take_along_axis
+from rewrite_engine.tensor.shape import lengths
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["LUFactor", "PivotToPermutations", "lu", "lu_factor", "lu_solve", "pivot_to_permutation"]
+
+
+class LUFactor(_MatrixOp):
+    """The factors of square matrices whose rows are in another order: U in the upper triangle, L
+    without its ones below; and which row each was swapped with, from the first to the last.
+    """
+
+    __props__ = ()
+    signature = "(m,m)->(m,m),(m)"
+    output_names = ("LU", "pivots")
+    only_lengths = True
+    samples: Sequence[Any] = (({}, (3, 3)), ({}, (1, 1)), ({}, (0, 0)))
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return [super().dtypes(*types)[0], "int32"]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        return square(types[0], [(0, 0), (0, 1)], [(0, 0)])
+
+    def batched(self, *arrays: Any) -> Any:
+        """By LAPACK's `getrf`, matrix by matrix: a singular one has factors, too."""
+        (a,) = of_dtype(*arrays)
+        out, pivots = np.empty_like(a), np.empty(a.shape[:-1], "int32")
+        if a.size:
+            getrf = lapack("getrf", a)
+            for index in np.ndindex(a.shape[:-2]):
+                out[index], pivots[index], _ = getrf(a[index])
+        return out, pivots
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """The pivots do not change with small changes."""
+        return [[True, False]]
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """De Hoog, Anderssen & Lukas; an error where the matrix is singular."""
+        (both, pivots), g = outputs, output_gradients[0]
+        if is_disconnected(g):
+            return [zero_gradient(inputs[0])]
+        low, up = tril(both, -1) + unit(both), triu(both)
+        inner = tril(matmul(adjoint(low), tril(g)), -1) + triu(matmul(triu(g), adjoint(up)))
+        half = SolveTriangular(lower=True, transpose=True, unit_diagonal=True)(
+            m.conjugated(both), inner
+        )
+        back = adjoint(SolveTriangular(lower=False)(both, adjoint(half)))
+        return [_rows(back, pivot_to_permutation(pivots))]
+
+
+class PivotToPermutations(NoGradient, _MatrixOp):
+    """The order of rows that swaps, from the first to the last, make of 0, 1, 2, … (inverse), or
+    the one that undoes them. Raises `ShapeError` for a row that is not there.
+    """
+
+    __props__ = ("inverse",)
+    signature = "(m)->(m)"
+    samples: Sequence[Any] = (({}, [1, 2, 2]), ({"inverse": False}, [2, 2, 3, 3]))
+
+    def __init__(self, inverse: bool = True) -> None:
+        self.inverse = inverse
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        if types[0].kind not in "iu":
+            raise DTypeError(f"takes pivots, which are integers, not a {types[0]}")
+        return ["int64"]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        if types[0].ndim != 1:
+            raise NDimError(f"takes a vector, not a {types[0]}")
+        return same_shape(types[0])
+
+    def batched(self, *arrays: Any) -> Any:
+        """Swap by swap, along all of a batch."""
+        (pivots,) = arrays
+        n = pivots.shape[-1]
+        if pivots.size and not 0 <= pivots.min() <= pivots.max() < n:
+            raise ShapeError(f"pivots of {n} rows are from 0 to {n - 1}")
+        order = np.broadcast_to(np.arange(n), pivots.shape).copy()
+        for i in range(n):
+            at = pivots[..., i, None].astype("int64")
+            other = np.take_along_axis(order, at, -1)
+            np.put_along_axis(order, at, order[..., i, None], -1)
+            order[..., i] = other[..., 0]
+        return order if self.inverse else np.argsort(order, -1)
+
+
+def _rows(x: Any, order: Any) -> Any:
+    """Rows of matrices, in another order."""
+    if order.type.ndim == 1:
+        return x[..., order, :]
+    at = expand_dims(order, -1)
+    ndim = max(x.type.ndim, at.type.ndim)
+    x, at = [shape_padleft(v, ndim - v.type.ndim) for v in (x, at)]
+    return take_along_axis(x, at, axis=-2)
+
+
+# --- functions --------------------------------------------------------------------------------
+
+
+def pivot_to_permutation(p: Any, inverse: bool = False) -> Any:
+    """What the pivots of `lu_factor`, vectors in the last dimension, make of rows, as int64: with
+    order = pivot_to_permutation(p), a = (L @ U)[order]; inverse: a[order] = L @ U. Raises
+    `DTypeError`, `NDimError`; `ShapeError` when it runs.
+
+    >>> from rewrite_engine.tensor.linalg import pivot_to_permutation
+    >>> pivot_to_permutation([1, 2, 2], inverse=True).eval()
+    array([1, 2, 0])
+    """
+    return PivotToPermutations(bool(inverse)).lifted(operand(p))
+
+
+def lu_factor(a: Any, *, check_finite: bool = True, overwrite_a: bool = False) -> Any:
+    """The factors of square matrices, the last two dimensions, as `lu_solve` takes them: `LU`, a
+    lower triangular matrix without the ones of its diagonal, and an upper triangular one, and the
+    `pivots`, int32. Floats. Also of singular matrices, but there the gradient raises
+    `SingularMatrixError`. check_finite and overwrite_a have no effect. Raises `NDimError`,
+    `ShapeError`.
+
+    >>> from rewrite_engine.tensor.linalg import lu_factor
+    >>> lu_factor([[1.0, 3.0], [2.0, 4.0]]).LU.eval()
+    array([[2. , 4. ],
+           [0.5, 1. ]])
+    """
+    return LUFactor().lifted(*floats(a))
+
+
+def lu(
+    a: Any,
+    permute_l: bool = False,
+    check_finite: bool = True,
+    p_indices: bool = False,
+    overwrite_a: bool = False,
+) -> Any:
+    """Square matrices, the last two dimensions, as P @ L @ U: a permutation, a lower triangular
+    matrix with ones on the diagonal, and an upper triangular one. Floats.
+
+    permute_l: two outputs, P @ L and U. p_indices: integers in place of P: a = (L @ U)[p].
+    check_finite and overwrite_a have no effect. Raises `ValueError` for both, `NDimError`,
+    `ShapeError`; its gradient `SingularMatrixError` when it runs.
+
+    >>> from rewrite_engine.tensor.linalg import lu
+    >>> lu([[1.0, 3.0], [2.0, 4.0]], p_indices=True)[0].eval()
+    array([1, 0])
+    """
+    if permute_l and p_indices:
+        raise ValueError(located("lu: of permute_l and p_indices one can be true"))
+    both, pivots = lu_factor(a)
+    order = pivot_to_permutation(pivots)
+    low, up = m.add(tril(both, -1), unit(both)), triu(both)
+    if permute_l:
+        return _rows(low, order), up
+    if p_indices:
+        return m.cast(order, "int32"), low, up
+    return eye(lengths(both)[-1], dtype=real_dtype(both.type.dtype))[order], low, up
+
+
+def lu_solve(
+    LU_and_pivots: Any,
+    b: Any,
+    trans: bool | int = False,
+    b_ndim: int | None = None,
+    check_finite: bool = True,
+    overwrite_b: bool = False,
+) -> Any:
+    """The x of a @ x = b as of `solve`, given the two outputs of `lu_factor` of `a`.
+
+    trans: 1 for a.T @ x = b, 2 for the conjugate transpose. check_finite and overwrite_b have no
+    effect. Raises `ValueError`, `NDimError`, `ShapeError`, `DTypeError`; `SingularMatrixError` when
+    it runs.
+
+    >>> from rewrite_engine.tensor.linalg import lu_factor, lu_solve
+    >>> lu_solve(lu_factor([[2.0, 0.0], [1.0, 1.0]]), [4.0, 3.0]).eval()
+    array([2., 1.])
+    """
+    if trans not in (0, 1, 2):
+        raise ValueError(located(f"lu_solve: trans is 0, 1 or 2, not {trans!r}"))
+    both, pivots = LU_and_pivots
+    both, x, vector = columns(both, b, b_ndim)
+    if not trans:
+        x = _rows(x, pivot_to_permutation(pivots, inverse=True))
+    for lower in (False, True) if trans else (True, False):
+        x = solve_triangular(both, x, trans=int(trans), lower=lower, unit_diagonal=lower, b_ndim=2)
+    if trans:
+        x = _rows(x, pivot_to_permutation(pivots))
+    return squeeze(x, -1) if vector else x
