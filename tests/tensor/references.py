@@ -80,6 +80,13 @@ MEANS: dict[str, Callable[..., Any]] = {
     "Expm": lambda op, a: scipy.linalg.expm(_float(a)),
     "LUFactor": lambda op, a: _eliminated(_float(a)),
     "PivotToPermutations": lambda op, p: _swapped(op.inverse, p),
+    "Eig": lambda op, a: [x + 0j for x in np.linalg.eig(_float(a))],
+    "QRPivots": lambda op, a: scipy.linalg.qr(_float(a), pivoting=True)[2],
+    "Schur": lambda op, a: list(scipy.linalg.schur(_float(a), op.output, sort=op.sort)[:2]),
+    "Lstsq": lambda op, a, b, part: _least(*_floats(a, b), part),
+    "SolveSylvester": lambda op, *abq: scipy.linalg.solve_sylvester(*_floats(*abq)),
+    "SolveDiscreteARE": lambda op, a, b, q, r: scipy.linalg.solve_discrete_are(
+        *_floats(a, b, (q + q.conj().T) / 2, (r + r.conj().T) / 2)),
     "Eye": lambda op, rows, columns, k: np.eye(int(rows), int(columns), int(k), op.dtype),
 }  # fmt: skip
 
@@ -103,6 +110,11 @@ def _floats(*xs: Any) -> list[Any]:
 def _eliminated(a: Any) -> list[Any]:
     with warnings.catch_warnings(action="ignore"):  # of a singular matrix
         return list(scipy.linalg.lu_factor(a))
+
+
+def _least(a: Any, b: Any, part: Any) -> list[Any]:
+    x, _, rank, s = np.linalg.lstsq(a, b, float(part))
+    return [x, np.int32(rank), s]
 
 
 def _swapped(inverse: bool, pivots: Any) -> Any:

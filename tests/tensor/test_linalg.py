@@ -415,7 +415,6 @@ def test_a_singular_matrix_has_a_determinant() -> None:
     (ValueError, "on_error is", lambda: L.cholesky(np.eye(3), on_error="warn")),
     (ValueError, "ord of a matrix is", lambda: L.norm(pt.matrix(), 3)),
     (ValueError, "ord of a vector is", lambda: L.norm(pt.vector(), "fro")),
-    (ValueError, "generalised", lambda: L.eigh(np.eye(2), np.eye(2))),
     (ValueError, "of permute_l and p_indices one", lambda: L.lu(np.eye(2), True, p_indices=True)),
     (ValueError, "trans is 0, 1 or 2", lambda: L.lu_solve((np.eye(2), [0, 1]), [1.0, 2], 3)),
     (DTypeError, "pivots, which are integers", lambda: L.pivot_to_permutation([0.5])),

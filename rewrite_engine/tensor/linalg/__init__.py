@@ -1,15 +1,17 @@
 """Linear algebra: `pt.linalg`, loaded when it is first used.
 
 All functions take arrays of matrices, the last two dimensions. `core.py` is what their ops share;
-`triangular.py`, `decomposition.py`, `solvers.py`, `spectral.py`, `summary.py`, `lu.py` and
-`products.py` are the families.
+`triangular.py`, `decomposition.py`, `elimination.py`, `solvers.py`, `squares.py` (least squares),
+`control.py`, `spectral.py`, `summary.py` and `products.py` are the families.
 """
 
+from rewrite_engine.tensor.linalg.control import *
 from rewrite_engine.tensor.linalg.core import *
 from rewrite_engine.tensor.linalg.decomposition import *
-from rewrite_engine.tensor.linalg.lu import *
+from rewrite_engine.tensor.linalg.elimination import *
 from rewrite_engine.tensor.linalg.products import *
 from rewrite_engine.tensor.linalg.solvers import *
 from rewrite_engine.tensor.linalg.spectral import *
+from rewrite_engine.tensor.linalg.squares import *
 from rewrite_engine.tensor.linalg.summary import *
 from rewrite_engine.tensor.linalg.triangular import *

@@ -15,7 +15,9 @@ from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.tensor.blockwise import Blockwise, compute_batched, parse
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import eye
+from rewrite_engine.tensor.dimshuffle import expand_dims, shape_padleft
 from rewrite_engine.tensor.op import Shapes, TensorOp
+from rewrite_engine.tensor.selection import take_along_axis
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["SingularMatrixError"]
@@ -80,6 +82,21 @@ def real_dtype(dtype: str) -> str:
     return np.empty(0, dtype).real.dtype.name
 
 
+def complex_dtype(dtype: str) -> str:
+    """That of a complex number of the same precision."""
+    return np.result_type(dtype, "complex64").name
+
+
+def found(run: Any, *arrays: Any, **options: Any) -> Any:
+    """What a function of NumPy or SciPy finds. Raises `SingularMatrixError` where it finds
+    nothing.
+    """
+    try:
+        return run(*arrays, **options)
+    except np.linalg.LinAlgError as error:
+        raise SingularMatrixError(f"{error} (shape {arrays[0].shape})") from None
+
+
 def floats(*xs: Any) -> list[Any]:
     """Operands as floats of one dtype that LAPACK computes with."""
     tensors = [operand(x) for x in xs]
@@ -91,6 +108,16 @@ def of_dtype(*arrays: Any) -> list[Any]:
     """Values as `floats` makes them."""
     dtype = working_dtype(*[x.dtype.name for x in arrays])
     return [np.asarray(x, dtype) for x in arrays]
+
+
+def rows_of(x: Any, order: Any) -> Any:
+    """Rows of matrices, in another order."""
+    if order.type.ndim == 1:
+        return x[..., order, :]
+    at = expand_dims(order, -1)
+    ndim = max(x.type.ndim, at.type.ndim)
+    x, at = [shape_padleft(v, ndim - v.type.ndim) for v in (x, at)]
+    return take_along_axis(x, at, axis=-2)
 
 
 def adjoint(x: Any) -> Any:

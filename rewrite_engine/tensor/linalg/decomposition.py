@@ -83,14 +83,14 @@ class Cholesky(_MatrixOp):
             return [grad_not_implemented(self, 0, x, "of a complex matrix")]
         low, g = (factor, g) if self.lower else (adjoint(factor), adjoint(g))
         back = SolveTriangular(lower=True, transpose=True)
-        inner = _halved(matmul(adjoint(low), g))
+        inner = halved(matmul(adjoint(low), g))
         half = back(low, adjoint(back(low, adjoint(inner))))
         found = tril(m.add(half, adjoint(half)))
         found = m.sub(found, m.mul(found, unit(x), 0.5))
         return [found if self.lower else adjoint(found)]
 
 
-def _halved(x: Any) -> Any:
+def halved(x: Any) -> Any:
     """Murray's Φ: the lower triangle, with half of the diagonal."""
     return m.sub(tril(x), m.mul(x, unit(x), 0.5))
 

@@ -1,4 +1,5 @@
-"""Decompositions by orthogonal matrices, `svd`, `eigh`, `qr`, and what is near: `pinv`, `expm`.
+"""Decompositions by orthogonal matrices, `svd`, `eigh`, `qr`, `schur`, and what is near: `eig`,
+`pinv`, `expm`.
 
 Gradients: J. Townsend, "Differentiating the singular value decomposition" (2016); M. Giles (2008),
 section 3.1, of eigenvectors; S. Walter & L. Lehmann, "Algorithmic differentiation of linear algebra
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
+from rewrite_engine.errors import NDimError
 from rewrite_engine.graph.null import grad_not_implemented, is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.creation import zeros_like
@@ -21,36 +23,33 @@ from rewrite_engine.tensor.diagonal import tril, triu
 from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.join import concatenate
 from rewrite_engine.tensor.linalg.core import (
-    SingularMatrixError,
     _MatrixOp,
     adjoint,
+    complex_dtype,
     floats,
+    found,
     of_dtype,
     real_dtype,
+    rows_of,
     square,
     unit,
 )
-from rewrite_engine.tensor.linalg.triangular import SolveTriangular
-from rewrite_engine.tensor.op import Computed, Shapes
+from rewrite_engine.tensor.linalg.decomposition import cholesky, halved
+from rewrite_engine.tensor.linalg.solvers import Solve
+from rewrite_engine.tensor.linalg.triangular import SolveTriangular, lapack, solve_triangular
+from rewrite_engine.tensor.op import Computed, NoGradient, Shapes
 from rewrite_engine.tensor.shape import smaller
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
-    "Eigh", "Expm", "MatrixPinv", "QR", "SVD", "eigh", "eigvalsh", "expm", "pinv", "qr", "svd",
+    "Eig", "Eigh", "Expm", "MatrixPinv", "QR", "QRPivots", "SVD", "Schur", "eig", "eigh",
+    "eigvalsh", "expm", "pinv", "qr", "schur", "svd",
 ]  # fmt: skip
 
 
 def _connected(outputs: Sequence[Any], gs: Sequence[Any]) -> list[Any]:
     """Gradients, zeros where the cost does not depend on an output."""
     return [zeros_like(z) if is_disconnected(g) else g for z, g in zip(outputs, gs, strict=True)]
-
-
-def _found(run: Any, *arrays: Any, **options: Any) -> Any:
-    """What a function of NumPy finds. Raises `SingularMatrixError` where it finds nothing."""
-    try:
-        return run(*arrays, **options)
-    except np.linalg.LinAlgError as error:
-        raise SingularMatrixError(f"{error} (shape {arrays[0].shape})") from None
 
 
 class SVD(_MatrixOp):
@@ -79,7 +78,7 @@ class SVD(_MatrixOp):
 
     def batched(self, *arrays: Any) -> Any:
         """By `numpy.linalg.svd`."""
-        return tuple(_found(np.linalg.svd, *of_dtype(*arrays), full_matrices=self.full_matrices))
+        return tuple(found(np.linalg.svd, *of_dtype(*arrays), full_matrices=self.full_matrices))
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
@@ -131,7 +130,7 @@ class Eigh(_MatrixOp):
 
     def batched(self, *arrays: Any) -> Any:
         """By `numpy.linalg.eigh`."""
-        return tuple(_found(np.linalg.eigh, *of_dtype(*arrays), UPLO="L" if self.lower else "U"))
+        return tuple(found(np.linalg.eigh, *of_dtype(*arrays), UPLO="L" if self.lower else "U"))
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
@@ -147,6 +146,38 @@ class Eigh(_MatrixOp):
         whole = matmul(matmul(v, core), v.T)
         both = whole + whole.T
         return [(tril(both) if self.lower else triu(both)) - e * whole]
+
+
+class Eig(_MatrixOp):
+    """The eigenvalues and eigenvectors (columns) of square matrices, complex numbers. Raises
+    `SingularMatrixError` where it does not converge, as with NaN.
+    """
+
+    __props__ = ()
+    signature = "(m,m)->(m),(m,m)"
+    output_names = ("eigenvalues", "eigenvectors")
+    samples: Sequence[Any] = (({}, (2, 2)), ({}, (3, 3)), ({}, (1, 1)))
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return [complex_dtype(d) for d in super().dtypes(*types)]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        return square(types[0], [(0, 0)], [(0, 0), (0, 1)])
+
+    def batched(self, *arrays: Any) -> Any:
+        """By `numpy.linalg.eig`."""
+        return tuple(found(np.linalg.eig, *of_dtype(*arrays)))
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """Giles, section 3.1, of the eigenvalues."""
+        (a,), (of_values, of_vectors) = inputs, output_gradients
+        if not is_disconnected(of_vectors):
+            return [grad_not_implemented(self, 0, a, "of eigenvectors; those of eigh have one")]
+        back = adjoint(outputs[1])
+        whole = Solve()(back, m.mul(of_values[:, None], back))
+        return [whole if a.type.kind == "c" else m.real(whole)]
 
 
 class QR(_MatrixOp):
@@ -189,6 +220,80 @@ class QR(_MatrixOp):
         return [concatenate([first, matmul(q, gr[:, k:])], axis=1)]
 
 
+class QRPivots(NoGradient, _MatrixOp):
+    """The order of columns in which what is left of each is the largest, as of `qr`."""
+
+    __props__ = ()
+    signature = "(m,n)->(n)"
+    only_lengths = True
+    samples: Sequence[Any] = (({}, (3, 2)), ({}, (2, 3)), ({}, (2, 2)))
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return ["int32"]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        if types[0].ndim != 2:
+            raise NDimError(f"takes a matrix, not a {types[0]}")
+        return Shapes([[(0, 1)]])
+
+    def batched(self, *arrays: Any) -> Any:
+        """By LAPACK's `geqp3`, matrix by matrix."""
+        (a,) = of_dtype(*arrays)
+        n = a.shape[-1]
+        out = np.broadcast_to(np.arange(n, dtype="int32"), (*a.shape[:-2], n)).copy()
+        if a.size:
+            geqp3 = lapack("geqp3", a)
+            for index in np.ndindex(a.shape[:-2]):
+                out[index] = geqp3(a[index])[1] - 1
+        return out
+
+
+class Schur(_MatrixOp):
+    """Square matrices as z @ t @ z.T (complex: its conjugate), where z is orthogonal and t upper
+    triangular, but for blocks of two rows in real ones. output, sort: as of `schur`. NaN of what is
+    not finite. Raises `SingularMatrixError` where it is not found.
+    """
+
+    __props__ = ("output", "sort")
+    signature = "(m,m)->(m,m),(m,m)"
+    output_names = ("T", "Z")
+    samples: Sequence[Any] = (
+        ({"output": "complex"}, (3, 3)),
+        ({"output": "complex", "sort": "lhp"}, (2, 2)),
+        ({"output": "complex"}, (1, 1)),
+    )
+
+    def __init__(self, output: str = "real", sort: str | None = None) -> None:
+        self.output = output
+        self.sort = sort
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        own = super().dtypes(*types)
+        return own if self.output == "real" else [complex_dtype(d) for d in own]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        return square(types[0], [(0, 0), (0, 1)], [(0, 0), (0, 1)])
+
+    def batched(self, *arrays: Any) -> Any:
+        """By `scipy.linalg.schur`, matrix by matrix."""
+        from scipy.linalg import schur
+
+        (a,) = of_dtype(*arrays)
+        if self.output == "complex":
+            a = a.astype(complex_dtype(a.dtype.name))
+        t, z = np.full_like(a, np.nan), np.full_like(a, np.nan)
+        for index in np.ndindex(a.shape[:-2] if a.size else (0,)):
+            if np.isfinite(a[index]).all():
+                t[index], z[index] = found(schur, a[index], self.output, sort=self.sort)[:2]
+        return t, z
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """None."""
+        return [grad_not_implemented(self, 0, inputs[0])]
+
+
 class MatrixPinv(_MatrixOp):
     """The pseudo-inverses of matrices. hermitian: whether they are known to be."""
 
@@ -204,7 +309,7 @@ class MatrixPinv(_MatrixOp):
 
     def batched(self, *arrays: Any) -> Any:
         """By `numpy.linalg.pinv`."""
-        return _found(np.linalg.pinv, *of_dtype(*arrays), hermitian=self.hermitian)
+        return found(np.linalg.pinv, *of_dtype(*arrays), hermitian=self.hermitian)
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
@@ -275,19 +380,60 @@ def eigh(
     """The eigenvalues, rising, and eigenvectors (columns) of symmetric or Hermitian matrices, the
     last two dimensions, of which one triangle is read.
 
-    UPLO: "L" or "U", an older way to say `lower`. driver has no effect. A matrix `b` (the
-    generalised problem) is refused (`ValueError`). Has gradients where the eigenvalues differ.
-    Raises `NDimError`, `ShapeError`.
+    b: of the generalised problem a @ v = (b @ v) * w, positive definite; one triangle is read.
+    UPLO: "L" or "U", an older way to say `lower`. driver has no effect. Has gradients where the
+    eigenvalues differ. Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` when
+    it runs, where `b` is not positive definite.
 
     >>> from rewrite_engine.tensor.linalg import eigh
     >>> eigh([[2.0, 0.0], [0.0, 1.0]]).eigenvalues.eval()
     array([1., 2.])
     """
-    if b is not None:
-        raise ValueError(located("eigh: the generalised problem, with b, is not here yet"))
     if UPLO not in (None, "L", "U"):
         raise ValueError(located(f"UPLO is 'L' or 'U', not {UPLO!r}"))
-    return Eigh(bool(lower) if UPLO is None else UPLO == "L").lifted(*floats(a))
+    lower = bool(lower) if UPLO is None else UPLO == "L"
+    if b is None:
+        return Eigh(lower).lifted(*floats(a))
+    a, b = floats(a, b)
+    factor = cholesky(b, lower, on_error="raise")
+    low, part = (factor, halved(a)) if lower else (adjoint(factor), halved(adjoint(a)))
+    half = solve_triangular(low, m.add(part, adjoint(part)), lower=True, b_ndim=2)
+    own = Eigh().lifted(solve_triangular(low, adjoint(half), lower=True, b_ndim=2))
+    vectors = solve_triangular(low, own.eigenvectors, trans="C", lower=True, b_ndim=2)
+    return own._replace(eigenvectors=vectors)
+
+
+def eig(x: Any) -> Any:
+    """The eigenvalues and eigenvectors (columns) of square matrices, the last two dimensions, as
+    complex numbers. The eigenvalues have gradients where they differ. Raises `NDimError`,
+    `ShapeError`; `SingularMatrixError` where it does not converge, as with NaN.
+
+    >>> from rewrite_engine.tensor.linalg import eig
+    >>> eig([[0.0, -1.0], [1.0, 0.0]]).eigenvalues.eval()
+    array([0.+1.j, 0.-1.j])
+    """
+    return Eig().lifted(*floats(x))
+
+
+def schur(A: Any, output: str = "real", sort: str | None = None) -> Any:
+    """The Schur decompositions of square matrices, the last two dimensions: `T` and `Z` with
+    A = Z @ T @ Z.T (complex: the conjugate transpose), Z orthogonal, T upper triangular, but in
+    real ones with a block of two rows for each pair of complex eigenvalues.
+
+    output: "real", or "complex" for complex ones of real matrices. sort: which eigenvalues come
+    first: "lhp" (of real part below 0), "rhp" (not below 0), "iuc" (of size up to 1), "ouc". Has no
+    gradient. Raises `ValueError`, `NDimError`, `ShapeError`.
+
+    >>> from rewrite_engine.tensor.linalg import schur
+    >>> schur([[1.0, 2.0], [0.0, 3.0]]).T.eval()
+    array([[1., 2.],
+           [0., 3.]])
+    """
+    if output not in ("real", "complex"):
+        raise ValueError(located(f'output is "real" or "complex", not {output!r}'))
+    if sort not in (None, "lhp", "rhp", "iuc", "ouc"):
+        raise ValueError(located(f'sort is "lhp", "rhp", "iuc", "ouc" or None, not {sort!r}'))
+    return Schur(output, sort).lifted(*floats(A))
 
 
 def eigvalsh(a: Any, b: Any = None, lower: bool = True) -> Any:
@@ -295,7 +441,7 @@ def eigvalsh(a: Any, b: Any = None, lower: bool = True) -> Any:
     return eigh(a, b, lower)[0]
 
 
-_COMPLETE = {"full": True, "complete": True, "economic": False, "reduced": False, "r": False}
+_COMPLETE = {"full": True, "complete": True, "economic": False, "reduced": False}
 
 
 def qr(A: Any, mode: str = "full", overwrite_a: bool = False, pivoting: bool = False,
@@ -304,16 +450,26 @@ def qr(A: Any, mode: str = "full", overwrite_a: bool = False, pivoting: bool = F
     `Q` and upper triangular `R`.
 
     mode: "full" ("complete"): Q is square; "economic" ("reduced"): it has no more columns than A;
-    "r": R alone, with as many rows as A. pivoting, and mode "raw", are refused (`ValueError`);
-    overwrite_a and lwork have no effect. Of a complete Q only square matrices have
-    gradients. Raises `NDimError`.
+    "r": R alone, with as many rows as A; "raw" is refused (`ValueError`). pivoting: the
+    decompositions of A[:, P], where P, one more output, int32, is an order of the columns that
+    makes the sizes on the diagonal of R fall. overwrite_a and lwork have no effect. Of a complete Q
+    only square matrices have gradients. Raises `NDimError`.
+
+    >>> from rewrite_engine.tensor.linalg import qr
+    >>> qr([[1.0, 2.0], [0.0, 2.0]], pivoting=True)[2].eval()
+    array([1, 0], dtype=int32)
     """
-    if mode not in _COMPLETE or pivoting:
-        what = f"mode is one of {[*_COMPLETE]}, without pivoting, not {mode!r}"
+    if mode not in (*_COMPLETE, "r"):
+        what = f"mode is one of {[*_COMPLETE, 'r']}, not {mode!r}"
         raise ValueError(located(f"qr: {what}"))
-    if mode == "r":
-        return QR(True).lifted(*floats(A))[1]
-    return QR(_COMPLETE[mode]).lifted(*floats(A))
+    (a,) = floats(A)
+    order = QRPivots().lifted(a) if pivoting else None
+    if order is not None:
+        a = rows_of(a.mT, order).mT
+    whole = QR(_COMPLETE.get(mode, True)).lifted(a)
+    if order is None:
+        return whole.R if mode == "r" else whole
+    return (whole.R, order) if mode == "r" else (*whole, order)
 
 
 def pinv(x: Any, hermitian: bool = False) -> Any:

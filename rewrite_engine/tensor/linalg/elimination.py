@@ -19,7 +19,7 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import eye
 from rewrite_engine.tensor.diagonal import tril, triu
-from rewrite_engine.tensor.dimshuffle import expand_dims, shape_padleft, squeeze
+from rewrite_engine.tensor.dimshuffle import squeeze
 from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.linalg.core import (
@@ -28,6 +28,7 @@ from rewrite_engine.tensor.linalg.core import (
     floats,
     of_dtype,
     real_dtype,
+    rows_of,
     square,
     unit,
 )
@@ -38,7 +39,6 @@ from rewrite_engine.tensor.linalg.triangular import (
     solve_triangular,
 )
 from rewrite_engine.tensor.op import NoGradient, Shapes, same_shape
-from rewrite_engine.tensor.selection import take_along_axis
 from rewrite_engine.tensor.shape import lengths
 from rewrite_engine.tensor.type import TensorType
 
@@ -89,7 +89,7 @@ class LUFactor(_MatrixOp):
             m.conjugated(both), inner
         )
         back = adjoint(SolveTriangular(lower=False)(both, adjoint(half)))
-        return [_rows(back, pivot_to_permutation(pivots))]
+        return [rows_of(back, pivot_to_permutation(pivots))]
 
 
 class PivotToPermutations(NoGradient, _MatrixOp):
@@ -127,16 +127,6 @@ class PivotToPermutations(NoGradient, _MatrixOp):
             np.put_along_axis(order, at, order[..., i, None], -1)
             order[..., i] = other[..., 0]
         return order if self.inverse else np.argsort(order, -1)
-
-
-def _rows(x: Any, order: Any) -> Any:
-    """Rows of matrices, in another order."""
-    if order.type.ndim == 1:
-        return x[..., order, :]
-    at = expand_dims(order, -1)
-    ndim = max(x.type.ndim, at.type.ndim)
-    x, at = [shape_padleft(v, ndim - v.type.ndim) for v in (x, at)]
-    return take_along_axis(x, at, axis=-2)
 
 
 # --- functions --------------------------------------------------------------------------------
@@ -193,7 +183,7 @@ def lu(
     order = pivot_to_permutation(pivots)
     low, up = m.add(tril(both, -1), unit(both)), triu(both)
     if permute_l:
-        return _rows(low, order), up
+        return rows_of(low, order), up
     if p_indices:
         return m.cast(order, "int32"), low, up
     return eye(lengths(both)[-1], dtype=real_dtype(both.type.dtype))[order], low, up
@@ -222,9 +212,9 @@ def lu_solve(
     both, pivots = LU_and_pivots
     both, x, vector = columns(both, b, b_ndim)
     if not trans:
-        x = _rows(x, pivot_to_permutation(pivots, inverse=True))
+        x = rows_of(x, pivot_to_permutation(pivots, inverse=True))
     for lower in (False, True) if trans else (True, False):
         x = solve_triangular(both, x, trans=int(trans), lower=lower, unit_diagonal=lower, b_ndim=2)
     if trans:
-        x = _rows(x, pivot_to_permutation(pivots))
+        x = rows_of(x, pivot_to_permutation(pivots))
     return squeeze(x, -1) if vector else x

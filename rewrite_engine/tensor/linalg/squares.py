@@ -1,0 +1,165 @@
+"""Least squares, `lstsq`, and equations of tensors, `tensorsolve` and `tensorinv`.
+
+Gradients: G. Golub & V. Pereyra, SIAM J. Numer. Anal. 10 (1973).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor.math as m
+from rewrite_engine.errors import NDimError
+from rewrite_engine.graph.null import is_disconnected
+from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.dimshuffle import normalize_axes, squeeze
+from rewrite_engine.tensor.dot import matmul
+from rewrite_engine.tensor.elemwise_grad import zero_gradient
+from rewrite_engine.tensor.linalg.core import _MatrixOp, adjoint, found, of_dtype, real_dtype
+from rewrite_engine.tensor.linalg.solvers import inv, solve
+from rewrite_engine.tensor.linalg.spectral import SVD
+from rewrite_engine.tensor.linalg.triangular import columns
+from rewrite_engine.tensor.op import Computed, Shapes
+from rewrite_engine.tensor.reduce import Sum
+from rewrite_engine.tensor.shape import larger, lengths, smaller
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["Lstsq", "lstsq", "tensorinv", "tensorsolve"]
+
+
+class Lstsq(_MatrixOp):
+    """The x with the least sum of squares of a @ x - b, for matrices b, and the least of its own;
+    the rank of `a`, and its singular values. Of them those count as 0 that are not larger than a
+    part of the largest, the third input (the precision of the dtype, if that is not between 0 and
+    1). Raises `SingularMatrixError` where they are not found, as with NaN.
+    """
+
+    __props__ = ()
+    nin = 3
+    signature = "(m,n),(m,p),()->(n,p),(),(k)"
+    output_names = ("x", "rank", "s")
+    samples: Sequence[Any] = (
+        ({}, (3, 2), (3, 2), 1e-15),
+        ({}, (2, 3), (2, 1), 1e-15),
+        ({}, (2, 2), (2, 3), -1.0),
+    )
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        x = super().dtypes(*types[:2])[0]
+        return [x, "int32", real_dtype(x)]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        a, b, part = types
+        if (a.ndim, b.ndim, part.ndim) != (2, 2, 0):
+            raise NDimError(f"takes two matrices and a number, not a {a}, a {b} and a {part}")
+        k = Computed(smaller, [(0, 0), (0, 1)])
+        return Shapes([[(0, 1), (1, 1)], [], [k]], [[(0, 0), (1, 0)]])
+
+    def batched(self, *arrays: Any) -> Any:
+        """By `numpy.linalg.svd`."""
+        a, b = of_dtype(*arrays[:2])
+        u, s, vh = found(np.linalg.svd, a, full_matrices=False)
+        part = np.asarray(arrays[2], s.dtype)[..., None]
+        part = np.where((part > 0) & (part < 1), part, np.finfo(s.dtype).eps)
+        kept = s > part * s.max(-1, initial=0, keepdims=True)
+        over = np.divide(1, s, out=np.zeros_like(s), where=kept)[..., None]
+        x = vh.mT.conj() @ (over * (u.mT.conj() @ b))
+        return x, kept.sum(-1), np.broadcast_to(s, (*x.shape[:-2], s.shape[-1]))
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """Golub & Pereyra, equation 4.12, where the rank does not change."""
+        (a, b, part), x = inputs, outputs[0]
+        g, _, of_s = output_gradients
+        ga, gb = zero_gradient(a), zero_gradient(b)
+        if not is_disconnected(g):
+            turned = adjoint(a)
+            gb = self(turned, g, part)[0]
+            again, back = self(a, gb, part)[0], self(turned, x, part)[0]
+            rest, other = b - matmul(a, x), g - matmul(turned, gb)
+            ga = matmul(rest, adjoint(again)) - matmul(gb, adjoint(x))
+            ga = ga + matmul(back, adjoint(other))
+        if not is_disconnected(of_s):
+            u, _, vh = SVD()(a)
+            ga = ga + matmul(m.mul(u, of_s), vh)
+        return [ga, gb, zero_gradient(part)]
+
+
+# --- functions --------------------------------------------------------------------------------
+
+
+def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    """The x that make the squares of a @ x - b least: of matrices (…, m, n) and (…, m, k) they are
+    (…, n, k), and of a vector b a vector. Where there are several, the least x. Floats.
+
+    rcond: singular values that are not larger than this part of the largest count as 0 (default:
+    the precision of the dtype, times the larger length; and the precision, if it is not between 0
+    and 1).
+
+    Returns x; the sums of squares for each column of b (as in NumPy none where the rank is lower
+    than n, or m no larger than n; of arrays of matrices all); the ranks of `a`, int32; its singular
+    values. Has gradients where the rank does not change. Raises `NDimError`, `ShapeError`;
+    `SingularMatrixError` where it does not converge, as with NaN.
+
+    >>> from rewrite_engine.tensor.linalg import lstsq
+    >>> lstsq([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], [1.0, 3.0, 5.0])[0].eval()
+    array([1., 2.])
+    """
+    a, b, vector = columns(a, b, None)
+    if a.type.ndim < 2:
+        raise NDimError(located("lstsq: takes matrices, the last two dimensions", inputs=[a]))
+    many, few = lengths(a)[-2:]
+    if rcond is None:
+        rcond = float(np.finfo(a.type.dtype).eps) * larger(many, few)
+    x, rank, s = Lstsq().lifted(a, b, operand(rcond))
+    rest = Sum(-2)(m.sqr(m.abs(b - matmul(a, x))))
+    if rest.type.ndim == 1:
+        told = m.and_(m.eq(rank, few), m.gt(many, few))
+        rest = rest[: m.switch(told, lengths(rest)[0], 0)]
+    return (squeeze(x, -1) if vector else x), rest, rank, s
+
+
+def tensorinv(a: Any, ind: int = 2) -> Any:
+    """The inverse of a tensor, of shape a.shape[ind:] + a.shape[:ind]: `a` as a matrix with a row
+    for the first `ind` dimensions, and a column for the others. Floats.
+
+    Raises `ValueError` for ind < 1, `ShapeError`; `SingularMatrixError` when it runs.
+
+    >>> from rewrite_engine.tensor.linalg import tensorinv
+    >>> tensorinv([[2.0, 0.0], [0.0, 4.0]], ind=1).eval()
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]])
+    """
+    a = operand(a)
+    if ind < 1:
+        raise ValueError(located(f"tensorinv: ind is 1 or more, not {ind}", inputs=[a]))
+    shape = lengths(a)
+    rows, cols = shape[:ind], shape[ind:]
+    return inv(a.reshape((math.prod(rows), math.prod(cols)))).reshape((*cols, *rows))
+
+
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    """The x of tensordot(a, x, x.ndim) = b, of the shape that `a` has behind as many dimensions as
+    b. axes: what is moved to the end of `a` before. Floats.
+
+    Raises `AxisError`, `NDimError`, `ShapeError`; `SingularMatrixError` when it runs.
+
+    >>> from rewrite_engine.tensor.linalg import tensorsolve
+    >>> tensorsolve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0]).eval()
+    array([1. , 0.5])
+    """
+    a, b = operand(a), operand(b)
+    if a.type.ndim <= b.type.ndim:
+        raise NDimError(located("tensorsolve: a has more dimensions than b", inputs=[a, b]))
+    if axes is not None:
+        last = [normalize_axes(k, a.type.ndim)[0] for k in axes]
+        a = a.dimshuffle(*[k for k in range(a.type.ndim) if k not in last], *last)
+    shape = lengths(a)
+    rows, cols = shape[: b.type.ndim], shape[b.type.ndim :]
+    flat = a.reshape((math.prod(rows), math.prod(cols)))
+    return solve(flat, b.reshape((math.prod(lengths(b)),)), b_ndim=1).reshape(tuple(cols))

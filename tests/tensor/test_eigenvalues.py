@@ -1,0 +1,231 @@
+"""Eigenvalues, generalised and complex ones, `schur`, and `qr` with pivots: values and errors."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import NDimError, NullTypeGradError, ShapeError
+from rewrite_engine.gradient import grad, verify_grad
+from rewrite_engine.gradient.verify import evaluate
+from rewrite_engine.tensor.type import TensorType
+from tests.tensor.test_linalg import ALL, BATCHES, agree, definite, each, floats, general
+
+L = pt.linalg
+DTYPES = ("float64", "float32", "int8", "complex128", "complex64")
+
+
+def close(found: Any, wanted: Any) -> None:
+    rtol = 2e-4 if wanted.dtype in ("float32", "complex64") else 1e-9
+    np.testing.assert_allclose(found, wanted, rtol, rtol * 10)
+
+
+def layouts(a: Any) -> Any:
+    return (a, np.asarray(a, order="F"), np.repeat(a, 2, -1)[..., ::2])
+
+
+# --- eig ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("batch", BATCHES, ids=str)
+@pytest.mark.parametrize("dtype", ALL)
+def test_eigenvalues_are_complex(dtype: str, batch: Any) -> None:
+    for n in (3, 1, 0):
+        a = general(batch, n, dtype)
+        wide = np.result_type(floats(a).dtype, "complex64")
+        for x in layouts(a):
+            v = TensorType(dtype, (None,) * a.ndim)()
+            w, vectors = L.eig(v)
+            assert (w.type.dtype, vectors.type.dtype) == (wide, wide)
+            values, at = evaluate([w, vectors], {v: x})
+            assert (values.shape, at.shape) == (a.shape[:-1], a.shape)
+            close(floats(a).astype(wide) @ at, at * values[..., None, :])
+    assert L.eig(pt.tensor3(shape=(4, 2, 2))).eigenvalues.type.shape == (4, 2)
+
+
+def test_eigenvalues_of_a_matrix_that_is_no_diagonal() -> None:
+    found = L.eig([[1.0, 1], [0, 1]])
+    np.testing.assert_allclose(found.eigenvalues.eval(), [1, 1])
+
+
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_gradients_of_complex_eigenvalues(batch: Any) -> None:
+    a = general(batch, 3, "float64", 4) / 3
+
+    def of(a: Any) -> Any:
+        w = L.eig(a).eigenvalues
+        return pt.sin(pt.real(w)) + pt.imag(w) ** 2 + pt.real(w * w * (1 + 2j))
+
+    verify_grad(of, [a])
+    verify_grad(lambda x, y: of(pt.complex(x, y)), [a, np.cos(a)])
+
+
+def test_gradients_that_are_not_there() -> None:
+    a = pt.matrix("a")
+    with pytest.raises(NullTypeGradError, match=r"Eig.*of eigenvectors; those of eigh"):
+        grad(pt.real(L.eig(a).eigenvectors).sum(), a)
+    with pytest.raises(NullTypeGradError, match="Schur"):
+        grad(L.schur(a).T.sum(), a)
+
+
+# --- the generalised problem ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("batch", BATCHES, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_generalised_eigenvalues(dtype: str, batch: Any, lower: bool) -> None:
+    for n in (3, 1):
+        a, b = general(batch, n, dtype), definite((), n, dtype)
+        b = b + np.triu(np.ones_like(b), 1) * (1 if lower else 0)  # what is not read
+        values = each(lambda a, b: scipy.linalg.eigh(a, b, lower=lower, eigvals_only=True))
+        for x, y in zip(layouts(a), layouts(b), strict=True):
+            inputs = [TensorType(dtype, (None,) * v.ndim)() for v in (x, y)]
+            w = L.eigvalsh(*inputs, lower=lower)
+            wanted = values(floats(a), floats(b)) if a.size else np.empty((*batch, n))
+            agree(w, inputs, [x, y], wanted.astype(floats(a).real.dtype), n == 3 and x is a)
+        found = L.eigh(*inputs, UPLO="L" if lower else "U")
+        w, v = evaluate(found, dict(zip(inputs, (a, b), strict=True)))
+        even, form = _read(floats(a), lower), _read(floats(b), lower)
+        close(even @ v, form @ v * w[..., None, :])
+        close(v.mT.conj() @ form @ v, np.broadcast_to(np.eye(n), v.shape).astype(v.dtype))
+
+
+def _read(x: Any, lower: bool) -> Any:
+    part = np.tril(x, -1) if lower else np.triu(x, 1)
+    return part + part.mT.conj() + np.real(x) * np.eye(x.shape[-1], dtype=x.real.dtype)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_gradients_of_generalised_eigenvalues(lower: bool) -> None:
+    a, b = general((), 3, "float64") / 5, definite((), 3, "float64") / 40
+
+    def of(a: Any, b: Any) -> Any:
+        w, v = L.eigh(a, b, lower=lower)
+        return pt.sin(w).sum() + (v**2 * [1.0, 2.0, 3.0]).sum()
+
+    verify_grad(of, [a, b])
+    verify_grad(lambda a, b: grad(of(a, b), b), [a, b])
+    both = np.stack([a, 2 * a])
+    verify_grad(lambda a, b: L.eigvalsh(a, b, lower), [both, b])
+
+
+def test_gradients_of_an_ill_conditioned_problem() -> None:
+    """Against mpmath: the slope of each eigenvalue of (a, b), along a direction of b."""
+    import mpmath
+
+    n = 4
+    hilbert = [[1 / (i + j + 1) for j in range(n)] for i in range(n)]
+    a, b = np.diag(np.arange(1.0, n + 1)), np.array(hilbert)
+    with mpmath.workdps(60):
+        shift = mpmath.mpf(10) ** -20
+
+        def values(step: Any) -> Any:
+            low = mpmath.cholesky(mpmath.matrix(b.tolist()) + step * mpmath.eye(n)) ** -1
+            return sorted(mpmath.eigsy(low * mpmath.matrix(a.tolist()) * low.T, eigvals_only=True))
+
+        pairs = zip(values(shift), values(-shift), strict=True)
+        wanted = [float((above - below) / (2 * shift)) for above, below in pairs]
+    t = pt.scalar("t")
+    w = L.eigvalsh(a, b + t * np.eye(n))
+    found = [grad(w[k], t).eval({t: 0.0}) for k in range(n)]
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
+# --- schur ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("batch", BATCHES, ids=str)
+@pytest.mark.parametrize("dtype", ALL)
+def test_schur(dtype: str, batch: Any) -> None:
+    outputs, sorts = ("real", "complex"), (None, "lhp", "rhp", "iuc", "ouc")
+    for output, sort, n in itertools.product(outputs, sorts, (3, 1, 0)):
+        a = general(batch, n, dtype) - np.asarray(6 * np.eye(n), dtype)
+        v = TensorType(dtype, (None,) * a.ndim)()
+        t, z = L.schur(v, output, sort)
+        wide = floats(a).dtype if output == "real" else np.result_type(floats(a), "complex64")
+        assert (t.type.dtype, z.type.dtype) == (wide, wide)
+        if a.size:
+            run = each(lambda a, o=output, s=sort: scipy.linalg.schur(a, o, sort=s)[0])
+            agree(t, [v], [a], run(floats(a)).astype(wide))
+        upper, turn = evaluate([t, z], {v: a})
+        assert upper.shape == turn.shape == a.shape
+        close(turn @ upper @ turn.mT.conj(), floats(a).astype(wide))
+
+
+def test_schur_of_nan_is_nan() -> None:
+    a = np.stack([np.eye(2), np.full((2, 2), np.nan)])
+    found = L.schur(a).T.eval()
+    np.testing.assert_array_equal(found, a)
+
+
+# --- qr with pivots -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["full", "economic", "r", "complete", "reduced"])
+@pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (1, 1), (3, 0)], ids=str)
+def test_qr_with_pivots(shape: Any, mode: str) -> None:
+    theirs = {"complete": "full", "reduced": "economic"}.get(mode, mode)
+    for batch, dtype in itertools.product(BATCHES, ALL):
+        rng = np.random.default_rng(3)
+        a = rng.integers(-9, 9, (*batch, *shape)).astype(dtype)
+        v = TensorType(dtype, (None,) * a.ndim)()
+        parts = L.qr(v, mode, pivoting=True)
+        assert (len(parts), parts[-1].type.dtype) == (2 if mode == "r" else 3, "int32")
+        for x in layouts(a):
+            *found, order = evaluate(parts, {v: x})
+            r = found[-1]
+            if r.size:
+                wanted = each(lambda a: scipy.linalg.qr(a, mode=theirs, pivoting=True)[-2])
+                wanted = wanted(floats(a))
+                assert (r.dtype, r.shape) == (wanted.dtype, wanted.shape)
+                close(np.abs(r), np.abs(wanted))
+            taken = np.take_along_axis(floats(a), order[..., None, :].astype(int), -1)
+            if mode != "r":
+                close(found[0] @ r, taken)
+    assert L.qr(pt.matrix(shape=(4, 2)), "economic", pivoting=True)[0].type.shape == (4, 2)
+
+
+def test_gradients_of_qr_with_pivots() -> None:
+    a = np.random.default_rng(8).normal(size=(4, 3))
+    for at in (a, np.stack([a, a[::-1]]), a[:2], a[:3]):
+        verify_grad(lambda a: pt.sin(L.qr(a, "economic", pivoting=True)[1]), [at])
+        verify_grad(lambda a: pt.sin(L.qr(a, "economic", pivoting=True)[0]), [at])
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_is_not_found(compiled: bool) -> None:
+    def run(out: Any, given: Any) -> Any:
+        inputs, values = [*given], [*given.values()]
+        return rw.function(inputs, out)(*values) if compiled else evaluate([out], given)
+
+    a = pt.matrix("a")
+    with pytest.raises(L.SingularMatrixError, match=r"not positive definite[\s\S]*test_eigenval"):
+        run(L.eigvalsh(np.eye(2), a), {a: -np.eye(2)})
+    with pytest.raises(L.SingularMatrixError, match=r"\(shape \(2, 2\)\)[\s\S]*test_eigenval"):
+        run(L.eig(a).eigenvalues, {a: np.full((2, 2), np.nan)})
+    assert np.isnan(run(L.schur(a).Z, {a: np.full((2, 2), np.nan)})).all()
+
+
+@pytest.mark.parametrize(("error", "what", "build"), [
+    (ShapeError, "shape", lambda: L.eig(pt.matrix(shape=(2, 3)))),
+    (NDimError, "takes an array of 2 dimensions", lambda: L.eig(pt.vector())),
+    (ShapeError, "shape", lambda: L.eigh(np.eye(2), np.eye(3))),
+    (NDimError, "takes an array of 2 dimensions", lambda: L.eigh(np.eye(2), 1.0)),
+    (NDimError, "takes an array of 2 dimensions", lambda: L.qr(pt.vector(), pivoting=True)),
+    (ValueError, "output is", lambda: L.schur(np.eye(2), "whole")),
+    (ValueError, "sort is", lambda: L.schur(np.eye(2), sort="up")),
+    (ShapeError, "shape", lambda: L.schur(pt.matrix(shape=(2, 3)))),
+])  # fmt: skip
+def test_bad_arguments(error: Any, what: str, build: Any) -> None:
+    with pytest.raises(error, match=what):
+        build()
