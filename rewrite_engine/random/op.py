@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
@@ -139,7 +140,7 @@ class RandomVariable(TensorOp):
             return super().__call__(*args, name=name, **kwargs)
         if kwargs:
             raise OptionError(located(f"takes no {', '.join(kwargs)}", op=self))
-        op: RandomVariable = with_parameters(self, dtype=self._dtype(dtype), lengths=None)
+        op = version(self, self._dtype(dtype), None)
         next_rng, draw = op.make_node(new_rng() if rng is None else rng, size, *args).outputs
         if name is not None:
             draw.name = name
@@ -165,9 +166,7 @@ class RandomVariable(TensorOp):
         size, known = read_size(self, size)
         if known is not None and len(known) == len(self.lengths or ()):  # what was said stays
             known = tuple([b if a is None else a for a, b in zip(known, self.lengths or ())])
-        op: Any = self
-        if self.dtype == "floatX" or self.lengths != known:
-            op = with_parameters(self, dtype=self._dtype(None), lengths=known)
+        op = version(self, self._dtype(None), known)
         variables = (rng, size, *map(operand, params))
         types = op.output_types(tuple([v.type for v in variables]))
         return build_node(op, variables, types, user_origin())
@@ -275,8 +274,7 @@ class RandomVariable(TensorOp):
         if self.lengths is not None:
             own = [size[k] if n is None else n for k, n in enumerate(self.lengths)]
             size = [*broadcast_shape(*batches, arrays_are_shapes=True), *own]
-        op: RandomVariable = with_parameters(self, lengths=None)
-        return op.make_node(rng, size, *wide).outputs
+        return version(self, self.dtype, None).make_node(rng, size, *wide).outputs
 
     # --- running --------------------------------------------------------------------------------
 
@@ -295,19 +293,19 @@ class RandomVariable(TensorOp):
                 self.fail(node, f"a length is negative: {size}")
         self.check(node, inputs)
         rng = rng if self.inplace else copied(rng)
+        out = node.outputs[1].type
         try:
-            draw = np.asarray(self.rng_fn(rng, *params, size), self.dtype)
+            draw = np.asarray(self.rng_fn(rng, *params, size), out.numpy_dtype)
         except RewriteEngineError as error:
             self.fail(node, str(error), type(error))
         except ValueError as error:
             self.fail(node, str(error), ParameterError)
         except TypeError as error:
             self.fail(node, str(error), DTypeError)
-        wanted = node.outputs[1].type.shape
-        if len(wanted) != draw.ndim or any(
-            [n not in (None, k) for n, k in zip(wanted, draw.shape)]
-        ):
-            self.fail(node, f"drew an array of shape {draw.shape}, which is not one of {wanted}")
+        if draw.shape != out.shape and not fits(draw.shape, out.shape):
+            self.fail(node, f"drew an array of shape {draw.shape}, which is not one of {out.shape}")
+        if not draw.flags.owndata or any([draw is x for x in params]):
+            draw = draw.copy()  # (it may be a view of a parameter)
         output_storage[0][0] = rng
         output_storage[1][0] = draw
 
@@ -358,6 +356,17 @@ class RandomVariable(TensorOp):
     def update(self, node: Apply) -> dict[Any, Any]:
         """What becomes of the state."""
         return {node.inputs[0]: node.outputs[0]}
+
+
+def fits(shape: tuple[int, ...], static: tuple[int | None, ...]) -> bool:
+    """Whether a shape is one of those that a type has."""
+    return len(shape) == len(static) and all([n in (None, k) for n, k in zip(static, shape)])
+
+
+@lru_cache(maxsize=1024)
+def version(op: Any, dtype: str, lengths: tuple[int | None, ...] | None) -> RandomVariable:
+    """An op for another dtype and size."""
+    return with_parameters(op, dtype=dtype, lengths=lengths)  # type: ignore[no-any-return]
 
 
 def applies_to_inputs(args: Sequence[Any]) -> bool:

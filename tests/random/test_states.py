@@ -425,6 +425,28 @@ class Wrong(RandomVariable):
         return np.zeros(3)
 
 
+class Fixed(RandomVariable):
+    """It shows the memory of its parameter."""
+
+    name, signature = "fixed", "()->()"
+
+    def rng_fn(self, rng: Any, *args: Any) -> Any:
+        value, size = args
+        return value if size is None else np.broadcast_to(value, size)
+
+
+@in_all_modes
+def test_draws_are_new_arrays(mode: Any) -> None:
+    state, v = r.shared_rng(generator()), pt.vector("v")
+    f = rw.function(
+        [v], [pt.exp(Fixed()(v, size=size, rng=state)) for size in (None, (2, 3))], mode=mode
+    )
+    given = np.zeros(3)
+    for found in f(given):
+        np.testing.assert_array_equal(found, np.ones(found.shape))
+    np.testing.assert_array_equal(given, 0.0)
+
+
 @in_all_modes
 def test_an_op_of_a_user(mode: Any) -> None:
     state = r.shared_rng(generator())
