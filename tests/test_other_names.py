@@ -176,3 +176,34 @@ def test_types_as_sorts() -> None:
 
     assert constants.transform(None, (pt.sin(x) * 3).owner) is not None
     assert constants.transform(None, (pt.sin(x) * x).owner) is None
+
+
+# --- arguments by name ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("diagonal", {"a": m, "offset": 1}),
+        ("trace", {"a": m}),
+        ("dot", {"a": m, "b": m}),
+        ("matmul", {"x1": m, "x2": m}),
+        ("expand_dims", {"a": m, "axis": 0}),
+        ("moveaxis", {"a": m, "source": 0, "destination": 1}),
+        ("swapaxes", {"a": m, "axis1": 0, "axis2": 1}),
+        ("ones_like", {"a": m}),
+        ("zeros_like", {"a": m, "dtype": "int8"}),
+        ("full_like", {"a": m, "fill_value": 2.0}),
+        ("empty_like", {"prototype": m}),
+        ("round", {"a": m}),
+        ("iround", {"a": m}),
+    ],
+)
+def test_arguments_have_the_names_of_numpy(name: str, given: dict[str, Any]) -> None:
+    function = getattr(pt, name)
+    assert function(**given).type == function(*given.values()).type
+
+
+def test_arguments_of_methods_have_the_names_of_numpy() -> None:
+    assert brief(x.clip(a_min=0.0, a_max=1.0)) == brief(pt.clip(x, 0.0, 1.0))
+    assert m.dot(b=x).type == pt.dot(m, x).type

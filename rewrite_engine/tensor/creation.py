@@ -370,30 +370,32 @@ def empty(shape: Any, dtype: Any = None) -> Any:
     return AllocEmpty(dtype or config.floatX)(*_lengths((shape,)))
 
 
-def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
-    """Return an array in the shape of `x` filled with `fill_value`, in the dtype of `x` by
+def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """Return an array in the shape of `a` filled with `fill_value`, in the dtype of `a` by
     default.
     """
-    if hasattr(type(x), "__apply_op__"):
-        return m.second(x, fill_value)
-    x = as_tensor_variable(x)
-    return m.second(x, _cast_value(as_tensor_variable(fill_value), dtype or x.type.dtype))
+    if hasattr(type(a), "__apply_op__"):
+        return m.second(a, fill_value)
+    a = as_tensor_variable(a)
+    return m.second(a, _cast_value(as_tensor_variable(fill_value), dtype or a.type.dtype))
 
 
-def zeros_like(x: Any, dtype: Any = None) -> Any:
-    """Return zeros in the shape of `x`, in the dtype of `x` by default."""
-    return full_like(x, 0, dtype)
+def zeros_like(a: Any, dtype: Any = None) -> Any:
+    """Return zeros in the shape of `a`, in the dtype of `a` by default."""
+    return full_like(a, 0, dtype)
 
 
-def ones_like(x: Any, dtype: Any = None) -> Any:
-    """Return ones in the shape of `x`, in the dtype of `x` by default."""
-    return full_like(x, 1, dtype)
+def ones_like(a: Any, dtype: Any = None) -> Any:
+    """Return ones in the shape of `a`, in the dtype of `a` by default."""
+    return full_like(a, 1, dtype)
 
 
-def empty_like(x: Any, dtype: Any = None) -> Any:
-    """Return an array in the shape of `x` whose elements are arbitrary."""
-    x = as_tensor_variable(x)
-    return AllocEmpty(dtype or x.type.dtype)(*[x.shape[i] for i in range(x.type.ndim)])
+def empty_like(prototype: Any, dtype: Any = None) -> Any:
+    """Return an array in the shape of `prototype` whose elements are arbitrary."""
+    prototype = as_tensor_variable(prototype)
+    return AllocEmpty(dtype or prototype.type.dtype)(
+        *[prototype.shape[i] for i in range(prototype.type.ndim)]
+    )
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:

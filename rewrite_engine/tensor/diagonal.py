@@ -115,7 +115,7 @@ def put_on_diagonal(x: Any, y: Any, offset: int) -> Any:
     return reshape(filled, (*others, rows, columns))
 
 
-def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The diagonals of the matrices in dimensions `axis1` and `axis2`, in the last dimension of the
     result. A view. Raises `NDimError`, `AxisError`.
 
@@ -123,7 +123,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     >>> diagonal(tensor(shape=(3, 5))).type
     TensorType(float64, (3,))
     """
-    return Diagonal(offset, axis1, axis2)(x)
+    return Diagonal(offset, axis1, axis2)(a)
 
 
 def diag(v: Any, k: int = 0) -> Any:
@@ -146,7 +146,7 @@ def diag(v: Any, k: int = 0) -> Any:
     return put_on_diagonal(zeros((size, size), dtype=v.type.dtype), v, k)
 
 
-def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The sum of a diagonal. Raises `NDimError`, `AxisError`.
 
     >>> from rewrite_engine.tensor import dmatrix
@@ -154,7 +154,7 @@ def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     >>> trace(a).eval({a: [[1.0, 2.0], [3.0, 4.0]]})
     array(5.)
     """
-    return diagonal(x, offset, axis1, axis2).sum(axis=-1)
+    return diagonal(a, offset, axis1, axis2).sum(axis=-1)
 
 
 def extract_diag(x: Any) -> Any:

@@ -227,21 +227,21 @@ def matrix_transpose(x: Any) -> Any:
     return swapaxes(x, -1, -2)
 
 
-def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """Exchange two dimensions."""
-    x = as_tensor_variable(x)
-    order = list(range(x.ndim))
-    a, b = normalize_axis(axis1, len(order)), normalize_axis(axis2, len(order))
-    order[a], order[b] = order[b], order[a]
-    return dimshuffle(x, *order)
+    a = as_tensor_variable(a)
+    order = list(range(a.ndim))
+    i, j = normalize_axis(axis1, len(order)), normalize_axis(axis2, len(order))
+    order[i], order[j] = order[j], order[i]
+    return dimshuffle(a, *order)
 
 
-def moveaxis(x: Any, source: Any, destination: Any) -> Any:
+def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     """Move dimensions to other places; the rest stays in order. `AxisError` if the two differ in
     number.
     """
-    x = as_tensor_variable(x)
-    ndim = x.ndim
+    a = as_tensor_variable(a)
+    ndim = a.ndim
     src, dst = (
         normalize_axes(source, ndim, "source"),
         normalize_axes(destination, ndim, "destination"),
@@ -251,21 +251,21 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Any:
     order = [i for i in range(ndim) if i not in src]
     for to, axis in sorted(zip(dst, src, strict=True)):
         order.insert(to, axis)
-    return dimshuffle(x, *order)
+    return dimshuffle(a, *order)
 
 
-def expand_dims(x: Any, axis: Any) -> Any:
+def expand_dims(a: Any, axis: Any) -> Any:
     """Insert dimensions of length 1; `axis` (one or several) counts in the result.
 
     >>> from rewrite_engine.tensor import matrix
     >>> expand_dims(matrix("x"), (0, -1)).type
     TensorType(float64, (1, None, None, 1))
     """
-    x = as_tensor_variable(x)
+    a = as_tensor_variable(a)
     many = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
-    new = normalize_axes(many, x.ndim + len(many))
-    old = iter(range(x.ndim))
-    return dimshuffle(x, *["x" if i in new else next(old) for i in range(x.ndim + len(many))])
+    new = normalize_axes(many, a.ndim + len(many))
+    old = iter(range(a.ndim))
+    return dimshuffle(a, *["x" if i in new else next(old) for i in range(a.ndim + len(many))])
 
 
 def squeeze(x: Any, axis: Any = None) -> Any:
@@ -276,7 +276,7 @@ def squeeze(x: Any, axis: Any = None) -> Any:
     """
     x = as_tensor_variable(x)
     ndim = x.ndim
-    if axis is None or (not ndim and axis in (0, -1)):
+    if axis is None or (not ndim and axis in (0, -1, (0,), (-1,))):
         drop = tuple([i for i, s in enumerate(x.type.shape) if s == 1])
     else:
         drop = normalize_axes(axis, ndim)

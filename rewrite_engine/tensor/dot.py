@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import NDimError, ShapeError
+from rewrite_engine.errors import DTypeError, NDimError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import located
@@ -175,25 +176,35 @@ def dot(a: Any, b: Any) -> Any:
     return _dot(a, b)
 
 
-def matmul(a: Any, b: Any) -> Any:
-    """Return `a @ b`: `dot` for vectors and matrices, products of the matrices in the last two
+def matmul(x1: Any, x2: Any, dtype: Any = None) -> Any:
+    """Return `x1 @ x2`: `dot` for vectors and matrices, products of the matrices in the last two
     dimensions for more.
 
-    Raises `NDimError` for a 0-d factor, `ShapeError`, `BroadcastError`.
+    dtype: what is computed in, NumPy's choice of it if None. Raises `NDimError` for a 0-d factor,
+    `DTypeError`, `ShapeError`, `BroadcastError`.
     """
-    a, b = operand(a), operand(b)
-    if has_pattern([a, b]) and not have_ranks([a, b]):
-        return _dot(a, b)
-    if a.type.ndim == 0 or b.type.ndim == 0:
+    x1, x2 = operand(x1), operand(x2)
+    if dtype is not None:
+        x1, x2 = _cast_alike(x1, dtype), _cast_alike(x2, dtype)
+    if has_pattern([x1, x2]) and not have_ranks([x1, x2]):
+        return _dot(x1, x2)
+    if x1.type.ndim == 0 or x2.type.ndim == 0:
         what = "matmul takes arrays with one dimension or more"
-        raise NDimError(located(what, inputs=[a, b], hint="use * for scalars"))
-    if a.type.ndim <= 2 and b.type.ndim <= 2:
-        return _dot(a, b)
-    if a.type.ndim == 1:
-        return squeeze(_matmul(expand_dims(a, 0), b), -2)
-    if b.type.ndim == 1:
-        return squeeze(_matmul(a, expand_dims(b, 1)), -1)
-    return _matmul(a, b)
+        raise NDimError(located(what, inputs=[x1, x2], hint="use * for scalars"))
+    if x1.type.ndim <= 2 and x2.type.ndim <= 2:
+        return _dot(x1, x2)
+    if x1.type.ndim == 1:
+        return squeeze(_matmul(expand_dims(x1, 0), x2), -2)
+    if x2.type.ndim == 1:
+        return squeeze(_matmul(x1, expand_dims(x2, 1)), -1)
+    return _matmul(x1, x2)
+
+
+def _cast_alike(x: Any, dtype: Any) -> Any:
+    if not np.can_cast(x.type.dtype, dtype, "same_kind"):
+        what = f"matmul: {x.type.dtype} cannot be computed in {np.dtype(dtype)}"
+        raise DTypeError(located(what, inputs=[x], hint="cast it"))
+    return m.cast(x, dtype)
 
 
 def outer(x: Any, y: Any) -> Any:
@@ -225,10 +236,13 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """
     a, b = operand(a), operand(b)
     n, m = a.type.ndim, b.type.ndim
-    if isinstance(axes, int):
-        left, right = tuple(range(n - axes, n)), tuple(range(axes))
+    if not isinstance(axes, Sequence):
+        left, right = tuple(range(n - index(axes), n)), tuple(range(axes))
+    elif len(axes) == 2:
+        left, right = [normalize_axes(one, d) for one, d in zip(axes, (n, m), strict=True)]
     else:
-        left, right = normalize_axes(axes[0], n), normalize_axes(axes[1], m)
+        what = f"tensordot: axes are a number, or those of each factor, not {axes}"
+        raise ShapeError(located(what, inputs=[a, b]))
     if len(left) != len(right) or len(left) > min(n, m):
         what = f"tensordot: axes {axes} do not fit"
         raise ShapeError(located(what, inputs=[a, b]))

@@ -40,21 +40,21 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
 
 def ceil_intdiv(a: Any, b: Any) -> Any:
     """The quotient of integers, rounded up; an integer."""
-    return m.neg(m.floor_div(m.neg(a), b))
+    return m.add(m.floor_div(a, b), m.neq(m.mod(a, b), 0))
 
 
-def round(x: Any, mode: str | None = None) -> Any:
-    """To the nearest integer, in the dtype of `x`; mode: "half_to_even" (the default) or
+def round(a: Any, mode: str | None = None) -> Any:
+    """To the nearest integer, in the dtype of `a`; mode: "half_to_even" (the default) or
     "half_away_from_zero". Raises `OptionError`.
     """
     if mode not in (None, "half_to_even", "half_away_from_zero"):
         raise OptionError(f"round: no mode {mode!r}; there are half_to_even, half_away_from_zero")
-    return (m.round_half_away_from_zero if mode == "half_away_from_zero" else m.round)(x)
+    return (m.round_half_away_from_zero if mode == "half_away_from_zero" else m.round)(a)
 
 
-def iround(x: Any, mode: str | None = None) -> Any:
-    """`round(x, mode)` as int64."""
-    return m.cast(round(x, mode), "int64")
+def iround(a: Any, mode: str | None = None) -> Any:
+    """`round(a, mode)` as int64."""
+    return m.cast(round(a, mode), "int64")
 
 
 def rint(x: Any) -> Any:

@@ -247,9 +247,9 @@ class TensorOperators:
         """For `x[index].inc(y)`: `x` with that part increased."""
         return pt.inc_subtensor(self, y, **options)
 
-    def dot(self, other: Any) -> Any:
+    def dot(self, b: Any) -> Any:
         """Dot product."""
-        return pt.dot(self, other)
+        return pt.dot(self, b)
 
     # --- reductions -------------------------------------------------------------------------
 
@@ -343,9 +343,9 @@ class TensorOperators:
         """Convert to another dtype."""
         return pt.cast(self, dtype)
 
-    def clip(self, low: Any, high: Any) -> Any:
-        """Bring all elements into an interval; where low > high, to high."""
-        return pt.clip(self, low, high)
+    def clip(self, a_min: Any, a_max: Any) -> Any:
+        """Bring all elements into an interval; where a_min > a_max, to a_max."""
+        return pt.clip(self, a_min, a_max)
 
     def round(self, mode: str | None = None) -> Any:
         """To the nearest integer; mode: "half_to_even" (the default) or "half_away_from_zero"."""

@@ -25,7 +25,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
-from rewrite_engine.tensor.dimshuffle import normalize_axis
+from rewrite_engine.tensor.dimshuffle import normalize_axes, normalize_axis
 from rewrite_engine.tensor.math import cast, maximum, minimum
 from rewrite_engine.tensor.op import Linear, NoGradient, Shapes, Value
 from rewrite_engine.tensor.type import TensorType
@@ -286,9 +286,11 @@ def get_vector_length(v: Any) -> int:
 
 
 def specify_broadcastable(x: Any, *axes: int) -> Any:
-    """Claim that dimensions of `x` have length 1."""
+    """Claim that dimensions of `x` have length 1. Raises `AxisError`, and `ShapeError` where one is
+    known to have another length.
+    """
     x = as_tensor_variable(x)
-    ones = {a % x.type.ndim for a in axes}
+    ones = normalize_axes(axes, x.type.ndim)
     return specify_shape(x, tuple([1 if i in ones else None for i in range(x.type.ndim)]))
 
 

@@ -121,6 +121,14 @@ def test_gradient_of_squeeze_and_broadcast():
     verify_grad(lambda x: pt.broadcast_to(x, (4, 2, 3)), [np.ones((2, 1))])
 
 
+@pytest.mark.parametrize("axis", [None, (), 0, -1, (0,), (-1,)])
+def test_squeeze_of_a_number(axis):
+    s = pt.dscalar("s")
+    assert pt.squeeze(s, axis) is s
+    with pytest.raises(AxisError):
+        pt.squeeze(s, 1)
+
+
 def test_dropping_a_long_dimension_is_an_error():
     with pytest.raises(ShapeError, match=r"dimension 0 of a TensorType\(float64, \(3,\)\)"):
         pt.squeeze(pt.tensor(dtype="float64", shape=(3,)), 0)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import AxisError, BroadcastError, NDimError, ShapeError
+from rewrite_engine.errors import AxisError, BroadcastError, DTypeError, NDimError, ShapeError
 from rewrite_engine.gradient import verify_grad
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.tensor.dot import Dot, MatMul
@@ -126,8 +128,30 @@ def test_errors():
         pt.tensordot(a, a, ((0,), (1,)))
     with pytest.raises(AxisError, match="out of range"):
         pt.tensordot(a, a, ((5,), (1,)))
+    for axes in [(0, 1, 2), (), [[0]]]:
+        with pytest.raises(ShapeError, match="axes are a number, or those of each factor"):
+            pt.tensordot(a, a, axes)
+    with pytest.raises(TypeError):
+        pt.tensordot(a, a, 1.5)
+    assert pt.tensordot(a, a.T, np.int64(1)).type.shape == (2, 2)
 
 
 def test_flops():
     assert Dot().flops([(2, 3), (3, 4)], [(2, 4)]) == 48
     assert MatMul().flops([(5, 2, 3), (3, 4)], [(5, 2, 4)]) == 240
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", np.complex64, "int64"])
+@pytest.mark.parametrize("shapes", [((3,), (3,)), ((2, 3), (3,)), ((4, 2, 3), (3, 5))])
+def test_matmul_is_computed_in_a_dtype(shapes, dtype):
+    arrays = [np.arange(1, math.prod(s) + 1, dtype="int8").reshape(s) for s in shapes]
+    x = [pt.tensor(dtype="int8", shape=s) for s in shapes]
+    (got,) = evaluate([pt.matmul(*x, dtype=dtype)], dict(zip(x, arrays, strict=True)))
+    expected = np.matmul(*arrays, dtype=dtype)
+    assert got.dtype == expected.dtype
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_matmul_keeps_the_kind_of_its_factors():
+    with pytest.raises(DTypeError, match="float64 cannot be computed in int8"):
+        pt.matmul(pt.dmatrix("x"), pt.bmatrix("y"), dtype="int8")

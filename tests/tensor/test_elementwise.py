@@ -188,3 +188,14 @@ def test_neighbours_powers_of_two_and_signs() -> None:
         np.testing.assert_array_equal(evaluate([ours], {x: at})[0], theirs)
     assert evaluate([pt.ldexp(i, i)], {i: [1, -2]})[0].tolist() == [2, -0.5]
     assert grad(pt.fmax(x, np.nan).sum(), x).eval({x: [1.0, 2.0]}).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "uint32", "int64", "uint64"])
+def test_quotients_are_rounded_up_in_any_dtype(dtype: str) -> None:
+    ends = np.iinfo(dtype)
+    a = [n for n in (ends.min, -7, -6, -1, 0, 1, 6, 7, ends.max) if n >= ends.min]
+    b = [n for n in (-3, -2, 1, 2, 3, ends.max) if n >= ends.min]
+    values = np.array(a, dtype)[:, None], np.array(b, dtype)
+    got = evaluate_one(pt.ceil_intdiv(*map(pt.constant, values)))
+    assert got.dtype == dtype
+    assert got.tolist() == [[-(-n // k) for k in b] for n in a]

@@ -110,6 +110,11 @@ def test_specify_shape_from_a_vector():
 def test_specify_broadcastable():
     x = pt.dmatrix("x")
     assert pt.specify_broadcastable(x, -1).type.shape == (None, 1)
+    for axes in [(2,), (-3,), (0, -2)]:
+        with pytest.raises(AxisError):
+            pt.specify_broadcastable(x, *axes)
+    with pytest.raises(AxisError):
+        pt.specify_broadcastable(pt.dscalar(), 0)
 
 
 def test_gradient_of_specify_shape():
