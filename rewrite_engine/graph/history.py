@@ -52,11 +52,6 @@ class State:
         self.names: dict[Variable, str | None] = {}
 
     @classmethod
-    def of(cls, fgraph: FunctionGraph) -> State:
-        """The state that a graph is in."""
-        return cls.noted(fgraph)()
-
-    @classmethod
     def noted(cls, fgraph: FunctionGraph, whole: bool = True) -> Callable[[], State]:
         """Note the state that a graph is in (0.2 µs a node; half of that without names, types and
         origins); what is returned makes it.

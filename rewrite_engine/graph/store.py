@@ -251,20 +251,10 @@ class NodeStore:
         level = self.order.level
         low = level[maker]
         edges = [(maker, client) for client in movers if level[client] <= low]
-        if not edges:
-            return
-        try:
-            self.order.require(edges)
-        except CycleError:
+        if edges and self.order.conflict(edges) is not None:
             self._prune(new, "refused replacement")
-            raise CycleError(
-                message(
-                    "the replacement is computed from what uses it: that is a cycle",
-                    op=maker.op,
-                    inputs=maker.inputs,
-                    where=maker.where(),
-                )
-            ) from None
+            what = "the replacement is computed from what uses it: that is a cycle"
+            raise CycleError(message(what, op=maker.op, inputs=maker.inputs, where=maker.where()))
 
     def _move_outputs(self, old: Variable, new: Variable, reason: Any) -> None:
         places = self.out_uses.pop(old)

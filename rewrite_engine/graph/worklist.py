@@ -15,7 +15,8 @@ class Worklist:
 
     heap: (level, tie, node); only the nodes in `queued` still wait. fresh: the nodes that came in
     since somebody emptied it. frees: whether nodes that leave are nobody else's, and may be taken
-    apart. tally: what each rule has done; tries: the trace that wants to hear of every try.
+    apart. tally: what each rule has done; inside: the seconds of those in strategies; tries: the
+    trace that wants to hear of every try.
     """
 
     defers = True
@@ -28,6 +29,7 @@ class Worklist:
         self.queued: set[Apply] = set()
         self.fresh: list[Apply] = []
         self.tie = 0
+        self.inside = 0.0
 
     def entered(self, node: Apply, level: int) -> None:
         """A node came in."""

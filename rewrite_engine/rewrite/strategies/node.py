@@ -7,7 +7,7 @@ graph (`Derived`, `rewrite/step.py`): where a part fails, nothing has to be take
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import cached_property
 from operator import is_
 from time import perf_counter
@@ -75,24 +75,14 @@ class Strategy(RuleOfRules):
         return None
 
     def apply(self, fgraph: Graph, node: Apply) -> Any:
-        tally = work_on(fgraph).tally or {}
-        before = self.inside(tally)
+        work = work_on(fgraph)
+        before = work.inside
         try:
             steps = self.steps(fgraph, node)
         finally:  # what its rules took is theirs
-            if self.name in tally:
-                tally[self.name].seconds -= self.inside(tally) - before
+            if work.tally and self.name in work.tally:
+                work.tally[self.name].seconds -= work.inside - before
         return Derived(steps) if steps else None
-
-    @cached_property
-    def rules(self) -> frozenset[str]:
-        """The names of the rules that it is made of."""
-        inner = [p.rules if isinstance(p, Strategy) else {p.name} for p in self.parts]
-        return frozenset().union(*inner)
-
-    def inside(self, tally: Mapping[str, RuleStats]) -> float:
-        """The seconds that its rules have taken."""
-        return sum([tally[name].seconds for name in self.rules if name in tally])
 
     def under(self, granted: Any) -> Rule:
         parts = tuple([p.under(granted) for p in self.parts])
@@ -145,7 +135,8 @@ def steps_of(part: Rule, fgraph: Graph, node: Apply) -> Steps | None:
         return None if getattr(part, "fails", True) else []
     if isinstance(part, Strategy):
         return part.steps(fgraph, node)
-    tally, tries = work_on(fgraph).tally, work_on(fgraph).tries
+    work = work_on(fgraph)
+    tally, tries = work.tally, work.tries
     stats = RuleStats() if tally is None else tally.setdefault(part.name, RuleStats())
     stats.calls += 1
     found: Steps | None = None
@@ -161,6 +152,7 @@ def steps_of(part: Rule, fgraph: Graph, node: Apply) -> Steps | None:
     finally:
         took = perf_counter() - then
         stats.seconds += took
+        work.inside += took
     if tries is not None:
         tries.within(part, node, *verdict(node, new, found), took)
     return found

@@ -65,7 +65,7 @@ class Past(History):
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         if self.away is not None:  # somebody may have changed the graph between two runs
-            self.note((RESTORE, self.away(), State.of(fgraph)))
+            self.note((RESTORE, self.away(), State.noted(fgraph)()))
         self.away = None
 
     def on_detach(self, fgraph: FunctionGraph) -> None:
