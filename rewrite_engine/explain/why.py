@@ -22,6 +22,7 @@ from rewrite_engine.match.equation import DirectedRule, Equation
 from rewrite_engine.match.outline import tracks
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import Rule
+from rewrite_engine.match.ruleset import parts_of
 from rewrite_engine.printing import debugprint
 from rewrite_engine.printing.formula import Formula
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
@@ -254,7 +255,7 @@ class RuleHistory:
         if any(rule.name in one.names for one in used if not isinstance(one, Strategy)):
             return
         needed, phases = rule.needs_grant, {phase.name for phase in self.record.trace.phases}
-        larger = [one.name for one in used if isinstance(one, Strategy) and rule.name in one.rules]
+        larger = [one.name for one in used if rule.name in [p.name for p in parts_of([one])]]
         if larger:
             yield f"it is only part of the strategy {' and of '.join(larger)}"
             return

@@ -12,7 +12,7 @@ The mechanism is in `graph/store.py`; watching a graph is the job of features (`
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rewrite_engine.errors import (
     ConstantInputError,
@@ -29,7 +29,7 @@ from rewrite_engine.graph.memory import NoDestroyHandler, makers_of_destroyed
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import Origin, plainly
-from rewrite_engine.graph.output import ELSEWHERE, Clients, Output, output_node
+from rewrite_engine.graph.output import ELSEWHERE, Clients, Elsewhere, Output, output_node
 from rewrite_engine.graph.store import NodeStore
 from rewrite_engine.graph.traverse import graph_inputs, toposort
 
@@ -168,12 +168,6 @@ class FunctionGraph(NodeStore):
 
     def __str__(self) -> str:
         return f"FunctionGraph({', '.join(map(str, self.outputs))})"
-
-    if not TYPE_CHECKING:  # (mypy would take any name)
-
-        def __getattr__(self, name: str) -> Any:
-            what = f"'FunctionGraph' object has no attribute {name!r}"
-            raise AttributeError(f"{what}: {ELSEWHERE[name]}" if name in ELSEWHERE else what)
 
     def dprint(self, **options: Any) -> Any:
         """Print the graph as a tree; options as of `dprint`."""
@@ -529,3 +523,7 @@ class FunctionGraph(NodeStore):
         from rewrite_engine.graph.integrity import check
 
         check(self)
+
+
+for _name, _text in ELSEWHERE.items():
+    setattr(FunctionGraph, _name, Elsewhere(_name, _text))

@@ -53,6 +53,18 @@ class Clients(Mapping[Variable, list[tuple[Apply, int]]]):
         return repr(dict(self))
 
 
+class Elsewhere:
+    """An attribute that is not here, and what to write. (A `__getattr__` of the graph's would make
+    all others slower.)
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self.text = f"'FunctionGraph' object has no attribute {name!r}: {text}"
+
+    def __get__(self, fgraph: Any, kind: Any = None) -> Any:
+        raise AttributeError(self.text)
+
+
 #: what keeps the books of a graph elsewhere, and what to write here
 ELSEWHERE = {
     "add_client": "`replace` keeps the clients",

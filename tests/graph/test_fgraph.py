@@ -444,3 +444,9 @@ def test_building_is_linear() -> None:
 
     seconds_per_node(1_000)
     assert seconds_per_node(100_000) < 3 * seconds_per_node(1_000)
+
+
+def test_attributes_are_looked_up_without_a_hook() -> None:
+    """With a `__getattr__`, CPython looks up each attribute of each graph in the slow way."""
+    assert not hasattr(FunctionGraph, "__getattr__")
+    assert FunctionGraph.__getattribute__ is object.__getattribute__
