@@ -79,10 +79,12 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensor.blas": (f"{TENSOR}.dot", f"{TENSOR}.products", TENSOR),
     "tensor.elemwise": (f"{TENSOR}.elemwise", f"{TENSOR}.reduce", f"{TENSOR}.dimshuffle", TENSOR),
     "tensor.exceptions": ("rewrite_engine.errors",),
+    "tensor.fft": (f"{TENSOR}.fft", TENSOR),
     "tensor.linalg": (f"{TENSOR}.linalg", TENSOR),
     "tensor.nnet": ("rewrite_engine.compat.nnet", TENSOR),
     "tensor.optimize": ("rewrite_engine.optimize",),
     "tensor.random": ("rewrite_engine.random",),
+    "tensor.signal": (f"{TENSOR}.signal", TENSOR),
     "tensor.type": (f"{TENSOR}.type", f"{TENSOR}.constructors", TENSOR),
     "tensor.variable": (f"{TENSOR}.variable", TENSOR),
     "updates": (),
@@ -96,11 +98,11 @@ compile.function.pfunc compile.function.types compile.io compile.maker compile.o
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
 graph.rewriting.db graph.rewriting.kanren graph.rewriting.unify graph.rewriting.utils ifelse
 link.basic link.vm misc raise_op scalar.basic scalar.math scalar.sharedvar scan scan.basic scan.op
-scan.utils scan.views sparse tensor.basic tensor.einsum tensor.extra_ops tensor.fft
+scan.utils scan.views sparse tensor.basic tensor.einsum tensor.extra_ops
 tensor.functional tensor.inplace tensor.interpolate tensor.math tensor.nlinalg tensor.nnet.basic
 tensor.nnet.nnet tensor.nnet.sigm tensor.opt tensor.pad tensor.random.basic
 tensor.random.op tensor.random.type tensor.random.utils tensor.random.var tensor.random.variable
-tensor.reshape tensor.rewriting tensor.shape tensor.sharedvar tensor.signal tensor.slinalg
+tensor.reshape tensor.rewriting tensor.shape tensor.sharedvar tensor.signal.conv tensor.slinalg
 tensor.sort tensor.special tensor.subtensor tensor.type_other tensor.utils tensor.var tensor.xlogx
 tensor.linalg.decomposition tensor.linalg.constructors tensor.linalg.inverse
 tensor.linalg.products tensor.linalg.solvers tensor.linalg.summary

@@ -6,7 +6,8 @@ One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `cre
 `elemwise.py` and `reduction.py` hold what a family shares. `elementwise.py` (made of others),
 `padding.py`, `products.py`, `questions.py` (what is known of a variable), `ranges.py` (numbers in
 order, grids), `rearrange.py`, `search.py`, `selection.py`, `sorting.py`, `descriptive.py`,
-`without_nan.py` and the folder `linalg/` are loaded when one of their names is first used.
+`without_nan.py`, `fft.py`, `signal.py` and the folder `linalg/` are loaded when one of their names
+is first used.
 """
 
 from importlib import import_module
@@ -74,21 +75,22 @@ _FAMILIES = {
         "nansum nanvar"
     ),
 }
+_MODULES = ("fft", "linalg", "random", "signal")
 _HOMES = {name: family for family, names in _FAMILIES.items() for name in names.split()}
 _find = lookup(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
     """All names, also of what is not loaded."""
-    return [*globals(), *_HOMES, "linalg", "random"]
+    return [*globals(), *_HOMES, *_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    """A family's name; `pt.linalg` and `pt.random`; `pt.grad` and its kin: gradients stand above
-    this layer, and are asked for at the front door.
+    """A family's name; a module, as `pt.linalg` and `pt.random`; `pt.grad` and its kin: gradients
+    stand above this layer, and are asked for at the front door.
     """
-    if name in ("linalg", "random"):
-        return import_module(f"rewrite_engine.{'tensor.' * (name == 'linalg')}{name}")
+    if name in _MODULES:
+        return import_module(f"rewrite_engine.{'tensor.' * (name != 'random')}{name}")
     if name not in ("consider_constant", "grad", "hessian", "jacobian", "verify_grad"):
         return _find(name)
     import rewrite_engine

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+import scipy.signal
 import scipy.special
 
 from rewrite_engine.scalar.dtype import float_dtype
@@ -87,6 +88,10 @@ MEANS: dict[str, Callable[..., Any]] = {
     "SolveSylvester": lambda op, *abq: scipy.linalg.solve_sylvester(*_floats(*abq)),
     "SolveDiscreteARE": lambda op, a, b, q, r: scipy.linalg.solve_discrete_are(
         *_floats(a, b, (q + q.conj().T) / 2, (r + r.conj().T) / 2)),
+    "Convolve1d": lambda op, a, b: np.convolve(a, b, op.mode),
+    "Convolve2d": lambda op, a, b: _convolved(a, b, op.mode),
+    "RFFTOp": lambda op, x: _pairs(np.fft.rfftn(_float(x), axes=op.axes)),
+    "IRFFTOp": lambda op, x, n: _transformed(op, _float(x), int(n)),
     "Eye": lambda op, rows, columns, k: np.eye(int(rows), int(columns), int(k), op.dtype),
 }  # fmt: skip
 
@@ -115,6 +120,23 @@ def _eliminated(a: Any) -> list[Any]:
 def _least(a: Any, b: Any, part: Any) -> list[Any]:
     x, _, rank, s = np.linalg.lstsq(a, b, float(part))
     return [x, np.int32(rank), s]
+
+
+def _convolved(a: Any, b: Any, mode: str) -> Any:
+    if a.dtype == bool:
+        return _convolved(a.astype(int), b.astype(int), mode) > 0
+    return scipy.signal.convolve(a, b, mode, "direct")
+
+
+def _pairs(z: Any) -> Any:
+    return np.stack([z.real, z.imag], -1)
+
+
+def _transformed(op: Any, x: Any, n: int) -> Any:
+    shape = (*x.shape[-1 - op.ndim : -2], n)
+    return (np.fft.irfftn(x[..., 0] + 1j * x[..., 1], shape, op.axes) * math.prod(shape)).astype(
+        x.dtype
+    )
 
 
 def _swapped(inverse: bool, pivots: Any) -> Any:

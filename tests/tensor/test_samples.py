@@ -31,6 +31,7 @@ REFUSED = {
     "MakeVector": {"complex128"},
     "BinCount": {"complex128"},
     **{name: {"complex128"} for name in ("Softmax", "LogSoftmax", "ScaledExp", "LogSumExp")},
+    **{name: {"complex128"} for name in ("RFFTOp", "IRFFTOp")},
 }
 #: ops of which the values tell lengths
 COUNTS = ["Unique"]

@@ -1,0 +1,249 @@
+"""Convolutions: `pt.signal`, loaded when it is first used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor.math as m
+from rewrite_engine.errors import NDimError, ShapeError
+from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.creation import zeros
+from rewrite_engine.tensor.join import upcast
+from rewrite_engine.tensor.linalg.core import _MatrixOp
+from rewrite_engine.tensor.op import Computed, Shapes, with_parameters
+from rewrite_engine.tensor.padding import pad
+from rewrite_engine.tensor.rearrange import flip
+from rewrite_engine.tensor.shape import larger, lengths, smaller
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["Convolve1d", "Convolve2d", "convolve1d", "convolve2d"]
+
+
+def _whole(n: Any, k: Any) -> Any:
+    return n + k - 1
+
+
+def _inner(n: Any, k: Any) -> Any:
+    return larger(n, k) - smaller(n, k) + 1
+
+
+class _Convolve(_MatrixOp):
+    """Sums of products of the elements of one array with those of another, turned around and moved
+    over it. mode: "full" wherever they meet, "valid" where the smaller is inside. Raises
+    `ShapeError` for an array without elements, and in mode "valid" where neither fits into the
+    other.
+    """
+
+    nin = 2
+    ndim: int
+    mode: str
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return [upcast(types)]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        if any([t.ndim != self.ndim for t in types]):
+            a, b = types
+            raise NDimError(f"takes two arrays of {self.ndim} dimensions, not a {a} and a {b}")
+        self.fits(*[t.shape for t in types])
+        rule = _whole if self.mode == "full" else _inner
+        return Shapes([[Computed(rule, [(0, i), (1, i)]) for i in range(self.ndim)]])
+
+    def fits(self, a: Sequence[Any], b: Sequence[Any]) -> None:
+        """Raise `ShapeError` for shapes that are known not to fit."""
+        if 0 in (*a, *b):
+            raise ShapeError(f"takes arrays with elements: the shapes are {a} and {b}")
+        known = [(n, k) for n, k in zip(a, b, strict=True) if None not in (n, k)]
+        if self.mode == "valid" and {n > k for n, k in known if n != k} == {True, False}:
+            raise ShapeError(f"neither fits into the other: the shapes are {a} and {b}")
+
+    def batched(self, *arrays: Any) -> Any:
+        """By `convolve` for a single pair, else by `along`."""
+        n, dtype = self.ndim, np.result_type(*arrays)
+        if dtype.kind == "b":
+            return self.batched(*[x.astype("int64") for x in arrays]) > 0
+        a, b = [np.asarray(x, dtype) for x in arrays]
+        self.fits(a.shape[-n:], b.shape[-n:])
+        if a.ndim == b.ndim == n:
+            return self.convolve(a, b)
+        return self.along(a, b)
+
+    def convolve(self, a: Any, b: Any) -> Any:
+        """Of one pair."""
+        raise NotImplementedError
+
+    def along(self, a: Any, b: Any) -> Any:
+        """Along a batch."""
+        raise NotImplementedError
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """Of each by the convolution with the other, turned around."""
+        (a, b), (g,), n = inputs, output_gradients, self.ndim
+        if self.mode == "valid":  # the gradient of the full one: 0 elsewhere
+            sizes = [*zip(lengths(a), lengths(b), strict=True)]
+            room = zeros([_whole(*pair) for pair in sizes], dtype=g.type.dtype)
+            parts = [(smaller(*pair) - 1, larger(*pair)) for pair in sizes]
+            g = room[tuple([slice(*part) for part in parts])].set(g)
+        back = with_parameters(self, mode="valid")
+        turned = [flip(m.conjugated(x), tuple(range(n))) for x in (b, a)]
+        return [back(g, x) for x in turned]
+
+
+class Convolve1d(_Convolve):
+    """The convolution of vectors; see `convolve1d`. mode: "full" or "valid"."""
+
+    __props__ = ("mode",)
+    signature = "(n),(k)->(o)"
+    ndim = 1
+    samples: Sequence[Any] = (
+        ({}, (4,), (3,)),
+        ({"mode": "valid"}, (5,), (2,)),
+        ({"mode": "valid"}, (2,), (3,)),
+        ({"mode": "valid"}, (3,), (3,)),
+    )
+
+    def __init__(self, mode: str = "full") -> None:
+        self.mode = mode
+
+    def convolve(self, a: Any, b: Any) -> Any:
+        """By `numpy.convolve`."""
+        run: Any = np.convolve
+        return run(a, b, self.mode)
+
+    def along(self, a: Any, b: Any) -> Any:
+        """By products with all that is seen through a window."""
+        if b.shape[-1] > a.shape[-1]:
+            a, b = b, a
+        k = b.shape[-1]
+        if self.mode == "full":
+            a = np.pad(a, [(0, 0)] * (a.ndim - 1) + [(k - 1, k - 1)])
+        seen = np.lib.stride_tricks.sliding_window_view(a, k, -1)
+        return np.einsum("...ik,...k->...i", seen, b[..., ::-1])
+
+
+class Convolve2d(_Convolve):
+    """The convolution of matrices; see `convolve2d`. mode: "full" or "valid"."""
+
+    __props__ = ("mode", "method")
+    signature = "(n,m),(k,l)->(o,p)"
+    ndim = 2
+    samples: Sequence[Any] = (
+        ({}, (3, 4), (2, 2)),
+        ({"mode": "valid"}, (3, 4), (2, 2)),
+        ({"mode": "valid", "method": "direct"}, (1, 2), (3, 2)),
+        ({"method": "fft"}, (1, 2), (3, 2)),
+    )
+
+    def __init__(self, mode: str = "full", method: str = "auto") -> None:
+        self.mode = mode
+        self.method = method
+
+    def convolve(self, a: Any, b: Any) -> Any:
+        """By `scipy.signal.convolve`."""
+        from scipy.signal import convolve
+
+        return convolve(a, b, self.mode, self.method)
+
+    def along(self, a: Any, b: Any) -> Any:
+        """All at once by transforms (method "fft"), else pair by pair."""
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        if 0 not in batch and self.method == "fft" and a.dtype.kind in "fc":
+            from scipy.signal import fftconvolve
+
+            return fftconvolve(*_alike(a, b), self.mode, (-2, -1))
+        rule = _whole if self.mode == "full" else _inner
+        shape = [rule(n, k) for n, k in zip(a.shape[-2:], b.shape[-2:], strict=True)]
+        out = np.empty((*batch, *shape), a.dtype)
+        a, b = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b)]
+        for index in np.ndindex(batch):
+            out[index] = self.convolve(a[index], b[index])
+        return out
+
+
+def _alike(a: Any, b: Any) -> list[Any]:
+    """Both with as many dimensions."""
+    ndim = max(a.ndim, b.ndim)
+    return [x.reshape((1,) * (ndim - x.ndim) + x.shape) for x in (a, b)]
+
+
+# --- functions --------------------------------------------------------------------------------
+
+
+def _operands(in1: Any, in2: Any, mode: str) -> list[Any]:
+    """Both in one dtype. Raises `ValueError` for a mode that there is not."""
+    if mode not in ("full", "valid", "same"):
+        raise ValueError(located(f'mode is "full", "valid" or "same", not {mode!r}'))
+    tensors = [operand(x) for x in (in1, in2)]
+    dtype = upcast([x.type for x in tensors])
+    return [x if x.type.dtype == dtype else m.cast(x, dtype) for x in tensors]
+
+
+def _centre(x: Any, a: Any, b: Any, ndim: int) -> Any:
+    """What of a full convolution is as large as `a`."""
+    pairs = zip(lengths(a)[-ndim:], lengths(b)[-ndim:], strict=True)
+    parts = [slice((k - 1) // 2, (k - 1) // 2 + n) for n, k in pairs]
+    return x[(..., *parts)]
+
+
+def convolve1d(in1: Any, in2: Any, mode: str = "full") -> Any:
+    """The convolutions of vectors of n and k elements, the last dimension.
+
+    mode: "full", of n + k - 1 elements; "valid", those where the shorter one is inside of the
+    longer one; "same", the n elements in the middle of the full one. Dtypes are promoted. Raises
+    `ValueError`, `NDimError`; `ShapeError`, at the latest when it runs, for a vector of no
+    elements.
+
+    >>> convolve1d([1, 2, 3], [1, 1]).eval()
+    array([1, 3, 5, 3])
+    """
+    a, b = _operands(in1, in2, mode)
+    found = Convolve1d("valid" if mode == "valid" else "full").lifted(a, b)
+    return _centre(found, a, b, 1) if mode == "same" else found
+
+
+#: what `pad` calls the ways to go on behind the boundary
+_PADS = {"fill": "constant", "wrap": "wrap", "symm": "symmetric"}
+
+
+def convolve2d(
+    in1: Any,
+    in2: Any,
+    mode: str = "full",
+    boundary: str = "fill",
+    fillvalue: Any = 0,
+    method: str = "auto",
+) -> Any:
+    """The convolutions of matrices of n by m and k by l elements, the last two dimensions.
+
+    mode: "full", of n + k - 1 by m + l - 1 elements; "valid", those where one is inside of the
+    other; "same", the n by m elements in the middle of the full one. boundary: what is outside of
+    in1 in the modes "full" and "same": "fill" (the fillvalue), "wrap" (in1 again), "symm" (in1 in a
+    mirror). method: "direct", "fft", or "auto", whichever is faster. Dtypes are promoted. Raises
+    `ValueError`, `NDimError`; `ShapeError`, at the latest when it runs, for a matrix of no
+    elements, and in mode "valid" where neither is inside of the other.
+
+    >>> convolve2d([[1, 2], [3, 4]], [[1, 1]], mode="same", boundary="wrap").eval()
+    array([[3, 3],
+           [7, 7]])
+    """
+    if boundary not in _PADS:
+        raise ValueError(located(f'boundary is "fill", "wrap" or "symm", not {boundary!r}'))
+    if method not in ("direct", "fft", "auto"):
+        raise ValueError(located(f'method is "direct", "fft" or "auto", not {method!r}'))
+    a, b = _operands(in1, in2, mode)
+    plain = boundary == "fill" and isinstance(fillvalue, int | float) and fillvalue == 0
+    if mode == "valid" or plain:
+        found = Convolve2d("valid" if mode == "valid" else "full", method).lifted(a, b)
+        return _centre(found, a, b, 2) if mode == "same" else found
+    if a.type.ndim < 2 or b.type.ndim < 2:
+        raise NDimError(located("convolve2d: takes matrices, the last two dimensions"))
+    sides = [(k // 2, (k - 1) // 2) if mode == "same" else (k - 1, k - 1) for k in lengths(b)[-2:]]
+    options = {"constant_values": fillvalue} if boundary == "fill" else {}
+    a = pad(a, [(0, 0)] * (a.type.ndim - 2) + sides, _PADS[boundary], **options)
+    return Convolve2d("valid", method).lifted(a, b)
