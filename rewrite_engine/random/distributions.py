@@ -130,12 +130,9 @@ def _one_by_one(draw: Callable[..., Any], xs: Any, dtype: Any) -> Any:
 
 def _categorical(rng: Any, p: Any, size: Any) -> Any:
     """How many of the sums p[0], p[0] + p[1], … a uniform number is above, the last one apart."""
-    close = (
-        max(np.finfo(p.dtype).eps, np.finfo(np.float64).eps) ** 0.5 if p.dtype.kind == "f" else 0
-    )
     if not np.all(p >= 0):
         raise ValueError("p < 0 or p is NaN")
-    if not np.all(np.abs(p.sum(-1, dtype="float64") - 1.0) <= close):
+    if not np.all(np.abs(p.sum(-1, dtype="float64") - 1.0) <= _tolerance(p)):
         raise ValueError("the elements of p do not add up to 1")
     sums = p.cumsum(-1)[..., :-1]
     drawn = rng.uniform(size=p.shape[:-1] if size is None else size)
@@ -150,17 +147,25 @@ def normal_vectors(rng: Any, mean: Any, cov: Any, size: Any, method: str = "chol
     """
     if method == "cholesky":
         root = np.linalg.cholesky(cov)
-    elif method == "svd":
-        u, s, _ = np.linalg.svd(cov)
-        root = u * np.sqrt(s)[..., None, :]
     else:
-        values, vectors = np.linalg.eigh(cov)
-        if not np.all(values >= -1e-8 * np.abs(values).max(-1, keepdims=True, initial=0)):
-            raise ValueError("the covariance has a negative eigenvalue")
+        if method == "svd":
+            vectors, values, _ = np.linalg.svd(cov)
+        else:
+            values, vectors = np.linalg.eigh(cov)
         root = vectors * np.sqrt(np.maximum(values, 0))[..., None, :]
+        most = np.abs(cov).max((-1, -2), keepdims=True, initial=0)
+        if not np.all(np.abs(root @ root.mT - cov) <= _tolerance(cov) * most):
+            raise ValueError("the covariance is not symmetric, or has a negative eigenvalue")
     batch = np.broadcast_shapes(mean.shape[:-1], cov.shape[:-2]) if size is None else size
     drawn = rng.standard_normal((*batch, mean.shape[-1]))
+    if root.ndim == 2:
+        return mean + drawn @ root.T
     return mean + np.einsum("...ij,...j->...i", root, drawn)
+
+
+def _tolerance(x: Any) -> float:
+    """How far numbers of this precision may be from what they should be, relatively."""
+    return float(np.finfo(x.dtype if x.dtype.kind == "f" else np.float64).eps ** 0.5)
 
 
 def _distinct(rng: Any, n: Any, size: Any) -> Any:

@@ -68,9 +68,7 @@ def one_by_one(draw: Any) -> Any:
 
 
 def normal_vectors(rng: Any, mean: Any, cov: Any, size: Any) -> Any:
-    shape = np.zeros(() if size is None else size).shape
-    z = rng.standard_normal((*shape, len(mean)))
-    return mean + np.einsum("ij,...j->...i", np.linalg.cholesky(cov), z)
+    return rng.multivariate_normal(mean, cov, size, method="cholesky")
 
 
 WEIGHTS, MEAN, COV = [0.2, 0.3, 0.5], [1.0, -1.0], [[2.0, 0.5], [0.5, 1.0]]

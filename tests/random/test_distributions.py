@@ -162,6 +162,13 @@ def test_dirichlet_of_many(n: int, scale: float) -> None:
 
 @pytest.mark.parametrize("method", ["cholesky", "svd", "eigh"])
 def test_multivariate_normal(method: str) -> None:
+    for dtype in ("float32", "float64", "int64"):  # a line: the covariance is singular
+        line = np.full((3, 3), 2).astype(dtype)
+        state = r.shared_rng(seed=7)
+        x = r.multivariate_normal(np.zeros(3, dtype), line, (5,), method, rng=state)
+        if method != "cholesky":
+            found = x.eval()
+            np.testing.assert_allclose(found, found[:, [0]] * np.ones(3), atol=1e-6)
     means, covs = np.arange(6.0).reshape(3, 2), np.stack([COV, 2 * np.array(COV), np.eye(2)])
     state = r.shared_rng(seed=7)
     rng = np.random.default_rng(7)
@@ -252,6 +259,11 @@ AT_RUNNING = {
         lambda: r.multivariate_normal(MEAN, -np.eye(2)), ParameterError, "not positive definite"),
     "a negative eigenvalue": (
         lambda: r.multivariate_normal(MEAN, -np.eye(2), method="eigh"), ParameterError, "negative"),
+    "a covariance below 0": (
+        lambda: r.multivariate_normal(MEAN, -np.eye(2), method="svd"), ParameterError, "negative"),
+    "no symmetry": (
+        lambda: r.multivariate_normal(MEAN, [[1.0, 0.5], [0.0, 1.0]], method="svd"),
+        ParameterError, "not symmetric"),
     "an alpha below 0": (lambda: r.dirichlet([[1.0, -1.0]] * 2), ParameterError, "alpha < 0"),
     "an alpha that is NaN": (lambda: r.dirichlet([[1.0, np.nan]]), ParameterError, "alpha"),
     "too many of few": (
