@@ -118,7 +118,7 @@ class Equation(RuleOfRules):
     @cached_property
     def on_trust(self) -> Equation:
         """The equation without the guards that its assumption makes unnecessary."""
-        made: Any = self._copied()
+        made: Any = self.copied()
         for rule in self.directions:
             own: Any = copy(rule.on_trust)
             own.equation = made

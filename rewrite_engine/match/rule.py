@@ -139,9 +139,10 @@ class Rule:
     @cached_property
     def unchecked(self) -> Any:
         """The rule where errors may be lost."""
-        return self._copied(keeps=None)
+        return self.copied(keeps=None)
 
-    def _copied(self, **changes: Any) -> Any:
+    def copied(self, **changes: Any) -> Any:
+        """The same rule, with other attributes."""
         rule, made = copy(self), {"apply", "goal", "on_trust", "unchecked", *changes}
         rule.__dict__ = {k: v for k, v in vars(self).items() if k not in made} | changes
         return rule
@@ -273,7 +274,7 @@ class DataRule(Rule):
         guards = tuple([g for g in self.guards if not g.assumed])
         lowered = self.lowered._replace(guards=guards)
         text = rule_text(lowered)
-        return self._copied(guards=guards, lowered=lowered, text=text, proves=False)  # type: ignore
+        return self.copied(guards=guards, lowered=lowered, text=text, proves=False)  # type: ignore
 
     @cached_property
     def text(self) -> str:  # type: ignore[override]

@@ -303,9 +303,3 @@ class Reifier:
         if not self.open:
             return from_term(new)
         return old if new is old.etuple else type(old)(new)
-
-
-__all__ = [
-    "Reifier", "is_free", "literal_matches", "logic_variables", "reify", "solve", "unify",
-    "walk",
-]  # fmt: skip

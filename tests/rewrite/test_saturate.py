@@ -408,3 +408,24 @@ def test_the_cost_that_equations_prefer() -> None:
 def test_an_op_without_flops_costs_its_call() -> None:
     assert Op.flops is type(sin).flops
     assert total([sin(x).owner, sin(y).owner], flops) == 2 * total([sin(x).owner], flops) > 0
+
+
+def test_a_rule_with_one_direction_is_used_against_it() -> None:
+    """Both terms are one sine: from there the way to the cheaper one is that of a rule, back."""
+
+    def price(node: Any) -> float:
+        return {neg: 1.0, sin: 9.0}.get(node.op, 5.0)
+
+    def of_neg(a: Any) -> Any:
+        return neg(a) >> sin(a)
+
+    def of_scaled(a: Any) -> Any:
+        return Scale(2.0)(a) >> sin(a)
+
+    graph = FunctionGraph([x], [neg(x), Scale(2.0)(x)])
+    _, trace = run(graph, [make_rule(of_neg), make_rule(of_scaled)], cost=price)
+    assert [*map(brief, graph.outputs)] == ["-x", "-x"]
+    assert [record.rule_name for record in trace] == [
+        "test_saturate/of_scaled",
+        "test_saturate/of_neg (backwards)",
+    ]

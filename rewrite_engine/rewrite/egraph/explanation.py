@@ -29,22 +29,6 @@ Edge = tuple[int, int, Justification]
 Pair = tuple[int, int]
 
 
-class Backwards:
-    """A rule with one direction, used against it: what it says of two terms is true both ways."""
-
-    keeps = None  # a term is put in the place of what its own errors were dropped from
-
-    def __init__(self, rule: Any) -> None:
-        self.rule = rule
-        self.name = f"{rule.name} (backwards)"
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.rule, name)
-
-    def __repr__(self) -> str:
-        return f"{self.rule} (backwards)"
-
-
 def explained(egraph: EGraph, start: int, goal: int) -> list[ProofStep] | None:
     """The steps from an e-node to an equal one; None if they are more than `LIMIT`."""
     paths: dict[Pair, list[Edge]] = {}
@@ -134,8 +118,10 @@ def within(egraph: EGraph, n: int, kids: list[int]) -> int:
 
 
 def opposite(rule: Any) -> Any:
-    """The other direction of an equation's rule."""
+    """The other direction of an equation's rule; or a rule with one direction, used against it:
+    what it says of two terms is true both ways.
+    """
     equation = getattr(rule, "equation", None)
-    if equation is None or equation.backward is None:
-        return Backwards(rule)
+    if equation is None or equation.backward is None:  # (what lost no error puts it back)
+        return rule.copied(name=f"{rule.name} (backwards)", keeps=None)
     return equation.backward if rule is equation.forward else equation.forward

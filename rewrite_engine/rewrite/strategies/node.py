@@ -88,7 +88,7 @@ class Strategy(RuleOfRules):
         parts = tuple([p.under(granted) for p in self.parts])
         if all(map(is_, parts, self.parts)):
             return self
-        new: Strategy = self._copied(parts=parts)
+        new: Strategy = self.copied(parts=parts)
         new.fn = new.steps
         return new
 
