@@ -96,13 +96,20 @@ def both(g: Any, h: Any) -> Any:
     return Masked(h.value, and_(condition(g), condition(h)))
 
 
-def total(terms: Sequence[Any], add_up: Any) -> Any:
-    """The sum of terms: masked where all of them are; at the index where all are zero but there."""
-    if all(not isinstance(t, Masked) and is_scattered(t) for t in terms):
+def total(terms: Sequence[Any], add_up: Any, keep: bool) -> Any:
+    """The sum of terms: masked where all of them are; at the index where all are zero but there.
+
+    keep: whether it matters where terms at several indices, or with masks, are zero.
+    """
+    masked = [t for t in terms if isinstance(t, Masked)]
+    scattered = [t for t in terms if not isinstance(t, Masked) and is_scattered(t)]
+    if len(scattered) == len(terms):
         (op, zeros, places), *others = [_scatter(t) for t in terms]
         if all(other[0] == op and other[2] == places for other in others):
             return op(zeros, add_up([t.owner.inputs[1] for t in terms]), *places)
-    if not all(isinstance(t, Masked) for t in terms):
+    if scattered and keep and len(masked) + len(scattered) == len(terms):
+        return _masked_beside(scattered, total(masked, add_up, keep) if masked else None, add_up)
+    if scattered or len(masked) < len(terms):
         return add_up([full(t) for t in terms])
     masks = {(t.where, t.taken) for t in terms}
     if len(masks) == 1:
@@ -117,6 +124,22 @@ def total(terms: Sequence[Any], add_up: Any) -> Any:
     known = {mask: t for mask, t in known.items() if mask not in covered}
     parts = [condition(t) for t in known.values()]
     where = parts[0] if len(parts) == 1 else or_(*parts)
+    return Masked(value, where, clean=True)
+
+
+def _masked_beside(scattered: Sequence[Any], rest: Any, add_up: Any) -> Any:
+    """The sum of terms that are zero but at indices, and of another that is perhaps masked."""
+    value = add_up([*scattered, *([] if rest is None else [full(rest)])])
+    if rest is None:
+        where = zeros_like(value, dtype="bool")
+    elif isinstance(rest, Masked):
+        where = condition(rest)
+        if where.type.broadcastable != value.type.broadcastable:
+            where = second(value, where)
+    else:
+        return value
+    for op, _, places in map(_scatter, scattered):
+        where = _writer(op)(where, True, *places)
     return Masked(value, where, clean=True)
 
 

@@ -137,7 +137,8 @@ class Reverse:
             self.zeros.add(v)
             g = float_zeros(v)
         else:
-            g = _fit(v, terms[0] if len(terms) == 1 else total(terms, _add_up))
+            keep = self.reach.get(v, 0) == 2
+            g = _fit(v, terms[0] if len(terms) == 1 else total(terms, _add_up, keep))
         self.settled[v] = g
         return g
 

@@ -29,6 +29,11 @@ def values(outputs: Any, inputs: dict[Any, Any]) -> Any:
     return plain[0] if single else plain
 
 
+def of_log(f: Any) -> Any:
+    """A function of x and the one term log(x), which several others use."""
+    return lambda x: f(x, pt.log(x))
+
+
 GUARDED = {
     "sqrt": (lambda x: pt.switch(x >= 0, -pt.sqrt(x), 0), [-1, 4], [0, -0.25]),
     "sqrt at 0": (lambda x: pt.switch(x > 0, pt.sqrt(x), 0), [0.0, 4], [0, 0.25]),
@@ -81,6 +86,23 @@ GUARDED = {
         [0, 0.5],
     ),
     "largest": (lambda x: pt.max(pt.log(x)), [0.0, 2], [0, 0.5]),
+    "two of one": (of_log(lambda x, y: y[1] + y[2]), [0.0, 2, 4], [0, 0.5, 0.25]),
+    "parts that overlap": (
+        of_log(lambda x, y: y[1:3].sum() + y[[2, 2]].sum() + y[2]),
+        [0.0, 2, 4, 0.0],
+        [0, 0.5, 1, 0],
+    ),
+    "one beside a branch": (
+        of_log(lambda x, y: pt.switch(x > 1, y, 0).sum() + 3 * y[1]),
+        [0.0, 1, 4],
+        [0, 3, 0.25],
+    ),
+    "one beside a branch for all": (
+        of_log(lambda x, y: pt.switch(x[0] > 0, y, 0).sum() + y[1]),
+        [0.0, 2, 0],
+        [0, 0.5, 0],
+    ),
+    "one beside the largest": (of_log(lambda x, y: y.max() + y[1]), [0.0, 2, 4], [0, 0.5, 0.25]),
     "missing data": (lambda x: pt.switch(pt.isnan(x), 0, pt.tanh(x) * x), [nan, 0], [0, 0]),
 }
 
