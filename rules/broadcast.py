@@ -2,7 +2,9 @@
 
 from rewrite_engine.match.outline import head_of
 from rewrite_engine.rewrite.ac import fitting
-from rewrite_engine.rules.facts import finite, same_length, same_shape
+from rewrite_engine.rules.facts import finite, same_shape
+from rewrite_engine.rules.facts_arrays import is_same_length
+from rewrite_engine.rules.facts_failure import errors_stay
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.shape import length
 from rewrite_engine.tensor import Alloc, DimShuffle, Shape_i, Sum, alloc, cast, mul, second
@@ -107,18 +109,26 @@ def among_filled(op, seen, distinct):
     )
 
 
-def is_covered(fgraph, v, others):
-    """Whether another operand has each length of v, but those of 1, at the same place."""
+def is_covered(v, others):
+    """Whether others have each length of v, but those of 1, at the same place."""
     places = [-k for k, one in enumerate(reversed(v.type.broadcastable), 1) if not one]
     return all(
-        any(-k <= w.type.ndim and same_length.ask(fgraph, v, k, w, k) for w in others)
+        any(
+            w.type.ndim is not None and -k <= w.type.ndim and is_same_length(v, k, w, k)
+            for w in others
+        )
         for k in places
     )
 
 
-@node_rewriter(
-    [Elemwise], phase="specialize", claim=exact, depth=2, when=among_filled, keeps=operands_kept
-)
+def fill_errors_stay(fgraph, node, v, kept):
+    """Whether the errors of what fills a shape stay where only the lengths are compared anyway."""
+    x, y = v.owner.inputs[0], filling(v)
+    number = v.head is second and all(y.type.broadcastable)
+    return errors_stay(fgraph, node, x if number else v, kept)
+
+
+@node_rewriter([Elemwise], phase="specialize", claim=exact, depth=2, when=among_filled)
 def second_beside_its_shape(fgraph, node):
     """Other operands give the shape. Not data: it holds for every elementwise op.
 
@@ -128,9 +138,11 @@ def second_beside_its_shape(fgraph, node):
     """
     operands, bare = list(node.inputs), False
     for i in range(node.op is second, len(operands)):
-        v = operands[i]
+        v, others = operands[i], operands[:i] + operands[i + 1 :]
         y = filling(v)
-        if y is not None and is_covered(fgraph, v, operands[:i] + operands[i + 1 :]):
+        if y is None or not is_covered(v, others):
+            continue
+        if fill_errors_stay(fgraph, node, v, [y, *others]):
             operands[i], bare = y, True
     return fitting(node.outputs[0], node.op(*operands)) if bare else None
 
@@ -205,7 +217,8 @@ def second_of_computed(fgraph, node):
     (x, y), out = node.inputs, node.outputs[0]
     if x.owner is None or not only_for_its_shape(fgraph, x):
         return None
-    alike = [v for v in x.owner.inputs if v.type.ndim is not None and same_shape.ask(fgraph, x, v)]
+    ones = x.type.broadcastable
+    alike = [v for v in x.owner.inputs if v.type.broadcastable == ones and is_covered(x, [v])]
     new = fitting(out, second(alike[0], y)) if alike else None
     if new is not None and operands_kept(fgraph, node, new):
         return new

@@ -2,6 +2,8 @@
 `rules/facts.py`.
 """
 
+from itertools import zip_longest
+
 import numpy as np
 
 from rewrite_engine.graph.node import CONSTANT
@@ -86,6 +88,31 @@ def _below(x, i):
     if isinstance(found, Value):
         return _dimension_read(node.inputs[found.i])
     return (node.inputs[found[0]], found[1]) if is_dimension(found) else None
+
+
+def _down(x, i):
+    """A dimension, those further down that it has the length of, and that length, if known."""
+    place = (x, i % x.type.ndim)
+    while place is not None:
+        yield place
+        known = place[0].type.shape[place[1]]
+        if known is not None:
+            yield known
+            return
+        place = _below(*place)
+
+
+def is_same_length(x, i, y, j):
+    """Whether dimension i of x is as long as dimension j of y: what `same_length` says, for two
+    that are near each other. (Nothing is remembered; it takes as many steps as they are apart.)
+    """
+    one, other = set(), set()
+    for a, b in zip_longest(_down(x, i), _down(y, j)):
+        one.add(a)
+        other.add(b)
+        if (a in other and a is not None) or (b in one and b is not None):
+            return True
+    return False
 
 
 def _dimension_read(v):

@@ -22,6 +22,7 @@ from rewrite_engine.rules.facts_numbers import FACTS
 __all__ = ["cannot_fail", "fits", "operands_kept"]
 
 SMALL = 50  # how many terms of what a rule makes are looked into
+FEW = 4  # how many terms are looked at before it is asked what is known of all below
 MOST = 200  # how many terms are looked at to find whether one stays
 
 
@@ -83,7 +84,9 @@ def errors_stay(fgraph, node, dropped, kept):
             continue
         seen.add(v)
         level = {} if fgraph is None or node is None else fgraph.order.level
-        if _has_other_uses(fgraph, node, v, level) or cannot_fail.ask(fgraph, v):
+        if _has_other_uses(fgraph, node, v, level):
+            continue
+        if len(seen) > FEW and cannot_fail.ask(fgraph, v):
             continue
         if _is_below(level, v.owner, kept):
             continue
