@@ -4,10 +4,10 @@ classes.
 One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `creation.py`,
 `shape.py`, `dimshuffle.py`, `reshape.py`, `index.py`, `diagonal.py`, `join.py`, `dot.py`;
 `elemwise.py` and `reduction.py` hold what a family shares. `elementwise.py` (made of others),
-`padding.py`, `products.py`, `questions.py` (what is known of a variable), `ranges.py` (numbers in
-order, grids), `rearrange.py`, `search.py`, `selection.py`, `sorting.py`, `descriptive.py`,
-`without_nan.py`, `fft.py`, `signal.py` and the folder `linalg/` are loaded when one of their names
-is first used.
+`padding.py`, `pieces.py`, `products.py`, `questions.py` (what is known of a variable), `ranges.py`
+(numbers in order, grids), `rearrange.py`, `search.py`, `selection.py`, `sets.py`, `sorting.py`,
+`descriptive.py`, `without_nan.py`, `fft.py`, `signal.py` and the folder `linalg/` are loaded when
+one of their names is first used.
 """
 
 from importlib import import_module
@@ -52,24 +52,32 @@ _FAMILIES = {
         "logical_xor logit modf nan_to_num positive rad2deg radians rint round sinc spacing"
     ),
     "padding": "pad",
-    "products": ("batched_dot batched_tensordot dense_dot einsum kron matvec vecdot vecmat"),
+    "pieces": "append argwhere array_split block delete diagflat dsplit extract hsplit ix_ "
+    "row_stack unstack vsplit",
+    "products": (
+        "batched_dot batched_tensordot cross dense_dot einsum kron matvec polyval vander vecdot "
+        "vecmat"
+    ),
     "questions": "get_scalar_constant_value get_underlying_scalar_constant_value "
     "register_transfer transfer",
-    "ranges": "bartlett geomspace indices linspace logspace meshgrid mgrid ogrid",
+    "ranges": "bartlett blackman geomspace hamming hanning indices kaiser linspace logspace "
+    "meshgrid mgrid ogrid",
     "rearrange": (
         "RepeatedPositions broadcast_arrays broadcast_shape concat_with_broadcast flip fliplr "
         "flipud join_dims pack repeat roll rot90 split_dims stacklists tile "
         "unpack"
     ),
     "selection": (
-        "Nonzero RavelMultiIndex UnravelIndex choose compress flatnonzero inverse_permutation "
-        "nonzero nonzero_values permute_row_elements ravel_multi_index take take_along_axis "
-        "unravel_index"
+        "Nonzero RavelMultiIndex UnravelIndex choose compress diag_indices diag_indices_from "
+        "flatnonzero inverse_permutation nonzero nonzero_values permute_row_elements piecewise "
+        "ravel_multi_index select take take_along_axis unravel_index"
     ),
     "search": "BinCount SearchsortedOp Unique bincount digitize interp interpolate1d searchsorted "
     "unique",
     "sorting": "ArgSortOp SortOp argsort argtopk largest smallest sort topk topk_and_argtopk",
-    "descriptive": "average count_nonzero cov median norm percentile quantile trapezoid",
+    "descriptive": "average corrcoef count_nonzero cov ediff1d median norm percentile quantile "
+    "trapezoid",
+    "sets": "array_equal histogram histogram_bin_edges intersect1d isin setdiff1d setxor1d union1d",
     "without_nan": (
         "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd "
         "nansum nanvar"

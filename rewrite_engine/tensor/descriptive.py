@@ -16,18 +16,21 @@ from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import DISCRETE, float_dtype
 from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.diagonal import diagonal
 from rewrite_engine.tensor.dimshuffle import expand_dims, slice_at_axis
 from rewrite_engine.tensor.dot import dot
 from rewrite_engine.tensor.join import concatenate
 from rewrite_engine.tensor.reduce import Max, Min, Sum
 from rewrite_engine.tensor.reduction import normalize_axes, sorted_axes
+from rewrite_engine.tensor.reshape import flatten
 from rewrite_engine.tensor.running import diff, one_axis
 from rewrite_engine.tensor.shape import shape_i
 from rewrite_engine.tensor.sorting import SortOp
 from rewrite_engine.tensor.statistics import count, mean
 
 __all__ = [
-    "average", "count_nonzero", "cov", "median", "norm", "percentile", "quantile", "trapezoid",
+    "average", "corrcoef", "count_nonzero", "cov", "ediff1d", "median", "norm", "percentile",
+    "quantile", "trapezoid",
 ]  # fmt: skip
 
 
@@ -134,6 +137,37 @@ def cov(
     """
     x = concatenate([_rows(v, rowvar) for v in (m, y) if v is not None], axis=0)
     return _cov(x, int(not bias) if ddof is None else ddof, fweights, aweights)
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+    """The correlations of variables: their covariances (`cov`), divided by the standard deviations
+    of both, and cut off at -1 and 1. Raises `NDimError`.
+
+    >>> corrcoef([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]).eval().round(12)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    c = cov(x, y, rowvar)
+    if not c.type.ndim:
+        return c / c
+    size = m.sqrt(m.real(diagonal(c)))
+    found = c / size[:, None] / size[None, :]
+    if c.type.kind == "c":
+        return m.complex(*[m.clip(part(found), -1, 1) for part in (m.real, m.imag)])
+    return m.clip(found, -1, 1)
+
+
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+    """The differences of neighbours in an array made flat, with what is to stand before and behind
+    them.
+
+    >>> ediff1d([1, 4, 9], to_begin=[0]).eval()
+    array([0, 3, 5])
+    """
+    x = operand(ary)
+    parts = [flatten(operand(end)) for end in (to_begin, to_end) if end is not None]
+    parts.insert(to_begin is not None, diff(flatten(x)))
+    return concatenate([m.cast(part, x.type.dtype) for part in parts])
 
 
 def _rows(v: Any, rowvar: bool) -> Any:

@@ -15,16 +15,18 @@ from rewrite_engine.errors import NDimError, ShapeError
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.blockwise import vectorize_graph
 from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.creation import arange, zeros_like
 from rewrite_engine.tensor.diagonal import diagonal
-from rewrite_engine.tensor.dimshuffle import expand_dims, shape_padleft, squeeze
+from rewrite_engine.tensor.dimshuffle import expand_dims, moveaxis, shape_padleft, squeeze
 from rewrite_engine.tensor.dot import dot, matmul, tensordot
-from rewrite_engine.tensor.join import upcast
+from rewrite_engine.tensor.join import stack, upcast
 from rewrite_engine.tensor.reduce import Sum
 from rewrite_engine.tensor.reshape import product, reshape
 from rewrite_engine.tensor.shape import lengths, specify_shape
 
 __all__ = [
-    "batched_dot", "batched_tensordot", "dense_dot", "einsum", "kron", "matvec", "vecdot", "vecmat",
+    "batched_dot", "batched_tensordot", "cross", "dense_dot", "einsum", "kron", "matvec", "polyval",
+    "vander", "vecdot", "vecmat",
 ]  # fmt: skip
 
 dense_dot = dot
@@ -301,3 +303,62 @@ def _matrices(x: Any, labels: Any, sizes: Any, batch: Any, rows: Any, columns: A
         return x
     joined = [product([sizes[k] for k in part]) for part in (rows, columns)]
     return reshape(x, [*[sizes[k] for k in batch], *joined])
+
+
+# --- vectors of three, and powers --------------------------------------------------------------
+
+
+def cross(
+    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Any:
+    """The vector products of vectors of length 3, along the axes that are given (axis: of all). The
+    others broadcast. Raises `ShapeError` for other lengths, `NDimError`, `AxisError`.
+
+    >>> cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).eval()
+    array([0., 0., 1.])
+    """
+    axes = (axisa, axisb, axisc) if axis is None else (axis,) * 3
+    x, y = [moveaxis(_ranked("cross", v, 1), k, -1) for v, k in ((a, axes[0]), (b, axes[1]))]
+    for v in (x, y):
+        if v.type.shape[-1] not in (3, None):
+            raise ShapeError(located("cross: vectors have the length 3", inputs=[x, y]))
+    (x0, x1, x2), (y0, y1, y2) = [
+        [specify_shape(v, (*[None] * (v.type.ndim - 1), 3))[..., i] for i in range(3)]
+        for v in (x, y)
+    ]
+    parts = [x1 * y2 - x2 * y1, x2 * y0 - x0 * y2, x0 * y1 - x1 * y0]
+    return moveaxis(stack(parts, axis=-1), -1, axes[2])
+
+
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
+    """The powers of a vector's elements from N - 1 down to 0 (increasing: up), one row for each;
+    N is the length by default. Raises `NDimError`.
+
+    >>> vander([2, 3], 3).eval()
+    array([[4, 2, 1],
+           [9, 3, 1]])
+    """
+    x = operand(x)
+    if x.type.ndim != 1:
+        raise NDimError(located("vander: takes a vector", inputs=[x]))
+    n = lengths(x)[0] if N is None else N
+    x = m.cast(x, "int64") if x.type.kind in "biu" else x
+    powers = arange(n) if increasing else n - 1 - arange(n)
+    return m.cast(m.pow(x[:, None], powers), x.type.dtype)
+
+
+def polyval(p: Any, x: Any) -> Any:
+    """The polynomial with the coefficients `p`, of the highest power first, at `x`, by Horner's
+    scheme. Raises `ShapeError` where the number of coefficients is not known, `NDimError`.
+
+    >>> polyval([1.0, 0.0, 2.0], 3.0).eval()
+    array(11.)
+    """
+    p, x = operand(p), operand(x)
+    if p.type.ndim != 1 or p.type.shape[0] is None:
+        what = "polyval: the coefficients are a vector of known length"
+        raise (NDimError if p.type.ndim != 1 else ShapeError)(located(what, inputs=[p]))
+    found = m.cast(zeros_like(x), upcast([p.type, x.type]))
+    for k in range(p.type.shape[0]):
+        found = found * x + p[k]
+    return found

@@ -1,5 +1,5 @@
 """Numbers in order, and grids of them: `linspace`, `logspace`, `geomspace`, `meshgrid`, `mgrid`,
-`ogrid`, `indices`, `bartlett`. All are made of `arange`.
+`ogrid`, `indices`, windows (`bartlett`, …). All are made of `arange`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from rewrite_engine.tensor.reshape import flatten
 from rewrite_engine.tensor.shape import as_length, larger
 
 __all__ = [
-    "bartlett", "geomspace", "indices", "linspace", "logspace", "meshgrid", "mgrid", "ogrid",
+    "bartlett", "blackman", "geomspace", "hamming", "hanning", "indices", "kaiser", "linspace",
+    "logspace", "meshgrid", "mgrid", "ogrid",
 ]  # fmt: skip
 
 
@@ -138,9 +139,40 @@ def bartlett(M: Any) -> Any:
     >>> bartlett(5).eval()
     array([0. , 0.5, 1. , 0.5, 0. ])
     """
+    return m.sub(1.0, m.abs(_from_the_middle(M)))
+
+
+def _from_the_middle(M: Any) -> Any:
+    """Numbers from -1 to 1 (floatX); of one number, 0."""
     n = as_length(M)
     ends = m.cast(larger(n - 1, 1), config.floatX)
-    return m.sub(1.0, m.true_div(m.abs(m.cast(arange(n) * 2 - (n - 1), config.floatX)), ends))
+    return m.true_div(m.cast(arange(n) * 2 - (n - 1), config.floatX), ends)
+
+
+def hanning(M: Any) -> Any:
+    """Return the window of von Hann, a raised cosine: `M` numbers (floatX) from 0 to 1 to 0.
+
+    >>> hanning(5).eval()
+    array([0. , 0.5, 1. , 0.5, 0. ])
+    """
+    return 0.5 + 0.5 * m.cos(np.pi * _from_the_middle(M))
+
+
+def hamming(M: Any) -> Any:
+    """Return the window of Hamming, a raised cosine: `M` numbers (floatX), at the ends 0.08."""
+    return 0.54 + 0.46 * m.cos(np.pi * _from_the_middle(M))
+
+
+def blackman(M: Any) -> Any:
+    """Return the window of Blackman, a sum of two cosines: `M` numbers (floatX)."""
+    x = np.pi * _from_the_middle(M)
+    return 0.42 + 0.5 * m.cos(x) + 0.08 * m.cos(2.0 * x)
+
+
+def kaiser(M: Any, beta: Any) -> Any:
+    """Return the window of Kaiser: `M` numbers (floatX), the steeper the larger `beta` is."""
+    from_middle = _from_the_middle(M)
+    return m.i0(beta * m.sqrt(1.0 - m.sqr(from_middle))) / m.i0(m.cast(beta, config.floatX))
 
 
 # --- grids ------------------------------------------------------------------------------------

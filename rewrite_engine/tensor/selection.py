@@ -28,9 +28,10 @@ from rewrite_engine.tensor.shape import lengths, shape_dims
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
-    "Nonzero", "RavelMultiIndex", "UnravelIndex", "choose", "compress", "flatnonzero",
-    "inverse_permutation", "nonzero", "nonzero_values", "permute_row_elements",
-    "ravel_multi_index", "take", "take_along_axis", "unravel_index",
+    "Nonzero", "RavelMultiIndex", "UnravelIndex", "choose", "compress", "diag_indices",
+    "diag_indices_from", "flatnonzero", "inverse_permutation", "nonzero", "nonzero_values",
+    "permute_row_elements", "piecewise", "ravel_multi_index", "select", "take",
+    "take_along_axis", "unravel_index",
 ]  # fmt: skip
 
 _MODES = ("raise", "wrap", "clip")
@@ -392,3 +393,62 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
         multi_index = [x[i] for i in range(x.type.shape[0])]
     given = [as_indices(i) for i in multi_index]
     return RavelMultiIndex(mode, order)(*given, as_indices(shape_dims(dims)))
+
+
+# --- choices ----------------------------------------------------------------------------------
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+    """Return the elements of the first choice of which the condition holds, else of `default`. All
+    broadcast. Raises `ValueError` for lists that are not equally long, or empty.
+
+    >>> select([[True, False, False], [True, True, False]], [1, 2], 3).eval()
+    array([1, 2, 3])
+    """
+    if len(condlist) != len(choicelist) or not condlist:
+        what = f"{len(condlist)} conditions and {len(choicelist)} choices"
+        raise ValueError(located(f"select: takes as many choices as conditions, not {what}"))
+    found = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        found = m.switch(as_tensor_variable(condition), choice, found)
+    return found
+
+
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
+    """Return an array in the dtype of `x` with the values of the last function of which the
+    condition holds; one function more than there are conditions is for all others, which are 0
+    else. Functions may be numbers; args and kw are their further arguments. Raises `ValueError`.
+
+    >>> piecewise([-2.0, 3.0], [as_tensor_variable([-2.0, 3.0]) < 0], [lambda v: -v, 1.0]).eval()
+    array([2., 1.])
+    """
+    x = as_tensor_variable(x)
+    conditions = list(condlist) if isinstance(condlist, list | tuple) else [condlist]
+    if not len(conditions) <= len(funclist) <= len(conditions) + 1:
+        what = f"{len(conditions)} conditions and {len(funclist)} functions"
+        raise ValueError(located(f"piecewise: {what} do not fit"))
+    values = [
+        m.cast(as_tensor_variable(f(x, *args, **kw) if callable(f) else f), x.type.dtype)
+        for f in funclist
+    ]
+    found = values.pop() if len(values) > len(conditions) else zeros_like(x)
+    for condition, value in zip(conditions, values, strict=True):
+        found = m.switch(as_tensor_variable(condition), value, found)
+    return found
+
+
+def diag_indices(n: Any, ndim: int = 2) -> tuple[Any, ...]:
+    """Return the indices of the diagonal of an array with `ndim` dimensions of length n."""
+    return (arange(n),) * ndim
+
+
+def diag_indices_from(arr: Any) -> tuple[Any, ...]:
+    """Return the indices of the diagonal of an array with two dimensions or more, which are equally
+    long. Raises `NDimError`; `ShapeError`, where that is known.
+    """
+    x = as_tensor_variable(arr)
+    if x.type.ndim < 2:
+        raise NDimError(located("diag_indices_from: takes two dimensions or more", inputs=[x]))
+    if len({n for n in x.type.shape if n is not None}) > 1:
+        raise ShapeError(located("diag_indices_from: the lengths differ", inputs=[x]))
+    return diag_indices(lengths(x)[0], x.type.ndim)

@@ -121,6 +121,29 @@ CASES = [
                    ([5, -1, 0], "wrap"), ([5, -1, 0], "clip")]],
     both("choose", lambda o, x: o.choose(np.array([[0, 2, 1]]), x), (3, 2, 3)),
     both("choose", lambda o, x: o.choose(np.array([[0, 2, 1]]), x), (3, 3)),
+    *[both("append", lambda o, x, y, a=a: o.append(x, y, axis=a), s, s)
+      for s in [(2, 3), (0, 2)] for a in (None, 0, -1)],
+    *[same("array_split", s, indices_or_sections=n, axis=a) for s, a in [((5,), 0), ((2, 7), 1)]
+      for n in (1, 3, 8, [2, 3], [])],
+    *[same(name, s, indices_or_sections=n) for name, s in [
+        ("hsplit", (4,)), ("hsplit", (2, 4)), ("vsplit", (4, 3)), ("dsplit", (2, 2, 4))]
+      for n in (2, [1, 3])],
+    *[both("block", lambda o, x, y: o.block([[x, y], [y, x]]), s, s) for s in [(2, 2), (3,), ()]],
+    both("block", lambda o, x, y: o.block([x, y]), (2, 2, 3), (2, 2, 1)),
+    both("block", lambda o, x: o.block(x), (2, 3)),
+    *[same("delete", s, obj=i, axis=a) for s in [(4, 3), (5, 6)] for a in (0, 1, None)
+      for i in (1, -1, [0, 2], slice(None, None, 2), [])],
+    *[same("diagflat", s, k=k) for s in [(3,), (2, 2), ()] for k in (0, 1, -2)],
+    both("ix_", lambda o, x: x[o.ix_([1, 0], [True, False, True])], (2, 3)),
+    *[both("cross", lambda o, x, y: o.cross(x, y), a, b)
+      for a, b in [((3,), (3,)), ((2, 3), (3,)), ((2, 1, 3), (4, 3))]],
+    both("cross", lambda o, x, y: o.cross(x, y, axisa=0, axisc=0), (3, 2), (2, 3)),
+    both("ediff1d", lambda o, x, y: o.ediff1d(x, to_end=y, to_begin=y[:1]), (2, 3), (2,)),
+    both("select", lambda o, x, y: o.select([x > 1, x > 0], [x, y], y[0]), (4,), (4,)),
+    both("piecewise", lambda o, x, y: o.piecewise(x, [x > 1, x < 0], [lambda v: v + v, 3]),
+         (4,), (2,)),
+    both("piecewise", lambda o, x: o.piecewise(x, [x > 1], [lambda v: v, lambda v: v * v]), (4,)),
+    both("diag_indices_from", lambda o, x: x[o.diag_indices_from(x)], (3, 3)),
 ]  # fmt: skip
 
 
@@ -142,7 +165,7 @@ def several(value: Any) -> list[Any]:
 
 def refused(case: Case, dtype: str) -> bool:
     """What NumPy does not do with booleans."""
-    return dtype == "bool" and "odd" in case.name
+    return dtype == "bool" and ("odd" in case.name or case.name.startswith(("cross", "ediff1d")))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "bool"])

@@ -174,8 +174,8 @@ def lu(
     `ShapeError`; its gradient `SingularMatrixError` when it runs.
 
     >>> from rewrite_engine.tensor.linalg import lu
-    >>> lu([[1.0, 3.0], [2.0, 4.0]], p_indices=True)[0].eval()
-    array([1, 0])
+    >>> lu([[1.0, 3.0], [2.0, 4.0]], p_indices=True)[0].eval().tolist()
+    [1, 0]
     """
     if permute_l and p_indices:
         raise ValueError(located("lu: of permute_l and p_indices one can be true"))
