@@ -4,6 +4,8 @@ its law says.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,22 @@ def test_every_distribution_has_a_case() -> None:
     assert ops | inner == set(DISTRIBUTIONS)
     assert set(basic.__all__) <= set(dir(r))
     assert r.nbinom is r.negative_binomial
+
+
+def test_it_is_loaded_when_it_is_used() -> None:
+    code = """
+import sys
+import rewrite_engine as rw, rewrite_engine.tensor as pt
+rw.function([], pt.zeros(3))()
+assert "rewrite_engine.random.op" not in sys.modules and "numpy.random" not in sys.modules
+import rewrite_engine.tensor.random as r
+from rewrite_engine.tensor.random import normal
+import rewrite_engine.random
+assert r is pt.random is rewrite_engine.random and normal is pt.random.normal
+r.uniform(size=(3,)).eval()
+assert "scipy.stats" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 # --- values ---------------------------------------------------------------------------------------
