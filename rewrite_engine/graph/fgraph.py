@@ -204,9 +204,8 @@ class FunctionGraph(NodeStore):
         self.flush()
         self.features.remove(feature)
         for name in CALLBACKS:
-            if overridden(feature, name):
-                calls = getattr(self, name)
-                calls[:] = [call for call in calls if call != getattr(feature, name)]
+            calls = getattr(self, name)
+            calls[:] = [call for call in calls if call != getattr(feature, name)]
         feature.on_detach(self)
 
     def watch(self) -> None:

@@ -135,7 +135,7 @@ class Choice:
         self.before: dict[Apply, dict[Apply, None]] = {}
         #: values that several nodes read, or that are views → who could overwrite them
         self.shared: dict[Roots, list[tuple[Apply, int]]] = {}
-        self.closed: set[Variable] = set()  # roots that outputs show which are views
+        self.closed: set[Variable] = set()  # roots that outputs show
         self.readers: dict[Variable, Collection[Apply]] = {}  # of a root that has views
         self.repeated: dict[Apply, set[Variable]] = {}  # roots that a node reads several times
         self.versions = Versions()
@@ -184,7 +184,7 @@ class Choice:
         first: what is moved behind its readers need not be moved again for the others.
         """
         level, claims, by_number = self.order.level, self.claims, dict[int, list[Value]]()
-        self._close()
+        self.closed = {root for v in self.fgraph.outputs for root in self.handler.roots(v)}
         while self.shared:
             roots, takers = self.shared.popitem()
             left = [taker for taker in takers if taker[0] not in claims]
@@ -246,16 +246,8 @@ class Choice:
         for node, others in self.before.items():
             self.order.remove_edges([(reader, node) for reader in others])
 
-    def _close(self) -> None:
-        """Note what outputs show that are views."""
-        for v in self.fgraph.outputs:
-            if v.owner is not None and v.owner.op.view_map:
-                self.closed.update(self.handler.roots(v))
-
     def _is_closed(self, root: Variable) -> bool:
-        if root in self.closed or root in self.fgraph.out_uses:
-            return True
-        return self.handler.owner_refusal(root) is not None
+        return root in self.closed or self.handler.owner_refusal(root) is not None
 
     def _who_reads(self, roots: Roots) -> Collection[Apply]:
         """The readers of a value, through all views."""
