@@ -73,6 +73,7 @@ MEANS: dict[str, Callable[..., Any]] = {
     "SolveTriangular": lambda op, a, b: _triangular(op, *_floats(a, b)),
     "MatrixInverse": lambda op, a: np.linalg.inv(_float(a)),
     "Det": lambda op, a: np.linalg.det(_float(a)),
+    "Cofactors": lambda op, a: _cofactors(_float(a)),
     "SLogDet": lambda op, a: list(np.linalg.slogdet(_float(a))),
     "SVD": lambda op, a: list(np.linalg.svd(_float(a), op.full_matrices)),
     "Eigh": lambda op, a: list(np.linalg.eigh(_float(a), "L" if op.lower else "U")),
@@ -120,6 +121,14 @@ def _eliminated(a: Any) -> list[Any]:
 def _least(a: Any, b: Any, part: Any) -> list[Any]:
     x, _, rank, s = np.linalg.lstsq(a, b, float(part))
     return [x, np.int32(rank), s]
+
+
+def _cofactors(a: Any) -> Any:
+    """By determinants of what is left without a row and a column."""
+    out = np.empty_like(a)
+    for i, k in np.ndindex(a.shape):
+        out[i, k] = (-1) ** (i + k) * np.linalg.det(np.delete(np.delete(a, i, 0), k, 1))
+    return out
 
 
 def _convolved(a: Any, b: Any, mode: str) -> Any:

@@ -11,7 +11,7 @@ import scipy.linalg
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import DTypeError, NDimError, ShapeError
+from rewrite_engine.errors import DTypeError, NDimError, NullTypeGradError, ShapeError
 from rewrite_engine.gradient import grad, verify_grad
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.scalar.dtype import float_dtype
@@ -289,6 +289,7 @@ OF_ONE = {
     "pinv": lambda a: L.pinv(a[..., :1]), "expm": L.expm, "eigenvalues": L.eigvalsh,
     "svd": lambda a: vectors(L.svd(a, full_matrices=False)), "eigh": lambda a: vectors(L.eigh(a)),
     "qr": lambda a: vectors(L.qr(a, "economic")), "spectral": lambda a: L.norm(a, 2),
+    "R": lambda a: L.qr(a[..., :1], "r"), "square qr": lambda a: vectors(L.qr(a)),
     "wide qr": lambda a: vectors(L.qr(a[..., :2, :], "economic")),
     "lu": lambda a: vectors(L.lu(a)[1:]), "lu whole": lambda a: vectors(L.lu(a, permute_l=True)),
     "lu_factor": lambda a: pt.sin(L.lu_factor(a).LU),
@@ -397,6 +398,60 @@ def test_nan_makes_nan() -> None:
         assert np.isnan(f(a).eval()).all()
 
 
+LOW_RANK = [np.ones((1, 1)) * 0, np.ones((2, 2)), np.zeros((2, 2)), np.zeros((3, 3)),
+            np.outer([1.0, 2, 3], [2.0, 0, 1]), np.diag([1.0, 2, 0]),
+            np.arange(9.0).reshape(3, 3), np.sin(np.outer(np.arange(4), [1.0, 2, 3, 1])),
+            np.stack([np.eye(2), np.ones((2, 2)), [[0.1, 0.3], [0.1 * 3, 0.9]]])]  # fmt: skip
+
+
+@pytest.mark.parametrize("k", range(len(LOW_RANK)))
+def test_slopes_of_the_determinant_of_a_singular_matrix(k: int) -> None:
+    a = LOW_RANK[k]
+    verify_grad(L.det, [a])
+    x = TensorType("float64", (None,) * a.ndim)()
+    slope = grad(L.det(x).sum(), x)
+    np.testing.assert_allclose(rw.function([x], slope)(a), each(cofactors)(a), atol=1e-14)
+    with pytest.raises(L.SingularMatrixError, match="singular"):
+        grad((slope**2).sum(), x).eval({x: a})
+
+
+def cofactors(a: Any) -> Any:
+    out = np.empty_like(a)
+    for i, k in np.ndindex(a.shape):
+        out[i, k] = (-1) ** (i + k) * np.linalg.det(np.delete(np.delete(a, i, 0), k, 1))
+    return out
+
+
+def test_slopes_of_the_determinant_of_a_matrix_that_is_nearly_singular() -> None:
+    """Against mpmath: Hilbert's matrix of 8 rows, whose condition is 1e10."""
+    import mpmath
+
+    a = 1 / (np.arange(8)[:, None] + np.arange(8) + 1.0)
+    with mpmath.workdps(60):
+        exact = mpmath.matrix(a.tolist())
+        wanted = np.array((mpmath.det(exact) * exact**-1).T.tolist(), float)
+    x = pt.matrix("x")
+    found = grad(L.det(x), x).eval({x: a})
+    np.testing.assert_allclose(found, wanted, atol=1e-9 * np.abs(wanted).max())
+
+
+def test_slopes_of_determinants_of_nan() -> None:
+    a = np.stack([np.eye(2), np.full((2, 2), np.nan), np.ones((2, 2))])
+    x = pt.tensor3("x")
+    found = grad(L.det(x).sum(), x).eval({x: a})
+    np.testing.assert_allclose(found[[0, 2]], [np.eye(2), [[1, -1], [-1, 1]]], atol=1e-15)
+    assert np.isnan(found[1]).all()
+
+
+def test_a_complete_q_of_a_tall_matrix_has_no_gradient() -> None:
+    x, tall = pt.matrix("x"), pt.matrix(shape=(4, 2))
+    with pytest.raises(NullTypeGradError, match="of a complete Q with more columns than A"):
+        grad(L.qr(tall)[0].sum(), tall)
+    with pytest.raises(ShapeError, match="do not fit"):
+        grad(L.qr(x)[0].sum(), x).eval({x: np.eye(4)[:, :2]})
+    verify_grad(lambda a: vectors(L.qr(a)), [np.random.default_rng(4).normal(size=(2, 3))])
+
+
 def test_a_singular_matrix_has_a_determinant() -> None:
     assert L.det(np.ones((2, 2))).eval() == 0
     sign, size = L.slogdet(np.ones((2, 2)))
@@ -461,6 +516,18 @@ COMPLEX = {
     "triangular T": lambda a: L.solve_triangular(a, Z, trans="T"),
     "triangular C": lambda a: L.solve_triangular(a, Z, trans="C", lower=True),
     "singular values": lambda a: L.svd(a, compute_uv=False),
+    "cholesky": lambda a: L.cholesky(a @ pt.conj(a.T) + np.eye(2)),
+    "cholesky of a triangle": lambda a: L.cholesky(a + 9 * np.eye(2)),
+    "cholesky upper": lambda a: L.cholesky(a + 9 * np.eye(2), lower=False),
+    "eigenvalues": L.eigvalsh, "upper eigenvalues": lambda a: L.eigvalsh(a, None, False),
+    "sizes of eigenvectors": lambda a: L.eigh(a).eigenvectors,
+    "projection": lambda a: L.eigh(a)[1][:, :1] @ pt.conj(L.eigh(a)[1][:, :1].T) * (1 + 2j) + 3,
+    "generalised": lambda a: L.eigvalsh(a, Z @ Z.conj().T),
+    "Q": lambda a: L.qr(a)[0] * (1 + 2j) + 3, "R": lambda a: L.qr(a)[1] * (1 + 2j) + 3,
+    "Q of tall": lambda a: L.qr(pt.concatenate([a, a * a]), "economic")[0] * 1j + 3,
+    "R of wide": lambda a: L.qr(pt.concatenate([a, a * a], axis=1))[1] * 1j + 3,
+    "pinv": lambda a: L.pinv(pt.concatenate([a, a * a])), "wide pinv": lambda a: L.pinv(a[:1]),
+    "cofactors": lambda a: grad(pt.real(L.det(a) * (2 + 1j)), a),
     "power": lambda a: L.matrix_power(a, 3), "lu": lambda a: L.lu_factor(a).LU,
     "lu_solve": lambda a: L.lu_solve(L.lu_factor(a), Z, trans=2),
 }  # fmt: skip

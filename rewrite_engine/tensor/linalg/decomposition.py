@@ -12,7 +12,6 @@ import numpy as np
 
 import rewrite_engine.tensor.math as m
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.null import grad_not_implemented
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.diagonal import tril
 from rewrite_engine.tensor.dot import matmul
@@ -79,12 +78,10 @@ class Cholesky(_MatrixOp):
     ) -> list[Any]:
         """Of the triangle that is read (Murray, section 3.1, equation 10)."""
         (x,), (factor,), (g,) = inputs, outputs, output_gradients
-        if factor.type.kind == "c":
-            return [grad_not_implemented(self, 0, x, "of a complex matrix")]
         low, g = (factor, g) if self.lower else (adjoint(factor), adjoint(g))
         back = SolveTriangular(lower=True, transpose=True)
-        inner = halved(matmul(adjoint(low), g))
-        half = back(low, adjoint(back(low, adjoint(inner))))
+        inner, turned = halved(matmul(adjoint(low), g)), m.conjugated(low)
+        half = back(turned, adjoint(back(turned, adjoint(inner))))
         found = tril(m.add(half, adjoint(half)))
         found = m.sub(found, m.mul(found, unit(x), 0.5))
         return [found if self.lower else adjoint(found)]

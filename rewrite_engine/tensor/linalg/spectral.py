@@ -38,7 +38,8 @@ from rewrite_engine.tensor.linalg.decomposition import cholesky, halved
 from rewrite_engine.tensor.linalg.solvers import Solve
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular, lapack, solve_triangular
 from rewrite_engine.tensor.op import Computed, NoGradient, Shapes
-from rewrite_engine.tensor.shape import smaller
+from rewrite_engine.tensor.padding import pad
+from rewrite_engine.tensor.shape import lengths, smaller
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -135,17 +136,17 @@ class Eigh(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Giles, section 3.1, in the triangle that is read."""
+        """Giles, section 3.1, in the triangle that is read; of complex eigenvectors where the cost
+        does not depend on their phases.
+        """
         w, v = outputs
-        if v.type.kind == "c":
-            return [grad_not_implemented(self, 0, inputs[0], "of a complex matrix")]
         gw, gv = _connected(outputs, output_gradients)
         e = unit(v)
         f = m.true_div(1 - e, w - w[:, None] + e)
-        core = e * gw + f * matmul(v.T, gv)
-        whole = matmul(matmul(v, core), v.T)
-        both = whole + whole.T
-        return [(tril(both) if self.lower else triu(both)) - e * whole]
+        core = e * gw + f * matmul(adjoint(v), gv)
+        whole = matmul(matmul(v, core), adjoint(v))
+        both = whole + adjoint(whole)
+        return [(tril(both) if self.lower else triu(both)) - 0.5 * e * both]
 
 
 class Eig(_MatrixOp):
@@ -208,15 +209,15 @@ class QR(_MatrixOp):
     ) -> list[Any]:
         """Walter & Lehmann, section 4; of a wide matrix by its first columns, which are square."""
         (a,), (q, r) = inputs, outputs
-        fits = not self.complete or a.type.shape[0] == a.type.shape[1] is not None
-        if r.type.kind == "c" or not fits:
-            return [grad_not_implemented(self, 0, a, "of complex matrices, or a complete Q")]
+        rows, columns = a.type.shape
+        if self.complete and None not in (rows, columns) and rows > columns:
+            return [grad_not_implemented(self, 0, a, "of a complete Q with more columns than A")]
         gq, gr = _connected(outputs, output_gradients)
         k = q.shape[1]
-        gq = gq + matmul(a[:, k:], gr[:, k:].T)
-        core = matmul(r[:, :k], gr[:, :k].T) - matmul(gq.T, q)
-        even = tril(core) + tril(core, -1).T
-        first = SolveTriangular(lower=False)(r[:, :k], (gq + matmul(q, even)).T).T
+        gq = gq + matmul(a[:, k:], adjoint(gr[:, k:]))
+        core = halved(matmul(r[:, :k], adjoint(gr[:, :k])) - matmul(adjoint(gq), q))
+        own = adjoint(gq + matmul(q, core + adjoint(core)))
+        first = adjoint(SolveTriangular(lower=False)(r[:, :k], own))
         return [concatenate([first, matmul(q, gr[:, k:])], axis=1)]
 
 
@@ -316,12 +317,11 @@ class MatrixPinv(_MatrixOp):
     ) -> list[Any]:
         """Golub & Pereyra, equation 4.12: where the rank does not change."""
         (a,), (p,), (g,) = inputs, outputs, output_gradients
-        if p.type.kind == "c":
-            return [grad_not_implemented(self, 0, a, "of a complex matrix")]
-        left = matmul(g.T - matmul(a, matmul(p, g.T)), matmul(p, p.T))
-        right = matmul(p.T, p)
-        right = matmul(right, g.T - matmul(matmul(g.T, p), a))
-        return [left + right - matmul(matmul(p.T, g), p.T)]
+        p_turned, g_turned = adjoint(p), adjoint(g)
+        left = matmul(g_turned - matmul(a, matmul(p, g_turned)), matmul(p, p_turned))
+        right = matmul(p_turned, p)
+        right = matmul(right, g_turned - matmul(matmul(g_turned, p), a))
+        return [left + right - matmul(matmul(p_turned, g), p_turned)]
 
 
 class Expm(_MatrixOp):
@@ -382,8 +382,9 @@ def eigh(
 
     b: of the generalised problem a @ v = (b @ v) * w, positive definite; one triangle is read.
     UPLO: "L" or "U", an older way to say `lower`. driver has no effect. Has gradients where the
-    eigenvalues differ. Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` when
-    it runs, where `b` is not positive definite.
+    eigenvalues differ; those of complex eigenvectors are of what does not depend on their phases.
+    Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` when it runs, where `b` is
+    not positive definite.
 
     >>> from rewrite_engine.tensor.linalg import eigh
     >>> eigh([[2.0, 0.0], [0.0, 1.0]]).eigenvalues.eval()
@@ -452,8 +453,10 @@ def qr(A: Any, mode: str = "full", overwrite_a: bool = False, pivoting: bool = F
     mode: "full" ("complete"): Q is square; "economic" ("reduced"): it has no more columns than A;
     "r": R alone, with as many rows as A; "raw" is refused (`ValueError`). pivoting: the
     decompositions of A[:, P], where P, one more output, int32, is an order of the columns that
-    makes the sizes on the diagonal of R fall. overwrite_a and lwork have no effect. Of a complete Q
-    only square matrices have gradients. Raises `NDimError`.
+    makes the sizes on the diagonal of R fall. overwrite_a and lwork have no effect. Raises
+    `NDimError`. Has gradients where the first columns of A are independent, but with a square Q
+    only if A has no fewer columns than rows (else `NullTypeGradError`, or, if that is not known
+    before, `ShapeError` when it runs).
 
     >>> from rewrite_engine.tensor.linalg import qr
     >>> qr([[1.0, 2.0], [0.0, 2.0]], pivoting=True)[2].eval()
@@ -466,10 +469,12 @@ def qr(A: Any, mode: str = "full", overwrite_a: bool = False, pivoting: bool = F
     order = QRPivots().lifted(a) if pivoting else None
     if order is not None:
         a = rows_of(a.mT, order).mT
-    whole = QR(_COMPLETE.get(mode, True)).lifted(a)
-    if order is None:
-        return whole.R if mode == "r" else whole
-    return (whole.R, order) if mode == "r" else (*whole, order)
+    whole = QR(_COMPLETE.get(mode, False)).lifted(a)
+    if mode == "r":
+        rows, columns = lengths(a)[-2:]
+        zero = [(0, 0)] * (a.type.ndim - 2) + [(0, rows - smaller(rows, columns)), (0, 0)]
+        return (pad(whole.R, zero), order) if pivoting else pad(whole.R, zero)
+    return (*whole, order) if pivoting else whole
 
 
 def pinv(x: Any, hermitian: bool = False) -> Any:

@@ -1,7 +1,8 @@
 """Numbers that tell of matrices: `det`, `slogdet`, `trace`, `norm`.
 
 Gradients: M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
-differentiation", Advances in Automatic Differentiation (2008), section 2.2.4.
+differentiation", Advances in Automatic Differentiation (2008), section 2.2.4; G. Stewart, "On the
+adjugate matrix", Linear Algebra Appl. 283 (1998).
 """
 
 from __future__ import annotations
@@ -20,14 +21,18 @@ from rewrite_engine.tensor import descriptive
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.diagonal import diagonal
 from rewrite_engine.tensor.dimshuffle import expand_dims, normalize_axes
+from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.linalg.core import (
+    SingularMatrixError,
     _MatrixOp,
     adjoint,
     floats,
     of_dtype,
     real_dtype,
+    singular,
     square,
+    unit,
 )
 from rewrite_engine.tensor.linalg.solvers import MatrixInverse
 from rewrite_engine.tensor.linalg.spectral import svd
@@ -35,7 +40,7 @@ from rewrite_engine.tensor.op import Shapes
 from rewrite_engine.tensor.reduce import Max, Min, Sum
 from rewrite_engine.tensor.type import TensorType
 
-__all__ = ["Det", "SLogDet", "det", "norm", "slogdet", "trace"]
+__all__ = ["Cofactors", "Det", "SLogDet", "det", "norm", "slogdet", "trace"]
 
 
 class Det(_MatrixOp):
@@ -56,9 +61,77 @@ class Det(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """By the inverse: an error where there is none."""
-        scale = m.mul(output_gradients[0], m.conjugated(outputs[0]))
-        return [m.mul(scale, adjoint(MatrixInverse()(inputs[0])))]
+        """The cofactors (Giles, 2.2.4, where there is an inverse)."""
+        return [m.mul(output_gradients[0], m.conjugated(Cofactors()(inputs[0])))]
+
+
+class Cofactors(_MatrixOp):
+    """The cofactors of the elements of square matrices, which are the slopes of the determinant:
+    that times the transposed inverse, but there are some of a singular matrix, too.
+    """
+
+    __props__ = ()
+    signature = "(m,m)->(m,m)"
+    only_lengths = True
+    samples: Sequence[Any] = (({}, (3, 3)), ({}, (1, 1)), ({}, (0, 0)))
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        return square(types[0], [(0, 0), (0, 1)])
+
+    def batched(self, *arrays: Any) -> Any:
+        """By `numpy.linalg.inv`; by singular values where that loses half of the digits."""
+        (a,) = of_dtype(*arrays)
+        try:
+            inverse = np.linalg.inv(a)
+        except np.linalg.LinAlgError:
+            return _by_singular_values(a)
+        with np.errstate(all="ignore"):
+            out = np.linalg.det(a)[..., None, None] * inverse.mT
+        poor = ~(_condition(a, inverse) < np.finfo(a.dtype).eps ** -0.5)
+        if poor.any():
+            out[poor] = _by_singular_values(a[poor])
+        return out
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """By the inverse: an error where there is none, or no digit of it is right."""
+        (a,), (c,), (g,) = inputs, outputs, output_gradients
+        turned = m.conjugated(c)
+        scale = m.mul(Sum()(m.mul(g, turned)), unit(c))
+        return [matmul(m.sub(scale, matmul(turned, g.mT)), adjoint(_SafeInverse()(a)))]
+
+
+class _SafeInverse(MatrixInverse):
+    """The inverses, where they are known to a digit. Raises `SingularMatrixError`."""
+
+    def batched(self, *arrays: Any) -> Any:
+        """As of `MatrixInverse`, and how good it is."""
+        (a,) = of_dtype(*arrays)
+        inverse = super().batched(a)
+        lost = _condition(a, inverse) * np.finfo(a.dtype).eps > 0.1
+        if lost.any():
+            raise SingularMatrixError(singular(a, tuple(np.argwhere(lost)[0].tolist())))
+        return inverse
+
+
+def _condition(a: Any, inverse: Any) -> Any:
+    """By how much errors of the elements of a matrix may grow in its inverse."""
+    with np.errstate(all="ignore"):
+        sizes = [np.abs(x).max((-2, -1), initial=0) for x in (a, inverse)]
+        return sizes[0] * sizes[1] * a.shape[-1]
+
+
+def _by_singular_values(a: Any) -> Any:
+    """Cofactors; NaN where a matrix is not finite."""
+    known = np.isfinite(a).all((-2, -1))[..., None, None]
+    u, s, vh = np.linalg.svd(np.where(known, a, 0))
+    ones = np.ones_like(s[..., :1])
+    before = np.concatenate([ones, np.cumprod(s[..., :-1], -1)], -1)
+    behind = np.concatenate([np.cumprod(s[..., :0:-1], -1)[..., ::-1], ones], -1)
+    sign = (np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+    found = sign * ((u * (before * behind)[..., None, :]) @ vh).conj()
+    return np.where(known, found, np.nan).astype(a.dtype)
 
 
 class SLogDet(_MatrixOp):
@@ -96,8 +169,9 @@ class SLogDet(_MatrixOp):
 
 
 def det(x: Any) -> Any:
-    """The determinants of matrices, the last two dimensions; floats. Raises `NDimError`,
-    `ShapeError`; its gradient `SingularMatrixError` when it runs.
+    """The determinants of matrices, the last two dimensions; floats. Has a gradient everywhere,
+    whose own gradient raises `SingularMatrixError` when it runs, for a singular matrix. Raises
+    `NDimError`, `ShapeError`.
 
     >>> from rewrite_engine.tensor.linalg import det
     >>> det([[2.0, 1.0], [0.0, 3.0]]).eval()
