@@ -133,6 +133,10 @@ NAMES = tuple([phase.name for phase in PHASES])
 WHOLE = "pipeline"  # what results call all phases together; no name that a query may use
 #: names a query may use that no rule has: what drivers do, and assumptions a user may grant
 KNOWN = ALWAYS.union(*(p.names for p in PHASES))
+#: phases of PyTensor for which there is nothing here: programs exclude them
+ABSENT = frozenset(
+    {"BlasOpt", "c_blas", "cxx_only", "elemwise_fusion", "fusion", "local_elemwise_fusion", "scan"}
+)
 
 
 @cache
@@ -239,7 +243,7 @@ def check_names(query: Query, rules: RuleSet) -> None:
     """Refuse a query that names what does not exist: a typing error would silently change
     nothing.
     """
-    unknown = query.mentioned - KNOWN
+    unknown = (query.include | query.require | query.exclude - ABSENT) - KNOWN
     if not unknown or not (unknown := unknown - rules.names):
         return
     packs: frozenset[str] = frozenset().union(*(pack.names for pack in installed()))

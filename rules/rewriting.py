@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from inspect import Parameter, Signature
 from types import FunctionType
@@ -15,14 +16,18 @@ from typing import Any
 from rewrite_engine.errors import OptionError, PatternError, UnboundVariableError, refuse_options
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.match.build import levels
 from rewrite_engine.match.claim import Claim, refines
+from rewrite_engine.match.find import finder_for
+from rewrite_engine.match.outline import deepest
 from rewrite_engine.match.query import Query, labels
-from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.match.rule import NodeRewriter, Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import WalkingOptimizer
 from rewrite_engine.rules import pipeline
 from rewrite_engine.rules.language import rule
+from rewrite_engine.terms.logic import LogicVariable
 
 #: names of queries that stand for all phases
 ALL = frozenset({"fast_run"})
@@ -135,48 +140,78 @@ def PatternNodeRewriter(
     out_pattern: Any,
     allow_multiple_clients: bool = True,
     name: str | None = None,
+    tracks: Sequence[Any] = (),
     *,
     phase: str | None = None,
     claim: Claim = refines,
     **options: Any,
-) -> DataRule:
-    """Return the data rule that replaces one pattern by another.
+) -> Rule:
+    """Return the rule that replaces one pattern by another, a data rule.
 
     A pattern is `(op, pattern, …)`, a name for a variable, a number, a constant, or {"pattern":
-    name, "constraint": predicate on variables}. phase, claim: as of `rule`. Raises `PatternError`
-    for what is no pattern, `UnboundVariableError`, `OptionError` for options that say how to
-    search.
+    name, "constraint": predicate on variables}. out_pattern may be a function `(fgraph, node,
+    found)` instead, which gets what the names stand for and returns the replacement, or None: the
+    rule is a node rewriter then. phase, claim: as of `rule`. Raises `PatternError` for what is no
+    pattern, `UnboundVariableError`, `OptionError` for options that say how to search.
 
     >>> import rewrite_engine.tensor as pt
     >>> PatternNodeRewriter((pt.log, (pt.exp, "x")), "x").text
     'log(exp(x)) -> x'
     """
-    refuse_options("PatternNodeRewriter", "rules are indexed by what they match", **options)
+    why = "rules are indexed by what they match"
+    refuse_options("PatternNodeRewriter", why, tracks=tracks or None, **options)
     if not allow_multiple_clients:
         raise OptionError("PatternNodeRewriter: a rule fires wherever it matches")
-    sorts, right = _variables(in_pattern), _variables(out_pattern)
+    sorts = _variables(in_pattern)
     if not isinstance(in_pattern, tuple):
         raise PatternError(f"the pattern to replace is (op, …), not {in_pattern!r}")
-    if unbound := sorted(right.keys() - sorts.keys()):
+    left, title = lambda **names: _built(in_pattern, names), name or _text(in_pattern)
+    frame, kind = sys._getframe(1), Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [Parameter(_identifier(v), kind, annotation=sort) for v, sort in sorts.items()]
+    if callable(out_pattern):
+        fn = _written_at(frame, left, title, parameters)
+        return _by_function(fn, out_pattern, sorts, frame, phase=phase, claim=claim)
+    if unbound := sorted(_variables(out_pattern).keys() - sorts.keys()):
         raise UnboundVariableError(f"{unbound[0]!r} is not in the pattern {_text(in_pattern)}")
-    fn = _written_at(
-        sys._getframe(1),
-        lambda **names: _built(in_pattern, names) >> _built(out_pattern, names),
-        name or _text(in_pattern),
-    )
+    both = lambda **names: _built(in_pattern, names) >> _built(out_pattern, names)
+    fn = _written_at(frame, both, title, parameters)
     fn.__doc__ = f"{_text(in_pattern)} becomes {_text(out_pattern)}."
-    kind = Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [Parameter(v, kind, annotation=sort) for v, sort in sorts.items()]
-    fn.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    made: DataRule = rule(fn, phase=phase, claim=claim)
-    return made
+    return rule(fn, phase=phase, claim=claim)  # type: ignore[no-any-return]
 
 
-def _written_at(frame: Any, fn: Callable[..., Any], name: str) -> FunctionType:
-    """The function as if it stood where a frame is: messages show that line."""
+def _by_function(
+    left: FunctionType, make: Callable[..., Any], names: Iterable[str], frame: Any, **options: Any
+) -> NodeRewriter:
+    """The rule that puts in what a function makes of the first match of a left side."""
+    finder, keys = finder_for(left, LogicVariable), [(v, _identifier(v)) for v in names]
+
+    def apply(fgraph: Any, node: Any) -> Any:
+        for found in finder.first(node, fgraph):
+            return make(fgraph, node, {name: found[key] for name, key in keys})
+        return None
+
+    fn = _written_at(frame, apply, left.__name__)
+    depth = deepest(finder.left) + levels(finder.left)
+    return NodeRewriter(fn, tracks=[finder.left.op], depth=depth, **options)
+
+
+def _identifier(name: str) -> str:
+    """The parameter's name for a variable of a pattern, which may be called "1"."""
+    return name if name.isidentifier() else "_" + re.sub(r"\W", "_", name)
+
+
+def _written_at(
+    frame: Any, fn: Callable[..., Any], name: str, parameters: Sequence[Parameter] | None = None
+) -> FunctionType:
+    """The function as if it stood where a frame is, with these parameters: messages show that
+    line.
+    """
     code, cells = fn.__code__, fn.__closure__  # type: ignore[attr-defined]
     code = code.replace(co_filename=frame.f_code.co_filename, co_firstlineno=frame.f_lineno)
-    return FunctionType(code, frame.f_globals | {"_built": _built}, name, None, cells)
+    made = FunctionType(code, frame.f_globals | {"_built": _built}, name, None, cells)
+    if parameters is not None:
+        made.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return made
 
 
 def _variables(pattern: Any) -> dict[str, Any]:
@@ -205,7 +240,7 @@ def _built(pattern: Any, variables: dict[str, Any]) -> Any:
         return op(*[_built(part, variables) for part in operands])
     if isinstance(pattern, dict):
         pattern = pattern["pattern"]
-    return variables[pattern] if isinstance(pattern, str) else pattern
+    return variables[_identifier(pattern)] if isinstance(pattern, str) else pattern
 
 
 def _text(pattern: Any) -> str:

@@ -67,6 +67,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "graph.utils": ("rewrite_engine.errors",),
     "link": ("rewrite_engine.link",),
     "printing": ("rewrite_engine.printing",),
+    "raise_op": (f"{TENSOR}.raise_op",),
     "scalar": (
         "rewrite_engine.scalar",
         "rewrite_engine.scalar.ops",
@@ -74,6 +75,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.scalar.type",
         "rewrite_engine.scalar.constructors",
         "rewrite_engine.scalar.composite",
+        "rewrite_engine.scalar.dtype",
     ),
     "tensor": (TENSOR, "rewrite_engine.errors"),
     "tensor.blas": (f"{TENSOR}.dot", f"{TENSOR}.products", TENSOR),

@@ -33,6 +33,18 @@ def ancestors(
             stack += owner.inputs[::-1]
 
 
+variable_ancestors = ancestors  # as the field calls it beside the next one
+
+
+def apply_ancestors(
+    variables: Iterable[Variable], blockers: Collection[Variable] | None = None
+) -> Iterator[Apply]:
+    """Yield the nodes that the variables are computed by, each once; not those of `blockers`."""
+    stop = frozenset(blockers or ())
+    found = [v.owner for v in ancestors(variables, stop) if v.owner is not None and v not in stop]
+    return iter(dict.fromkeys(found))
+
+
 def graph_inputs(
     variables: Iterable[Variable], blockers: Collection[Variable] | None = None
 ) -> Iterator[Variable]:
@@ -135,6 +147,12 @@ def depends_on(variable: Variable, on: Variable | Collection[Variable]) -> bool:
 
 #: what the field calls it
 variable_depends_on = depends_on
+
+
+def apply_depends_on(apply: Apply, depends_on: Apply | Collection[Apply]) -> bool:
+    """Whether the node needs (or is) one of these."""
+    wanted = frozenset([depends_on] if isinstance(depends_on, Apply) else depends_on)
+    return apply in wanted or any(n in wanted for n in apply_ancestors(apply.inputs))
 
 
 def clone_get_equiv(

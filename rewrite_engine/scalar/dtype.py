@@ -19,6 +19,14 @@ DTYPES = (
 )
 KIND = {name: np.dtype(name).kind for name in DTYPES}
 DISCRETE = frozenset(name for name in DTYPES if KIND[name] in "biu")
+#: dtypes by what they hold, under the names that other libraries have for it
+bool_dtypes, int_dtypes, uint_dtypes, float_dtypes, complex_dtypes = [
+    tuple([name for name in DTYPES if KIND[name] == kind]) for kind in "biufc"
+]
+integer_dtypes, continuous_dtypes = int_dtypes + uint_dtypes, float_dtypes + complex_dtypes
+discrete_dtypes = bool_dtypes + integer_dtypes
+all_dtypes = discrete_dtypes + continuous_dtypes
+
 _FLOAT = {d: "float32" if np.dtype(d).itemsize < 4 else "float64" for d in DISCRETE}
 _WIDE = {"float16": "float64", "float32": "float64", "complex64": "complex128"}
 _PLAIN_NUMBERS = frozenset((bool, int, float, complex))

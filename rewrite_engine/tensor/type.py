@@ -27,7 +27,15 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.number import NO_NUMBER, rounded
 from rewrite_engine.graph.type import Type
+from rewrite_engine.scalar.dtype import all_dtypes as all_dtypes
+from rewrite_engine.scalar.dtype import complex_dtypes as complex_dtypes
+from rewrite_engine.scalar.dtype import continuous_dtypes as continuous_dtypes
+from rewrite_engine.scalar.dtype import discrete_dtypes as discrete_dtypes
 from rewrite_engine.scalar.dtype import dtype_name, normal_range, refuse_masked
+from rewrite_engine.scalar.dtype import float_dtypes as float_dtypes
+from rewrite_engine.scalar.dtype import int_dtypes as int_dtypes
+from rewrite_engine.scalar.dtype import integer_dtypes as integer_dtypes
+from rewrite_engine.scalar.dtype import uint_dtypes as uint_dtypes
 from rewrite_engine.tensor.variable import TensorConstant, TensorVariable
 
 Shape = tuple[int | None, ...]

@@ -157,6 +157,15 @@ def test_modes_of_others_that_are_not_here(name: str) -> None:
             bad()
 
 
+def test_phases_of_others_can_be_excluded() -> None:
+    x = pt.vector("x")
+    mode = get_default_mode().excluding("fusion", "BlasOpt", "inplace")
+    assert len(function([x], pt.log(pt.exp(x)), mode=mode).fgraph) == 0
+    for bad in (mode.including("fusion"), mode.requiring("fusion"), mode.excluding("fusoin")):
+        with pytest.raises(UnknownNameError):
+            _ = bad.optimizer
+
+
 def test_merging_can_be_excluded() -> None:
     x = pt.vector("x")
     outputs = [pt.sin(x) + 1, pt.cos(pt.sin(x))]

@@ -8,6 +8,8 @@ from rewrite_engine.errors import CycleError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import (
     ancestors,
+    apply_ancestors,
+    apply_depends_on,
     applys_between,
     clone,
     clone_get_equiv,
@@ -122,6 +124,21 @@ def test_variables_are_found_by_name() -> None:
     a.name = "x"
     assert set(get_var_by_name([add(a, y)], "x")) == {x, a}
     assert get_var_by_name([add(a, y)], "z") == ()
+
+
+def test_nodes_that_variables_need() -> None:
+    x, y = num("x"), num("y")
+    a = exp(x)
+    b, c = add(a, y), sin(a)
+    assert list(apply_ancestors([c, b])) == [c.owner, a.owner, b.owner]
+    assert list(apply_ancestors([b, c], [a])) == [b.owner, c.owner]
+    assert apply_depends_on(b.owner, a.owner)
+    assert apply_depends_on(a.owner, [a.owner, c.owner])
+    assert not apply_depends_on(b.owner, [c.owner])
+    deep = x
+    for _ in range(100_000):
+        deep = exp(deep)
+    assert apply_depends_on(deep.owner, c.owner) is False
 
 
 def test_orphans() -> None:

@@ -11,8 +11,10 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import OptionError, PatternError, UnboundVariableError, UnknownNameError
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.match.claim import approx
 from rewrite_engine.match.query import RewriteDatabaseQuery
-from rewrite_engine.match.rule import DataRule
+from rewrite_engine.match.rule import DataRule, NodeRewriter
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rules.language import node_rewriter
 from rewrite_engine.rules.rewriting import (
@@ -120,16 +122,53 @@ def test_names_and_places() -> None:
     np.testing.assert_array_equal(f([1.0, 2.0]), [1.0, 2.0])
 
 
+def test_a_function_makes_what_is_put_in() -> None:
+    told = []
+
+    def half(fgraph: Any, node: Any, found: dict[str, Any]) -> Any:
+        told.append((str(node.op), sorted(found)))
+        return None if found["1"] is y else pt.sinh(found["1"])
+
+    made = PatternNodeRewriter((pt.exp, (pt.log, "1")), half, name="half", claim=approx(9))
+    assert isinstance(made, NodeRewriter)
+    assert (made.name, made.where[0]) == ("test_rewriting/half", __file__)
+    assert (made.tracks, made.depth) == ((pt.exp,), 1)
+    terms = [pt.exp(pt.log(x)), pt.exp(pt.log(y)), pt.exp(x), pt.log(pt.exp(x))]
+    got = rewrite_graph(terms, include=(), custom_rewrite=in2out(made))
+    assert list(map(brief, got)) == ["sinh(x)", "exp(log(y))", "exp(x)", "log(exp(x))"]
+    assert told == [("exp", ["1"])] * 2
+    never = PatternNodeRewriter((pt.exp, "x"), lambda fgraph, node, found: False, tracks=())
+    assert brief(rewrite_graph(pt.exp(x), (), in2out(never))) == "exp(x)"
+    f = rw.function([x], pt.exp(pt.log(x)), mode=rw.Mode(optimizer=out2in(made)))
+    np.testing.assert_allclose(f([1.0]), np.sinh([1.0]))
+
+
+def test_a_match_is_looked_for_again_after_a_change_below() -> None:
+    first = PatternNodeRewriter((pt.cos, "x"), (pt.log, "x"))
+    second = PatternNodeRewriter(
+        (pt.exp, (pt.log, "x")), lambda fgraph, node, found: found["x"], claim=approx(9)
+    )
+    driver = EquilibriumOptimizer([second, first])
+    assert brief(rewrite_graph(pt.exp(pt.cos(x)), (), driver)) == "x"
+
+
+@pytest.mark.parametrize("names", [("1", "2"), ("a-b", "a b!"), ("x", "y")])
+def test_names_may_be_any_strings(names: tuple[str, str]) -> None:
+    a, b = names
+    made = PatternNodeRewriter((pt.sub, (pt.add, a, b), b), a)
+    assert brief(rewrite_graph((x + s) - s, (), in2out(made))) == "x"
+
+
 def test_what_is_no_pattern() -> None:
     with pytest.raises(UnboundVariableError, match="'z' is not in the pattern"):
         PatternNodeRewriter((pt.add, "x", "y"), "z")
     with pytest.raises(PatternError, match="node_rewriter"):
-        PatternNodeRewriter((pt.exp, "x"), lambda fgraph, node, found: None)
+        PatternNodeRewriter((pt.exp, "x"), (pt.add, "x", lambda x: x))
     with pytest.raises(PatternError, match="belongs to a variable"):
         PatternNodeRewriter((pt.exp, {"pattern": (pt.log, "x"), "constraint": bool}), "x")
     with pytest.raises(PatternError, match=r"is \(op, …\)"):
         PatternNodeRewriter("x", "y")
-    for option in ({"allow_multiple_clients": False}, {"tracks": [pt.exp]}):
+    for option in ({"allow_multiple_clients": False}, {"tracks": [pt.exp]}, {"get_nodes": len}):
         with pytest.raises(OptionError):
             PatternNodeRewriter((pt.exp, "x"), "x", **option)  # type: ignore[arg-type]
 

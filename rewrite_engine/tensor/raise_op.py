@@ -1,0 +1,93 @@
+"""Values that are there only where conditions hold: `Assert`, `CheckAndRaise`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.null import disconnected
+from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
+
+__all__ = ["Assert", "CheckAndRaise", "assert_op"]
+
+
+class CheckAndRaise(TensorOp):
+    """`op(value, *conditions)` is the value; where an element of a condition is false, the function
+    raises `exc_type(msg)` when it runs. The gradient is that of the value, and is there only where
+    the conditions hold, too. Raises `ValueError` for what is no exception.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> x = pt.dvector("x")
+    >>> y = CheckAndRaise(ValueError, "x has to be positive")(x, pt.all(x > 0))
+    >>> y.eval({x: [1.0, 2.0]})
+    array([1., 2.])
+    """
+
+    moves_only = True
+    elements = slice(0, 1)
+    may_fail = True
+    __props__: tuple[str, ...] | None = ("exc_type", "msg")
+    view_map = {0: [0]}
+    must_view_map = {0: 0}
+    nin = None
+    samples: Sequence[Any] = (({"exc_type": ValueError, "msg": "no"}, (2, 3), [True, True]),)
+
+    def __init__(self, exc_type: type[BaseException], msg: str = "") -> None:
+        if not (isinstance(exc_type, type) and issubclass(exc_type, BaseException)):
+            raise ValueError(f"CheckAndRaise takes the class of an exception, not {exc_type!r}")
+        self.exc_type, self.msg = exc_type, msg
+
+    def __call__(self, *inputs: Any, **options: Any) -> Any:
+        """What is known to hold is left out."""
+        value, *conditions = [as_tensor_variable(x) for x in inputs]
+        asked = [c for c in conditions if not (isinstance(c, Constant) and np.all(c.data))]
+        return super().__call__(value, *asked, **options) if asked else value
+
+    def infer_types(self, types: tuple[Any, ...], numbers: Sequence[Any] = ()) -> Sequence[Any]:
+        """That of the value."""
+        return types[:1]
+
+    def shapes(self, *types: Any) -> Shapes:
+        return same_shape(types[0])
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """The same of the whole batch."""
+        return [self(*inputs)]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        value, *conditions = inputs
+        if not all([np.all(c) for c in conditions]):
+            raise self.exc_type(self.msg)
+        output_storage[0][0] = value
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        return [[True], *[[False] for _ in node.inputs[1:]]]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        return [self(output_gradients[0], *inputs[1:]), *[disconnected() for _ in inputs[1:]]]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        moved = eval_points[0]
+        return [None if moved is None else self(moved, *inputs[1:])]
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}{{raises={self.exc_type.__name__}, msg={self.msg!r}}}"
+
+
+class Assert(CheckAndRaise):
+    """`CheckAndRaise` with an `AssertionError`."""
+
+    __props__ = ("msg",)
+    samples: Sequence[Any] = (({"msg": "no"}, (2, 3), [True, True]),)
+
+    def __init__(self, msg: str = "a condition does not hold") -> None:
+        super().__init__(AssertionError, msg)
+
+
+assert_op = Assert()
