@@ -159,9 +159,14 @@ def test_modes_of_others_that_are_not_here(name: str) -> None:
 
 def test_phases_of_others_can_be_excluded() -> None:
     x = pt.vector("x")
-    mode = get_default_mode().excluding("fusion", "BlasOpt", "inplace")
+    mode = get_default_mode().excluding("fusion", "BlasOpt", "inplace", "local_remove_all_assert")
     assert len(function([x], pt.log(pt.exp(x)), mode=mode).fgraph) == 0
-    for bad in (mode.including("fusion"), mode.requiring("fusion"), mode.excluding("fusoin")):
+    for bad in (
+        mode.including("fusion"),
+        mode.requiring("fusion"),
+        mode.excluding("fusoin"),
+        mode.including("local_remove_all_assert"),
+    ):
         with pytest.raises(UnknownNameError):
             _ = bad.optimizer
 
