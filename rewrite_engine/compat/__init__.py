@@ -154,7 +154,7 @@ def not_here(why: str) -> Any:
     return _NotHere("NotHere", (), {"why": why})
 
 
-class Finder(MetaPathFinder, Loader):
+class PeerFinder(MetaPathFinder, Loader):
     """Finds the modules of a library that stand in the table."""
 
     def __init__(self, library: str) -> None:
@@ -182,10 +182,10 @@ def install(libraries: Iterable[str] = tuple(VERSIONS)) -> None:
     library itself has been imported.
     """
     for library in libraries:
-        if any(isinstance(f, Finder) and f.library == library for f in sys.meta_path):
+        if any(isinstance(f, PeerFinder) and f.library == library for f in sys.meta_path):
             continue
         if library in sys.modules:
             raise OptionError(
                 f"{library} itself is imported: import rewrite_engine.compat.{library} before it"
             )
-        sys.meta_path.insert(0, Finder(library))
+        sys.meta_path.insert(0, PeerFinder(library))

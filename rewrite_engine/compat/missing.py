@@ -18,7 +18,7 @@ from rewrite_engine.compat.table import VERSIONS
 
 
 @dataclass
-class Names(ast.NodeVisitor):
+class UsedNames(ast.NodeVisitor):
     """What is missing: pairs of a line and a name, in the order of the program."""
 
     missing: list[tuple[int, str]] = field(default_factory=list)
@@ -90,6 +90,6 @@ def missing(source: str) -> Iterator[tuple[int, str]]:
     `SyntaxError`.
     """
     install()
-    names = Names()
+    names = UsedNames()
     names.visit(ast.parse(source))
     return iter(sorted(names.missing))

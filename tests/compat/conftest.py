@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from rewrite_engine.compat import Finder, install
+from rewrite_engine.compat import PeerFinder, install
 from rewrite_engine.compat.table import VERSIONS
 
 collect_ignore = ["programs"]  # they are run, not imported
@@ -22,6 +22,6 @@ def peers() -> Iterator[None]:
 
 def forget() -> None:
     """As if nobody had asked for them."""
-    sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, Finder)]
+    sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, PeerFinder)]
     for name in [n for n in sys.modules if n.partition(".")[0] in VERSIONS]:
         del sys.modules[name]
