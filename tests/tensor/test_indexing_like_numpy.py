@@ -123,7 +123,7 @@ def written(a: Any, index: Any, b: Any, how: str) -> Any:
     elif how == "last":
         out[index] += b
     else:
-        np.add.at(out, index, b)
+        np.add.at(out, index, np.broadcast_to(b, a[index].shape))  # as it is, 2.4.6 reads too far
     return out
 
 
@@ -228,3 +228,11 @@ def test_an_ellipsis_of_no_dimension_keeps_arrays_apart(index: Any) -> None:
     written[index] = 7
     assert (x[index].set(7.0).eval({x: values}) == written).all()
     verify_grad(lambda x: pt.sin(x[index]), [values])
+
+
+def test_what_is_added_to_more_dimensions_than_it_has() -> None:
+    """(NumPy 2.4.6 reads behind the end of what it adds.)"""
+    x, y = pt.dvector("x"), pt.dvector("y")
+    f = rw.function([x, y], x[[[0, 0], [0, -1]]].inc(y))
+    np.testing.assert_array_equal(f([10.0], [3.0, 11.0]), [38.0])
+    np.testing.assert_array_equal(f([10.0, 20.0], [3.0, 11.0]), [27.0, 31.0])
