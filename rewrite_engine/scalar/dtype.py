@@ -38,8 +38,11 @@ def dtype_name(dtype: Any) -> str:
     Raises `DTypeError` for one that tensors cannot have (strings, objects, dates, extended
     precision).
     """
-    if isinstance(dtype, str) and dtype == "floatX":
-        return config.floatX
+    if isinstance(dtype, str):
+        if dtype in KIND:
+            return dtype
+        if dtype == "floatX":
+            return config.floatX
     try:
         name = np.dtype(dtype).name
     except TypeError:

@@ -91,7 +91,8 @@ def _fitted(x: Any, part: Any) -> Any:
 
 def in_dtype_of(x: Any, g: Any) -> Any:
     """Give a gradient the dtype that the gradient of `x` has."""
-    return m.cast(g, gradient_dtype(x.type.dtype))
+    dtype = gradient_dtype(x.type.dtype)
+    return g if g.type.dtype == dtype else m.cast(g, dtype)
 
 
 def forward_gradients(op: Elemwise, inputs: Sequence[Variable], points: Sequence[Any]) -> list[Any]:
