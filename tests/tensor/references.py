@@ -86,6 +86,7 @@ MEANS: dict[str, Callable[..., Any]] = {
     "Eig": lambda op, a: [x + 0j for x in np.linalg.eig(_float(a))],
     "QRPivots": lambda op, a: scipy.linalg.qr(_float(a), pivoting=True)[2],
     "Schur": lambda op, a: list(scipy.linalg.schur(_float(a), op.output, sort=op.sort)[:2]),
+    "QZ": lambda op, a, b: _pencil(op, *_floats(a, b)),
     "Lstsq": lambda op, a, b, part: _least(*_floats(a, b), part),
     "SolveSylvester": lambda op, *abq: scipy.linalg.solve_sylvester(*_floats(*abq)),
     "SolveDiscreteARE": lambda op, a, b, q, r: scipy.linalg.solve_discrete_are(
@@ -130,6 +131,13 @@ def _cofactors(a: Any) -> Any:
     for i, k in np.ndindex(a.shape):
         out[i, k] = (-1) ** (i + k) * np.linalg.det(np.delete(np.delete(a, i, 0), k, 1))
     return out
+
+
+def _pencil(op: Any, a: Any, b: Any) -> list[Any]:
+    if op.sort:
+        return list(scipy.linalg.ordqz(a, b, op.sort, op.output))
+    aa, bb, q, z = scipy.linalg.qz(a, b, op.output)
+    return [aa, bb, np.diag(aa), np.diag(bb), q, z]
 
 
 def _convolved(a: Any, b: Any, mode: str) -> Any:

@@ -1,4 +1,4 @@
-"""Eigenvalues, generalised and complex ones, `schur`, and `qr` with pivots: values and errors."""
+"""Eigenvalues, generalised and complex ones, `schur`, `qz`, `qr` with pivots: values and errors."""
 
 from __future__ import annotations
 
@@ -72,6 +72,8 @@ def test_gradients_that_are_not_there() -> None:
         grad(pt.real(L.eig(a).eigenvectors).sum(), a)
     with pytest.raises(NullTypeGradError, match="Schur"):
         grad(L.schur(a).T.sum(), a)
+    with pytest.raises(NullTypeGradError, match="QZ"):
+        grad(L.qz(a, np.eye(2))[0].sum(), a)
 
 
 # --- the generalised problem ----------------------------------------------------------------------
@@ -165,6 +167,41 @@ def test_schur_of_nan_is_nan() -> None:
     np.testing.assert_array_equal(found, a)
 
 
+# --- qz -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("batch", BATCHES, ids=str)
+@pytest.mark.parametrize("dtype", ALL)
+def test_qz(dtype: str, batch: Any) -> None:
+    sorts = (None, "lhp", "rhp", "iuc", "ouc")
+    for output, sort, n in itertools.product(("real", "complex"), sorts, (3, 1, 0)):
+        a, b = general(batch, n, dtype), general((), n, dtype, 3)
+        xs = [TensorType(dtype, (None,) * x.ndim)() for x in (a, b)]
+        parts = L.ordqz(*xs, sort, output)
+        wide = floats(a).dtype if output == "real" else np.result_type(floats(a), "complex64")
+        kinds = [wide, wide, np.result_type(wide, "complex64"), wide, wide, wide]
+        assert [v.type.dtype for v in parts] == kinds
+        given = {xs[0]: np.asarray(a, order="F"), xs[1]: np.repeat(b, 2, -1)[..., ::2]}
+        aa, bb, alpha, beta, q, z = evaluate(parts, given)
+        assert aa.shape == bb.shape == q.shape == z.shape == a.shape
+        assert alpha.shape == beta.shape == a.shape[:-1]
+        close(q @ aa @ z.mT.conj(), floats(a).astype(wide))
+        close(q @ bb @ z.mT.conj(), np.broadcast_to(floats(b), a.shape).astype(wide))
+        w, low = alpha / beta, np.arange(n)[:, None] > np.arange(n)
+        assert not (np.abs(bb) * low).max(initial=0) > 1e-4
+        first = {"lhp": w.real < 0, "rhp": w.real > 0, "iuc": abs(w) < 1, "ouc": abs(w) > 1}
+        if sort:
+            assert (np.diff(first[sort].astype(int), axis=-1) <= 0).all()
+        few = evaluate(L.qz(*xs, output, sort), given)
+        for got, want in zip(few, (aa, bb, q, z), strict=True):
+            np.testing.assert_array_equal(got, want)
+
+
+def test_qz_of_nan_is_nan() -> None:
+    found = L.qz([[np.nan, 1], [1, 1]], np.eye(2))
+    assert all(np.isnan(x.eval()).all() for x in found)
+
+
 # --- qr with pivots -------------------------------------------------------------------------------
 
 
@@ -224,6 +261,9 @@ def test_what_is_not_found(compiled: bool) -> None:
     (NDimError, "takes an array of 2 dimensions", lambda: L.qr(pt.vector(), pivoting=True)),
     (ValueError, "output is", lambda: L.schur(np.eye(2), "whole")),
     (ValueError, "sort is", lambda: L.schur(np.eye(2), sort="up")),
+    (ValueError, "output is", lambda: L.qz(np.eye(2), np.eye(2), "whole")),
+    (ValueError, "sort is", lambda: L.ordqz(np.eye(2), np.eye(2), "up")),
+    (ShapeError, "do not fit", lambda: L.qz(np.eye(2), np.eye(3))),
     (ShapeError, "shape", lambda: L.schur(pt.matrix(shape=(2, 3)))),
 ])  # fmt: skip
 def test_bad_arguments(error: Any, what: str, build: Any) -> None:

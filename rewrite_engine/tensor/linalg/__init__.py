@@ -2,13 +2,15 @@
 
 All functions take arrays of matrices, the last two dimensions. `core.py` is what their ops share;
 `triangular.py`, `decomposition.py`, `elimination.py`, `solvers.py`, `squares.py` (least squares),
-`control.py`, `spectral.py`, `summary.py` and `products.py` are the families.
+`control.py`, `spectral.py`, `pencils.py` (of two matrices), `summary.py` and `products.py` are the
+families.
 """
 
 from rewrite_engine.tensor.linalg.control import *
 from rewrite_engine.tensor.linalg.core import *
 from rewrite_engine.tensor.linalg.decomposition import *
 from rewrite_engine.tensor.linalg.elimination import *
+from rewrite_engine.tensor.linalg.pencils import *
 from rewrite_engine.tensor.linalg.products import *
 from rewrite_engine.tensor.linalg.solvers import *
 from rewrite_engine.tensor.linalg.spectral import *

@@ -58,7 +58,8 @@ class _OneByOne(_MatrixOp):
         raise NotImplementedError
 
 
-def _all_matrices(types: Sequence[TensorType]) -> None:
+def all_matrices(types: Sequence[TensorType]) -> None:
+    """Raise `NDimError` unless they are."""
     if any([t.ndim != 2 for t in types]):
         raise NDimError(f"takes matrices, not {', '.join([f'a {t}' for t in types])}")
 
@@ -77,7 +78,7 @@ class SolveSylvester(_OneByOne):
     )
 
     def shapes(self, *types: TensorType) -> Shapes:
-        _all_matrices(types)
+        all_matrices(types)
         equal = [[(0, 0), (0, 1), (2, 0)], [(1, 0), (1, 1), (2, 1)]]
         return Shapes([[(2, 0), (2, 1)]], equal)
 
@@ -119,7 +120,7 @@ class SolveDiscreteARE(_OneByOne):
     )
 
     def shapes(self, *types: TensorType) -> Shapes:
-        _all_matrices(types)
+        all_matrices(types)
         rows = [(0, 0), (0, 1), (1, 0), (2, 0), (2, 1)]
         return Shapes([[(2, 0), (2, 1)]], [rows, [(1, 1), (3, 0), (3, 1)]])
 

@@ -1,0 +1,130 @@
+"""Two matrices made triangular at once: `qz`, `ordqz`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.graph.null import grad_not_implemented
+from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor.linalg.control import all_matrices
+from rewrite_engine.tensor.linalg.core import (
+    SingularMatrixError,
+    _MatrixOp,
+    complex_dtype,
+    floats,
+    found,
+    of_dtype,
+)
+from rewrite_engine.tensor.linalg.triangular import lapack
+from rewrite_engine.tensor.op import Shapes
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["QZ", "ordqz", "qz"]
+
+
+class QZ(_MatrixOp):
+    """Square matrices a and b as q @ aa @ z.T and q @ bb @ z.T (complex: conjugate transposes),
+    with orthogonal q and z, aa and bb upper triangular, but for blocks of two rows in a real aa;
+    and the eigenvalues alpha / beta of a @ v = (b @ v) * w. output, sort: as of `qz`. NaN of what
+    is not finite. Raises `SingularMatrixError` where it is not found.
+    """
+
+    __props__ = ("output", "sort")
+    nin = 2
+    signature = "(m,m),(m,m)->(m,m),(m,m),(m),(m),(m,m),(m,m)"
+    output_names = ("AA", "BB", "alpha", "beta", "Q", "Z")
+    samples: Sequence[Any] = (
+        ({"output": "complex"}, (3, 3), (3, 3)),
+        ({"output": "complex", "sort": "lhp"}, (2, 2), (2, 2)),
+        ({"output": "complex"}, (1, 1), (1, 1)),
+    )
+
+    def __init__(self, output: str = "real", sort: str | None = None) -> None:
+        self.output = output
+        self.sort = sort
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        own = super().dtypes(*types)[0]
+        own = own if self.output == "real" else complex_dtype(own)
+        return [own, own, complex_dtype(own), own, own, own]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        all_matrices(types)
+        n = (0, 0)
+        outputs = [[n, n], [n, n], [n], [n], [n, n], [n, n]]
+        return Shapes(outputs, [[n, (0, 1), (1, 0), (1, 1)]])
+
+    def batched(self, *arrays: Any) -> Any:
+        """Pair by pair."""
+        a, b = of_dtype(*arrays)
+        own = a.dtype.name if self.output == "real" else complex_dtype(a.dtype.name)
+        batch, n = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-1]
+        a, b = [np.broadcast_to(x.astype(own), (*batch, n, n)) for x in (a, b)]
+        shapes = [(n, n), (n, n), (n,), (n,), (n, n), (n, n)]
+        kinds = [own, own, complex_dtype(own), own, own, own]
+        out = [np.full((*batch, *s), np.nan, kind) for s, kind in zip(shapes, kinds, strict=True)]
+        for index in np.ndindex(batch if n else (0,)):
+            if np.isfinite(a[index]).all() and np.isfinite(b[index]).all():
+                for result, value in zip(out, self.one(a[index], b[index]), strict=True):
+                    result[index] = value
+        return tuple(out)
+
+    def one(self, a: Any, b: Any) -> Any:
+        """By `scipy.linalg.ordqz`, or LAPACK's `gges`, which does not sort."""
+        if self.sort:
+            from scipy.linalg import ordqz
+
+            return found(ordqz, a, b, self.sort, self.output)
+        aa, bb, _, *values, beta, q, z, _, info = lapack("gges", a)(lambda *_: None, a, b, sort_t=0)
+        if info:
+            raise SingularMatrixError(f"no triangular matrices are found (shape {a.shape})")
+        alpha = values[0] if len(values) == 1 else values[0] + 1j * values[1]
+        return aa, bb, alpha, beta, q, z
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """None."""
+        return [grad_not_implemented(self, i, x) for i, x in enumerate(inputs)]
+
+
+# --- functions --------------------------------------------------------------------------------
+
+
+def qz(
+    A: Any,
+    B: Any,
+    output: str = "real",
+    sort: str | None = None,
+    return_eigenvalues: bool = False,
+) -> Any:
+    """The generalised Schur decompositions of square matrices A and B, the last two dimensions:
+    `AA`, `BB`, `Q`, `Z` with A = Q @ AA @ Z.T and B = Q @ BB @ Z.T (complex: conjugate transposes),
+    Q and Z orthogonal, AA and BB upper triangular, but in a real AA a block of two rows for each
+    pair of complex eigenvalues. return_eigenvalues: `AA`, `BB`, `alpha`, `beta`, `Q`, `Z`, where
+    alpha / beta are the eigenvalues of A @ v = (B @ v) * w; alpha is complex.
+
+    output: "real", or "complex" for complex ones of real matrices. sort: which eigenvalues come
+    first: "lhp" (of real part below 0), "rhp" (above 0), "iuc" (of size below 1), "ouc". Has no
+    gradient. Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` when it runs,
+    where they are not found.
+
+    >>> from rewrite_engine.tensor.linalg import qz
+    >>> qz([[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [0.0, 1.0]])[0].eval()
+    array([[1., 2.],
+           [0., 3.]])
+    """
+    if output not in ("real", "complex"):
+        raise ValueError(located(f'output is "real" or "complex", not {output!r}'))
+    if sort not in (None, "lhp", "rhp", "iuc", "ouc"):
+        raise ValueError(located(f'sort is "lhp", "rhp", "iuc", "ouc" or None, not {sort!r}'))
+    aa, bb, alpha, beta, q, z = QZ(output, sort).lifted(*floats(A, B))
+    return (aa, bb, alpha, beta, q, z) if return_eigenvalues else (aa, bb, q, z)
+
+
+def ordqz(A: Any, B: Any, sort: str | None = None, output: str = "real") -> Any:
+    """All that `qz` gives, with the eigenvalues."""
+    return qz(A, B, output, sort, return_eigenvalues=True)
