@@ -178,6 +178,27 @@ def test_empty_matrices(f: Any) -> None:
         agree(f(v), [v], [x], wanted)
 
 
+NONE: dict[str, Any] = {
+    "eig": L.eig, "schur": L.schur, "qz": lambda a: L.qz(a, a), "eigh": lambda a: L.eigh(a, a),
+    "lu": L.lu, "lu_factor": L.lu_factor, "qr": lambda a: L.qr(a, pivoting=True),
+    "riccati": lambda a: [L.solve_discrete_are(a, a, a, a)], "lstsq": lambda a: L.lstsq(a, a)[:1],
+    "sylvester": lambda a: [L.solve_sylvester(a, a, a)],
+    "bilinear": lambda a: [L.solve_discrete_lyapunov(a, a)],
+    "direct": lambda a: [L.solve_discrete_lyapunov(a, a, "direct")],
+    "lu_solve": lambda a: [L.lu_solve(L.lu_factor(a), a)],
+    "slope of det": lambda a: [grad(L.det(a).sum(), a)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0), (0, 3, 3)], ids=str)
+@pytest.mark.parametrize("name", NONE)
+def test_no_elements(name: str, shape: Any) -> None:
+    x = TensorType("float64", (None,) * len(shape))("x")
+    for found in rw.function([x], [*NONE[name](x)])(np.ones(shape)):
+        assert found.size == 0
+        assert found.shape in (shape, shape[:-1])
+
+
 @pytest.mark.parametrize("batch", BATCHES, ids=str)
 @pytest.mark.parametrize(("ours", "theirs", "make"), [c[1:] for c in SOLVERS],
                          ids=[c[0] for c in SOLVERS])  # fmt: skip
@@ -527,11 +548,20 @@ COMPLEX = {
     "Q of tall": lambda a: L.qr(pt.concatenate([a, a * a]), "economic")[0] * 1j + 3,
     "R of wide": lambda a: L.qr(pt.concatenate([a, a * a], axis=1))[1] * 1j + 3,
     "pinv": lambda a: L.pinv(pt.concatenate([a, a * a])), "wide pinv": lambda a: L.pinv(a[:1]),
+    "svd": lambda a: scaled(L.svd(a, full_matrices=False)),
+    "svd of tall": lambda a: scaled(L.svd(pt.concatenate([a, a * a]), full_matrices=False)),
+    "svd of wide": lambda a: scaled(L.svd(pt.concatenate([a, a * a], 1), full_matrices=False)),
+    "sizes of singular vectors": lambda a: L.svd(a, full_matrices=False).U,
     "cofactors": lambda a: grad(pt.real(L.det(a) * (2 + 1j)), a),
     "power": lambda a: L.matrix_power(a, 3), "lu": lambda a: L.lu_factor(a).LU,
     "lu_solve": lambda a: L.lu_solve(L.lu_factor(a), Z, trans=2),
 }  # fmt: skip
 Z = np.array([[1, 2 - 1j], [0.5, 1j]])
+
+
+def scaled(parts: Any) -> Any:
+    """What does not depend on phases."""
+    return (parts.U * [1.0, 3.0]) @ parts.Vh * (1 + 2j) + 4
 
 
 @pytest.mark.parametrize("name", COMPLEX)

@@ -1,9 +1,10 @@
 """Decompositions by orthogonal matrices, `svd`, `eigh`, `qr`, `schur`, and what is near: `eig`,
 `pinv`, `expm`.
 
-Gradients: J. Townsend, "Differentiating the singular value decomposition" (2016); M. Giles (2008),
-section 3.1, of eigenvectors; S. Walter & L. Lehmann, "Algorithmic differentiation of linear algebra
-functions", arXiv:1001.1654 (2010), of QR; G. Golub & V. Pereyra, SIAM J. Numer. Anal. 10 (1973), of
+Gradients: J. Townsend, "Differentiating the singular value decomposition" (2016); Z.-Q. Wan &
+S.-X. Zhang, arXiv:1909.02659 (2019), of complex ones; M. Giles (2008), section 3.1, of
+eigenvectors; S. Walter & L. Lehmann, "Algorithmic differentiation of linear algebra functions",
+arXiv:1001.1654 (2010), of QR; G. Golub & V. Pereyra, SIAM J. Numer. Anal. 10 (1973), of
 pseudo-inverses; I. Najfeld & T. Havel, Adv. Appl. Math. 16 (1995), of exponentials.
 """
 
@@ -84,10 +85,12 @@ class SVD(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Townsend, section 2; of the singular values alone by the reduced matrices."""
+        """Townsend, section 2; of the singular values alone by the reduced matrices. Of complex
+        matrices where the cost does not depend on the phases of pairs of U and V: Wan & Zhang.
+        """
         alone = is_disconnected(output_gradients[0]) and is_disconnected(output_gradients[2])
-        if not alone and (self.full_matrices or outputs[0].type.kind == "c"):
-            why = "of full or complex matrices U and Vh: full_matrices=False has one"
+        if not alone and self.full_matrices:
+            why = "of full matrices U and Vh: full_matrices=False has one"
             return [grad_not_implemented(self, 0, inputs[0], why)]
         if alone:
             u, s, vh = SVD()(inputs[0])
@@ -97,10 +100,13 @@ class SVD(_MatrixOp):
         v, gv = adjoint(vh), adjoint(gvh)
         e = _unit_of(s)
         f = m.true_div(1 - e, m.sqr(s) - m.sqr(s)[:, None] + e)
-        p, q = matmul(u.T, gu), matmul(vh, gv)
-        core = f * (p - p.T) * s + s[:, None] * f * (q - q.T) + e * gs
+        p, q = matmul(adjoint(u), gu), matmul(vh, gv)
+        odd = p - adjoint(p)
+        core = f * odd * s + s[:, None] * f * (q - adjoint(q)) + e * gs
+        if u.type.kind == "c":
+            core = core + e * m.true_div(odd, 2 * s)
         left = matmul(m.true_div(gu - matmul(u, p), s), vh)
-        right = matmul(u, m.true_div(gv - matmul(v, q), s).T)
+        right = matmul(u, adjoint(m.true_div(gv - matmul(v, q), s)))
         return [matmul(matmul(u, core), vh) + left + right]
 
 
@@ -362,8 +368,9 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     a = (U * S) @ Vh, where U and Vh are square (full_matrices) or have only as many columns and
     rows as there are singular values. compute_uv=False: `S` alone. Floats.
 
-    U and Vh have gradients with full_matrices=False, where the singular values differ. Raises
-    `NDimError`; `SingularMatrixError` where it does not converge, as with NaN.
+    U and Vh have gradients with full_matrices=False, where the singular values differ; those of
+    complex ones are of what does not depend on the phases of a column of U and its row of Vh.
+    Raises `NDimError`; `SingularMatrixError` where it does not converge, as with NaN.
 
     >>> from rewrite_engine.tensor.linalg import svd
     >>> svd([[3.0, 0.0], [0.0, 4.0]]).S.eval()
