@@ -103,6 +103,8 @@ class Variable(Tagged):
         index: int | None = None,
         name: str | None = None,
     ) -> None:
+        if name is not None and not isinstance(name, str):
+            raise ForeignObjectError(f"a name is a string, not {describe(name)}")
         self.type = type
         self.owner = owner
         self.index = index

@@ -94,7 +94,7 @@ def tensor(
     """
     if shape is None and isinstance(dtype, tuple | list):
         name, dtype, shape = None, name, dtype
-    elif shape is not None and dtype is None and name in _DTYPES:
+    elif shape is not None and dtype is None and (name in _DTYPES or isinstance(name, type)):
         name, dtype = None, name
     return TensorType(dtype or config.floatX, shape, **legacy)(name)
 

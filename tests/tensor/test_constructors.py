@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.config import config
-from rewrite_engine.errors import DTypeError, NDimError, ShapeError
+from rewrite_engine.errors import DTypeError, ForeignObjectError, NDimError, ShapeError
 
 NDIM = {"scalar": 0, "vector": 1, "row": 2, "col": 2, "matrix": 2, "tensor3": 3, "tensor7": 7}
 PREFIX = {"b": "int8", "w": "int16", "i": "int32", "l": "int64", "f": "float32", "d": "float64"}
@@ -71,3 +72,14 @@ def test_tensor():
 def test_prefixed_constructors_are_types():
     assert pt.dmatrix is pt.TensorType("float64", (None, None))
     assert pt.dmatrix("m", shape=(2, None)).type.shape == (2, None)
+
+
+def test_names_are_strings() -> None:
+    for bad in (lambda: pt.vector(3), lambda: pt.dscalar(["x"])):
+        with pytest.raises(ForeignObjectError, match="a name is a string, not"):
+            bad()
+
+
+def test_a_dtype_in_the_place_of_the_name() -> None:
+    for dtype in (np.float32, int, bool, "int8"):
+        assert pt.tensor(dtype, shape=(2, None)).type == pt.TensorType(dtype, (2, None))
