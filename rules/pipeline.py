@@ -34,6 +34,7 @@ PACKS = (
     "rewrite_engine.rewrite.fold",
     "rewrite_engine.rules.inner",
     "rewrite_engine.rules.assumptions",
+    "rewrite_engine.rules.gradient_marks",
     "rewrite_engine.rules.cast",
     "rewrite_engine.rules.algebra",
     "rewrite_engine.rules.constants",

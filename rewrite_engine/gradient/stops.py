@@ -15,6 +15,7 @@ from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
 class GradientView(TensorOp):
     """The input itself; subclasses say what happens to the gradient."""
 
+    marks_gradients = True  # so that a rule can take it out
     __props__: tuple[str, ...] | None = ()
     view_map = {0: [0]}
     must_view_map = {0: 0}

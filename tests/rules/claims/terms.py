@@ -14,6 +14,7 @@ import numpy as np
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import RewriteEngineError
+from rewrite_engine.gradient import grad_clip, zero_grad
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import (
@@ -147,6 +148,10 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
         lambda m: called([x := m.v("x", 1), y := m.v("y")], x - called([y], -y)),
     ],
     "declared": [lambda m: rw.assume(m.v("x", None), nonneg=True)],
+    "gradient_mark": [
+        lambda m: zero_grad(m.v("x", None)),
+        lambda m: grad_clip(m.v("x", None, 3), -1, 1),
+    ],
     "cast_to_same": [lambda m: Elemwise(Cast(m.dtypes[0]))(m.v("x", None))],
     "cast_of_cast": [cast_of(dtype) for dtype in DTYPES],
     "neg_of_product": [
