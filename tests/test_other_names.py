@@ -13,6 +13,7 @@ from rewrite_engine import graph
 from rewrite_engine.errors import MethodNotDefined
 from rewrite_engine.gradient import Lop, Rop, grad
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.op import Op
 from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
@@ -143,6 +144,23 @@ def test_pullback_and_pushforward() -> None:
     assert np.allclose(grad(y.sum(), x).eval({x: [0.0, 1.0]}), [2, 2 * np.e])
     assert np.allclose(Rop(y, x, pt.ones_like(x)).eval({x: [0.0, 1.0]}), [2, 2 * np.e])
     assert np.allclose(Lop(y, x, pt.ones_like(x)).eval({x: [0.0, 1.0]}), [2, 2 * np.e])
+
+
+@pytest.mark.parametrize("op", [pt.exp, Twice()], ids=["of the library", "of a user"])
+def test_derivatives_of_an_op_are_asked_for_by_these_names(op: Any) -> None:
+    y = op(x)
+    g, t = pt.dvector("g"), pt.dvector("t")
+    (back,) = op.pullback([x], [y], [g])
+    (forth,) = op.pushforward([x], [y], [t])
+    given = {x: [0.0], g: [3.0], t: [5.0]}
+    slope = 1.0 if op is pt.exp else 2.0
+    assert back.eval(given, on_unused_input="ignore") == 3 * slope
+    assert forth.eval(given, on_unused_input="ignore") == 5 * slope
+
+
+def test_what_is_not_there_is_disconnected() -> None:
+    (nothing,) = pt.exp.pushforward([x], [pt.exp(x)], [disconnected()])
+    assert is_disconnected(nothing)
 
 
 # --- find -----------------------------------------------------------------------------------------

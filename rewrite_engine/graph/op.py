@@ -358,6 +358,19 @@ class Op(Record):
         """Return the Jacobian-vector products, one per output; None where not differentiable."""
         raise MethodNotDefined(f"{self} defines no R_op")
 
+    def pullback(
+        self, inputs: Sequence[Variable], outputs: Sequence[Variable], cotangents: Sequence[Any]
+    ) -> Sequence[Any]:
+        """`L_op`, as PyTensor calls it."""
+        return self.L_op(inputs, outputs, cotangents)
+
+    def pushforward(
+        self, inputs: Sequence[Variable], outputs: Sequence[Variable], tangents: Sequence[Any]
+    ) -> list[Any]:
+        """`R_op`, as PyTensor calls it: what is not there is disconnected, not None."""
+        points = [None if is_disconnected(t) else t for t in tangents]
+        return [disconnected() if t is None else t for t in self.R_op(inputs, points)]
+
     def filled(self, inputs: Sequence[Variable], out_type: Any, constant: Variable) -> Any:
         """The output on these inputs if all of it is one constant; None: there is no such term."""
         return constant if out_type.is_super(constant.type) else None

@@ -170,7 +170,7 @@ class Composite(HasInnerGraph, ScalarOp):
         ):
             cell[0] = var.type.numpy_dtype.type(value)
 
-    def pullback(
+    def pullback(  # type: ignore[override]
         self, m: Any, gs: Sequence[Any], zs: Sequence[Any], xs: Sequence[Any], wanted: Sequence[int]
     ) -> list[Any]:
         """Differentiate the program backwards, step by step (see `ScalarOp.pullback`)."""

@@ -338,7 +338,7 @@ class ScalarOp(Op):
 
     # --- gradient ---------------------------------------------------------------------------
 
-    def pullback(
+    def pullback(  # type: ignore[override]
         self, m: Any, gs: Sequence[Any], zs: Sequence[Any], xs: Sequence[Any], wanted: Sequence[int]
     ) -> list[Any]:
         """Return d cost / d xs[i] for each wanted i, elementwise; None stands for zero.
