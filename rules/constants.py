@@ -12,8 +12,10 @@ from rewrite_engine.scalar.dtype import promote
 
 
 def holds_digits(x, dtype):
-    """Whether what is computed in a dtype is not computed with more digits beside x."""
-    return promote(x.type.dtype, dtype) == dtype
+    """Whether what is computed in a dtype is not computed with more digits beside x, which is no
+    constant, too (those are folded: three of them would change places for ever).
+    """
+    return x.head is not CONSTANT and promote(x.type.dtype, dtype) == dtype
 
 
 def is_normal(number, x, a, b):

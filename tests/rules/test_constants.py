@@ -71,6 +71,17 @@ def test_pairwise_rules_take_no_part_of_a_longer_product() -> None:
     assert rule.transform(None, pt.mul(number, y, x / 2.0).owner) is None
 
 
+def test_constants_that_meet_late_do_not_change_places_for_ever() -> None:
+    """What fills a shape is a number beside others only when all is stable."""
+    n = pt.lscalar("n")
+    filled = pt.alloc(1.5, n)
+    for term, want in [
+        (5.5 - (2.25 - filled), 4.75), ((filled - 0.25) - 5.5, -4.25), (3 * (2 / filled), 4.0),
+        ((3 / filled) / 2, 1.0), (2.25 + (filled - 5.5), -1.75), (5.5 - (2.25 + filled), 1.75),
+    ]:  # fmt: skip
+        np.testing.assert_allclose(rw.function([n], term)(2), [want, want])
+
+
 def test_a_density_and_its_gradient_share_their_terms() -> None:
     """The factor of the error is one power of sd; no sign and no constant is left beside it."""
     sd = pt.dscalar("sd")
