@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.graph.origin import provenance
     from rewrite_engine.graph.replace import clone_replace, graph_replace
     from rewrite_engine.graph.type import Type
+    from rewrite_engine.loops import scan
     from rewrite_engine.match.query import Query, RewriteDatabaseQuery
     from rewrite_engine.match.ruleset import RuleSet
     from rewrite_engine.printing import debugprint, dprint, pp
@@ -52,6 +53,7 @@ _HOMES = {
     "provenance": "graph.origin",
     "clone_replace": "graph.replace",
     "graph_replace": "graph.replace",
+    "scan": "loops",
     "assume": "rules.assumptions",
     "expand": "rules.language",
     "find": "rules.language",

@@ -16,6 +16,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.gradient",
         "rewrite_engine.compile",
         "rewrite_engine.printing",
+        "rewrite_engine.loops",
     ),
     "basic": ("rewrite_engine.tensor.constant",),
     "compile": ("rewrite_engine.compile", "rewrite_engine.compile.ops", "rewrite_engine"),
@@ -68,6 +69,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "link": ("rewrite_engine.link",),
     "printing": ("rewrite_engine.printing",),
     "raise_op": (f"{TENSOR}.raise_op",),
+    "scan": ("rewrite_engine.loops",),
     "scalar": (
         "rewrite_engine.scalar",
         "rewrite_engine.scalar.ops",
@@ -99,7 +101,7 @@ breakpoint compile.builders compile.debugmode compile.executor compile.function
 compile.function.pfunc compile.function.types compile.io compile.maker compile.ops
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
 graph.rewriting.db graph.rewriting.kanren graph.rewriting.unify graph.rewriting.utils ifelse
-link.basic link.vm misc raise_op scalar.basic scalar.math scalar.sharedvar scan scan.basic scan.op
+link.basic link.vm misc raise_op scalar.basic scalar.math scalar.sharedvar scan.basic scan.op
 scan.utils scan.views sparse tensor.basic tensor.einsum tensor.extra_ops
 tensor.functional tensor.inplace tensor.interpolate tensor.math tensor.nlinalg tensor.nnet.basic
 tensor.nnet.nnet tensor.nnet.sigm tensor.opt tensor.pad tensor.random.basic
@@ -123,6 +125,7 @@ OLD_MODULES = {
     "graph.kanren": "graph.rewriting",
     "graph.opt": "graph.rewriting",
     "sandbox.rng_mrg": "tensor.random",
+    "scan_module": "scan",
     "tensor.nlinalg": "tensor.linalg",
     "tensor.opt": "tensor.rewriting",
     "tensor.raw_random": "tensor.random",

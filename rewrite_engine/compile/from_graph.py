@@ -25,11 +25,11 @@ from rewrite_engine.errors import (
     message,
     refuse_unknown,
 )
-from rewrite_engine.graph.inner import inner_ops
+from rewrite_engine.graph.inner import connections, inner_ops
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import origin_line, user_origin
-from rewrite_engine.graph.traverse import graph_inputs, toposort
+from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.tensor.blockwise import vectorize_graph
 
 OPTIONS = (
@@ -194,18 +194,3 @@ def implicit(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Variable]:
     known = set(inputs)
     roots = graph_inputs([v for v in outputs if isinstance(v, Variable)], known)
     return [v for v in roots if isinstance(v, SharedVariable) and v not in known]
-
-
-def connections(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> list[list[bool]]:
-    """Which inputs the elements of which outputs depend on. (A set of inputs is a number here.)"""
-    known: dict[Variable, int] = {v: 1 << i for i, v in enumerate(inputs)}
-    for node in toposort(outputs, known):
-        pattern = node.op.connection_pattern
-        rows = None if pattern is None else pattern(node)
-        for j, out in enumerate(node.outputs):
-            of = 0
-            for i, v in enumerate(node.inputs):
-                if rows is None or rows[i][j]:
-                    of |= known.get(v, 0)
-            known.setdefault(out, of)
-    return [[bool(known.get(v, 0) >> i & 1) for v in outputs] for i in range(len(inputs))]

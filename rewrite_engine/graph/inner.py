@@ -244,6 +244,21 @@ def unfolded(outputs: Sequence[Variable], ops: Collection[Any]) -> list[Variable
     return found
 
 
+def connections(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> list[list[bool]]:
+    """Which inputs the elements of which outputs depend on. (A set of inputs is a number here.)"""
+    known: dict[Variable, int] = {v: 1 << i for i, v in enumerate(inputs)}
+    for node in toposort(outputs, known):
+        pattern = node.op.connection_pattern
+        rows = None if pattern is None else pattern(node)
+        for j, out in enumerate(node.outputs):
+            of = 0
+            for i, v in enumerate(node.inputs):
+                if rows is None or rows[i][j]:
+                    of |= known.get(v, 0)
+            known.setdefault(out, of)
+    return [[bool(known.get(v, 0) >> i & 1) for v in outputs] for i in range(len(inputs))]
+
+
 # --- pickling -------------------------------------------------------------------------------------
 
 

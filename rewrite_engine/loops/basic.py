@@ -1,0 +1,430 @@
+"""`scan`: a loop made of a Python function of one step.
+
+Taps of sequences are slices of them that begin later; an output with taps -3 and -1 is carried on
+as its last three values. What the step uses from outside without depending on anything of the loop
+is computed before it, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import (
+    DTypeError,
+    InputError,
+    MissingInputError,
+    NDimError,
+    OptionError,
+    ShapeError,
+    describe,
+    refuse_options,
+)
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.origin import located
+from rewrite_engine.graph.replace import graph_replace
+from rewrite_engine.graph.traverse import graph_inputs, truncated_graph_inputs
+from rewrite_engine.loops.op import Scan
+from rewrite_engine.tensor.type import TensorType
+
+
+class until:  # noqa: N801 (the name of the field)
+    """What a step returns beside its outputs to end the loop after it: `until(condition)`."""
+
+    def __init__(self, condition: Any) -> None:
+        self.condition = pt.as_tensor_variable(condition)
+        if self.condition.type.ndim:
+            raise NDimError(located("until: the condition has 0 dimensions"))
+
+
+@dataclass
+class Taps:
+    """A sequence, or an output (of which `start` may be None): which of its values a step gets."""
+
+    start: Any
+    taps: list[int]
+
+    @property
+    def reach(self) -> int:
+        """How many values back."""
+        return -min(self.taps, default=0)
+
+
+@dataclass
+class Step:
+    """What a function of one step has returned."""
+
+    outputs: list[Any]
+    updates: dict[Any, Any] = field(default_factory=dict)
+    condition: Any = None
+    several: bool = False
+
+
+def scan(
+    fn: Callable[..., Any],
+    sequences: Any = None,
+    outputs_info: Any = None,
+    non_sequences: Any = None,
+    n_steps: Any = None,
+    truncate_gradient: int = -1,
+    go_backwards: bool = False,
+    mode: Any = None,
+    name: str | None = None,
+    profile: Any = False,
+    allow_gc: bool | None = None,
+    strict: bool = False,
+    return_list: bool = False,
+    return_updates: bool = True,
+) -> Any:
+    """Run a step again and again: `(outputs, updates)`, the values of each output of all steps
+    along a new first dimension (one, or a list), and a dict of updates of shared variables for
+    `function`; `outputs` alone with return_updates=False.
+
+    fn: is called once, with variables: of each sequence its slices, of each output its earlier
+    values, in the order of their taps, and the non_sequences. It returns the outputs of a step (one
+    or a list), and may return with them, in any order, a dict (or list of pairs) of updates, and
+    `until(condition)`, which ends the loop after the first step where it holds.
+
+    sequences: arrays, or dicts `input` and `taps` (integers; [0]): step t gets the slices at t +
+    tap. outputs_info: per output its first value; or a dict `initial` and `taps` (below 0; [-1]),
+    where, if there are others than -1, `initial` holds as many values as they reach back, the
+    oldest first; or None, where steps do not need earlier values. non_sequences: further
+    arguments; whatever else the step uses is found by itself (strict: is an error). n_steps: how
+    many; by default as many as the shortest sequence allows. go_backwards: sequences are read from
+    their ends. truncate_gradient: over how many of the last steps gradients go back (-1: all).
+    mode, profile and allow_gc cannot be honoured: the inner graph is compiled with the function.
+
+    Raises `InputError` where the parts do not fit together, `NDimError` and `DTypeError` where an
+    output is not what the next step is given, `ShapeError` for a sequence that is too short,
+    `MissingInputError` (strict).
+
+    >>> x = pt.dvector("x")
+    >>> sums, updates = scan(lambda value, total: total + value, x, pt.constant(0.0))
+    >>> sums.eval({x: [1.0, 2.0, 3.0]})
+    array([1., 3., 6.])
+    """
+    refuse_options("scan", "steps run as the function does", mode=mode, profile=profile)
+    refuse_options("scan", "memory is kept as the function does", allow_gc=allow_gc)
+    reads = [_sequence(s) for s in _listed(sequences)]
+    infos = None if outputs_info is None else [_output(o) for o in _listed(outputs_info)]
+    others = [pt.as_tensor_variable(v) if not isinstance(v, Variable) else v
+              for v in _listed(non_sequences)]  # fmt: skip
+    steps, shifted = _steps(reads, n_steps, go_backwards)
+    slices = [_slice(x) for x in shifted]
+    past = [_values(info) for info in infos or []]
+    own = [v.type(v.name) for v in others]
+    given = [x for info, values in zip(infos or [], past, strict=True)
+             for x in _given(info, values)]  # fmt: skip
+    step = _step(fn(*slices, *given, *own))
+    return_list = return_list or step.several
+    infos = _matched(infos, step)
+    past = past or [[] for _ in infos]
+    loop = _Loop(steps, shifted, slices, infos, past, dict(zip(own, others, strict=True)), step)
+    outputs, updates = loop.built(truncate_gradient, name, strict)
+    found = outputs if return_list or len(outputs) != 1 else outputs[0]
+    return (found, updates) if return_updates else found
+
+
+def map(
+    fn: Callable[..., Any],
+    sequences: Any,
+    non_sequences: Any = None,
+    truncate_gradient: int = -1,
+    go_backwards: bool = False,
+    mode: Any = None,
+    name: str | None = None,
+    return_updates: bool = True,
+) -> Any:
+    """`scan` without earlier values: `fn` of each element.
+
+    >>> x = pt.dvector("x")
+    >>> map(lambda v: v**2, x)[0].eval({x: [1.0, 2.0, 3.0]})
+    array([1., 4., 9.])
+    """
+    return scan(fn, sequences, None, non_sequences, None, truncate_gradient, go_backwards, mode,
+                name, return_updates=return_updates)  # fmt: skip
+
+
+def reduce(
+    fn: Callable[..., Any],
+    sequences: Any,
+    outputs_info: Any,
+    non_sequences: Any = None,
+    go_backwards: bool = False,
+    mode: Any = None,
+    name: str | None = None,
+    return_updates: bool = True,
+) -> Any:
+    """The values that the last step of a `scan` gives.
+
+    >>> x = pt.dvector("x")
+    >>> reduce(lambda v, total: total + v, x, pt.constant(0.0))[0].eval({x: [1.0, 2.0, 3.0]})
+    array(6.)
+    """
+    found, updates = scan(fn, sequences, outputs_info, non_sequences, None, -1, go_backwards, mode,
+                          name)  # fmt: skip
+    last = [v[-1] for v in found] if isinstance(found, list) else found[-1]
+    return (last, updates) if return_updates else last
+
+
+def foldl(fn: Any, sequences: Any, outputs_info: Any, non_sequences: Any = None, mode: Any = None,
+          name: str | None = None, return_updates: bool = True) -> Any:  # fmt: skip
+    """`reduce` from the first element to the last."""
+    return reduce(fn, sequences, outputs_info, non_sequences, False, mode, name, return_updates)
+
+
+def foldr(fn: Any, sequences: Any, outputs_info: Any, non_sequences: Any = None, mode: Any = None,
+          name: str | None = None, return_updates: bool = True) -> Any:  # fmt: skip
+    """`reduce` from the last element to the first."""
+    return reduce(fn, sequences, outputs_info, non_sequences, True, mode, name, return_updates)
+
+
+# --- arguments --------------------------------------------------------------------------------
+
+
+def _listed(given: Any) -> list[Any]:
+    if given is None:
+        return []
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def _taps(given: Any, default: list[int]) -> list[int]:
+    taps = default if given is None else _listed(given)
+    if not all(isinstance(k, int) for k in taps):
+        raise InputError(located(f"scan: taps are integers, not {taps}"))
+    return list(taps)
+
+
+def _keys(given: Mapping[str, Any], known: Sequence[str]) -> None:
+    for key in given:
+        if key not in known:
+            raise OptionError(located(f"scan: a dict has the keys {[*known]}, not {key!r}"))
+
+
+def _sequence(given: Any) -> Taps:
+    """Raises `InputError`, `NDimError`."""
+    if isinstance(given, Mapping):
+        _keys(given, ("input", "taps"))
+        if given.get("input") is None:
+            raise InputError(located("scan: a sequence that is a dict needs an input"))
+        taps, given = _taps(given.get("taps"), [0]), given["input"]
+    else:
+        taps = [0]
+    x = pt.as_tensor_variable(given)
+    if not x.type.ndim:
+        raise NDimError(located("scan: a sequence has one dimension or more", inputs=[x]))
+    return Taps(x, taps)
+
+
+def _output(given: Any) -> Taps:
+    """Raises `InputError`, `NDimError`."""
+    if given is None:
+        return Taps(None, [])
+    if not isinstance(given, Mapping):
+        given = {"initial": given}
+    _keys(given, ("initial", "taps", "return_steps"))
+    start = given.get("initial")
+    taps = _taps(given.get("taps"), [-1] if start is not None else [])
+    if start is None or not taps:
+        if taps:
+            raise InputError(located(f"scan: an output with taps {taps} needs an initial value"))
+        return Taps(None, [])
+    if max(taps) >= 0:
+        raise InputError(located(f"scan: taps of outputs are below 0: {taps}"))
+    x = start if isinstance(start, Variable) else pt.as_tensor_variable(start)
+    if taps != [-1] and not x.type.ndim:
+        what = f"scan: the initial value of an output with taps {taps} holds {-min(taps)} values"
+        raise NDimError(located(what, inputs=[x]))
+    return Taps(x, taps)
+
+
+def _steps(reads: list[Taps], n_steps: Any, backwards: bool) -> tuple[Any, list[Any]]:
+    """How many steps there are, and for each tap of each sequence what is read from its first
+    element on. Raises `InputError`, `ShapeError`.
+    """
+    shifted = []
+    for read in reads:
+        low, high = min([0, *read.taps]), max([0, *read.taps])
+        for tap in read.taps:
+            end = tap - high
+            x = read.start[tap - low : end or None]
+            shifted.append(x[::-1] if backwards else x)
+    if n_steps is not None:
+        steps = pt.as_tensor_variable(n_steps)
+        if steps.type.ndim or steps.type.kind not in "iu":
+            raise InputError(located("scan: n_steps is a 0-d integer", inputs=[steps]))
+        if isinstance(steps, Constant):
+            if int(steps.data) < 0:
+                raise ShapeError(located(f"scan: n_steps is negative: {int(steps.data)}"))
+            return int(steps.data), shifted
+        return steps, shifted
+    if not shifted:
+        raise InputError(located("scan: without sequences, n_steps says how many steps there are"))
+    lengths = [pt.shape_tuple(x)[0] for x in shifted]
+    if all(isinstance(n, int) for n in lengths):
+        return min(lengths), shifted
+    steps = lengths[0]
+    for n in lengths[1:]:
+        steps = pt.minimum(steps, n)
+    return steps, shifted
+
+
+def _slice(x: Any) -> Any:
+    """A variable for the elements of a sequence."""
+    name = f"{x.name}[t]" if x.name else None
+    return x.type.clone(shape=x.type.shape[1:])(name)
+
+
+def _values(info: Taps) -> list[Any]:
+    """Variables for the last values of an output, the oldest first."""
+    if info.start is None:
+        return []
+    if info.taps == [-1]:
+        return [info.start.type(f"{info.start.name}[t-1]" if info.start.name else None)]
+    return [_slice(info.start) for _ in range(info.reach)]
+
+
+def _given(info: Taps, values: list[Any]) -> list[Any]:
+    """Those that the step gets."""
+    return [values[tap + info.reach] for tap in info.taps]
+
+
+def _step(found: Any) -> Step:
+    """Read what the function has returned. Raises `InputError`."""
+    step = Step([])
+    if (
+        isinstance(found, until | Mapping)
+        or _is_pairs(found)
+        or not isinstance(found, list | tuple)
+    ):
+        parts = [found]
+    else:
+        named = [isinstance(p, until | Mapping | list | tuple) for p in found]
+        parts = list(found) if any(named) else [list(found)]
+    for part in parts:
+        if isinstance(part, until):
+            step.condition = part.condition
+        elif isinstance(part, Mapping) or (_is_pairs(part) and part):
+            step.updates |= dict(part)
+        elif isinstance(part, list | tuple):
+            step.outputs += [pt.as_tensor_variable(v) for v in part]
+            step.several = step.several or len(part) > 1
+        elif part is not None:
+            step.outputs.append(part if isinstance(part, Variable) else pt.as_tensor_variable(part))
+    return step
+
+
+def _is_pairs(found: Any) -> bool:
+    """Whether something is a list of updates: of pairs that begin with a shared variable."""
+    return isinstance(found, list | tuple) and all(
+        [isinstance(p, tuple) and len(p) == 2 and _is_shared(p[0]) for p in found]
+    ) and bool(found)  # fmt: skip
+
+
+def _is_shared(v: Any) -> bool:
+    return hasattr(v, "get_value")
+
+
+def _matched(infos: list[Taps] | None, step: Step) -> list[Taps]:
+    """What is said of each output. Raises `InputError`."""
+    if not infos:
+        return [Taps(None, []) for _ in step.outputs]
+    if len(infos) != len(step.outputs):
+        what = f"the step returns {len(step.outputs)} outputs, and outputs_info says {len(infos)}"
+        hint = "outputs without earlier values are None in outputs_info"
+        raise InputError(located(f"scan: {what}", hint=hint))
+    return infos
+
+
+# --- the loop ---------------------------------------------------------------------------------
+
+
+@dataclass
+class _Loop:
+    """The parts of a loop: how many steps, sequences and their slices, outputs and the variables of
+    their last values, {argument: what it stands for}, what a step gives.
+    """
+
+    steps: Any
+    sequences: list[Any]
+    slices: list[Any]
+    infos: list[Taps]
+    past: list[list[Any]]
+    others: dict[Any, Any]
+    step: Step
+
+    def built(self, truncate: int, name: str | None, strict: bool) -> tuple[list[Any], Any]:
+        """The outputs, and the updates."""
+        states, starts, new = self.carried()
+        step, shared = self.step, list(self.step.updates)
+        inside = {v: v.type(v.name) for v in shared}
+        results = list(step.outputs)
+        outputs = [*new, *[self.updated(v) for v in shared], *results]
+        outputs += [step.condition] if step.condition is not None else []
+        if inside:
+            outputs = graph_replace(outputs, inside, strict=False)
+        inputs = [*self.slices, *states, *inside.values(), *self.others]
+        outer = self.outer(inputs, outputs, strict)
+        memo = {v: v.type(v.name) for v in outer}
+        if memo:
+            outputs = graph_replace(outputs, memo, strict=False)
+        op = Scan(
+            [*inputs, *memo.values()], outputs, len(self.slices), len(states) + len(shared),
+            step.condition is not None, truncate, name,
+        )  # fmt: skip
+        made = op(
+            self.steps, *self.sequences, *starts, *shared, *self.others.values(), *outer,
+            return_list=True,
+        )  # fmt: skip
+        first = len(states) + len(shared)
+        updates = dict(zip(shared, made[len(states) : first], strict=True))
+        return list(made[first : first + len(results)]), updates
+
+    def carried(self) -> tuple[list[Any], list[Any], list[Any]]:
+        """The variables that are carried on, what they are at first, and what they become. Raises
+        `NDimError`, `DTypeError`.
+        """
+        states: list[Any] = []
+        starts: list[Any] = []
+        new: list[Any] = []
+        for k, (info, values) in enumerate(zip(self.infos, self.past, strict=True)):
+            if info.start is None:
+                continue
+            out = self.step.outputs[k] = fitting(k, values[-1], self.step.outputs[k])
+            one = info.taps == [-1]
+            states += values
+            starts += [info.start] if one else [info.start[i] for i in range(len(values))]
+            new += [*values[1:], out]
+        return states, starts, new
+
+    def updated(self, v: Any) -> Any:
+        """What a shared variable becomes, in its type."""
+        return v.type.filter_variable(self.step.updates[v])
+
+    def outer(self, inputs: list[Any], outputs: list[Any], strict: bool) -> list[Any]:
+        """What a step uses that is no argument of it. Raises `MissingInputError`."""
+        roots = truncated_graph_inputs(outputs, inputs)
+        known = set(inputs)
+        fixed = {v for v in roots if all([isinstance(r, Constant) for r in graph_inputs([v])])}
+        found = [v for v in roots if v not in known and v not in fixed]
+        if strict and found:
+            what = f"scan: the step uses {describe(found[0])}, which is not among its arguments"
+            raise MissingInputError(located(what, hint="strict=True: name it in non_sequences"))
+        return found
+
+
+def fitting(k: int, before: Any, out: Any) -> Any:
+    """An output as the next step is given it. Raises `NDimError`, `DTypeError`."""
+    have, want = out.type, before.type
+    if not isinstance(want, TensorType) or not isinstance(have, TensorType):
+        return want.filter_variable(out)
+    if have.ndim != want.ndim:
+        what = f"output {k} has {have.ndim} dimensions, and its initial value has {want.ndim}"
+        raise NDimError(located(f"scan: {what}", inputs=[out, before]))
+    if have.dtype != want.dtype:
+        what = f"output {k} is {have.dtype}, and its initial value is {want.dtype}"
+        hint = f"give the initial value as {have.dtype}, or cast the output"
+        raise DTypeError(located(f"scan: {what}", inputs=[out, before], hint=hint))
+    return out

@@ -1,0 +1,383 @@
+"""`Scan`: a graph run for each step of a loop.
+
+A step is a function of the slices of sequences, of what the step before carried on, and of what is
+the same in all steps; it gives what it carries on, and results that are kept for all steps. All
+else (several taps, updates, counters) is made of that. Its gradient is a loop that runs backwards
+over the same sequences and the traces of what was carried on; it carries the gradients of that, and
+the sums of those of what is the same in all steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import ShapeError, message
+from rewrite_engine.gradient import pullback, pushforward
+from rewrite_engine.graph.inner import HasInnerGraph, connections
+from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
+from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.origin import user_origin
+from rewrite_engine.graph.traverse import clone_get_equiv
+from rewrite_engine.tensor.elemwise_grad import zero_gradient
+from rewrite_engine.tensor.type import TensorType
+
+STEPS = TensorType("int64", ())
+
+
+class Scan(HasInnerGraph, Op):
+    """A loop. Inputs: how many steps (int64), sequences (of that length or longer), what the first
+    step is given as carried on, and what is the same in all steps. Outputs: what the last step
+    carried on; results of all steps, along a new first dimension; `until`: how many steps there
+    were.
+
+    The graph inside has as inputs slices, carried values and the others; as outputs carried values,
+    results and, with `until`, whether this was the last step. sequences, carried: how many. name:
+    what it prints as. truncate: over how many of the last steps gradients go back; -1: over all.
+    Raises `ShapeError` for a sequence that is too short, or a number of steps below 0.
+    """
+
+    __props__ = ("structure", "sequences", "carried", "until", "truncate", "name")
+    nout: int
+
+    def __init__(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        sequences: int,
+        carried: int,
+        until: bool = False,
+        truncate: int = -1,
+        name: str | None = None,
+    ) -> None:
+        self.sequences, self.carried, self.until = sequences, carried, until
+        self.truncate, self.name = truncate, name
+        kept = [x.type.filter_variable(v) for x, v in zip(inputs[sequences:], outputs[:carried])]
+        self.hold(inputs, [*kept, *outputs[carried:]])
+        self.nout = len(outputs)
+
+    def __str__(self) -> str:
+        return self.name or "Scan"
+
+    @property
+    def passed(self) -> Sequence[int | None]:
+        """What is the same in all steps is an input of the op."""
+        first = self.sequences + self.carried
+        return [None if i < first else i + 1 for i in range(len(self.inner_inputs))]
+
+    def make_node(self, *inputs: Any) -> Apply:
+        """Apply. Raises what types raise for a value of another, `ShapeError`."""
+        steps, *rest = inputs
+        steps = STEPS.filter_variable(pt.as_tensor_variable(steps, dtype="int64"))
+        n = int(steps.data) if isinstance(steps, Constant) else None
+        if n is not None and n < 0:
+            raise ShapeError(message(f"the number of steps is negative: {n}", op=self))
+        own = self.inner_inputs
+        wanted = [longer(v.type) for v in own[: self.sequences]]
+        wanted += [v.type for v in own[self.sequences :]]
+        variables = [t.filter_variable(x) for t, x in zip(wanted, rest, strict=True)]
+        outs, carried = self.inner_outputs, self.carried
+        length = None if self.until else n
+        types = [v.type for v in own[self.sequences :][:carried]]
+        types += [longer(v.type, length) for v in outs[carried : len(outs) - self.until]]
+        types += [STEPS] * self.until
+        return build_node(self, (steps, *variables), tuple(types), user_origin())
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
+        """The lengths that are known, and the number of steps; others are those of the output."""
+        found: list[Any] = [shapes[1 + self.sequences + i] for i in range(self.carried)]
+        for v in [node.outputs[j] for j in self.results]:
+            lengths = [pt.shape_tuple(v)[k] for k in range(v.type.ndim)]
+            lengths[0] = lengths[0] if self.until else node.inputs[0]
+            found.append(tuple(lengths))
+        return [*found, *[()] * self.until]
+
+    @property
+    def results(self) -> range:
+        """The numbers of the outputs that are of all steps."""
+        return range(self.carried, self.nout - self.until)
+
+    def parts(self, inputs: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """Sequences (or slices), carried values, and the others; without the number of steps."""
+        a, b = self.sequences, self.sequences + self.carried
+        return list(inputs[:a]), list(inputs[a:b]), list(inputs[b:])
+
+    # --- running ------------------------------------------------------------------------------
+
+    def runs(self, node: Apply, body: Callable[..., Any]) -> Callable[..., Any]:
+        """Run the steps, one after the other."""
+        carried, until, nout = self.carried, self.until, self.nout
+        alone = len(self.inner_outputs) == 1
+        shown = [node.outputs[j].type for j in self.results]
+        fail, empty, parts = self.fail, self._empty, self.parts
+
+        def loop(steps: Any, *values: Any) -> Any:
+            n = int(steps)
+            sequences, kept, others = parts(values)
+            if n < 0:
+                fail(node, f"the number of steps is negative: {n}")
+            for i, x in enumerate(sequences):
+                if len(x) < n:
+                    fail(node, f"sequence {i} has {len(x)} elements, and there are {n} steps")
+            if n == 0:
+                kept = [np.array(x) if isinstance(x, np.ndarray) else x for x in kept]
+            traces: list[Any] = []
+            done = 0
+            while done < n:
+                found = body(*[x[done, ...] for x in sequences], *kept, *others)
+                found = [found] if alone else found
+                kept = list(found[:carried])
+                results = found[carried : carried + len(shown)]
+                if not done:
+                    traces = [
+                        np.empty((n, *np.shape(v)), t.numpy_dtype)
+                        for v, t in zip(results, shown, strict=True)
+                    ]
+                for trace, value in zip(traces, results, strict=True):
+                    trace[done] = value
+                done += 1
+                if until and found[-1]:
+                    break
+            traces = [trace[:done] for trace in traces] if done else empty(kept, shown)
+            made = [*kept, *traces, *[np.array(done)] * until]
+            return made[0] if nout == 1 else made
+
+        return loop
+
+    def _empty(self, kept: Sequence[Any], types: Sequence[Any]) -> list[Any]:
+        """The results of no steps: lengths that are not known are those of what is carried on, or
+        0.
+        """
+        found = []
+        own = self.inner_outputs
+        for v, t in zip(own[self.carried :], types, strict=False):
+            shape = [0 if n is None else n for n in v.type.shape]
+            if v in own[: self.carried]:
+                shape = list(np.shape(kept[own.index(v)]))
+            found.append(np.empty((0, *shape), t.numpy_dtype))
+        return found
+
+    def fail(self, node: Apply, what: str) -> None:
+        """Raise `ShapeError` for a node that runs."""
+        raise ShapeError(message(what, op=self, inputs=node.inputs, where=node.where()))
+
+    # --- derivatives --------------------------------------------------------------------------
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """Through any number of steps."""
+        rows = connections(self.inner_inputs, self.inner_outputs)
+        a, c = self.sequences, self.carried
+        through = [row[:c] for row in rows[a : a + c]]  # carried i affects carried j, later
+        for k in range(c):
+            for row in through:
+                if row[k]:
+                    row[:] = [x or y for x, y in zip(row, through[k], strict=True)]
+        reach = []
+        for i, row in enumerate(rows):
+            carry = [bool(x) for x in row[:c]]
+            if a <= i < a + c:
+                carry[i - a] = True
+            more = [any(x and through[k][j] for k, x in enumerate(carry)) for j in range(c)]
+            carry = [x or y for x, y in zip(carry, more, strict=True)]
+            results = [
+                bool(row[j]) or any(x and rows[a + k][j] for k, x in enumerate(carry))
+                for j in range(c, self.nout)
+            ]
+            reach.append([*carry, *results])
+        none = [False] * self.nout
+        flags = [False] * self.until
+        return [none, *[[*row[: self.nout - self.until], *flags] for row in reach]]
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """A loop that runs backwards."""
+        return Backwards(self, inputs, outputs, output_gradients).gradients()
+
+    def R_op(self, inputs: Sequence[Any], eval_points: Sequence[Any]) -> list[Any]:
+        """A loop that carries the changes beside the values."""
+        return changes(self, inputs, eval_points)
+
+
+def longer(type_: Any, n: int | None = None) -> Any:
+    """The type of several values of a type of tensors, one after the other."""
+    return type_.clone(shape=(n, *type_.shape))
+
+
+# --- derivatives ------------------------------------------------------------------------------
+
+
+def is_float(v: Any) -> bool:
+    """Whether something has a gradient."""
+    return isinstance(v.type, TensorType) and v.type.kind == "f"
+
+
+def floats(variables: Sequence[Any]) -> list[Any]:
+    return [v for v in variables if is_float(v)]
+
+
+def copied(op: Scan) -> tuple[list[Any], list[Any]]:
+    """New inputs and outputs of the graph of a step."""
+    own = op.inner_inputs
+    memo: dict[Any, Any] = {v: v.type(v.name) for v in own}
+    memo = clone_get_equiv(own, op.inner_outputs, memo=memo)
+    return [memo[v] for v in own], [memo[v] for v in op.inner_outputs]
+
+
+class Backwards:
+    """The gradient of a call of a loop. steps: how many there were."""
+
+    def __init__(
+        self, op: Scan, inputs: Sequence[Any], outputs: Sequence[Any], gradients: Sequence[Any]
+    ) -> None:
+        self.op, self.inputs, self.outputs, self.gradients_of = op, inputs, outputs, gradients
+        self.steps = outputs[-1] if op.until else inputs[0]
+        self.sequences, self.first, self.others = op.parts(inputs[1:])
+        #: the results that the cost depends on
+        self.used = [j for j in op.results if not is_disconnected(gradients[j])]
+
+    def gradients(self) -> list[Any]:
+        """Those of the inputs."""
+        n = self.steps if self.op.truncate < 0 else pt.minimum(self.steps, self.op.truncate)
+        loop, traced = self.loop()
+        reverse = lambda x: x[: self.steps][::-1]
+        found = loop(
+            n,
+            *[reverse(x) for x in (*self.sequences, *traced)],
+            *[reverse(self.gradients_of[j]) for j in self.used],
+            *self.ends(),
+            *[pt.zeros_like(x) for x in floats(self.others)],
+            *self.others,
+            return_list=True,
+        )
+        a = len(floats(self.first))
+        b = a + len(floats(self.others))
+        each = iter(found[:a]), iter(found[a:b]), iter(found[b:])
+        return [
+            disconnected(),
+            *[self.spread(x, each[2]) for x in self.sequences],
+            *[_next(x, each[0]) for x in self.first],
+            *[_next(x, each[1]) for x in self.others],
+        ]
+
+    def loop(self) -> tuple[Scan, list[Any]]:
+        """The op, and the traces that it reads."""
+        op = self.op
+        given, made = copied(op)
+        slices, kept, same = op.parts(given)
+        carry = [i for i, v in enumerate(kept) if is_float(v)]
+        arriving = [kept[i].type() for i in carry]
+        results = [made[j].type() for j in self.used]
+        wrt = floats(slices), floats(kept), floats(same)
+        found = pullback(
+            [made[i] for i in (*carry, *self.used)],
+            [v for group in wrt for v in group],
+            [*arriving, *results],
+            disconnected_inputs="ignore",
+        )
+        a, b = len(wrt[0]), len(wrt[0]) + len(wrt[1])
+        sums = [v.type() for v in wrt[2]]
+        added = [s + g for s, g in zip(sums, found[b:], strict=True)]
+        before = self.before()
+        pairs = [(v, x) for v, x in zip(kept, before, strict=True) if x is not None]
+        read = [*slices, *[v for v, _ in pairs], *results]
+        loop = Scan(
+            [*read, *arriving, *sums, *same],
+            [*found[a:b], *added, *found[:a]],
+            len(read),
+            len(arriving) + len(sums),
+            name=f"gradient of {op}",
+        )
+        return loop, [x for _, x in pairs]
+
+    def ends(self) -> list[Any]:
+        """The gradients of what the last step carried on."""
+        pairs = zip(self.first, self.gradients_of, strict=False)
+        return [pt.zeros_like(x) if is_disconnected(g) else g for x, g in pairs if is_float(x)]
+
+    def before(self) -> list[Any]:
+        """What each step was given as carried on, for all steps; None where that is not known, and
+        not needed.
+        """
+        op, own = self.op, self.op.parts(self.op.inner_inputs)[1]
+        new, results = op.inner_outputs[: op.carried], op.inner_outputs[op.carried :]
+        found: list[Any] = [None] * op.carried
+        for _ in own:
+            for i, v in enumerate(new):
+                after = None
+                if v in results:
+                    after = self.outputs[op.carried + results.index(v)]
+                elif v in own:
+                    after = found[own.index(v)]
+                if found[i] is None and after is not None:
+                    found[i] = pt.join(0, self.first[i][None], after)[: self.steps]
+        missing = [i for i, v in enumerate(own) if found[i] is None and is_float(v)]
+        if missing:
+            for i, x in zip(missing, self.traces([own[i] for i in missing]), strict=True):
+                found[i] = x
+        return found
+
+    def traces(self, carried: list[Any]) -> list[Any]:
+        """What each step was given for some that no result shows: by a loop that shows them."""
+        op, made = self.op, self.op.inner_outputs
+        end = op.nout - op.until
+        outputs = [*made[:end], *carried, *made[end:]]
+        more = Scan(op.inner_inputs, outputs, op.sequences, op.carried, op.until)
+        return list(more(*self.inputs, return_list=True)[end : end + len(carried)])
+
+    def spread(self, x: Any, found: Iterator[Any]) -> Any:
+        """The gradient of a sequence, of which those of some steps are given in reverse; the others
+        have none.
+        """
+        if not is_float(x):
+            return _next(x, found)
+        g = next(found)
+        start = self.steps - g.shape[0]
+        return pt.set_subtensor(pt.zeros_like(x)[start : self.steps], g[::-1])
+
+
+def _next(x: Any, found: Iterator[Any]) -> Any:
+    """The next gradient, if an input has one."""
+    if is_float(x):
+        return next(found)
+    return zero_gradient(x) if isinstance(x.type, TensorType) else disconnected()
+
+
+def changes(op: Scan, inputs: Sequence[Any], points: Sequence[Any]) -> list[Any]:
+    """Jacobian-vector products: of each output, None where nothing changes it."""
+    sequences, first, others = op.parts(inputs[1:])
+    moves = op.parts([t if is_float(x) else None for x, t in zip(inputs[1:], points[1:])])
+    given, made = copied(op)
+    slices, kept, same = op.parts(given)
+    carry = [i for i, v in enumerate(kept) if is_float(v)]
+    starts = [pt.zeros_like(first[i]) if moves[1][i] is None else moves[1][i] for i in carry]
+    read = [(v, v.type(), t) for v, t in zip(slices, moves[0], strict=True) if t is not None]
+    fixed = [(v, v.type(), t) for v, t in zip(same, moves[2], strict=True) if t is not None]
+    moving = [(kept[i], kept[i].type(), t) for i, t in zip(carry, starts, strict=True)]
+    shown = [j for j in op.results if is_float(made[j])]
+    found = pushforward(
+        [made[i] for i in (*carry, *shown)],
+        [v for v, _, _ in (*read, *moving, *fixed)],
+        [d for _, d, _ in (*read, *moving, *fixed)],
+        disconnected_outputs="ignore",
+    )
+    end, n = op.nout - op.until, len(carry)
+    loop = Scan(
+        [*slices, *[d for _, d, _ in read], *kept, *[d for _, d, _ in moving], *same,
+         *[d for _, d, _ in fixed]],
+        [*made[: op.carried], *found[:n], *made[op.carried : end], *found[n:], *made[end:]],
+        len(slices) + len(read), op.carried + n, op.until, name=f"change of {op}",
+    )  # fmt: skip
+    out = loop(
+        inputs[0], *sequences, *[t for _, _, t in read], *first, *starts, *others,
+        *[t for _, _, t in fixed], return_list=True,
+    )  # fmt: skip
+    places = [*[op.carried + k for k in range(n)], *[n + end + k for k in range(len(shown))]]
+    result: list[Any] = [None] * op.nout
+    for j, place in zip([*carry, *shown], places, strict=True):
+        result[j] = out[place]
+    return result
