@@ -55,8 +55,9 @@ class CheckAndRaise(TensorOp):
         return same_shape(types[0])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """The same of the whole batch."""
-        return [self(*inputs)]
+        """The same of the whole batch, where each of it is asked for the same."""
+        same = all([c.type.ndim == v.type.ndim for c, v in zip(inputs[1:], node.inputs[1:])])
+        return [self(*inputs)] if same else None
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

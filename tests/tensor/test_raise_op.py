@@ -10,6 +10,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.gradient import Rop, grad, verify_grad
+from rewrite_engine.tensor.blockwise import vectorize_graph
 from rewrite_engine.tensor.raise_op import Assert, CheckAndRaise, assert_op
 
 x, n = pt.dvector("x"), pt.lscalar("n")
@@ -68,3 +69,19 @@ def test_numbers_other_than_zero_hold() -> None:
     assert f([-0.5, np.nan])[0] == -0.5
     with pytest.raises(AssertionError):
         f([0.5, 0.0])
+
+
+def test_batches_of_values_and_of_conditions() -> None:
+    y = pt.dvector("y")
+    out = assert_op(x, pt.all(y > 0))
+    xs, ys = pt.matrix("xs", shape=(2, None)), pt.matrix("ys", shape=(2, None))
+    at = {"x": np.arange(3.0), "y": np.arange(1.0, 5.0)}
+    at |= {"xs": np.arange(6.0).reshape(2, 3), "ys": np.arange(1.0, 9.0).reshape(2, 4)}
+    for v, c in [(xs, y), (x, ys), (xs, ys)]:
+        many = vectorize_graph(out, {x: v, y: c})
+        assert many.type.shape == (2, None)
+        f = rw.function([v, c], many)
+        expected = np.broadcast_to(at[v.name], (2, 3))
+        np.testing.assert_array_equal(f(at[v.name], at[c.name]), expected)
+        with pytest.raises(AssertionError):
+            f(at[v.name], -at[c.name])
