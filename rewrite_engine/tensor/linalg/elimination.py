@@ -115,18 +115,18 @@ class PivotToPermutations(NoGradient, _MatrixOp):
         return same_shape(types[0])
 
     def batched(self, *arrays: Any) -> Any:
-        """Swap by swap, along all of a batch."""
+        """Swap by swap, vector by vector."""
         (pivots,) = arrays
         n = pivots.shape[-1]
         if pivots.size and not 0 <= pivots.min() <= pivots.max() < n:
             raise ShapeError(f"pivots of {n} rows are from 0 to {n - 1}")
-        order = np.broadcast_to(np.arange(n), pivots.shape).copy()
-        for i in range(n):
-            at = pivots[..., i, None].astype("int64")
-            other = np.take_along_axis(order, at, -1)
-            np.put_along_axis(order, at, order[..., i, None], -1)
-            order[..., i] = other[..., 0]
-        return order if self.inverse else np.argsort(order, -1)
+        out = np.empty(pivots.shape, "int64")
+        for index in np.ndindex(pivots.shape[:-1]):
+            order = [*range(n)]
+            for i, k in enumerate(pivots[index].tolist()):
+                order[i], order[k] = order[k], order[i]
+            out[index] = order
+        return out if self.inverse else np.argsort(out, -1)
 
 
 # --- functions --------------------------------------------------------------------------------
