@@ -11,6 +11,9 @@ PRINTED = {
     "draws": ("True True [[0.0, 0.0], [0.0, 0.0]]\nTrue False\nTrue\n-0.5 0.5 True False\n"),
     "linear": "[1. 2.]\n-2.183399\n(2, 2)\n['one', '--two']\n",
     "logistic": "better True\n",
+    "loops": (
+        "[ 0.  1.  8. 27. 64.]\n19.0\n[ 2.  4.  8. 16. 32. 64.]\n(2, 2) [[1.0, 1.0], [1.0, 1.0]]\n"
+    ),
     "network": "float32 True True\n",
     "own_rule": "[3. 6.]\n[3. 3.]\nmul\n",
 }
