@@ -104,8 +104,15 @@ def floats(*xs: Any) -> list[Any]:
     return [x if x.type.dtype == dtype else m.cast(x, dtype) for x in tensors]
 
 
+#: the dtypes that LAPACK computes with
+_DTYPES = frozenset(map(np.dtype, "fdFD"))
+
+
 def of_dtype(*arrays: Any) -> list[Any]:
     """Values as `floats` makes them."""
+    kinds = {x.dtype for x in arrays}
+    if len(kinds) == 1 and kinds <= _DTYPES:
+        return list(arrays)
     dtype = working_dtype(*[x.dtype.name for x in arrays])
     return [np.asarray(x, dtype) for x in arrays]
 

@@ -72,12 +72,15 @@ class SolveTriangular(_Equations):
         substitutes.
         """
         a, b = of_dtype(*arrays)
-        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        batch: Any = ()
+        if a.ndim > 2 or b.ndim > 2:
+            batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         out = np.empty((*batch, *b.shape[-2:]), b.dtype)
         if not out.size:
             return out
         trtrs = lapack("trtrs", b)
-        a, b = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b)]
+        if batch:
+            a, b = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b)]
         for index in np.ndindex(batch):
             # the transpose of what is in rows is in columns, as LAPACK has it
             out[index], info = trtrs(
