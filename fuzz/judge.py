@@ -146,7 +146,7 @@ class Judge:
             return ("value", 0.0 if excused else np.inf)
         if class_of(noise) - {*class_of(np.array([w]))}:
             return None  # it is not determined what it is
-        if w.dtype.kind == "c" and not np.isfinite(w):
+        if w.dtype.kind == "c" and not (np.isfinite(w) and (np.isfinite(f) or abs(w) < edge(w))):
             return None  # which part is infinite, or NaN, is nobody's promise
         both = np.isfinite(w) and np.isfinite(f)
         found = (self.finite if both else self.infinite)(i, place, w, f, noise)
@@ -168,6 +168,8 @@ class Judge:
                 return None
             return "lost (not finite)", np.inf
         if self.near(truth, f) and (np.isfinite(f) or np.isnan(w)):
+            return None
+        if np.isnan(w) and np.isinf(f) and truth is not None and truth == mpf(float(f)):
             return None
         if known and np.isfinite(f) and abs(mpf(float(f)) - truth) <= self.rough(i, place):
             return None
@@ -483,6 +485,11 @@ def class_of(values: np.ndarray) -> set[str]:
 def largest(x: Any) -> float:
     """The largest number of a dtype."""
     return float(np.finfo(x.dtype).max)
+
+
+def edge(x: Any) -> float:
+    """What sums of products of complex numbers overflow beyond, in some orders."""
+    return largest(x) / 8
 
 
 def real_dtype(x: Any) -> Any:

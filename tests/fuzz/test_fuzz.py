@@ -98,6 +98,24 @@ def test_a_limit_may_choose_nan(other: float, is_told: bool) -> None:
     assert (finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("found", "is_told"), [(np.inf, False), (-np.inf, True), (2.0, True)])
+def test_what_is_infinite_may_be_so(found: float, is_told: bool) -> None:
+    """The square underflows, and 0 * inf is NaN; without it the product is infinite."""
+    one = case(
+        lambda x, y: pt.sqrt(pt.sqr(x)) * y, np.array([1e-45], "float32"), np.array([np.inf])
+    )
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    assert (finding is not None) is is_told
+
+
+@pytest.mark.parametrize(("size", "is_told"), [(3e38, False), (1e30, True)])
+def test_complex_numbers_overflow_beside_the_largest(size: float, is_told: bool) -> None:
+    one = case(lambda x: pt.sqr(pt.sqrt(x)), np.array([size + size * 1j], "complex64"))
+    wrong = np.array([complex(np.inf, size)], "complex64")
+    finding = Judge(one, graphs.wanted_of(one)).compare([wrong])
+    assert (finding is not None) is is_told
+
+
 def test_a_limit_may_lead_to_nan() -> None:
     """x / e * e at infinity is NaN, and its limit infinite: infinity by itself is NaN again."""
     one = case(
