@@ -269,3 +269,41 @@ def test_what_is_not_found(compiled: bool) -> None:
 def test_bad_arguments(error: Any, what: str, build: Any) -> None:
     with pytest.raises(error, match=what):
         build()
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 2), (4, 2, 3)])
+def test_numbers_that_describe_matrices(shape: tuple[int, ...]) -> None:
+    a = np.random.default_rng(3).normal(size=shape)
+    x = pt.tensor("x", dtype="float64", shape=(None,) * len(shape))
+    low = a.copy()
+    low[..., -1, :] = low[..., 0, :]
+    pairs = [
+        (pt.linalg.svdvals(x), np.linalg.svdvals),
+        (pt.linalg.cond(x), np.linalg.cond),
+        (pt.linalg.cond(x, -2), lambda v: np.linalg.cond(v, -2)),
+        (pt.linalg.matrix_rank(x), np.linalg.matrix_rank),
+        (pt.linalg.matrix_rank(x, tol=0.5), lambda v: np.linalg.matrix_rank(v, tol=0.5)),
+        (pt.linalg.matrix_rank(x, rtol=1e-3), lambda v: np.linalg.matrix_rank(v, rtol=1e-3)),
+        (pt.linalg.matrix_norm(x, ord="nuc"), lambda v: np.linalg.matrix_norm(v, ord="nuc")),
+        (pt.linalg.matrix_norm(x, keepdims=True),
+         lambda v: np.linalg.matrix_norm(v, keepdims=True)),
+        (pt.linalg.vector_norm(x), np.linalg.vector_norm),
+        (pt.linalg.vector_norm(x, axis=-1, ord=3),
+         lambda v: np.linalg.vector_norm(v, axis=-1, ord=3)),
+    ]  # fmt: skip
+    f = rw.function([x], [ours for ours, _ in pairs])
+    for value in (a, low):
+        for got, (_, wanted) in zip(f(value), pairs, strict=True):
+            expected = wanted(value)
+            if np.max(expected) < 1e12:  # (where there is no inverse, rounding decides)
+                np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_condition_by_other_norms_and_products_of_several() -> None:
+    a = np.random.default_rng(4).normal(size=(3, 3))
+    for p in (1, np.inf, "fro"):
+        np.testing.assert_allclose(pt.linalg.cond(a, p).eval(), np.linalg.cond(a, p))
+    several = [a[0], a, a.T, a[1]]
+    np.testing.assert_allclose(pt.linalg.multi_dot(several).eval(), np.linalg.multi_dot(several))
+    values = np.sort_complex(pt.linalg.eigvals(a).eval())
+    np.testing.assert_allclose(values, np.sort_complex(np.linalg.eigvals(a)))

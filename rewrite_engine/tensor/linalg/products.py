@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -20,7 +21,7 @@ from rewrite_engine.tensor.products import kron
 from rewrite_engine.tensor.rearrange import broadcast_shape
 from rewrite_engine.tensor.shape import lengths, specify_shape
 
-__all__ = ["block_diag", "kron", "matrix_dot", "matrix_power"]
+__all__ = ["block_diag", "kron", "matrix_dot", "matrix_power", "multi_dot"]
 
 
 def _matrices(name: str, x: Any) -> Any:
@@ -39,6 +40,11 @@ def matrix_dot(*args: Any) -> Any:
     array([[22]])
     """
     return reduce(dot, args)
+
+
+def multi_dot(arrays: Sequence[Any]) -> Any:
+    """The product of several matrices, of which the first and last may be vectors."""
+    return matrix_dot(*arrays)
 
 
 def matrix_power(M: Any, n: int) -> Any:

@@ -45,7 +45,7 @@ from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
     "Eig", "Eigh", "Expm", "MatrixPinv", "QR", "QRPivots", "SVD", "Schur", "eig", "eigh",
-    "eigvalsh", "expm", "pinv", "qr", "schur", "svd",
+    "eigvals", "eigvalsh", "expm", "pinv", "qr", "schur", "svd",
 ]  # fmt: skip
 
 
@@ -421,6 +421,11 @@ def eig(x: Any) -> Any:
     array([0.+1.j, 0.-1.j])
     """
     return Eig().lifted(*floats(x))
+
+
+def eigvals(a: Any) -> Any:
+    """The eigenvalues of `eig`."""
+    return eig(a)[0]
 
 
 def schur(A: Any, output: str = "real", sort: str | None = None) -> Any:

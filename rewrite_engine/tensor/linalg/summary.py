@@ -34,13 +34,17 @@ from rewrite_engine.tensor.linalg.core import (
     square,
     unit,
 )
-from rewrite_engine.tensor.linalg.solvers import MatrixInverse
+from rewrite_engine.tensor.linalg.solvers import MatrixInverse, inv
 from rewrite_engine.tensor.linalg.spectral import svd
 from rewrite_engine.tensor.op import Shapes
 from rewrite_engine.tensor.reduce import Max, Min, Sum
+from rewrite_engine.tensor.shape import larger, lengths
 from rewrite_engine.tensor.type import TensorType
 
-__all__ = ["Cofactors", "Det", "SLogDet", "det", "norm", "slogdet", "trace"]
+__all__ = [
+    "Cofactors", "Det", "SLogDet", "cond", "det", "matrix_norm", "matrix_rank", "norm", "slogdet",
+    "svdvals", "trace", "vector_norm",
+]  # fmt: skip
 
 
 class Det(_MatrixOp):
@@ -240,3 +244,53 @@ def _of_matrices(x: Any, ord: Any) -> Any:
         return _SPECTRAL[ord](-1)(svd(x, compute_uv=False))
     what = "ord of a matrix is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"
     raise ValueError(located(f"{what}, not {ord!r}"))
+
+
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """The norms of matrices, the last two dimensions: of `norm`. Raises `NDimError`."""
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """The norms of vectors along axes, of all elements by default: (sum |x|^ord)^(1/ord)."""
+    return descriptive.norm(x, ord, axis, keepdims)
+
+
+def svdvals(x: Any) -> Any:
+    """The singular values of matrices, from the largest to the smallest. Raises `NDimError`."""
+    return svd(x, compute_uv=False)
+
+
+def cond(x: Any, p: Any = None) -> Any:
+    """The condition numbers of matrices, the last two dimensions: the largest singular value over
+    the smallest (p: None, 2; -2: the other way round), or for another norm `p` that of the matrix
+    times that of its inverse. Raises `NDimError`, `ShapeError`; `SingularMatrixError` when it runs.
+
+    >>> cond([[2.0, 0.0], [0.0, 0.5]]).eval()
+    array(4.)
+    """
+    if p in (None, 2, -2):
+        s = svdvals(x)
+        return s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    (x,) = floats(x)
+    return matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
+
+
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    """How many singular values of matrices are larger than `tol` (int64): by default than `rtol`
+    times the largest, where rtol is the larger length times the precision. hermitian has no effect.
+    Raises `NDimError`.
+
+    >>> matrix_rank([[1.0, 2.0], [2.0, 4.0]]).eval()
+    array(1)
+    """
+    s = svdvals(A)
+    if tol is None:
+        rows, columns = lengths(operand(A))[-2:]
+        precision = float(np.finfo(s.type.dtype).eps)
+        tol = Max(-1, keepdims=True)(s) * (
+            larger(rows, columns) * precision if rtol is None else rtol
+        )
+    else:
+        tol = expand_dims(operand(tol), -1)
+    return Sum(-1)(m.gt(s, tol))
