@@ -99,7 +99,7 @@ def __getattr__(name: str) -> Any:
     stand above this layer, and are asked for at the front door.
     """
     if name in _MODULES:
-        return import_module(f"rewrite_engine.{'tensor.' * (name != 'random')}{name}")
+        return import_module(f"rewrite_engine.tensor.{name}")
     if name not in ("consider_constant", "grad", "hessian", "jacobian", "verify_grad"):
         return _find(name)
     import rewrite_engine

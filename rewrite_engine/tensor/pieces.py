@@ -127,9 +127,9 @@ def block(arrays: Any) -> Any:
     dimension, those around them along the one before. Raises `ShapeError` for lists that are not
     equally deep, or empty.
 
-    >>> block([[[[1]], [[2, 3]]], [[[4, 5, 6]]]]).eval()
-    array([[1, 2, 3],
-           [4, 5, 6]])
+    >>> block([[1, 2], [3, 4]]).eval()
+    array([[1, 2],
+           [3, 4]])
     """
     depth, leaves = _nested(arrays)
     ndim = max([depth, *[operand(x).type.ndim for x in leaves]])

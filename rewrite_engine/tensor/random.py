@@ -2,7 +2,15 @@
 layer, and is loaded when it is first used.)
 """
 
-import sys
 from importlib import import_module
+from typing import Any
 
-sys.modules[__name__] = import_module("rewrite_engine.random")
+_HOME = "rewrite_engine.random"
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(import_module(_HOME), name)
+
+
+def __dir__() -> list[str]:
+    return dir(import_module(_HOME))

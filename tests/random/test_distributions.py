@@ -49,7 +49,7 @@ assert "rewrite_engine.random.op" not in sys.modules and "numpy.random" not in s
 import rewrite_engine.tensor.random as r
 from rewrite_engine.tensor.random import normal
 import rewrite_engine.random
-assert r is pt.random is rewrite_engine.random and normal is pt.random.normal
+assert r is pt.random and normal is pt.random.normal is rewrite_engine.random.normal
 r.uniform(size=(3,)).eval()
 assert "scipy.stats" not in sys.modules
 """

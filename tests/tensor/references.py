@@ -141,7 +141,7 @@ def _pencil(op: Any, a: Any, b: Any) -> list[Any]:
 
 
 def _convolved(a: Any, b: Any, mode: str) -> Any:
-    if a.dtype == bool:
+    if a.dtype == b.dtype == bool:
         return _convolved(a.astype(int), b.astype(int), mode) > 0
     return scipy.signal.convolve(a, b, mode, "direct")
 
