@@ -1,0 +1,147 @@
+"""What people run: densities, Gaussian processes, a Kalman step, batched equations, random numbers
+and loops, compiled and called, beside PyTensor where that is installed (`pip install pytensor`).
+
+Each model is built by the same text with both. `python -m benchmarks.models NAME` measures with one
+library alone.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import ROOT, Row, digits, median
+
+LIMIT = 400  # seconds for one library
+Model = tuple[list[Any], list[Any], list[Any]]  # inputs, outputs, values
+
+
+def covariance(n: int) -> Any:
+    a = np.random.default_rng(0).normal(size=(n, n))
+    return a @ a.T / n + np.eye(n)
+
+
+def normal_density(lib: Any, pt: Any, n: int) -> Model:
+    """The log density of a multivariate normal, and its gradient."""
+    x, mu, sigma = pt.dvector("x"), pt.dvector("mu"), pt.dmatrix("sigma")
+    low = pt.linalg.cholesky(sigma)
+    z = pt.linalg.solve_triangular(low, x - mu, lower=True)
+    logp = -0.5 * (z**2).sum() - pt.log(pt.diagonal(low)).sum() - 0.5 * n * np.log(2 * np.pi)
+    values = [np.linspace(-1, 1, n), np.zeros(n), covariance(n)]
+    return [x, mu, sigma], [logp, *lib.grad(logp, [mu, sigma])], values
+
+
+def gaussian_process(lib: Any, pt: Any, n: int) -> Model:
+    """The marginal likelihood of a Gaussian process, and its gradient."""
+    x, y = pt.dvector("x"), pt.dvector("y")
+    scale, noise = pt.dscalar("scale"), pt.dscalar("noise")
+    kernel = pt.exp(-0.5 * ((x[:, None] - x[None, :]) / scale) ** 2) + noise * pt.eye(n)
+    low = pt.linalg.cholesky(kernel)
+    z = pt.linalg.solve_triangular(low, y, lower=True)
+    logp = -0.5 * (z**2).sum() - pt.log(pt.diagonal(low)).sum()
+    values = [np.linspace(0, 5, n), np.sin(np.linspace(0, 5, n)), np.array(0.7), np.array(0.1)]
+    return [x, y, scale, noise], [logp, *lib.grad(logp, [scale, noise])], values
+
+
+def kalman_step(lib: Any, pt: Any, n: int) -> Model:
+    """One step of a Kalman filter with n states, half of them observed."""
+    state, p = pt.dvector("state"), pt.dmatrix("p")
+    move, q = pt.dmatrix("move"), pt.dmatrix("q")
+    see, r, y = pt.dmatrix("see"), pt.dmatrix("r"), pt.dvector("y")
+    mean, cov = pt.dot(move, state), pt.dot(pt.dot(move, p), move.T) + q
+    seen = pt.dot(pt.dot(see, cov), see.T) + r
+    gain = pt.linalg.solve(seen, pt.dot(see, cov)).T
+    off = y - pt.dot(see, mean)
+    outputs = [mean + pt.dot(gain, off), cov - pt.dot(pt.dot(gain, see), cov)]
+    k = n // 2
+    values = [np.ones(n), np.eye(n), covariance(n) / 3, np.eye(n) / 9, np.eye(n)[:k],
+              np.eye(k), np.ones(k)]  # fmt: skip
+    return [state, p, move, q, see, r, y], outputs, values
+
+
+def batched_solve(lib: Any, pt: Any, n: int) -> Model:
+    """64 systems of n equations, and the gradient."""
+    a, b = pt.dtensor3("a"), pt.dmatrix("b")
+    x = pt.linalg.solve(a, b, b_ndim=1)
+    rng = np.random.default_rng(1)
+    values = [rng.normal(size=(64, n, n)) + 3 * np.eye(n), rng.normal(size=(64, n))]
+    return [a, b], [x, *lib.grad((x**2).sum(), [a, b])], values
+
+
+def normals(lib: Any, pt: Any, n: int) -> Model:
+    """n normal numbers."""
+    return [], [pt.random.normal(size=n)], []
+
+
+def recurrent(lib: Any, pt: Any, n: int) -> Model:
+    """A recurrent network with 64 units over n steps, and its gradient."""
+    x, w, u, h = pt.dmatrix("x"), pt.dmatrix("w"), pt.dmatrix("u"), pt.dvector("h")
+    step = lambda v, h: pt.tanh(pt.dot(h, w) + pt.dot(v, u))
+    states = lib.scan(step, x, h, return_updates=False)
+    cost = (states**2).sum()
+    rng = np.random.default_rng(2)
+    values = [rng.normal(size=(n, 64)), *rng.normal(size=(2, 64, 64)) / 10, np.zeros(64)]
+    return [x, w, u, h], [cost, *lib.grad(cost, [w, u])], values
+
+
+MODELS: list[tuple[str, Callable[..., Model], int]] = [
+    ("normal log density, n = 5", normal_density, 5),
+    ("normal log density, n = 50", normal_density, 50),
+    ("normal log density, n = 500", normal_density, 500),
+    ("Gaussian process, n = 50", gaussian_process, 50),
+    ("Gaussian process, n = 300", gaussian_process, 300),
+    ("Kalman step, 4 states", kalman_step, 4),
+    ("64 systems of 8 equations", batched_solve, 8),
+    ("1,000,000 normal numbers", normals, 1_000_000),
+    ("recurrent network, 1,000 steps", recurrent, 1000),
+]
+
+
+def measured(name: str) -> Iterator[tuple[str, float, float]]:
+    """For each model, seconds to build and compile it (the least of three), and to call it."""
+    lib, pt = import_module(name), import_module(f"{name}.tensor")
+    for title, build, n in MODELS:
+        compiling = []
+        for _ in range(3):
+            start = perf_counter()
+            inputs, outputs, values = build(lib, pt, n)
+            f = lib.function(inputs, outputs)
+            f(*values)  # some compile when they are called first
+            compiling.append(perf_counter() - start)
+        yield title, min(compiling), median(lambda f=f, values=values: f(*values), turns=11)
+
+
+def figures(name: str) -> dict[str, tuple[float, float]]:
+    """What one library reports, from a process of its own; nothing if it is not installed."""
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.models", name]
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return {}
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+    return {title: (compiling, call) for title, compiling, call in lines}
+
+
+def main() -> Iterator[Row]:
+    ours, theirs = figures("rewrite_engine"), figures("pytensor")
+    for title, _, _ in MODELS:
+        for k, (what, unit, scale) in enumerate([("compile", "ms", 1e3), ("call", "µs", 1e6)]):
+            mine, other = ours[title][k] * scale, theirs.get(title)
+            text = "not installed" if other is None else f"{digits(other[k] * scale)} {unit}"
+            met = None if other is None else mine <= other[k] * scale
+            figure, target = f"{digits(mine)} {unit}", "" if other is None else "no slower"
+            yield Row(f"{title}: {what}", figure, target, met, (("PyTensor", text),))
+
+
+if __name__ == "__main__":
+    for found in measured(sys.argv[1]):
+        print(json.dumps(found), flush=True)
