@@ -121,6 +121,12 @@ def is_covered(v, others):
     )
 
 
+def stretches_alike(y, v):
+    """Whether the type of y says, too, where v has the length 1: else nothing is stretched."""
+    ends = zip(reversed(y.type.broadcastable), reversed(v.type.broadcastable), strict=False)
+    return all(one or not wanted for one, wanted in ends)
+
+
 def fill_errors_stay(fgraph, node, v, kept):
     """Whether the errors of what fills a shape stay where only the lengths are compared anyway."""
     x, y = v.owner.inputs[0], filling(v)
@@ -140,7 +146,7 @@ def second_beside_its_shape(fgraph, node):
     for i in range(node.op is second, len(operands)):
         v, others = operands[i], operands[:i] + operands[i + 1 :]
         y = filling(v)
-        if y is None or not is_covered(v, others):
+        if y is None or not stretches_alike(y, v) or not is_covered(v, others):
             continue
         if fill_errors_stay(fgraph, node, v, [y, *others]):
             operands[i], bare = y, True

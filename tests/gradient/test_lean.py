@@ -107,3 +107,15 @@ def test_what_is_left_of_radon() -> None:
     plain = rw.function(inputs, outputs, mode="fast_compile")
     for found, wanted in zip(f(at), plain(at), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-10)
+
+
+def test_what_is_filled_is_stretched_as_types_say() -> None:
+    """A length that only the shape says to be 1: without it nothing would be stretched."""
+    x, y = pt.dmatrices("x", "y")
+    filled = pt.alloc(x, 2, 1, 3)
+    f = rw.function([x, y], pt.maximum(y - filled, filled))
+    a, b = np.array([[0.5, -1.0, 2.0]]), np.arange(6.0).reshape(2, 3)
+    wide = np.broadcast_to(a, (2, 1, 3))
+    np.testing.assert_array_equal(f(a, b), np.maximum(b - wide, wide))
+    with pytest.raises(ShapeError):
+        f(b, b)
