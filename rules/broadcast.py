@@ -258,4 +258,5 @@ def sum_of_second(fgraph, node):
     sure = all(n.head is CONSTANT and n.number for n in lengths)
     if not lengths or not (sure or finite.ask(fgraph, y)):
         return None
-    return cast(lengths[0] if len(lengths) == 1 else mul(*lengths), out.type.dtype) * op(y)
+    count = lengths[0] if len(lengths) == 1 else mul(*lengths)
+    return fitting(out, cast(count, out.type.dtype) * op(y))

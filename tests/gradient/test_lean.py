@@ -119,3 +119,17 @@ def test_what_is_filled_is_stretched_as_types_say() -> None:
     np.testing.assert_array_equal(f(a, b), np.maximum(b - wide, wide))
     with pytest.raises(ShapeError):
         f(b, b)
+
+
+@pytest.mark.parametrize("lengths", [(3, 3), (0, 3)])
+def test_sums_of_what_is_filled_keep_their_types(lengths: tuple[int, int]) -> None:
+    """The vector does not say how long it is; what is filled with it does."""
+    x = pt.dvector("x")
+    filled = pt.alloc(x, *lengths)
+    f = rw.function([x], [filled.sum(axis=0), filled])
+    a = np.array([1.0, 2.0, 3.0])
+    wide = np.broadcast_to(a, lengths)
+    for got, wanted in zip(f(a), [wide.sum(axis=0), wide], strict=True):
+        np.testing.assert_array_equal(got, wanted)
+    with pytest.raises(ShapeError):
+        f(a[:2])
