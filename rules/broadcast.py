@@ -7,7 +7,17 @@ from rewrite_engine.rules.facts_arrays import is_same_length
 from rewrite_engine.rules.facts_failure import errors_stay
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.shape import length
-from rewrite_engine.tensor import Alloc, DimShuffle, Shape_i, Sum, alloc, cast, mul, second
+from rewrite_engine.tensor import (
+    Alloc,
+    DimShuffle,
+    Shape_i,
+    Sum,
+    alloc,
+    cast,
+    mul,
+    second,
+    shape_padleft,
+)
 from rewrite_engine.tensor.creation import filling
 from rewrite_engine.tensor.elemwise import Elemwise
 
@@ -157,7 +167,9 @@ def refilled(v, y, order=None):
     """Something else in the shape that v fills, or in that with its dimensions in another order."""
     x, *lengths = v.owner.inputs
     if v.head is second:
-        return second(x if order is None else DimShuffle(x.type.ndim, order)(x), y)
+        if order is not None:  # (the other may have more dimensions, of length 1)
+            x = DimShuffle(v.type.ndim, order)(shape_padleft(x, v.type.ndim - x.type.ndim))
+        return second(x, y)
     if order is not None:
         lengths = [1 if o == "x" else lengths[o] for o in order]
     return alloc(y, *lengths)

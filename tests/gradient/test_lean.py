@@ -133,3 +133,10 @@ def test_sums_of_what_is_filled_keep_their_types(lengths: tuple[int, int]) -> No
         np.testing.assert_array_equal(got, wanted)
     with pytest.raises(ShapeError):
         f(a[:2])
+
+
+def test_what_is_filled_may_have_more_dimensions_than_its_shape() -> None:
+    x, y = pt.dvector("x"), pt.tensor("y", shape=(1, 1))
+    f = rw.function([x, y], pt.second(x, y)[:, None])
+    got = f(np.zeros(3), np.array([[2.0]]))
+    np.testing.assert_array_equal(got, np.full((1, 1, 3), 2.0))
