@@ -79,6 +79,7 @@ def array(rng: Random, dtype: str, shape: tuple[int, ...], mood: str) -> np.ndar
 
 def same_layout(a: np.ndarray) -> np.ndarray:
     """A copy that lies in memory of its own as the array lies in its own."""
+    a = np.asarray(a)  # (a number of NumPy has another address whenever it is asked)
     if not a.size:
         return a.copy()
     start, stop = np.lib.array_utils.byte_bounds(a)

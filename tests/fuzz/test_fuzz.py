@@ -12,6 +12,7 @@ import pytest
 import rewrite_engine.tensor as pt
 from fuzz import facts, gradients, graphs
 from fuzz.__main__ import KINDS, WEAK, chunk, try_one, wanted_chunks
+from fuzz.arrays import same_layout
 from fuzz.case import Case, snippet
 from fuzz.generate import random_case
 from fuzz.judge import Judge
@@ -343,3 +344,17 @@ def test_what_is_told_can_be_run() -> None:
     space: dict[str, Any] = {}
     exec(snippet(random_case(Random("graphs:0:7"))), space)
     assert "f" in space
+
+
+def test_numbers_are_copied_as_arrays() -> None:
+    """NumPy's numbers have another address whenever they are asked."""
+    kept = []
+
+    class Moving(np.float64):
+        @property
+        def __array_interface__(self) -> Any:
+            kept.append(np.array(float(self)))
+            return kept[-1].__array_interface__
+
+    copy: Any = same_layout(Moving(2.5))  # type: ignore[arg-type]
+    assert (copy, copy.shape) == (2.5, ())
