@@ -135,7 +135,9 @@ class _Search(HasInnerGraph, Op):
         if is_disconnected(g):
             return [disconnected() for _ in inputs]
         x, f, slopes = self._at(inputs, outputs[0])
-        change = _solved(slopes.T, g.flatten()).reshape(f.shape) if f.type.ndim else g / slopes
+        change = (
+            pt.linalg.solve(slopes.T, g.flatten()).reshape(f.shape) if f.type.ndim else g / slopes
+        )
         wanted = list(inputs[1:])
         found = Lop([f], wanted, [-change], None, "ignore", "disconnected") if wanted else []
         return [disconnected(), *graph_replace(found, {x: outputs[0]}, strict=False)]
@@ -148,12 +150,12 @@ class _Search(HasInnerGraph, Op):
             return [None, None]
         x, f, slopes = self._at(inputs, solution)
         moved = Rop(f, [v for v, _ in pairs], [t for _, t in pairs], "ignore")
-        flat = _solved(slopes, moved.flatten()).reshape(x.shape) if f.type.ndim else moved / slopes
+        flat = (
+            pt.linalg.solve(slopes, moved.flatten()).reshape(x.shape)
+            if f.type.ndim
+            else moved / slopes
+        )
         return [graph_replace(-flat, {x: solution}, strict=False), None]
-
-
-def _solved(a: Any, b: Any) -> Any:
-    return pt.linalg.solve(a, b)
 
 
 class _Remembered:
@@ -164,8 +166,8 @@ class _Remembered:
     def __init__(self, values: Callable[[Any], list[Any]]) -> None:
         self.values, self.at, self.found = values, np.empty(0), list[Any]()
 
-    def part(self, k: int) -> Callable[..., Any] | None:
-        """One of the values; None if there is none."""
+    def part(self, k: int) -> Callable[..., Any]:
+        """The function of one of the values."""
 
         def value(x: Any, *_: Any) -> Any:
             x = np.asarray(x)

@@ -107,6 +107,9 @@ def scan(
     """
     refuse_options("scan", "steps run as the function does", mode=mode, profile=profile)
     refuse_options("scan", "memory is kept as the function does", allow_gc=allow_gc)
+    if truncate_gradient != -1 and truncate_gradient < 1:
+        what = f"truncate_gradient is a number of steps, or -1, not {truncate_gradient}"
+        raise InputError(located(f"scan: {what}"))
     reads = [_sequence(s) for s in _listed(sequences)]
     infos = None if outputs_info is None else [_output(o) for o in _listed(outputs_info)]
     others = [pt.as_tensor_variable(v) if not isinstance(v, Variable) else v
@@ -224,7 +227,7 @@ def _output(given: Any) -> Taps:
         return Taps(None, [])
     if not isinstance(given, Mapping):
         given = {"initial": given}
-    _keys(given, ("initial", "taps", "return_steps"))
+    _keys(given, ("initial", "taps"))
     start = given.get("initial")
     taps = _taps(given.get("taps"), [-1] if start is not None else [])
     if start is None or not taps:

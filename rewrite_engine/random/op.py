@@ -44,7 +44,6 @@ from rewrite_engine.tensor.op import (
     Types,
     Value,
     is_dimension,
-    resolve,
     with_parameters,
 )
 from rewrite_engine.tensor.rearrange import broadcast_shape
@@ -240,17 +239,15 @@ class RandomVariable(TensorOp):
 
     def unequal(self, types: Types, shapes: Sequence[Any], group: Group, of: Any) -> ShapeError:
         """The error for lengths that differ, which names parameters."""
-        named: dict[Any, str] = {}
-        for member in group:
-            n = resolve(member, of)
-            if is_dimension(member):
-                i, axis = member
-                what = f"dimension {axis} of {self.parameters[i - 2]}, of shape {shapes[i]}, is {n}"
-            else:
-                what = f"the size is {n} there" if self.lengths else f"it has to be {n}"
-            named.setdefault(n, what)
-        named.pop(None, None)
+        named = self.named_lengths(types, shapes, group, of)
         return self.misfit(types, group)(f"lengths do not fit: {', '.join(named.values())}")
+
+    def length_text(self, types: Types, shapes: Sequence[Any], member: Any, n: Any) -> str:
+        """What is said of one length."""
+        if is_dimension(member):
+            i, axis = member
+            return f"dimension {axis} of {self.parameters[i - 2]}, of shape {shapes[i]}, is {n}"
+        return f"the size is {n} there" if self.lengths else f"it has to be {n}"
 
     @property
     def parameters(self) -> list[str]:

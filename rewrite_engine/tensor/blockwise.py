@@ -159,7 +159,7 @@ class Blockwise(TensorOp):
         """A larger batch, with dimensions of length 1 where an operand had a smaller one."""
         ranks = self.ranks([v.type for v in node.inputs])
         missing = [max(ranks) - n for n in ranks]
-        return self.make_node(*behind_batch(node, inputs, missing)).outputs
+        return self.make_node(*behind_batch(node.inputs, inputs, missing)).outputs
 
     # --- running ------------------------------------------------------------------------------
 

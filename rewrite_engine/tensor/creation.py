@@ -135,7 +135,7 @@ class Alloc(_Allocating, Linear):
         if any(others):
             return None
         missing = len(others) - node.inputs[0].type.ndim
-        (value,) = behind_batch(node, inputs, [missing, *others])[:1]
+        (value,) = behind_batch(node.inputs, inputs, [missing, *others])[:1]
         return [Alloc()(value, *shape_tuple(inputs[0])[:n], *inputs[1:])]
 
     def perform(

@@ -216,7 +216,7 @@ class Elemwise(TensorOp):
         """With dimensions of length 1 between the batch and those of operands that have fewer."""
         ndim = node.outputs[0].type.ndim
         missing = [ndim - v.type.ndim for v in node.inputs]
-        return self.make_node(*behind_batch(node, inputs, missing)).outputs
+        return self.make_node(*behind_batch(node.inputs, inputs, missing)).outputs
 
     # --- running ----------------------------------------------------------------------------
 

@@ -14,10 +14,11 @@ from typing import Any
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.tensor.batch import batch_ranks, batch_shape, stretched
 from rewrite_engine.tensor.creation import arange
+from rewrite_engine.tensor.dimshuffle import shape_padleft
 from rewrite_engine.tensor.gather import AdvancedIncSubtensor, AdvancedSubtensor, is_together
 from rewrite_engine.tensor.index import BaseInc, IndexOp, Take
 from rewrite_engine.tensor.index_template import APART, INPUT, NEWAXIS, WHOLE, Slice, Template, pair
-from rewrite_engine.tensor.op import with_parameters
+from rewrite_engine.tensor.op import behind_batch, with_parameters
 from rewrite_engine.tensor.shape import shape_i
 
 
@@ -55,9 +56,8 @@ def write_along(op: BaseInc, node: Apply, inputs: Sequence[Any]) -> list[Any] | 
     lifted = lift(op, node, [x, y, *indices], n, ndim)
     if lifted is None:
         return None
-    mine = range(y.type.ndim)
-    ones = n + ndim - (n - ranks[1]) - len(mine)
-    y = y.dimshuffle(*["x"] * (n - ranks[1]), *mine[: ranks[1]], *["x"] * ones, *mine[ranks[1] :])
+    (y,) = behind_batch(node.inputs[1:2], [y], [ndim - types[1].ndim])
+    y = shape_padleft(y, n - ranks[1])
     if any(ranks[2:]) and not isinstance(op, AdvancedIncSubtensor):
         op = AdvancedIncSubtensor(op.idx_list, op.set_instead_of_inc, False, op.broadcasts)
     wide = with_parameters(op, idx_list=lifted.template, inplace=False)
@@ -86,7 +86,9 @@ def lift(op: IndexOp, node: Apply, inputs: Sequence[Any], n: int, ndim: int) -> 
         return None
     else:
         more, first = (INPUT,) * ranks[0], 0 if ranks[0] else before
-        indices = [*_numbers(inputs[0], ranks[0], width), *_aligned(own, indices, width)]
+        varying = zip(own, ranks[op.first_index :], strict=True)
+        missing = [width - v.type.ndim if rank else 0 for v, rank in varying]
+        indices = [*_numbers(inputs[0], ranks[0], width), *behind_batch(own, indices, missing)]
         arrays = batch + arrays
     places = [*range(len(more) * (more[:1] == (INPUT,))), *[len(more) + k for k in places]]
     at = first if is_together(places) else 0
@@ -110,13 +112,3 @@ def _numbers(x: Any, rank: int, width: int) -> list[Any]:
     """
     each = [arange(shape_i(x, k)) for k in range(rank)]
     return [a.dimshuffle(0, *["x"] * (rank - 1 - k + width)) for k, a in enumerate(each)]
-
-
-def _aligned(own: Sequence[Any], indices: Sequence[Any], width: int) -> list[Any]:
-    """Arrays of indices with so many dimensions behind their batch."""
-    result = []
-    for v, i in zip(own, indices, strict=True):
-        rank, every = i.type.ndim - v.type.ndim, range(i.type.ndim)
-        ones = ["x"] * (width - v.type.ndim) if rank else []
-        result.append(i.dimshuffle(*every[:rank], *ones, *every[rank:]) if rank else i)
-    return result

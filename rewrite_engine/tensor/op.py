@@ -72,12 +72,12 @@ def with_parameters(op: Any, **changes: Any) -> Any:
     return type(op)(**({p: getattr(op, p) for p in op.__props__ or ()} | changes))
 
 
-def behind_batch(node: Apply, inputs: Sequence[Any], missing: Sequence[int]) -> list[Any]:
-    """Inputs that have a batch in front of those of a node, with as many dimensions of length 1
+def behind_batch(own: Sequence[Any], inputs: Sequence[Any], missing: Sequence[int]) -> list[Any]:
+    """Inputs that have a batch in front of a node's own, with as many dimensions of length 1
     between both as are missing.
     """
     wide = []
-    for x, v, ones in zip(inputs, node.inputs, missing, strict=True):
+    for x, v, ones in zip(inputs, own, missing, strict=True):
         every = range(x.type.ndim)
         batch = len(every) - v.type.ndim
         wide.append(x.dimshuffle(*every[:batch], *["x"] * ones, *every[batch:]))
@@ -280,15 +280,7 @@ class TensorOp(Op):
 
     def unequal(self, types: Types, shapes: Sequence[Any], group: Group, of: Any) -> ShapeError:
         """The error for lengths of a group that differ; of: tells what they are."""
-        named: dict[Any, str] = {}
-        for member in group:
-            n = resolve(member, of)
-            if is_dimension(member):
-                i, axis = member
-                named.setdefault(n, f"dimension {axis} of a {types[i]} has length {n}")
-            else:
-                named.setdefault(n, f"it has to be {n}")
-        named.pop(None, None)
+        named = self.named_lengths(types, shapes, group, of)
         shown = [str(s) for t, s in zip(types, shapes, strict=True) if t.ndim]
         error, why = self.misfit(types, group), ", ".join(named.values())
         if issubclass(error, BroadcastError):
@@ -299,6 +291,23 @@ class TensorOp(Op):
             what = f"shapes {' and '.join(shown)} do not fit: {why}"
         hint = 1 in named and issubclass(error, BroadcastError)
         return error(f"{what}\n    {STATIC_ONE}" if hint else what)
+
+    def named_lengths(
+        self, types: Types, shapes: Sequence[Any], group: Group, of: Any
+    ) -> dict[Any, str]:
+        """What is said of each of the lengths of a group: {length: text}, the first of each."""
+        named: dict[Any, str] = {}
+        for member in group:
+            named.setdefault(n := resolve(member, of), self.length_text(types, shapes, member, n))
+        named.pop(None, None)
+        return named
+
+    def length_text(self, types: Types, shapes: Sequence[Any], member: Any, n: Any) -> str:
+        """What is said of one length."""
+        if not is_dimension(member):
+            return f"it has to be {n}"
+        i, axis = member
+        return f"dimension {axis} of a {types[i]} has length {n}"
 
 
 class Linear(TensorOp):

@@ -12,6 +12,7 @@ import numpy as np
 
 import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import AxisError, DTypeError, NDimError, ShapeError
+from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import ones
@@ -155,8 +156,8 @@ def _nested(arrays: Any) -> tuple[int, list[Any]]:
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     """Return an array without some of its parts along an axis (axis=None: made flat).
 
-    obj: an integer, a list of them, a slice, or a mask: no variable. Raises `AxisError` where an
-    integer is out of range (if the length is known), `DTypeError`.
+    obj: an integer, several, a slice, or a mask. Raises `AxisError` where an integer is out of
+    range, `DTypeError`.
 
     >>> delete([[1, 2, 3], [4, 5, 6]], 1, axis=1).eval()
     array([[1, 3],
@@ -166,7 +167,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     x, axis = (flatten(x), 0) if axis is None else (x, axis)
     number = normalize_axis(axis, x.type.ndim)
     n = x.type.shape[number]
-    if n is not None:
+    if n is not None and not isinstance(obj, Variable):
         try:
             kept = np.delete(np.arange(n), obj)
         except IndexError as error:

@@ -330,7 +330,7 @@ class RavelMultiIndex(NoGradient):
             return None
         ndim = max([v.type.ndim for v in node.inputs[:-1]], default=0)
         missing = [*[ndim - v.type.ndim for v in node.inputs[:-1]], 0]
-        return [self(*behind_batch(node, inputs, missing))]
+        return [self(*behind_batch(node.inputs, inputs, missing))]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import OptionError, ShapeError
+from rewrite_engine.errors import NDimError, OptionError, ShapeError
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import ones
@@ -130,7 +130,11 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     if isinstance(bins, str):
         raise OptionError(located("bins is a number or the ends of the intervals, not a rule"))
     if not isinstance(bins, int | np.integer):
-        return operand(bins)
+        edges = operand(bins)
+        if edges.type.ndim != 1:
+            what = "bins is a number (no variable), or the ends of the intervals, a vector"
+            raise NDimError(located(what, inputs=[edges]))
+        return edges
     if bins < 1:
         raise ShapeError(located(f"the number of intervals is at least 1, not {bins}"))
     if range is None:

@@ -384,6 +384,11 @@ def test_wrong_uses() -> None:
         scan(lambda v: v, s)
     with pytest.raises(OptionError, match="not 'inputs'"):
         scan(lambda v: v, {"inputs": x})
+    with pytest.raises(OptionError, match="not 'return_steps'"):
+        scan(lambda v, t: t + v, x, {"initial": zero, "return_steps": 1})
+    for k in (0, -7):
+        with pytest.raises(InputError, match=f"a number of steps, or -1, not {k}"):
+            scan(lambda v: v, x, truncate_gradient=k)
     with pytest.raises(MissingInputError, match="uses s of type"):
         scan(lambda v: v * s, x, strict=True)
     with pytest.raises(OptionError, match="cannot be honoured"):

@@ -122,6 +122,13 @@ def test_taking_apart() -> None:
     parts = pt.unstack(pt.specify_shape(m, (None, 2)), axis=1)
     assert [p.eval({m: a}).tolist() for p in parts] == a.T.tolist()
     assert [i.eval().tolist() for i in pt.diag_indices(3)] == [[0, 1, 2]] * 2
+    k = pt.lscalar("k")
+    for shape in [(None, 2), (2, 2)]:
+        some = pt.tensor("some", dtype="float64", shape=shape)
+        f = rw.function([some, k], pt.delete(some, k, axis=0))
+        np.testing.assert_array_equal(f(a, 0), np.delete(a, 0, axis=0))
+    with pytest.raises(NDimError, match="no variable"):
+        pt.histogram(m, k)
     with pytest.raises(ShapeError, match="the length is not known"):
         pt.unstack(m)
     with pytest.raises(ShapeError, match="a length of 3 is no multiple of 2"):

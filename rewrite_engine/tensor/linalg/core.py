@@ -155,3 +155,11 @@ def singular(a: Any, index: Any = None) -> str:
             return f"one of the matrices in the array of shape {a.shape} is singular"
         index = tuple([int(i) for i in np.argwhere(apart)[0]])
     return f"matrix {index} of the array of shape {a.shape} is singular"
+
+
+def check_order(output: str, sort: str | None) -> None:
+    """Raise `ValueError` for what `schur` and `qz` do not know."""
+    if output not in ("real", "complex"):
+        raise ValueError(located(f'output is "real" or "complex", not {output!r}'))
+    if sort not in (None, "lhp", "rhp", "iuc", "ouc"):
+        raise ValueError(located(f'sort is "lhp", "rhp", "iuc", "ouc" or None, not {sort!r}'))

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.graph.null import grad_not_implemented
-from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.linalg.control import all_matrices
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
+    check_order,
     complex_dtype,
     floats,
     found,
@@ -117,10 +117,7 @@ def qz(
     array([[1., 2.],
            [0., 3.]])
     """
-    if output not in ("real", "complex"):
-        raise ValueError(located(f'output is "real" or "complex", not {output!r}'))
-    if sort not in (None, "lhp", "rhp", "iuc", "ouc"):
-        raise ValueError(located(f'sort is "lhp", "rhp", "iuc", "ouc" or None, not {sort!r}'))
+    check_order(output, sort)
     aa, bb, alpha, beta, q, z = QZ(output, sort).lifted(*floats(A, B))
     return (aa, bb, alpha, beta, q, z) if return_eigenvalues else (aa, bb, q, z)
 

@@ -26,6 +26,7 @@ from rewrite_engine.tensor.join import concatenate
 from rewrite_engine.tensor.linalg.core import (
     _MatrixOp,
     adjoint,
+    check_order,
     complex_dtype,
     floats,
     found,
@@ -442,10 +443,7 @@ def schur(A: Any, output: str = "real", sort: str | None = None) -> Any:
     array([[1., 2.],
            [0., 3.]])
     """
-    if output not in ("real", "complex"):
-        raise ValueError(located(f'output is "real" or "complex", not {output!r}'))
-    if sort not in (None, "lhp", "rhp", "iuc", "ouc"):
-        raise ValueError(located(f'sort is "lhp", "rhp", "iuc", "ouc" or None, not {sort!r}'))
+    check_order(output, sort)
     return Schur(output, sort).lifted(*floats(A))
 
 
