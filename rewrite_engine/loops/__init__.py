@@ -1,7 +1,7 @@
 """Loops as graphs: `scan`, and `map`, `reduce`, `foldl`, `foldr` made of it.
 
-`op.py` is the op: a loop over sequences that carries values from step to step, with its
-derivatives, which are loops again. `basic.py` makes one of a Python function of a step.
+`op.py` is the op: a loop over sequences that carries values from step to step. Its derivatives
+(`derivatives.py`) are loops again. `basic.py` makes one of a Python function of a step.
 """
 
 from rewrite_engine.loops.basic import foldl, foldr, map, reduce, scan, until

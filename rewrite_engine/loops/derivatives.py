@@ -1,0 +1,193 @@
+"""Derivatives of loops, which are loops.
+
+The gradient runs backwards over the same sequences and the traces of what was carried on; it
+carries the gradients of that, and the sums of those of what is the same in all steps. Forward
+derivatives carry the changes beside the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.gradient import pullback, pushforward
+from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.graph.traverse import clone_get_equiv
+from rewrite_engine.tensor.elemwise_grad import zero_gradient
+from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.loops.op import Scan
+
+
+def is_float(v: Any) -> bool:
+    """Whether something has a gradient."""
+    return isinstance(v.type, TensorType) and v.type.kind == "f"
+
+
+def floats(variables: Sequence[Any]) -> list[Any]:
+    return [v for v in variables if is_float(v)]
+
+
+def copied(op: Scan) -> tuple[list[Any], list[Any]]:
+    """New inputs and outputs of the graph of a step."""
+    own = op.inner_inputs
+    memo: dict[Any, Any] = {v: v.type(v.name) for v in own}
+    memo = clone_get_equiv(own, op.inner_outputs, memo=memo)
+    return [memo[v] for v in own], [memo[v] for v in op.inner_outputs]
+
+
+class Backwards:
+    """The gradient of a call of a loop. steps: how many there were."""
+
+    def __init__(
+        self, op: Scan, inputs: Sequence[Any], outputs: Sequence[Any], gradients: Sequence[Any]
+    ) -> None:
+        self.op, self.inputs, self.outputs, self.gradients_of = op, inputs, outputs, gradients
+        self.steps = outputs[-1] if op.until else inputs[0]
+        self.sequences, self.first, self.others = op.parts(inputs[1:])
+        #: the results that the cost depends on
+        self.used = [j for j in op.results if not is_disconnected(gradients[j])]
+
+    def gradients(self) -> list[Any]:
+        """Those of the inputs."""
+        n = self.steps if self.op.truncate < 0 else pt.minimum(self.steps, self.op.truncate)
+        loop, traced = self.loop()
+        reverse = lambda x: x[: self.steps][::-1]
+        found = loop(
+            n,
+            *[reverse(x) for x in (*self.sequences, *traced)],
+            *[reverse(self.gradients_of[j]) for j in self.used],
+            *self.ends(),
+            *[pt.zeros_like(x) for x in floats(self.others)],
+            *self.others,
+            return_list=True,
+        )
+        a = len(floats(self.first))
+        b = a + len(floats(self.others))
+        each = iter(found[:a]), iter(found[a:b]), iter(found[b:])
+        return [
+            disconnected(),
+            *[self.spread(x, each[2]) for x in self.sequences],
+            *[_next(x, each[0]) for x in self.first],
+            *[_next(x, each[1]) for x in self.others],
+        ]
+
+    def loop(self) -> tuple[Scan, list[Any]]:
+        """The op, and the traces that it reads."""
+        op = self.op
+        given, made = copied(op)
+        slices, kept, same = op.parts(given)
+        carry = [i for i, v in enumerate(kept) if is_float(v)]
+        arriving = [kept[i].type() for i in carry]
+        results = [made[j].type() for j in self.used]
+        wrt = floats(slices), floats(kept), floats(same)
+        found = pullback(
+            [made[i] for i in (*carry, *self.used)],
+            [v for group in wrt for v in group],
+            [*arriving, *results],
+            disconnected_inputs="ignore",
+        )
+        a, b = len(wrt[0]), len(wrt[0]) + len(wrt[1])
+        sums = [v.type() for v in wrt[2]]
+        added = [s + g for s, g in zip(sums, found[b:], strict=True)]
+        before = self.before()
+        pairs = [(v, x) for v, x in zip(kept, before, strict=True) if x is not None]
+        read = [*slices, *[v for v, _ in pairs], *results]
+        loop = type(op)(
+            [*read, *arriving, *sums, *same],
+            [*found[a:b], *added, *found[:a]],
+            len(read),
+            len(arriving) + len(sums),
+            name=f"gradient of {op}",
+        )
+        return loop, [x for _, x in pairs]
+
+    def ends(self) -> list[Any]:
+        """The gradients of what the last step carried on."""
+        pairs = zip(self.first, self.gradients_of, strict=False)
+        return [pt.zeros_like(x) if is_disconnected(g) else g for x, g in pairs if is_float(x)]
+
+    def before(self) -> list[Any]:
+        """What each step was given as carried on, for all steps; None where that is not known, and
+        not needed.
+        """
+        op, own = self.op, self.op.parts(self.op.inner_inputs)[1]
+        new, results = op.inner_outputs[: op.carried], op.inner_outputs[op.carried :]
+        found: list[Any] = [None] * op.carried
+        for _ in own:
+            for i, v in enumerate(new):
+                after = None
+                if v in results:
+                    after = self.outputs[op.carried + results.index(v)]
+                elif v in own:
+                    after = found[own.index(v)]
+                if found[i] is None and after is not None:
+                    found[i] = pt.join(0, self.first[i][None], after)[: self.steps]
+        missing = [i for i, v in enumerate(own) if found[i] is None and is_float(v)]
+        if missing:
+            for i, x in zip(missing, self.traces([own[i] for i in missing]), strict=True):
+                found[i] = x
+        return found
+
+    def traces(self, carried: list[Any]) -> list[Any]:
+        """What each step was given for some that no result shows: by a loop that shows them."""
+        op, made = self.op, self.op.inner_outputs
+        end = op.nout - op.until
+        outputs = [*made[:end], *carried, *made[end:]]
+        more = type(op)(op.inner_inputs, outputs, op.sequences, op.carried, op.until)
+        return list(more(*self.inputs, return_list=True)[end : end + len(carried)])
+
+    def spread(self, x: Any, found: Iterator[Any]) -> Any:
+        """The gradient of a sequence, of which those of some steps are given in reverse; the others
+        have none.
+        """
+        if not is_float(x):
+            return _next(x, found)
+        g = next(found)
+        start = self.steps - g.shape[0]
+        return pt.set_subtensor(pt.zeros_like(x)[start : self.steps], g[::-1])
+
+
+def _next(x: Any, found: Iterator[Any]) -> Any:
+    """The next gradient, if an input has one."""
+    if is_float(x):
+        return next(found)
+    return zero_gradient(x) if isinstance(x.type, TensorType) else disconnected()
+
+
+def changes(op: Scan, inputs: Sequence[Any], points: Sequence[Any]) -> list[Any]:
+    """Jacobian-vector products: of each output, None where nothing changes it."""
+    sequences, first, others = op.parts(inputs[1:])
+    moves = op.parts([t if is_float(x) else None for x, t in zip(inputs[1:], points[1:])])
+    given, made = copied(op)
+    slices, kept, same = op.parts(given)
+    carry = [i for i, v in enumerate(kept) if is_float(v)]
+    starts = [pt.zeros_like(first[i]) if moves[1][i] is None else moves[1][i] for i in carry]
+    read = [(v, v.type(), t) for v, t in zip(slices, moves[0], strict=True) if t is not None]
+    fixed = [(v, v.type(), t) for v, t in zip(same, moves[2], strict=True) if t is not None]
+    moving = [(kept[i], kept[i].type(), t) for i, t in zip(carry, starts, strict=True)]
+    shown = [j for j in op.results if is_float(made[j])]
+    found = pushforward(
+        [made[i] for i in (*carry, *shown)],
+        [v for v, _, _ in (*read, *moving, *fixed)],
+        [d for _, d, _ in (*read, *moving, *fixed)],
+        disconnected_outputs="ignore",
+    )
+    end, n = op.nout - op.until, len(carry)
+    loop = type(op)(
+        [*slices, *[d for _, d, _ in read], *kept, *[d for _, d, _ in moving], *same,
+         *[d for _, d, _ in fixed]],
+        [*made[: op.carried], *found[:n], *made[op.carried : end], *found[n:], *made[end:]],
+        len(slices) + len(read), op.carried + n, op.until, name=f"change of {op}",
+    )  # fmt: skip
+    out = loop(
+        inputs[0], *sequences, *[t for _, _, t in read], *first, *starts, *others,
+        *[t for _, _, t in fixed], return_list=True,
+    )  # fmt: skip
+    places = [*[op.carried + k for k in range(n)], *[n + end + k for k in range(len(shown))]]
+    result: list[Any] = [None] * op.nout
+    for j, place in zip([*carry, *shown], places, strict=True):
+        result[j] = out[place]
+    return result
