@@ -26,7 +26,7 @@ from rewrite_engine.match.ruleset import Addition, RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import GraphRewriter, MergeOptimizer, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
-from rewrite_engine.rewrite.inner import Exchange, InnerFirst, InnerGraphs
+from rewrite_engine.rewrite.inner import Exchange, InnerFirst, InnerGraphs, OnOps
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rules.packs import installed
 
@@ -53,6 +53,7 @@ PACKS = (
     "rewrite_engine.rules.index",
     "rewrite_engine.rules.join",
     "rewrite_engine.rules.dot",
+    "rewrite_engine.rules.loops",
     "rewrite_engine.rewrite.ac",  # last: rules on two operands are tried before these are joined
 )
 
@@ -119,6 +120,7 @@ PHASES = (
     Phase("merge", merging, also=("canonicalize",)),
     Phase("inner", InnerGraphs, inside=None, does=Exchange.rule_name),
     Phase("canonicalize", EquilibriumOptimizer),
+    Phase("loops", OnOps, again=("canonicalize",)),
     Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
     Phase("saturate", saturation, on_request=True),
     Phase("specialize", EquilibriumOptimizer, again=("canonicalize",)),
@@ -235,6 +237,9 @@ def optimizer(
         if isinstance(part, InnerGraphs):
             part.inside = [p for p, place in zip(parts, places, strict=True) if place == part.name]
             part.facts, part.length, part.keeps = crossing()
+            for other in parts:
+                if isinstance(other, OnOps):
+                    other.inner = part
         elif places[i] == part.name and "inner" in [phase.name for phase in wanted]:
             parts[i] = InnerFirst(part)
     return SequentialOptimizer(parts, WHOLE)

@@ -29,7 +29,7 @@ class Linker:
     """
 
     name = ""
-    phases: tuple[str, ...] = ("merge", "inner", "canonicalize", "stabilize", "specialize")
+    phases: tuple[str, ...] = ("merge", "inner", "canonicalize", "loops", "stabilize", "specialize")
 
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
         """Return a function of the values of the graph's inputs that returns one value for each of

@@ -10,8 +10,9 @@ inputs and outputs that nobody needs, and what has become equal by that is merge
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -106,11 +107,12 @@ class Descent(GraphRewriter):
     others, but for the ops that come of it.
 
     keeps(fgraph, node, new): whether errors of the arguments of a node are still raised where `new`
-    takes its place. None: nothing is left out.
+    takes its place. None: nothing is left out. done: ops whose graphs have been rewritten.
     """
 
     inside: Sequence[GraphRewriter] = ()
     keeps: Callable[..., Any] | None = None
+    done: Collection[Any] = ()
 
     def idle(self, fgraph: FunctionGraph) -> bool:
         return not held(fgraph)
@@ -120,7 +122,8 @@ class Descent(GraphRewriter):
 
     def sites(self, fgraph: FunctionGraph, variants: Variants) -> dict[Apply, Site]:
         """What is to be rewritten for each node with a graph. variants: what there is already."""
-        nodes = [node for node in fgraph.toposort() if isinstance(node.op, HasInnerGraph)]
+        ops = set(held(fgraph)).difference(self.done)
+        nodes = [node for node in fgraph.toposort() if node.op in ops]
         return {n: Site(Call(n.op), range(len(n.inputs)), range(len(n.outputs))) for n in nodes}
 
     def made(self, call: Call, graph: FunctionGraph) -> Made:
@@ -267,6 +270,32 @@ class InnerGraphs(Descent):
         }
         known = [{} if isinstance(v, Constant) else self.known(graph, v) for v in graph.outputs]
         return Made(op, through, [crossing(f"inside of {op}", facts) for facts in known])
+
+
+class OnOps(GraphRewriter):
+    """Rules for ops that hold graphs, and after them `inner` in the graphs of the ops that they
+    made. again: see `EquilibriumOptimizer`.
+    """
+
+    inner: InnerGraphs | None = None
+
+    def __init__(self, rules: RuleSet, name: str, again: RuleSet | None = None) -> None:
+        super().__init__(name)
+        self.part = EquilibriumOptimizer(rules, name, again=again)
+
+    def idle(self, fgraph: FunctionGraph) -> bool:
+        ops = held(fgraph)
+        return not any([rule.considers(op) for rule in self.part.rules for op in ops])
+
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
+        before = held(fgraph)
+        self.part.budget = self.budget
+        result.parts.append(self.part.rewrite(fgraph, None, result.within))
+        if self.inner is not None and not set(held(fgraph)).issubset(before):
+            inner = copy(self.inner)
+            inner.done = before
+            result.parts.append(inner.rewrite(fgraph, None, result.within))
+        result.stop_as_parts()
 
 
 def crossing(where: str, known: Known) -> Known:

@@ -66,7 +66,7 @@ def test_every_rule_has_an_example() -> None:
 
 def test_every_rule_names_a_phase_and_its_place() -> None:
     for rule in RULES:
-        assert rule.phase in ("inner", "canonicalize", "stabilize", "specialize")
+        assert rule.phase in ("inner", "canonicalize", "loops", "stabilize", "specialize")
         assert rule.where[0].endswith(f"{rule.pack}.py")
         assert rule.pack in {name.rpartition(".")[2] for name in PACKS}
 

@@ -156,6 +156,7 @@ def test_rules_of_a_user() -> None:
 
 def test_most_rules_are_data() -> None:
     rules = [r for r in all_rules() if r.fn.__module__.startswith("rewrite_engine.rules.")]
+    rules = [r for r in rules if r.phase != "loops"]  # a loop has any number of parts
     data = [r for r in rules if isinstance(r, DataRule)]
     assert len(data) >= 0.8 * len(rules)  # of those in packs: fold and ac are for any op
     assert len(data) >= 40

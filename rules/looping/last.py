@@ -1,0 +1,113 @@
+"""Of results that are only read at their ends, the last values are carried on, and no more kept."""
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import AxisError
+from rewrite_engine.graph.node import Constant
+from rewrite_engine.rules.looping.parts import Lengths, Loop
+
+MOST = 4  # values that are carried on instead of a trace
+
+
+def back(loop, node):
+    """How many steps before the end a node reads a result: k for r[-k], 0 otherwise."""
+    entries = node.op.idx_list
+    at = entries[0] if entries else None
+    if type(at) is int:
+        n = loop.steps.data if isinstance(loop.steps, Constant) and not loop.op.until else None
+        k = -at if at < 0 else 0 if n is None else int(n) - at
+        return k if 0 < k <= MOST else 0
+    index = node.inputs[1].owner if len(node.inputs) == 2 else None
+    if not loop.op.until and index is not None and index.op == pt.sub and len(entries) == 1:
+        n, one = index.inputs
+        return int(n is loop.steps and isinstance(one, Constant) and one.number == 1)
+    return 0
+
+
+def several(loop, node):
+    """The same for r[-k:]."""
+    entries = node.op.idx_list
+    at = entries[0] if len(entries) == 1 else None
+    if not isinstance(at, tuple) or tuple(at)[1:] != (None, None) or type(at[0]) is not int:
+        return 0
+    sure = isinstance(loop.steps, Constant) and loop.steps.data >= -at[0] and not loop.op.until
+    return -at[0] if sure and 0 < -at[0] <= MOST else 0
+
+
+def reads(loop, r):
+    """How far back a result is read by each of its uses; None where one needs more."""
+    if loop.fgraph is None or r in loop.fgraph.out_uses:
+        return None
+    nodes = list(loop.fgraph.users[r])
+    if not all([isinstance(n.op, pt.Subtensor) and n.inputs[0] is r for n in nodes]):
+        return None
+    found = [back(loop, n) or several(loop, n) for n in nodes]
+    return found if found and all(found) else None
+
+
+def slots(loop, v):
+    """The numbers of the carried values that are the last, the last but one, … of a result."""
+    found = []
+    while len(found) < MOST:
+        k = next((k for k, (_, _, new) in enumerate(loop.carried) if new is v), None)
+        if k is None or k in found:
+            break
+        found.append(k)
+        v = loop.carried[k][0]
+    return found
+
+
+def read_at_end(fgraph, node):
+    """r[-k], where that is carried on; None where it is not."""
+    loop, trace = Loop(fgraph, node.inputs[0].owner), node.inputs[0]
+    if trace not in loop.traces:
+        return None
+    own = slots(loop, loop.results[loop.traces.index(trace)])
+    k = back(loop, node)
+    return at_end(loop, node, [loop.finals[i] for i in own]) if 0 < k <= len(own) else None
+
+
+def at_end(loop, node, values):
+    """What a node reads, of the last value, the last but one, …; for one element the loop has to
+    have had so many steps.
+    """
+    k = back(loop, node)
+    if not k:
+        return pt.stack(values[: several(loop, node)][::-1])
+    value = values[k - 1]
+    if not isinstance(loop.steps, Constant) or loop.steps.data < k:
+        what = f"index {-k} is out of bounds for the steps of {loop.op}"
+        value = pt.CheckAndRaise(AxisError, what)(value, pt.ge(loop.done, k))
+    rest = node.op.idx_list[1:]
+    return pt.Subtensor(rest)(value, *node.inputs[1:]) if rest else value
+
+
+def carrying_last(loop):
+    """The outputs of a loop that carries on what is read at the end, and that; or None."""
+    carried, ends = list(loop.carried), {}
+    lengths = None
+    for v, trace in zip(loop.results, loop.traces, strict=True):
+        wanted = reads(loop, trace)
+        if wanted is None:
+            continue
+        lengths = lengths or Lengths(loop.op, loop.step_nodes())
+        if not lengths.steady(v):  # a trace of it is an error
+            continue
+        own = ends[trace] = slots(loop, v)
+        for k in range(len(own), max(wanted)):
+            before = carried[own[k - 1]][0] if k else v
+            start = pt.zeros([0 if n is None else n for n in v.type.shape], v.type.dtype)
+            own.append(len(carried))
+            carried.append((v.type(), start, before))
+    if not ends:
+        return None
+    results = [v for v, trace in zip(loop.results, loop.traces) if trace not in ends]
+    finals, traces, done = loop.rebuilt(loop.sequences, carried, loop.others, results)
+    new = dict(zip([t for t in loop.traces if t not in ends], traces, strict=True))
+    new.update(zip(loop.finals, finals, strict=False))
+    if done is not None:
+        new[loop.done] = done
+    after = Loop(loop.fgraph, finals[0].owner)
+    for trace, own in ends.items():
+        for node in list(loop.fgraph.users[trace]):
+            new[node.outputs[0]] = at_end(after, node, [finals[k] for k in own])
+    return {old: v for old, v in new.items() if loop.used(old)}

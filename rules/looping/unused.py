@@ -1,0 +1,138 @@
+"""What nobody needs of a loop, what is there twice, what is no loop."""
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.graph.node import Constant
+from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.traverse import ancestors
+from rewrite_engine.rules.looping.parts import Lengths
+
+
+def without_unused(loop):
+    """The outputs of a loop without what nobody needs, or None."""
+    needed = reached(loop, loop.used)
+    nodes = loop.step_nodes()
+    lengths = Lengths(loop.op, [n for n in nodes if n in needed])
+    failing = {n for n in nodes if n not in needed and not lengths.fits(n)}
+    outputs = loop.op.inner_outputs
+    stay = {
+        outer
+        for inner, outer in zip(outputs, loop.node.outputs, strict=True)
+        if (failing and any([v.owner in failing for v in ancestors([inner])]))
+        or not (loop.used(outer) or lengths.steady(inner))
+    }
+    if stay:
+        needed = reached(loop, lambda v: v in stay or loop.used(v))
+    return narrowed(loop, needed, stay)
+
+
+def reached(loop, used):
+    """The variables and nodes of a step that outputs need which are used. (What is carried on
+    without change is its first value.)
+    """
+    after = {v: new for v, _, new in loop.carried}
+    pairs = zip(loop.op.inner_outputs, loop.node.outputs, strict=True)
+    fixed = {final for (v, _, new), final in zip(loop.carried, loop.finals) if v is new}
+    todo = [inner for inner, outer in pairs if outer not in fixed and used(outer)]
+    todo += loop.condition
+    seen = set()
+    while todo:
+        v = todo.pop()
+        if v in seen:
+            continue
+        seen.add(v)
+        if v in after:
+            todo.append(after[v])
+        elif v.owner is not None:
+            seen.add(v.owner)
+            todo += v.owner.inputs
+    return seen
+
+
+def narrowed(loop, needed, stay):
+    """A loop of what is needed, where that is less."""
+    used = lambda outer: outer in stay or loop.used(outer)
+    carried, results, fixed, places = [], [], [], {}
+    for k, (v, start, new) in enumerate(loop.carried):
+        if v is new:
+            fixed.append((v, start))
+            places[loop.finals[k]] = start
+        elif v in needed or used(loop.finals[k]):
+            places[loop.finals[k]] = len(carried)
+            carried.append((v, start, new))
+    for v, outer in zip(loop.results, loop.traces, strict=True):
+        if used(outer):
+            places[outer] = -1 - len(results)
+            results.append(v)
+    others = [(v, x) for v, x in (*fixed, *loop.others) if v in needed]
+    sequences = [(v, x) for v, x in loop.sequences if v in needed or not loop.long_enough(x)]
+    kept = len(sequences) + len(carried) + len(others), len(carried) + len(results)
+    if kept == (len(loop.op.inner_inputs), len(loop.op.inner_outputs) - len(loop.condition)):
+        return None
+    finals, traces, done = loop.rebuilt(sequences, carried, others, results)
+    new = {}
+    for outer, place in places.items():
+        if not isinstance(place, int):
+            new[outer] = place if finals or traces else loop.checked(outer, place)
+        else:
+            new[outer] = finals[place] if place >= 0 else traces[-1 - place]
+    if done is not None:
+        new[loop.done] = done
+    return {old: v for old, v in new.items() if loop.used(old)}
+
+
+def with_inputs_once(loop):
+    """The outputs of a loop whose equal inputs are one, or None."""
+    replace, kept = {}, []
+    for pairs in (loop.sequences, loop.others):
+        first, own = {}, []
+        for v, x in pairs:
+            if x in first and first[x].type == v.type:
+                replace[v] = first[x]
+            else:
+                first.setdefault(x, v)
+                own.append((v, x))
+        kept.append(own)
+    if not replace:
+        return None
+    sequences, others = kept
+    finals, traces, done = loop.rebuilt(sequences, loop.carried, others, loop.results, replace)
+    return outputs_of(loop, finals, traces, done)
+
+
+def outputs_of(loop, finals, traces, done):
+    """What takes the places of the outputs that are used."""
+    new = [*finals, *traces, *([done] if loop.op.until else [])]
+    return {old: v for old, v in zip(loop.node.outputs, new, strict=True) if loop.used(old)}
+
+
+def few_steps(loop):
+    """What a loop of no step, or one, gives; None for others."""
+    n = loop.steps
+    if not isinstance(n, Constant) or n.data > 1:
+        return None
+    return no_step(loop) if n.data == 0 else one_step(loop)
+
+
+def no_step(loop):
+    starts = [start for _, start, _ in loop.carried]
+    first = {new: start for _, start, new in loop.carried}
+    traces = []
+    for v in loop.results:
+        shape = [0 if k is None else k for k in v.type.shape]
+        shape = pt.shape_tuple(first[v]) if v in first else shape
+        traces.append(pt.zeros([0, *shape], v.type.dtype))
+    return checked_outputs(loop, starts, traces)
+
+
+def one_step(loop):
+    given = [*[(v, x[0]) for v, x in loop.sequences], *[(v, s) for v, s, _ in loop.carried]]
+    outputs = [*[new for *_, new in loop.carried], *loop.results]
+    made = clone_replace(outputs, [*given, *loop.others], rebuild_strict=False)
+    n = len(loop.carried)
+    return checked_outputs(loop, made[:n], [pt.expand_dims(v, 0) for v in made[n:]])
+
+
+def checked_outputs(loop, finals, traces):
+    """The same without a loop."""
+    found = outputs_of(loop, finals, traces, pt.constant(loop.steps.data, dtype="int64"))
+    return {old: loop.checked(old, new) for old, new in found.items()}

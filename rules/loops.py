@@ -1,0 +1,103 @@
+"""Loops (`scan`): what nobody needs of them, what need not be done step by step.
+
+What the rules do is in `rules/looping/`, which is imported where a graph has a loop.
+"""
+
+from rewrite_engine.graph.inner import HasInnerGraph
+from rewrite_engine.rules.facts_failure import operand_errors_kept
+from rewrite_engine.rules.language import *
+from rewrite_engine.tensor import Subtensor
+
+
+def is_loop(op):
+    """Whether an op is a `Scan`. (The module of it is not imported for that.)"""
+    return isinstance(op, HasInnerGraph) and hasattr(op, "carried")
+
+
+def arguments_kept(fgraph, node, new):
+    """Whether errors of the arguments of a loop are still raised."""
+    return operand_errors_kept(fgraph, node, [v for v in new.values() if v not in node.outputs])
+
+
+def taken_apart(fgraph, node):
+    """A loop as the functions in `rules/looping/` want it."""
+    from rewrite_engine.rules.looping.parts import Loop
+
+    return Loop(fgraph, node)
+
+
+@node_rewriter([is_loop], phase="loops", claim=exact, keeps=arguments_kept)
+def drop_unused(fgraph, node):
+    """Results and carried values that nobody needs, inputs that the steps do not, and values that
+    are carried without change. Not data: what is used is asked of the graph.
+
+    >>> from rewrite_engine import scan
+    >>> x = vector("x")
+    >>> (total, double), _ = scan(lambda v, t: [sin(t) + v, v * t], x, [constant(0.0), None])
+    >>> rewritten(total)
+    Scan(Shape_i{i=0}(x), x, 0.0)[1]
+    """
+    from rewrite_engine.rules.looping.unused import without_unused
+
+    return without_unused(taken_apart(fgraph, node))
+
+
+@node_rewriter([is_loop], phase="loops", claim=exact)
+def merge_inputs(fgraph, node):
+    """The same array is given to a step once. Not data: a loop has any number of inputs.
+
+    >>> from rewrite_engine import scan
+    >>> x = vector("x")
+    >>> rewritten(scan(lambda v, w, t: sin(t * v) + w, [x, x], constant(0.0))[0])
+    Scan(Shape_i{i=0}(x), x, 0.0)[1]
+    """
+    from rewrite_engine.rules.looping.unused import with_inputs_once
+
+    return with_inputs_once(taken_apart(fgraph, node))
+
+
+@node_rewriter([is_loop], phase="loops", claim=exact, keeps=arguments_kept)
+def unroll(fgraph, node):
+    """A loop of one step, or none, is no loop. Not data: what is made is written in the op.
+
+    >>> from rewrite_engine import scan
+    >>> x = scalar("x")
+    >>> rewritten(scan(lambda t: sin(t), outputs_info=x, n_steps=1)[0])
+    ExpandDims{axes=[0]}(sin(x))
+    """
+    from rewrite_engine.rules.looping.unused import few_steps
+
+    return few_steps(taken_apart(fgraph, node))
+
+
+@node_rewriter([is_loop], phase="loops", claim=exact)
+def carry_last(fgraph, node):
+    """A result that is read at its end only is carried on, so that no trace of it is kept.
+    Not data: who reads it is asked of the graph.
+
+    >>> from rewrite_engine import scan
+    >>> x = vector("x", shape=(5,))
+    >>> rewritten(scan(lambda v, t: [sin(t) + v, v * t], x, [constant(0.0), None])[0][1][-1])
+    Scan(5, x, 0.0, 0.0)[1]
+    """
+    from rewrite_engine.rules.looping.last import carrying_last
+
+    return carrying_last(taken_apart(fgraph, node))
+
+
+@node_rewriter([Subtensor], phase="loops", claim=exact, depth=2)
+def last_of_trace(fgraph, node):
+    """The last element of what a loop carries on is what it carried on last.
+    Not data: what is carried on is written in the op.
+
+    >>> from rewrite_engine import scan
+    >>> total, _ = scan(lambda v, t: sin(t) + v, vector("x", shape=(5,)), constant(0.0))
+    >>> rewritten(total, total[-1])
+    [Scan(5, x, 0.0)[1], Scan(5, x, 0.0)[0]]
+    """
+    maker = node.inputs[0].owner
+    if maker is None or not is_loop(maker.op):
+        return None
+    from rewrite_engine.rules.looping.last import read_at_end
+
+    return read_at_end(fgraph, node)
