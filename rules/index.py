@@ -1,5 +1,7 @@
 """Indexing that takes everything, or takes from what is known."""
 
+from itertools import zip_longest
+
 from rewrite_engine.rules.facts_failure import errors_stay
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import (
@@ -16,13 +18,21 @@ from rewrite_engine.tensor.index_template import WHOLE, Slice
 
 @node_rewriter([Subtensor], phase="canonicalize", claim=exact)
 def index_of_everything(fgraph, node):
-    """x[:] is x. Not data: the index is a parameter.
+    """x[:] is x, and x[:3] is, if it has 3 rows. Not data: the index is a parameter.
 
-    >>> rewritten(matrix("x")[:, :])
+    >>> rewritten(matrix("x", shape=(3, None))[:3, :])
     x
     """
-    everything = all(i == slice(None) or i is Ellipsis for i in map(as_slice, node.op.idx_list))
-    return node.inputs[0] if everything and len(node.inputs) == 1 else None
+    x, *index = node.inputs
+    entries = zip_longest(map(as_slice, node.op.idx_list), x.type.shape, fillvalue=...)
+    return x if not index and all(takes_all(entry, n) for entry, n in entries) else None
+
+
+def takes_all(entry, n):
+    """Whether an entry of an index takes all of a dimension, of known length or not."""
+    if not isinstance(entry, slice):
+        return entry is Ellipsis
+    return entry == slice(None) or (n is not None and range(*entry.indices(n)) == range(n))
 
 
 @node_rewriter([Subtensor], phase="canonicalize", claim=exact)

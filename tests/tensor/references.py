@@ -73,6 +73,9 @@ MEANS: dict[str, Callable[..., Any]] = {
     "Solve": lambda op, a, b: np.linalg.solve(*_floats(a, b)),
     "SolveTriangular": lambda op, a, b: _triangular(op, *_floats(a, b)),
     "MatrixInverse": lambda op, a: np.linalg.inv(_float(a)),
+    "SolveTridiagonal": lambda op, a, b: np.linalg.solve(*_floats(np.triu(np.tril(a, 1), -1), b)),
+    "LUFactorTridiagonal": lambda op, a: _three_diagonals(_float(a)),
+    "SolveLUFactorTridiagonal": lambda op, *xs: _swept(op, *xs),
     "Det": lambda op, a: np.linalg.det(_float(a)),
     "Cofactors": lambda op, a: _cofactors(_float(a)),
     "SLogDet": lambda op, a: list(np.linalg.slogdet(_float(a))),
@@ -118,6 +121,28 @@ def _floats(*xs: Any) -> list[Any]:
 def _eliminated(a: Any) -> list[Any]:
     with warnings.catch_warnings(action="ignore"):  # of a singular matrix
         return list(scipy.linalg.lu_factor(a))
+
+
+def _three_diagonals(a: Any) -> list[Any]:
+    """Row by row, each swapped with the next where that is larger."""
+    n, a = len(a), np.triu(np.tril(a, 1), -1)
+    low, pivots = np.zeros(max(n - 1, 0), a.dtype), np.arange(1, n + 1, dtype="int32")
+    for i in range(n - 1):
+        if abs(a[i, i]) < abs(a[i + 1, i]):
+            a[[i, i + 1]], pivots[i] = a[[i + 1, i]], i + 2
+        low[i] = a[i + 1, i] / a[i, i] if a[i, i] else 0
+        a[i + 1] -= low[i] * a[i]
+    return [low, *[np.diagonal(a, k) for k in range(3)], pivots]
+
+
+def _swept(op: Any, low: Any, d: Any, du: Any, du2: Any, pivots: Any, b: Any) -> Any:
+    """By the product of the factors."""
+    a = np.diag(d) + np.diag(du, 1) + np.diag(du2, 2)
+    for i in range(len(d) - 2, -1, -1):
+        a[i + 1] += low[i] * a[i]
+        if pivots[i] != i + 1:
+            a[[i, i + 1]] = a[[i + 1, i]]
+    return np.linalg.solve(a.T if op.transposed else a, b)
 
 
 def _least(a: Any, b: Any, part: Any) -> list[Any]:

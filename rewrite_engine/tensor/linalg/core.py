@@ -157,6 +157,14 @@ def singular(a: Any, index: Any = None) -> str:
     return f"matrix {index} of the array of shape {a.shape} is singular"
 
 
+def solved(a: Any, b: Any) -> Any:
+    """The x of a @ x = b, for arrays of one dtype. Raises `SingularMatrixError`."""
+    try:
+        return np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        raise SingularMatrixError(singular(a)) from None
+
+
 def check_order(output: str, sort: str | None) -> None:
     """Raise `ValueError` for what `schur` and `qz` do not know."""
     if output not in ("real", "complex"):

@@ -17,11 +17,12 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.null import is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import operand
-from rewrite_engine.tensor.creation import eye
+from rewrite_engine.tensor.creation import arange, eye
 from rewrite_engine.tensor.diagonal import tril, triu
-from rewrite_engine.tensor.dimshuffle import squeeze
+from rewrite_engine.tensor.dimshuffle import broadcast_to, squeeze
 from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
+from rewrite_engine.tensor.join import concatenate
 from rewrite_engine.tensor.linalg.core import (
     _MatrixOp,
     adjoint,
@@ -29,7 +30,6 @@ from rewrite_engine.tensor.linalg.core import (
     of_dtype,
     real_dtype,
     rows_of,
-    square,
     unit,
 )
 from rewrite_engine.tensor.linalg.triangular import (
@@ -38,34 +38,36 @@ from rewrite_engine.tensor.linalg.triangular import (
     lapack,
     solve_triangular,
 )
-from rewrite_engine.tensor.op import NoGradient, Shapes, same_shape
-from rewrite_engine.tensor.shape import lengths
+from rewrite_engine.tensor.op import Computed, NoGradient, Shapes, same_shape
+from rewrite_engine.tensor.shape import lengths, smaller
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["LUFactor", "PivotToPermutations", "lu", "lu_factor", "lu_solve", "pivot_to_permutation"]
 
 
 class LUFactor(_MatrixOp):
-    """The factors of square matrices whose rows are in another order: U in the upper triangle, L
-    without its ones below; and which row each was swapped with, from the first to the last.
+    """The factors of matrices whose rows are in another order: U in the upper triangle, L without
+    its ones below; and which row each of the first was swapped with, from the first to the last.
     """
 
     __props__ = ()
-    signature = "(m,m)->(m,m),(m)"
+    signature = "(m,n)->(m,n),(k)"
     output_names = ("LU", "pivots")
     only_lengths = True
-    samples: Sequence[Any] = (({}, (3, 3)), ({}, (1, 1)), ({}, (0, 0)))
+    samples: Sequence[Any] = (({}, (3, 3)), ({}, (4, 2)), ({}, (2, 3)), ({}, (0, 0)))
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return [super().dtypes(*types)[0], "int32"]
 
     def shapes(self, *types: TensorType) -> Shapes:
-        return square(types[0], [(0, 0), (0, 1)], [(0, 0)])
+        if types[0].ndim != 2:
+            raise NDimError(f"takes a matrix, not a {types[0]}")
+        return Shapes([[(0, 0), (0, 1)], [Computed(smaller, [(0, 0), (0, 1)])]])
 
     def batched(self, *arrays: Any) -> Any:
         """By LAPACK's `getrf`, matrix by matrix: a singular one has factors, too."""
         (a,) = of_dtype(*arrays)
-        out, pivots = np.empty_like(a), np.empty(a.shape[:-1], "int32")
+        out, pivots = np.empty_like(a), np.empty((*a.shape[:-2], min(a.shape[-2:])), "int32")
         if a.size:
             getrf = lapack("getrf", a)
             for index in np.ndindex(a.shape[:-2]):
@@ -79,17 +81,41 @@ class LUFactor(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """De Hoog, Anderssen & Lukas; an error where the matrix is singular."""
+        """De Hoog, Anderssen & Lukas, of the first rows and columns; the others are products with
+        them. An error where these are singular.
+        """
         (both, pivots), g = outputs, output_gradients[0]
         if is_disconnected(g):
             return [zero_gradient(inputs[0])]
-        low, up = tril(both, -1) + unit(both), triu(both)
-        inner = tril(matmul(adjoint(low), tril(g)), -1) + triu(matmul(triu(g), adjoint(up)))
-        half = SolveTriangular(lower=True, transpose=True, unit_diagonal=True)(
-            m.conjugated(both), inner
+        k = lengths(pivots)[0]
+        first, of_first, wide, tall = both[:k, :k], g[:k, :k], g[:k, k:], g[k:, :k]
+        low, up = tril(first, -1) + unit(first), triu(first)
+        inner, outer = matmul(adjoint(low), tril(of_first)), matmul(triu(of_first), adjoint(up))
+        square = both.type.shape == (k, k)
+        if not square:
+            inner = inner - matmul(wide, adjoint(both[:k, k:]))
+            outer = outer - matmul(adjoint(both[k:, :k]), tall)
+        back = tril(inner, -1) + triu(outer)
+        back = back if square else concatenate([back, tall], axis=0)
+        back = adjoint(SolveTriangular(lower=False)(first, adjoint(back)))
+        back = back if square else concatenate([back, g[:, k:]], axis=1)
+        top = SolveTriangular(lower=True, transpose=True, unit_diagonal=True)(
+            m.conjugated(first), back[:k]
         )
-        back = adjoint(SolveTriangular(lower=False)(both, adjoint(half)))
-        return [rows_of(back, pivot_to_permutation(pivots))]
+        top = top if square else concatenate([top, back[k:]], axis=0)
+        return [rows_of(top, _order(both, pivots))]
+
+
+def _order(both: Any, pivots: Any) -> Any:
+    """Where the rows of matrices are in the product of the factors. A matrix with more rows than
+    columns has no pivots for its last rows, which then stay where they are.
+    """
+    (rows, columns), k = lengths(both)[-2:], lengths(pivots)[-1]
+    if not (isinstance(rows, int) and isinstance(columns, int) and rows <= columns):
+        more = arange(k, rows, dtype="int32")
+        more = broadcast_to(more, (*lengths(pivots)[:-1], rows - k))
+        pivots = concatenate([pivots, more], axis=-1)
+    return pivot_to_permutation(pivots)
 
 
 class PivotToPermutations(NoGradient, _MatrixOp):
@@ -145,11 +171,11 @@ def pivot_to_permutation(p: Any, inverse: bool = False) -> Any:
 
 
 def lu_factor(a: Any, *, check_finite: bool = True, overwrite_a: bool = False) -> Any:
-    """The factors of square matrices, the last two dimensions, as `lu_solve` takes them: `LU`, a
-    lower triangular matrix without the ones of its diagonal, and an upper triangular one, and the
-    `pivots`, int32. Floats. Also of singular matrices, but there the gradient raises
-    `SingularMatrixError`. check_finite and overwrite_a have no effect. Raises `NDimError`,
-    `ShapeError`.
+    """The factors of matrices, the last two dimensions, as `lu_solve` takes them of square ones:
+    `LU`, a lower triangular matrix without the ones of its diagonal, and an upper triangular one,
+    (…, m, n), and the `pivots`, int32, of the smaller length. Floats. Also of singular matrices,
+    but there the gradient raises `SingularMatrixError`. check_finite and overwrite_a have no
+    effect. Raises `NDimError`.
 
     >>> from rewrite_engine.tensor.linalg import lu_factor
     >>> lu_factor([[1.0, 3.0], [2.0, 4.0]]).LU.eval()
@@ -166,12 +192,13 @@ def lu(
     p_indices: bool = False,
     overwrite_a: bool = False,
 ) -> Any:
-    """Square matrices, the last two dimensions, as P @ L @ U: a permutation, a lower triangular
-    matrix with ones on the diagonal, and an upper triangular one. Floats.
+    """Matrices (…, m, n) as P @ L @ U: a permutation (…, m, m), a lower triangular matrix with ones
+    on the diagonal (…, m, k), and an upper triangular one (…, k, n), where k is the smaller of m
+    and n. Floats.
 
     permute_l: two outputs, P @ L and U. p_indices: integers in place of P: a = (L @ U)[p].
-    check_finite and overwrite_a have no effect. Raises `ValueError` for both, `NDimError`,
-    `ShapeError`; its gradient `SingularMatrixError` when it runs.
+    check_finite and overwrite_a have no effect. Raises `ValueError` for both, `NDimError`; its
+    gradient `SingularMatrixError` when it runs.
 
     >>> from rewrite_engine.tensor.linalg import lu
     >>> lu([[1.0, 3.0], [2.0, 4.0]], p_indices=True)[0].eval().tolist()
@@ -180,13 +207,14 @@ def lu(
     if permute_l and p_indices:
         raise ValueError(located("lu: of permute_l and p_indices one can be true"))
     both, pivots = lu_factor(a)
-    order = pivot_to_permutation(pivots)
-    low, up = m.add(tril(both, -1), unit(both)), triu(both)
+    order, k, rows = _order(both, pivots), lengths(pivots)[-1], lengths(both)[-2]
+    low = m.add(tril(both[..., :k], -1), eye(rows, k, dtype=both.type.dtype))
+    up = triu(both[..., :k, :])
     if permute_l:
         return rows_of(low, order), up
     if p_indices:
         return m.cast(order, "int32"), low, up
-    return eye(lengths(both)[-1], dtype=real_dtype(both.type.dtype))[order], low, up
+    return eye(rows, dtype=real_dtype(both.type.dtype))[order], low, up
 
 
 def lu_solve(

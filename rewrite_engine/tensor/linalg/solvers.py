@@ -24,10 +24,12 @@ from rewrite_engine.tensor.linalg.core import (
     floats,
     of_dtype,
     singular,
+    solved,
     square,
 )
 from rewrite_engine.tensor.linalg.decomposition import cholesky
 from rewrite_engine.tensor.linalg.triangular import _Equations, columns, solve_triangular
+from rewrite_engine.tensor.linalg.tridiagonal import SolveTridiagonal
 from rewrite_engine.tensor.op import Shapes
 from rewrite_engine.tensor.type import TensorType
 
@@ -46,11 +48,7 @@ class Solve(_Equations):
 
     def batched(self, *arrays: Any) -> Any:
         """By `numpy.linalg.solve`."""
-        a, b = of_dtype(*arrays)
-        try:
-            return np.linalg.solve(a, b)
-        except np.linalg.LinAlgError:
-            raise SingularMatrixError(singular(a)) from None
+        return solved(*of_dtype(*arrays))
 
     def L_op(
         self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
@@ -142,18 +140,18 @@ def solve(
     if kind == "diagonal":
         x = m.true_div(b, expand_dims(diagonal(a, 0, -2, -1), -1))
     else:
-        whole = _only(kind, a, lower)
-        x = Solve().lifted(whole.mT if transposed else whole, b)
+        whole, op = _only(kind, a, lower), SolveTridiagonal if kind == "tridiagonal" else Solve
+        x = op().lifted(whole.mT if transposed else whole, b)
     return squeeze(x, -1) if vector else x
 
 
 def _only(kind: str, a: Any, lower: bool) -> Any:
     """The matrix made of what is read."""
-    if kind in ("symmetric", "hermitian"):
-        part, rest = (tril(a), tril(a, -1)) if lower else (triu(a), triu(a, 1))
-        turned = rest.mT
-        return m.add(part, m.conjugated(turned) if kind == "hermitian" else turned)
-    return triu(tril(a, 1), -1) if kind == "tridiagonal" else a
+    if kind not in ("symmetric", "hermitian"):
+        return a
+    part, rest = (tril(a), tril(a, -1)) if lower else (triu(a), triu(a, 1))
+    turned = rest.mT
+    return m.add(part, m.conjugated(turned) if kind == "hermitian" else turned)
 
 
 def cho_solve(c_and_lower: Any, b: Any, *, b_ndim: int | None = None) -> Any:

@@ -19,7 +19,7 @@ import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError
 from rewrite_engine.graph.null import grad_not_implemented, is_disconnected
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.creation import zeros_like
+from rewrite_engine.tensor.creation import arange, zeros_like
 from rewrite_engine.tensor.diagonal import tril, triu
 from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.join import concatenate
@@ -41,7 +41,9 @@ from rewrite_engine.tensor.linalg.solvers import Solve
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular, lapack, solve_triangular
 from rewrite_engine.tensor.op import Computed, NoGradient, Shapes
 from rewrite_engine.tensor.padding import pad
+from rewrite_engine.tensor.reduce import sum as reduce_sum
 from rewrite_engine.tensor.shape import lengths, smaller
+from rewrite_engine.tensor.statistics import argmax
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -179,12 +181,22 @@ class Eig(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Giles, section 3.1, of the eigenvalues."""
-        (a,), (of_values, of_vectors) = inputs, output_gradients
-        if not is_disconnected(of_vectors):
-            return [grad_not_implemented(self, 0, a, "of eigenvectors; those of eigh have one")]
-        back = adjoint(outputs[1])
-        whole = Solve()(back, m.mul(of_values[:, None], back))
+        """Giles, section 3.1; an eigenvector keeps its length, 1, and the phase that LAPACK gives
+        it: its largest component is real.
+        """
+        (a,), (w, v) = inputs, outputs
+        gw, gv = output_gradients
+        back, core = adjoint(v), zeros_like(v)
+        if not is_disconnected(gw):
+            core = m.mul(unit(v), gw)
+        if not is_disconnected(gv):
+            along, e = reduce_sum(m.mul(m.conj(v), gv), axis=0), unit(v)
+            size = m.switch(m.eq(m.imag(v), 0), m.abs(v), -1)
+            largest = m.eq(arange(v.shape[0])[:, None], argmax(size, axis=0))
+            turned = m.switch(largest, m.imag(along) * 1j / v, 0)
+            free = gv - v * m.real(along) - turned
+            core = core + m.true_div(1 - e, m.conj(w - w[:, None] + e)) * matmul(back, free)
+        whole = Solve()(back, matmul(core, back))
         return [whole if a.type.kind == "c" else m.real(whole)]
 
 
@@ -414,8 +426,10 @@ def eigh(
 
 def eig(x: Any) -> Any:
     """The eigenvalues and eigenvectors (columns) of square matrices, the last two dimensions, as
-    complex numbers. The eigenvalues have gradients where they differ. Raises `NDimError`,
-    `ShapeError`; `SingularMatrixError` where it does not converge, as with NaN.
+    complex numbers. Has gradients where the eigenvalues differ, those of eigenvectors, whose
+    length is 1 and largest component real, where one component is the largest (or the cost does
+    not depend on phases). Raises `NDimError`, `ShapeError`; `SingularMatrixError` where it does not
+    converge, as with NaN.
 
     >>> from rewrite_engine.tensor.linalg import eig
     >>> eig([[0.0, -1.0], [1.0, 0.0]]).eigenvalues.eval()

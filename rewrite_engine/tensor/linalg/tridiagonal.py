@@ -1,0 +1,232 @@
+"""Equations with three diagonals, which take a number of steps that grows as their length does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor.math as m
+from rewrite_engine.errors import NDimError
+from rewrite_engine.graph.null import grad_not_implemented
+from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.diagonal import tril, triu
+from rewrite_engine.tensor.dimshuffle import squeeze
+from rewrite_engine.tensor.dot import matmul
+from rewrite_engine.tensor.linalg.core import (
+    SingularMatrixError,
+    _MatrixOp,
+    adjoint,
+    floats,
+    of_dtype,
+    singular,
+    solved,
+    square,
+    working_dtype,
+)
+from rewrite_engine.tensor.linalg.triangular import _Equations, columns, lapack
+from rewrite_engine.tensor.op import Computed, Shapes
+from rewrite_engine.tensor.shape import larger
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = [
+    "LUFactorTridiagonal", "SolveLUFactorTridiagonal", "SolveTridiagonal", "tridiagonal_lu_factor",
+    "tridiagonal_lu_solve",
+]  # fmt: skip
+
+#: up to which length `numpy.linalg.solve` of a batch is faster
+_SMALL = 16
+_ELSE = "solve(a, b, assume_a='tridiagonal') has one"
+
+
+class SolveTridiagonal(_Equations):
+    """The x of a @ x = b, where of `a` three diagonals are read. Raises `SingularMatrixError`."""
+
+    __props__ = ()
+    samples: Sequence[Any] = (
+        ({}, (2, 2), (2, 3)),
+        ({}, [[1.0, 2.0, 9.0], [4.0, 1.0, 3.0], [9.0, 1.0, 1.0]], (3, 2)),
+        ({}, (1, 1), (1, 1)),
+        ({}, (0, 0), (0, 2)),
+    )
+
+    def batched(self, *arrays: Any) -> Any:
+        """By LAPACK's `gttrf` and `gttrs`, matrix by matrix; small ones all at once, as whole
+        matrices.
+        """
+        a, b = of_dtype(*arrays)
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        if a.shape[-1] < (_SMALL if batch else 3):
+            return solved(np.triu(np.tril(a, 1), -1), b)
+        a, b = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b)]
+        out = np.empty_like(b, subok=False)
+        for index in np.ndindex(batch if b.size else (0,)):
+            factors = _factors(a[index])
+            if (factors[1] == 0).any():
+                raise SingularMatrixError(singular(a, index))
+            out[index] = _solved(factors, b[index], False)
+        return out
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """As of `Solve`, in the diagonals that are read."""
+        gb = self(adjoint(inputs[0]), output_gradients[0])
+        return [m.neg(triu(tril(matmul(gb, adjoint(outputs[0])), 1), -1)), gb]
+
+
+class LUFactorTridiagonal(_MatrixOp):
+    """The factors of square matrices of which three diagonals are read, as LAPACK's `gttrf` has
+    them: what is below the diagonal of L, the diagonal of U and the two above it, and the row that
+    each was swapped with, counted from 1.
+    """
+
+    __props__ = ()
+    signature = "(m,m)->(k),(m),(k),(l),(m)"
+    output_names = ("dl", "d", "du", "du2", "ipiv")
+    only_lengths = True
+    samples: Sequence[Any] = (({}, (4, 4)), ({}, (2, 2)), ({}, (1, 1)), ({}, (0, 0)))
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return [*super().dtypes(*types)[:4], "int32"]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        k, short = [Computed(_without, [(0, 0), n]) for n in (1, 2)]
+        return square(types[0], [k], [(0, 0)], [k], [short], [(0, 0)])
+
+    def batched(self, *arrays: Any) -> Any:
+        """Matrix by matrix: a singular one has factors, too."""
+        (a,) = of_dtype(*arrays)
+        batch, n = a.shape[:-2], a.shape[-1]
+        outs = [
+            np.empty((*batch, max(n - k, 0)), a.dtype if i < 4 else "int32")
+            for i, k in enumerate((1, 0, 1, 2, 0))
+        ]
+        for index in np.ndindex(batch if a.size else (0,)):
+            for out, part in zip(outs, _factors(a[index]), strict=True):
+                out[index] = part[: out.shape[-1]]
+        return tuple(outs)
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """None."""
+        return [grad_not_implemented(self, 0, inputs[0], _ELSE)]
+
+
+class SolveLUFactorTridiagonal(_MatrixOp):
+    """The x of a @ x = b, given the factors of `a` (transposed: of its transpose). Raises
+    `SingularMatrixError`.
+    """
+
+    __props__ = ("transposed",)
+    nin = 6
+    signature = "(k),(m),(k),(l),(m),(m,n)->(m,n)"
+    _factors = ([0.5, 0.25], [4.0, 3.0, 2.0], [1.0, 3.0], [2.0], [2, 2, 3])
+    samples: Sequence[Any] = (
+        ({}, *_factors, (3, 2)),
+        ({"transposed": True}, *_factors, (3, 1)),
+    )
+
+    def __init__(self, transposed: bool = False) -> None:
+        self.transposed = transposed
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return [working_dtype(*[t.dtype for k, t in enumerate(types) if k != 4])]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        if [t.ndim for t in types] != [1, 1, 1, 1, 1, 2]:
+            raise NDimError("takes five vectors and a matrix")
+        k, short = [Computed(_without, [(1, 0), n]) for n in (1, 2)]
+        equal: list[Any] = [[(1, 0), (4, 0), (5, 0)], [(0, 0), (2, 0), k], [(3, 0), short]]
+        return Shapes([[(5, 0), (5, 1)]], equal)
+
+    def batched(self, *arrays: Any) -> Any:
+        """By LAPACK's `gttrs`, matrix by matrix."""
+        *factors, b = of_dtype(*arrays[:4], arrays[5])
+        factors.append(np.asarray(arrays[4], "int32"))
+        batch = np.broadcast_shapes(*[x.shape[:-1] for x in factors], b.shape[:-2])
+        factors = [np.broadcast_to(x, (*batch, x.shape[-1])) for x in factors]
+        b = np.broadcast_to(b, (*batch, *b.shape[-2:]))
+        out = np.empty_like(b, subok=False)
+        for index in np.ndindex(batch if b.size else (0,)):
+            own = [x[index] for x in factors]
+            if (own[1] == 0).any():
+                raise SingularMatrixError("the matrix that has these factors is singular")
+            out[index] = _solved(own, b[index], self.transposed)
+        return out
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """Of b."""
+        *factors, _ = inputs
+        turned = SolveLUFactorTridiagonal(not self.transposed)
+        gb = m.conjugated(turned(*factors, m.conjugated(output_gradients[0])))
+        return [*[grad_not_implemented(self, i, x, _ELSE) for i, x in enumerate(factors)], gb]
+
+
+def _without(n: Any, less: int) -> Any:
+    """The length of a diagonal beside one of length n."""
+    return larger(n - less, 0)
+
+
+def _long(x: Any, n: int, value: int) -> Any:
+    """A vector of n elements or more: SciPy has none of these routines for fewer."""
+    return x if len(x) >= n else np.append(x, np.full(n - len(x), value, x.dtype))
+
+
+def _factors(a: Any) -> Any:
+    """Of one matrix, or of one with more rows, of the unit matrix."""
+    dl, d, du = [_long(np.diagonal(a, k), 3 - abs(k), k == 0) for k in (-1, 0, 1)]
+    return lapack("gttrf", d)(dl, d, du)[:5]
+
+
+def _solved(factors: Any, b: Any, transposed: bool) -> Any:
+    """The solution, given the factors of one matrix."""
+    n = len(b)
+    dl, d, du, du2, ipiv = factors
+    rows = np.append(ipiv[:n], np.arange(n + 1, max(n, 3) + 1, dtype="int32"))
+    full = [_long(dl, 2, 0), _long(d, 3, 1), _long(du, 2, 0), _long(du2, 1, 0), rows]
+    more = np.zeros((max(3 - n, 0), b.shape[1]), b.dtype)
+    b = np.concatenate([b, more]) if n < 3 else b
+    return lapack("gttrs", b)(*full, b, "T" if transposed else "N")[0][:n]
+
+
+# --- functions --------------------------------------------------------------------------------
+
+
+def tridiagonal_lu_factor(a: Any) -> Any:
+    """The factors of square matrices, the last two dimensions, of which three diagonals are read,
+    as `tridiagonal_lu_solve` takes them: `dl`, `d`, `du`, `du2`, and int32 `ipiv`, as LAPACK's
+    `gttrf` has them. Floats. Has no gradient: `solve(assume_a="tridiagonal")` does. Raises
+    `NDimError`, `ShapeError`.
+
+    >>> from rewrite_engine.tensor.linalg import tridiagonal_lu_factor
+    >>> tridiagonal_lu_factor([[2.0, 1.0], [1.0, 2.0]]).d.eval()
+    array([2. , 1.5])
+    """
+    return LUFactorTridiagonal().lifted(*floats(a))
+
+
+def tridiagonal_lu_solve(
+    a_diagonals: Any, b: Any, *, b_ndim: int | None = None, transposed: bool = False
+) -> Any:
+    """The x of a @ x = b as of `solve`, given the outputs of `tridiagonal_lu_factor` of `a`;
+    transposed: of a.T @ x = b. Has a gradient of `b`. Raises `ValueError`, `NDimError`,
+    `ShapeError`; `SingularMatrixError` when it runs.
+
+    >>> from rewrite_engine.tensor.linalg import tridiagonal_lu_factor, tridiagonal_lu_solve
+    >>> factors = tridiagonal_lu_factor([[2.0, 1.0], [1.0, 2.0]])
+    >>> tridiagonal_lu_solve(factors, [4.0, 5.0]).eval()
+    array([1., 2.])
+    """
+    parts = [operand(x) for x in a_diagonals]
+    if len(parts) != 5:
+        what = f"takes the five outputs of tridiagonal_lu_factor, not {len(parts)}"
+        raise ValueError(located(f"tridiagonal_lu_solve: {what}"))
+    d, b, vector = columns(parts[1], b, b_ndim)
+    x = SolveLUFactorTridiagonal(bool(transposed)).lifted(parts[0], d, *parts[2:], b)
+    return squeeze(x, -1) if vector else x

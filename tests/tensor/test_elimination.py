@@ -1,0 +1,88 @@
+"""Factors of matrices that are not square, and equations of three diagonals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import NullTypeGradError
+from rewrite_engine.gradient import grad, verify_grad
+from rewrite_engine.tensor.type import TensorType
+from tests.tensor.test_linalg import ALL, agree, floats, general, rhs, vectors
+
+L = pt.linalg
+
+
+@pytest.mark.parametrize("dtype", ALL)
+@pytest.mark.parametrize("shape", [(4, 2), (2, 4), (5, 1), (1, 3), (2, 3, 2), (2, 2, 3)], ids=str)
+def test_factors_of_matrices_that_are_not_square(shape: Any, dtype: str) -> None:
+    a = np.random.default_rng(1).integers(-9, 10, shape).astype(dtype)
+    a = a * (1 + 2j) if dtype.startswith("complex") else a
+    a = a.astype(dtype)
+    for x in (TensorType(dtype, shape)(), TensorType(dtype, (None,) * a.ndim)()):
+        for options in ({}, {"permute_l": True}, {"p_indices": True}):
+            parts = L.lu(x, **options)
+            theirs = [scipy.linalg.lu(v, **options) for v in floats(a).reshape(-1, *shape[-2:])]
+            for part, wanted in zip(parts, zip(*theirs, strict=True), strict=True):
+                value = np.reshape(wanted, (*shape[:-2], *wanted[0].shape))
+                agree(part, [x], [a], value.astype(part.type.dtype))
+                assert x.type.shape != shape or part.type.shape == value.shape
+        low, up = L.lu(x, permute_l=True)
+        agree(low @ up, [x], [a], floats(a), x.type.shape == shape)
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (2, 4), (1, 3), (3, 1), (2, 3, 2)], ids=str)
+def test_gradients_of_factors_of_matrices_that_are_not_square(shape: Any) -> None:
+    a = np.random.default_rng(2).normal(size=shape)
+
+    def of(a: Any) -> Any:
+        return vectors([*L.lu(a)[1:], *L.lu(a, permute_l=True), pt.sin(L.lu_factor(a).LU)])
+
+    verify_grad(of, [a])
+    verify_grad(lambda a: grad(of(a).sum(), a), [a])
+    verify_grad(lambda x, y: vectors(map(pt.imag, L.lu(pt.complex(x, y))[1:])), [a, np.cos(a)])
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "int8"])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 20])
+def test_equations_of_three_diagonals(n: int, dtype: str, turned: bool) -> None:
+    a, b = general((2,), n, dtype), rhs((2,), n, dtype)
+    a[..., 1:2, 0:1] = 50  # so that rows change places
+    three = np.triu(np.tril(floats(a), 1), -1)
+    whole = np.linalg.solve(three.mT if turned else three, floats(b))
+    for x, y in ((a, b), (a[0], b[0])):
+        wanted = whole if x.ndim == 3 else whole[0]
+        inputs = [TensorType(dtype, (None,) * v.ndim)() for v in (x, y)]
+        factors = L.tridiagonal_lu_factor(inputs[0])
+        found = L.tridiagonal_lu_solve(factors, inputs[1], b_ndim=2, transposed=turned)
+        agree(found, inputs, [x, y], wanted.astype(found.type.dtype), True)
+        found = L.solve(*inputs, assume_a="tridiagonal", transposed=turned)
+        agree(found, inputs, [x, y], wanted.astype(found.type.dtype), True)
+
+
+def test_long_equations_of_three_diagonals() -> None:
+    n = 2000
+    a = np.diag(np.full(n, 5.0)) + np.diag(np.full(n - 1, 2.0), 1) - np.diag(np.ones(n - 1), -1)
+    a[1::9, 0::9] *= 30  # so that rows change places
+    found = L.solve(a, np.ones(n), assume_a="tridiagonal").eval()
+    np.testing.assert_allclose(a @ found, 1, rtol=1e-9)
+
+
+def test_gradients_of_factors_of_three_diagonals() -> None:
+    a, b = general((), 4, "float64"), rhs((), 4, "float64")
+    factors = L.tridiagonal_lu_factor(a)
+    for turned in (False, True):
+        verify_grad(lambda b, t=turned: L.tridiagonal_lu_solve(factors, b, transposed=t), [b])
+    x, y = pt.matrix("x"), pt.vector("y")
+    with pytest.raises(NullTypeGradError, match="solve.*tridiagonal"):
+        grad(L.tridiagonal_lu_solve(L.tridiagonal_lu_factor(x), y).sum(), x)
+    with pytest.raises(L.SingularMatrixError):
+        L.tridiagonal_lu_solve(L.tridiagonal_lu_factor(np.zeros((3, 3))), np.ones(3)).eval()
+    for n in (2, 3):
+        with pytest.raises(L.SingularMatrixError, match="singular"):
+            L.solve(np.zeros((n, n)), np.ones(n), assume_a="tridiagonal").eval()
