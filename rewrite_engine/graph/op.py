@@ -290,6 +290,13 @@ class Op(Record):
 
         return thunk
 
+    def make_function(self, node: Apply) -> Callable[..., Any] | None:
+        """Return a function of the values of a node's inputs, which returns that of the output, or
+        a tuple of them: it runs in place of `perform`, which it has to agree with. None (the
+        default): there is none.
+        """
+        return None
+
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
         """Whether the node may be computed while compiling when all its inputs are constants."""
         return True

@@ -1,4 +1,6 @@
-"""How a node runs alone: by the op's `perform`, or by its `make_thunk` if it defines one."""
+"""How a node runs alone: by the op's `perform`, or by its `make_thunk` or `make_function` if it
+defines one.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,9 @@ from rewrite_engine.graph.op import Op
 
 def runner(node: Apply) -> Callable[..., Any]:
     """Return a function of the input values: the output's value, or a tuple of the outputs'."""
-    own_thunk = type(node.op).make_thunk is not Op.make_thunk
-    return call_thunk(node) if own_thunk else call_perform(node)
+    if type(node.op).make_thunk is not Op.make_thunk:
+        return call_thunk(node)
+    return node.op.make_function(node) or call_perform(node)
 
 
 def call_perform(node: Apply, perform: Callable[..., None] | None = None) -> Callable[..., Any]:

@@ -167,11 +167,15 @@ class Blockwise(TensorOp):
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         """Compute. Raises `ShapeError`, `BroadcastError`."""
-        shapes = self.checked(node, inputs)
-        if self.batched is None:
-            self._loop(node, inputs, output_storage, shapes)
-            return
-        compute_batched(self, self.batched, node, inputs, output_storage)
+        run = self.make_function(node)
+        if run is None:
+            self._loop(node, inputs, output_storage, self.checked(node, inputs))
+        else:
+            store(output_storage, run(*inputs))
+
+    def make_function(self, node: Apply) -> Callable[..., Any] | None:
+        """What computes all of a batch at once, if there is something."""
+        return None if self.batched is None else of_arrays(self, self.batched, node)
 
     def _loop(self, node: Apply, inputs: Any, cells: Any, shapes: Sequence[Any]) -> None:
         ranks = self.ranks([v.type for v in node.inputs])
@@ -265,19 +269,38 @@ class Blockwise(TensorOp):
         return found
 
 
-def compute_batched(
-    op: TensorOp, batched: Callable[..., Any], node: Apply, inputs: Any, cells: Any
-) -> None:
-    """Store what a function of arrays gives. What is wrong with them it says in an error with no
-    more than that, as `ShapeError(what)`; of which op, and where that was applied, is added.
+def of_arrays(op: TensorOp, batched: Callable[..., Any], node: Apply) -> Callable[..., Any]:
+    """A node as a function: its inputs are checked, and its outputs made by `batched`, a function
+    of arrays. What is wrong with them that says in an error with no more than what it is, as
+    `ShapeError(what)`; of which op, and where that was applied, is added.
     """
-    try:
-        results = batched(*inputs)
-    except RewriteEngineError as error:
-        op.fail(node, str(error), type(error))
-    many = results if len(cells) > 1 else (results,)
-    for cell, out, value in zip(cells, node.outputs, many, strict=True):
-        cell[0] = np.asarray(value, out.type.numpy_dtype)
+    groups = op.shapes_of(node).equal
+    dtypes = [v.type.numpy_dtype for v in node.outputs]
+    plain = all([is_dimension(n) for group in groups for n in group])
+    pairs = [(*group[0], *n) for group in groups for n in group[1:]] if plain else ()
+    (first,) = dtypes if len(dtypes) == 1 else (None,)
+
+    def run(*arrays: Any) -> Any:
+        for i, axis, j, other in pairs:
+            if arrays[i].shape[axis] != arrays[j].shape[other]:
+                op.check(node, arrays)
+        if not plain:
+            op.check(node, arrays)
+        try:
+            found = batched(*arrays)
+        except RewriteEngineError as error:
+            op.fail(node, str(error), type(error))
+        if first is not None:
+            return np.asarray(found, first)
+        return tuple([np.asarray(x, dtype) for x, dtype in zip(found, dtypes, strict=True)])
+
+    return run
+
+
+def store(cells: Sequence[list[Any]], found: Any) -> None:
+    """Store what such a function returns."""
+    for cell, value in zip(cells, found if len(cells) > 1 else (found,), strict=True):
+        cell[0] = value
 
 
 def _last(type_: Any, n: int) -> Any:

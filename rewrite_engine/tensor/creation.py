@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ from rewrite_engine.tensor.shape import shape_dims, shape_tuple
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
-    "Alloc", "AllocEmpty", "ARange", "Eye", "alloc", "arange", "empty", "empty_like", "eye",
+    "Alloc", "AllocEmpty", "ARange", "Eye", "Tri", "alloc", "arange", "empty", "empty_like", "eye",
     "full", "full_like", "identity_like", "ones", "ones_like", "zeros", "zeros_like",
 ]  # fmt: skip
 
@@ -317,6 +318,44 @@ class Eye(_Allocating, NoGradient):
         """Compute."""
         rows, columns = self.sizes(node, inputs[:2])
         output_storage[0][0] = np.eye(rows, columns, int(inputs[2]), dtype=self.dtype)
+
+
+_SIDE = 512
+
+
+@cache
+def _lower_triangle() -> Any:
+    return np.tri(_SIDE, dtype=bool)
+
+
+def triangle(rows: int, columns: int, k: int) -> Any:
+    """`numpy.tri` of booleans; a copy is quicker than comparing."""
+    top, left = max(k, 0), max(-k, 0)
+    bottom, right = top + rows, left + columns
+    if bottom > _SIDE or right > _SIDE:
+        return np.tri(rows, columns, k, bool)
+    return _lower_triangle()[top:bottom, left:right].copy()
+
+
+class Tri(_Allocating, NoGradient):
+    """A matrix that is true on a diagonal and below it, else false: `Tri()(rows, columns, k)`."""
+
+    __props__ = ()
+    dtype = "bool"
+    implied = {"fits": Eye.implied["fits"]}
+    samples: Sequence[Any] = (({}, 3, 3, 0), ({}, 2, 4, 1), ({}, 600, 3, -2), ({}, 0, 2, 0))
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        """The first two inputs are the lengths."""
+        check_integers(types)
+        return Shapes([[Value(0), Value(1)]])
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute."""
+        rows, columns = self.sizes(node, inputs[:2])
+        output_storage[0][0] = triangle(rows, columns, int(inputs[2]))
 
 
 # --- for users ------------------------------------------------------------------------------

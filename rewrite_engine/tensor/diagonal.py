@@ -17,7 +17,7 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, weak_constant
-from rewrite_engine.tensor.creation import arange, zeros
+from rewrite_engine.tensor.creation import Tri, arange, zeros
 from rewrite_engine.tensor.dimshuffle import moveaxis, normalize_axis
 from rewrite_engine.tensor.index import gradient_zeros
 from rewrite_engine.tensor.op import Computed, Linear, Shapes
@@ -219,9 +219,8 @@ def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = None) -> Any:
     array([[1, 0, 0],
            [1, 1, 0]], dtype=int8)
     """
-    rows, columns = as_length(N), as_length(N if M is None else M)
-    below = m.ge(arange(rows)[:, None] + as_length(k), arange(columns))
-    return m.cast(below, dtype or config.floatX)
+    sizes = [larger(0, as_length(n)) for n in (N, N if M is None else M)]
+    return m.cast(Tri()(*sizes, as_length(k)), dtype or config.floatX)
 
 
 def _triangle(x: Any, k: Any, upper: bool) -> Any:
@@ -230,7 +229,7 @@ def _triangle(x: Any, k: Any, upper: bool) -> Any:
     if x.type.ndim < 1:
         raise NDimError(located("a triangle: takes at least one dimension", inputs=[x]))
     sizes = lengths(x)
-    below = tri(sizes[-2:][0], sizes[-1], k, "bool")
+    below = Tri()(sizes[-2:][0], sizes[-1], as_length(k))
     zero = weak_constant(0, x.type.dtype)
     return m.switch(below, zero, x) if upper else m.switch(below, x, zero)
 

@@ -70,6 +70,7 @@ MEANS: dict[str, Callable[..., Any]] = {
     "AllocEmpty": lambda op, *sizes: np.empty(list(map(int, sizes)), op.dtype),
     "ARange": lambda op, *ends: np.arange(*ends, dtype=op.dtype),
     "Cholesky": lambda op, a: scipy.linalg.cholesky(a, op.lower),
+    "CholeskyGradient": lambda op, low, g: _of_cholesky(*_floats(low, g)),
     "Solve": lambda op, a, b: np.linalg.solve(*_floats(a, b)),
     "SolveTriangular": lambda op, a, b: _triangular(op, *_floats(a, b)),
     "MatrixInverse": lambda op, a: np.linalg.inv(_float(a)),
@@ -98,6 +99,7 @@ MEANS: dict[str, Callable[..., Any]] = {
     "Convolve2d": lambda op, a, b: _convolved(a, b, op.mode),
     "RFFTOp": lambda op, x: _pairs(np.fft.rfftn(_float(x), axes=op.axes)),
     "IRFFTOp": lambda op, x, n: _transformed(op, _float(x), int(n)),
+    "Tri": lambda op, rows, columns, k: np.tri(int(rows), int(columns), int(k), bool),
     "Eye": lambda op, rows, columns, k: np.eye(int(rows), int(columns), int(k), op.dtype),
 }  # fmt: skip
 
@@ -188,6 +190,14 @@ def _swapped(inverse: bool, pivots: Any) -> Any:
     for i, k in enumerate(pivots):
         order[[i, k]] = order[[k, i]]
     return order if inverse else np.argsort(order)
+
+
+def _of_cholesky(low: Any, g: Any) -> Any:
+    low, g = np.tril(low), np.tril(g)
+    phi = np.tri(len(low)) - 0.5 * np.eye(len(low))
+    back = np.linalg.inv(low).mT.conj()
+    found = back @ (phi * (low.mT.conj() @ g)) @ back.mT.conj()
+    return (phi * (found + found.mT.conj())).astype(g.dtype)
 
 
 def _triangular(op: Any, a: Any, b: Any) -> Any:

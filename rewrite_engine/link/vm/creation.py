@@ -8,13 +8,14 @@ import numpy as np
 
 from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.link.vm.lower import FRESH, Context, Traits, call_op, lower, traits
-from rewrite_engine.tensor.creation import Alloc, AllocEmpty, ARange, Eye
+from rewrite_engine.tensor.creation import Alloc, AllocEmpty, ARange, Eye, Tri, triangle
 
 
 @traits.register(Alloc)
 @traits.register(AllocEmpty)
 @traits.register(ARange)
 @traits.register(Eye)
+@traits.register(Tri)
 def _(op: Any, node: Apply) -> Traits:
     return FRESH
 
@@ -50,3 +51,8 @@ def _(op: AllocEmpty, node: Apply, ctx: Context) -> str:
         return call_op(op, node, ctx)
     dtype = ctx.name(out.numpy_dtype, out.dtype)
     return f"{ctx.name(np.empty, 'empty')}({lengths_text(node, 0, ctx)}, {dtype})"
+
+
+@lower.register(Tri)
+def _(op: Tri, node: Apply, ctx: Context) -> str:
+    return f"{ctx.name(triangle, 'triangle')}{lengths_text(node, 0, ctx)}"

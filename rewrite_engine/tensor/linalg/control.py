@@ -21,11 +21,11 @@ from rewrite_engine.tensor.linalg.core import (
     adjoint,
     floats,
     found,
+    lapack,
     of_dtype,
     unit,
 )
 from rewrite_engine.tensor.linalg.solvers import solve
-from rewrite_engine.tensor.linalg.triangular import lapack
 from rewrite_engine.tensor.op import Shapes
 from rewrite_engine.tensor.shape import lengths
 from rewrite_engine.tensor.type import TensorType

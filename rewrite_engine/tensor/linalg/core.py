@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from rewrite_engine.errors import NDimError, RewriteEngineError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import float_dtype
-from rewrite_engine.tensor.blockwise import Blockwise, compute_batched, parse
+from rewrite_engine.tensor.blockwise import Blockwise, of_arrays, parse, store
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import eye
 from rewrite_engine.tensor.dimshuffle import expand_dims, shape_padleft
@@ -67,8 +68,11 @@ class _MatrixOp(TensorOp):
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         """Compute. Raises `ShapeError`, and what `batched` raises."""
-        self.check(node, inputs)
-        compute_batched(self, self.batched, node, inputs, output_storage)
+        store(output_storage, self.make_function(node)(*inputs))
+
+    def make_function(self, node: Apply) -> Callable[..., Any]:
+        """`batched`, and what surrounds it."""
+        return of_arrays(self, self.batched, node)
 
 
 def working_dtype(*dtypes: str) -> str:
@@ -105,16 +109,41 @@ def floats(*xs: Any) -> list[Any]:
 
 
 #: the dtypes that LAPACK computes with
-_DTYPES = frozenset(map(np.dtype, "fdFD"))
+_DTYPES = tuple(map(np.dtype, "dfDF"))
 
 
-def of_dtype(*arrays: Any) -> list[Any]:
+def of_dtype(*arrays: Any) -> Sequence[Any]:
     """Values as `floats` makes them."""
-    kinds = {x.dtype for x in arrays}
-    if len(kinds) == 1 and kinds <= _DTYPES:
-        return list(arrays)
+    kind = arrays[0].dtype
+    if kind in _DTYPES and all([x.dtype is kind for x in arrays]):
+        return arrays
     dtype = working_dtype(*[x.dtype.name for x in arrays])
     return [np.asarray(x, dtype) for x in arrays]
+
+
+@cache
+def _routine(name: str) -> Any:
+    from scipy.linalg import blas, lapack
+
+    return getattr(lapack, name, None) or getattr(blas, name)
+
+
+#: what the names of LAPACK's routines begin with, by dtype
+_LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
+
+
+def lapack(name: str, x: Any) -> Any:
+    """A routine of LAPACK or BLAS for values of one dtype: SciPy's. Those of NumPy have threads of
+    their own, and both together are slow where one follows the other.
+    """
+    return _routine(_LETTERS[x.dtype.char] + name)
+
+
+def alone(*arrays: Any) -> bool:
+    """Whether these are single matrices with elements: LAPACK is then called at once, where NumPy
+    takes longer to get there than it does.
+    """
+    return all([x.ndim == 2 and x.size for x in arrays])
 
 
 def rows_of(x: Any, order: Any) -> Any:
@@ -158,7 +187,14 @@ def singular(a: Any, index: Any = None) -> str:
 
 
 def solved(a: Any, b: Any) -> Any:
-    """The x of a @ x = b, for arrays of one dtype. Raises `SingularMatrixError`."""
+    """The x of a @ x = b, by LAPACK's `gesv`, or `numpy.linalg.solve` of many matrices. Raises
+    `SingularMatrixError`.
+    """
+    if alone(a, b):
+        *_, x, info = lapack("gesv", a)(a, b)
+        if info:
+            raise SingularMatrixError(singular(a))
+        return x
     try:
         return np.linalg.solve(a, b)
     except np.linalg.LinAlgError:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
+from rewrite_engine.errors import NDimError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.diagonal import tril
@@ -19,16 +20,17 @@ from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
     adjoint,
+    alone,
     floats,
+    lapack,
     of_dtype,
     square,
-    unit,
 )
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
 from rewrite_engine.tensor.op import Shapes
 from rewrite_engine.tensor.type import TensorType
 
-__all__ = ["Cholesky", "cholesky"]
+__all__ = ["Cholesky", "CholeskyGradient", "cholesky"]
 
 
 class Cholesky(_MatrixOp):
@@ -55,8 +57,15 @@ class Cholesky(_MatrixOp):
         return square(types[0], [(0, 0), (0, 1)])
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.cholesky`; one by one only where one of them has no factor."""
+        """By LAPACK's `potrf`, or `numpy.linalg.cholesky` of many; one by one only where one of
+        them has no factor.
+        """
         (a,) = of_dtype(*arrays)
+        if alone(a):
+            # the transpose of what is in rows is in columns, as LAPACK has it
+            factor, info = lapack("potrf", a)(a.T, not self.lower)
+            if not info:
+                return factor.T
         try:
             return np.linalg.cholesky(a, upper=not self.lower)
         except np.linalg.LinAlgError:
@@ -76,20 +85,98 @@ class Cholesky(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Of the triangle that is read (Murray, section 3.1, equation 10)."""
-        (x,), (factor,), (g,) = inputs, outputs, output_gradients
-        low, g = (factor, g) if self.lower else (adjoint(factor), adjoint(g))
-        back = SolveTriangular(lower=True, transpose=True)
-        inner, turned = halved(matmul(adjoint(low), g)), m.conjugated(low)
-        half = back(turned, adjoint(back(turned, adjoint(inner))))
-        found = tril(m.add(half, adjoint(half)))
-        found = m.sub(found, m.mul(found, unit(x), 0.5))
-        return [found if self.lower else adjoint(found)]
+        """Of the triangle that is read."""
+        (factor,), (g,) = outputs, output_gradients
+        if self.lower:
+            return [CholeskyGradient()(factor, g)]
+        return [adjoint(CholeskyGradient()(adjoint(factor), adjoint(g)))]
+
+
+class CholeskyGradient(_MatrixOp):
+    """The gradient for the lower triangle of a matrix, given its Cholesky factor L, and the
+    gradient G for that: Φ(S + S.T), where S = inv(L).T @ Φ(L.T @ G) @ inv(L), and Φ is the lower
+    triangle with half of the diagonal (complex: conjugate transposes). Of L and G the lower
+    triangles are read.
+    """
+
+    __props__ = ()
+    nin = 2
+    signature = "(m,m),(m,m)->(m,m)"
+    only_lengths = True
+    samples: Sequence[Any] = (
+        ({}, [[4.0, 0.0], [1.0, 3.0]], (2, 2)),
+        ({}, [[4.0, 5, 0.5], [-1, 3.0, -1], [2.0, 0.5, 2.0]], (3, 3)),
+        ({}, (0, 0), (0, 0)),
+    )
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        if any([t.ndim != 2 for t in types]):
+            raise NDimError(f"takes two matrices, not a {types[0]} and a {types[1]}")
+        n = (0, 0)
+        return Shapes([[n, n]], [[n, (0, 1), (1, 0), (1, 1)]])
+
+    def batched(self, *arrays: Any) -> Any:
+        """Matrix by matrix."""
+        low, g = of_dtype(*arrays)
+        if alone(low, g):
+            return _cholesky_gradient(low.T.conj(), g.T.conj()).T.conj()
+        batch = np.broadcast_shapes(low.shape[:-2], g.shape[:-2])
+        out = np.empty((*batch, *g.shape[-2:]), g.dtype)
+        if out.size:
+            low, g = [np.broadcast_to(x, out.shape).mT.conj() for x in (low, g)]
+            for index in np.ndindex(batch):
+                out[index] = _cholesky_gradient(low[index], g[index]).T.conj()
+        return out
+
+    def L_op(
+        self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """That for G is how L changes (Murray, section 2.1, equation 8)."""
+        (low, g), (found,), (h,) = inputs, outputs, output_gradients
+        low, g, half = tril(low), tril(g), halved(h)
+        forward, both = SolveTriangular(lower=True), m.add(half, adjoint(half))
+        inner = forward(low, adjoint(forward(low, both)))
+        moved = matmul(low, halved(inner))
+        whole = matmul(m.add(found, adjoint(found)), matmul(low, inner))
+        return [tril(m.sub(matmul(g, adjoint(halved(inner))), whole)), moved]
+
+
+#: rows up to which the formula is faster than halves
+_BLOCK = 64
+_ABOVE = np.tri(_BLOCK, dtype=bool).T
+_PHI = (np.tri(_BLOCK) - 0.5 * np.eye(_BLOCK)).T
+
+
+def _cholesky_gradient(up: Any, g: Any) -> Any:
+    """The conjugate transpose of the gradient, given those of the factor and of its gradient: small
+    ones by the formula (Murray, section 3.1, equation 10), of which larger ones are made (section
+    3.2).
+    """
+    n, half = len(up), len(up) // 2
+    trsm = lapack("trsm", up)
+    if n <= _BLOCK:
+        above = _ABOVE[:n, :n]
+        inner = lapack("trmm", up)(1, up, np.where(above, g, 0), 1, 0, 2, overwrite_b=True)
+        inner = trsm(1, up, np.where(above, inner, inner.T.conj()), overwrite_b=True)
+        whole = trsm(1, up, inner, 1, 0, 2, overwrite_b=True)
+        if whole.dtype.kind == "c":
+            whole = 0.5 * (whole + whole.T.conj())
+        whole = np.where(above, whole, 0)
+        whole *= _PHI[:n, :n]
+        return whole
+    gemm, out = lapack("gemm", up), np.zeros(up.shape, up.dtype, "F")
+    last = out[half:, half:] = _cholesky_gradient(up[half:, half:], g[half:, half:])
+    first, corner = up[:half, :half], up[:half, half:]
+    side = gemm(-1, corner, last + last.T.conj(), 1, g[:half, half:])
+    side = out[:half, half:] = trsm(1, first, side, overwrite_b=True)
+    rest = gemm(-1, corner, side, 1, g[:half, :half], trans_b=2)
+    out[:half, :half] = _cholesky_gradient(first, rest)
+    return out
 
 
 def halved(x: Any) -> Any:
     """Murray's Φ: the lower triangle, with half of the diagonal."""
-    return m.sub(tril(x), m.mul(x, unit(x), 0.5))
+    return m.mul(m.add(tril(x), tril(x, -1)), 0.5)
 
 
 def cholesky(

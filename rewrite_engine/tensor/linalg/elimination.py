@@ -27,6 +27,7 @@ from rewrite_engine.tensor.linalg.core import (
     _MatrixOp,
     adjoint,
     floats,
+    lapack,
     of_dtype,
     real_dtype,
     rows_of,
@@ -35,7 +36,6 @@ from rewrite_engine.tensor.linalg.core import (
 from rewrite_engine.tensor.linalg.triangular import (
     SolveTriangular,
     columns,
-    lapack,
     solve_triangular,
 )
 from rewrite_engine.tensor.op import Computed, NoGradient, Shapes, same_shape

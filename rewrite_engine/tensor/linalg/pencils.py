@@ -16,9 +16,9 @@ from rewrite_engine.tensor.linalg.core import (
     complex_dtype,
     floats,
     found,
+    lapack,
     of_dtype,
 )
-from rewrite_engine.tensor.linalg.triangular import lapack
 from rewrite_engine.tensor.op import Shapes
 from rewrite_engine.tensor.type import TensorType
 

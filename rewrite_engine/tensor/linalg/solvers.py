@@ -21,7 +21,9 @@ from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
     adjoint,
+    alone,
     floats,
+    lapack,
     of_dtype,
     singular,
     solved,
@@ -47,7 +49,7 @@ class Solve(_Equations):
     )
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.solve`."""
+        """As `solved`."""
         return solved(*of_dtype(*arrays))
 
     def L_op(
@@ -75,8 +77,16 @@ class MatrixInverse(_MatrixOp):
         return square(types[0], [(0, 0), (0, 1)])
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.inv`."""
+        """By LAPACK's `getri`, or `numpy.linalg.inv` of many."""
         (a,) = of_dtype(*arrays)
+        if alone(a):
+            # of the transpose, which is in columns, as LAPACK has it
+            both, pivots, info = lapack("getrf", a)(a.T)
+            if not info:
+                inverse, info = lapack("getri", a)(both, pivots, 64 * len(a), overwrite_lu=True)
+            if info:
+                raise SingularMatrixError(singular(a))
+            return inverse.T
         try:
             return np.linalg.inv(a)
         except np.linalg.LinAlgError:

@@ -30,6 +30,7 @@ from rewrite_engine.tensor.linalg.core import (
     complex_dtype,
     floats,
     found,
+    lapack,
     of_dtype,
     real_dtype,
     rows_of,
@@ -38,7 +39,7 @@ from rewrite_engine.tensor.linalg.core import (
 )
 from rewrite_engine.tensor.linalg.decomposition import cholesky, halved
 from rewrite_engine.tensor.linalg.solvers import Solve
-from rewrite_engine.tensor.linalg.triangular import SolveTriangular, lapack, solve_triangular
+from rewrite_engine.tensor.linalg.triangular import SolveTriangular, solve_triangular
 from rewrite_engine.tensor.op import Computed, NoGradient, Shapes
 from rewrite_engine.tensor.padding import pad
 from rewrite_engine.tensor.reduce import sum as reduce_sum

@@ -23,6 +23,7 @@ from rewrite_engine.tensor.linalg.core import (
     _MatrixOp,
     adjoint,
     floats,
+    lapack,
     of_dtype,
     singular,
 )
@@ -68,24 +69,29 @@ class SolveTriangular(_Equations):
         self.unit_diagonal = unit_diagonal
 
     def batched(self, *arrays: Any) -> Any:
-        """By LAPACK's `trtrs`, matrix by matrix: neither NumPy nor SciPy has one for many that only
-        substitutes.
+        """By LAPACK's `trtrs`, triangle by triangle: neither NumPy nor SciPy has one for many that
+        only substitutes.
         """
         a, b = of_dtype(*arrays)
-        batch: Any = ()
+        batch, (n, columns) = (), b.shape[-2:]
         if a.ndim > 2 or b.ndim > 2:
             batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        out = np.empty((*batch, *b.shape[-2:]), b.dtype)
-        if not out.size:
-            return out
+        if not (b.size and a.size):
+            return np.empty((*batch, n, columns), b.dtype)
+        # the transpose of what is in rows is in columns, as LAPACK has it
+        options = not self.lower, not self.transpose, self.unit_diagonal
         trtrs = lapack("trtrs", b)
-        if batch:
-            a, b = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b)]
-        for index in np.ndindex(batch):
-            # the transpose of what is in rows is in columns, as LAPACK has it
-            out[index], info = trtrs(
-                a[index].T, b[index], not self.lower, not self.transpose, self.unit_diagonal
-            )
+        if a.ndim == 2:  # the columns of all b at once
+            wide = b if b.ndim == 2 else np.moveaxis(b, -2, 0).reshape(n, -1)
+            x, info = trtrs(a.T, wide, *options)
+            if info:
+                raise SingularMatrixError(singular(a))
+            return x if b.ndim == 2 else np.moveaxis(x.reshape(n, *b.shape[:-2], columns), 0, -2)
+        a, b = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b)]
+        out = np.empty(b.shape, b.dtype)
+        every = [x.reshape(-1, *x.shape[-2:]) for x in (a.mT, b, out)]
+        for index, turned, right, x in zip(np.ndindex(batch), *every, strict=True):
+            x[...], info = trtrs(turned, right, *options)
             if info:
                 raise SingularMatrixError(singular(a, index))
         return out
@@ -99,13 +105,6 @@ class SolveTriangular(_Equations):
         ga = matmul(m.conjugated(x), gb.mT) if self.transpose else matmul(gb, adjoint(x))
         strict = int(self.unit_diagonal)
         return [m.neg(tril(ga, -strict) if self.lower else triu(ga, strict)), gb]
-
-
-def lapack(name: str, x: Any) -> Any:
-    """A routine of LAPACK for values of one dtype."""
-    from scipy.linalg import lapack
-
-    return getattr(lapack, {"f": "s", "d": "d", "F": "c", "D": "z"}[x.dtype.char] + name)
 
 
 def columns(a: Any, b: Any, b_ndim: int | None) -> tuple[Any, Any, bool]:

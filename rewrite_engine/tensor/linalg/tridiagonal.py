@@ -20,13 +20,14 @@ from rewrite_engine.tensor.linalg.core import (
     _MatrixOp,
     adjoint,
     floats,
+    lapack,
     of_dtype,
     singular,
     solved,
     square,
     working_dtype,
 )
-from rewrite_engine.tensor.linalg.triangular import _Equations, columns, lapack
+from rewrite_engine.tensor.linalg.triangular import _Equations, columns
 from rewrite_engine.tensor.op import Computed, Shapes
 from rewrite_engine.tensor.shape import larger
 from rewrite_engine.tensor.type import TensorType
