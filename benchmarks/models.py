@@ -8,6 +8,7 @@ library alone.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -104,44 +105,67 @@ MODELS: list[tuple[str, Callable[..., Model], int]] = [
 ]
 
 
-def measured(name: str) -> Iterator[tuple[str, float, float]]:
-    """For each model, seconds to build and compile it (the least of three), and to call it."""
+def measured(name: str, models: list[Any], times: int = 3) -> Iterator[tuple[str, float, float]]:
+    """For each model, seconds to build and compile it (the least of some times), and to call it."""
     lib, pt = import_module(name), import_module(f"{name}.tensor")
-    for title, build, n in MODELS:
+    for title, build, n in models:
         compiling = []
-        for _ in range(3):
+        for _ in range(times):
             start = perf_counter()
             inputs, outputs, values = build(lib, pt, n)
             f = lib.function(inputs, outputs)
             f(*values)  # some compile when they are called first
             compiling.append(perf_counter() - start)
-        yield title, min(compiling), median(lambda f=f, values=values: f(*values), turns=11)
+        call = median(lambda f=f, values=values: f(*values), turns=11)
+        yield title, min(compiling) - call, call
 
 
-def figures(name: str) -> dict[str, tuple[float, float]]:
-    """What one library reports, from a process of its own; nothing if it is not installed."""
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.models", name]
+def figures(name: str, module: str, flags: str = "") -> dict[str, tuple[float, float]]:
+    """What one library reports, from a process of its own; nothing if it is not installed. flags:
+    PyTensor's.
+    """
+    command = [sys.executable, "-W", "ignore", "-m", module, name]
+    env = os.environ | ({"PYTENSOR_FLAGS": flags} if flags else {})
     try:
         done = subprocess.run(
-            command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT, check=False
+            command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=LIMIT, check=False
         )
-    except subprocess.TimeoutExpired:
-        return {}
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+    except subprocess.TimeoutExpired as error:
+        done = error
+    lines = [json.loads(line) for line in _text(done.stdout).splitlines() if line.startswith("[")]
     return {title: (compiling, call) for title, compiling, call in lines}
 
 
+def _text(out: Any) -> str:
+    return out.decode() if isinstance(out, bytes) else out or ""
+
+
+def rows(
+    ours: dict[str, Any], peers: dict[str, dict[str, Any]], targets: tuple[tuple[str, float], ...]
+) -> Iterator[Row]:
+    """Two rows for each model, to compile and to call it. targets: the peers that each is held
+    against, and how often it has to fit into their time.
+    """
+    units = ("compile", "ms", 1e3), ("call", "µs", 1e6)
+    for title, mine in ours.items():
+        for k, ((what, unit, scale), (peer, times)) in enumerate(zip(units, targets, strict=True)):
+            found = {name: figures.get(title) for name, figures in peers.items()}
+            texts = [
+                (name, "-" if other is None else f"{digits(other[k] * scale)} {unit}")
+                for name, other in found.items()
+            ]
+            other = found[peer]
+            met = None if other is None else mine[k] * times <= other[k]
+            target = "" if other is None else f"{times:g} × faster" if times > 1 else "no slower"
+            yield Row(f"{title}: {what}", f"{digits(mine[k] * scale)} {unit}", target, met,
+                      tuple(texts))  # fmt: skip
+
+
 def main() -> Iterator[Row]:
-    ours, theirs = figures("rewrite_engine"), figures("pytensor")
-    for title, _, _ in MODELS:
-        for k, (what, unit, scale) in enumerate([("compile", "ms", 1e3), ("call", "µs", 1e6)]):
-            mine, other = ours[title][k] * scale, theirs.get(title)
-            text = "not installed" if other is None else f"{digits(other[k] * scale)} {unit}"
-            met = None if other is None else mine <= other[k] * scale
-            figure, target = f"{digits(mine)} {unit}", "" if other is None else "no slower"
-            yield Row(f"{title}: {what}", figure, target, met, (("PyTensor", text),))
+    ours, theirs = [figures(name, "benchmarks.models") for name in ("rewrite_engine", "pytensor")]
+    yield from rows(ours, {"PyTensor": theirs}, (("PyTensor", 1), ("PyTensor", 1)))
 
 
 if __name__ == "__main__":
-    for found in measured(sys.argv[1]):
+    for found in measured(sys.argv[1], MODELS):
         print(json.dumps(found), flush=True)

@@ -44,8 +44,8 @@ class HasInnerGraph:
     #: numbers of inputs of the graph that it may overwrite: `runs` gives their values away. (Of the
     #: class, or among the `__props__`.)
     given_away: Collection[int] = ()
-    #: the graph of an op as a function, for `perform`: filled by `link/`
-    body_hook: ClassVar[Callable[[Any], Callable[..., Any]]]
+    #: a linker by its name, for `fn` and `perform`: filled by `link/`
+    linker_hook: ClassVar[Callable[[str], Any]]
 
     @property
     def inner_inputs(self) -> list[Variable]:
@@ -84,6 +84,8 @@ class HasInnerGraph:
 
     #: whether a run of the op is one run of the graph, on the op's inputs
     runs_once = False
+    #: whether `runs` is a loop over sequences as that of `loops/op.py`, which linkers may write
+    stepwise = False
     narrowed: Callable[[Sequence[int]], tuple[Any, Sequence[int], Sequence[int]]] | None = None
     """`narrowed(used)`: this op without outputs that are not used, and without the inputs that the
     others do not need; and the numbers of the inputs and outputs that it has.
@@ -108,7 +110,7 @@ class HasInnerGraph:
     @property
     def fn(self) -> Callable[..., Any]:
         """The graph as a function, for calls outside of any linker."""
-        return HasInnerGraph.body_hook(self)
+        return HasInnerGraph.linker_hook("vm").body(self)  # type: ignore[no-any-return]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -116,7 +118,7 @@ class HasInnerGraph:
         """Compute values as `runs` says."""
         if self.runs is None:
             raise MethodNotDefined(f"{self} defines neither runs nor perform")
-        found = self.runs(node, self.fn)(*inputs)
+        found = HasInnerGraph.linker_hook("vm").runner(node)(*inputs)
         values = (found,) if len(output_storage) == 1 else found
         for cell, value in zip(output_storage, values, strict=True):
             cell[0] = value

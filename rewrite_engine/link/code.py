@@ -92,8 +92,10 @@ class Body:
 
 class Code:
     """A graph that is ready to run; a linker defines `body`. lent: the inputs of which results may
-    show the memory.
+    show the memory. scalars: inputs that come as NumPy scalars.
     """
+
+    scalars: Collection[Variable] = ()
 
     def __init__(
         self,

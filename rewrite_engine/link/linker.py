@@ -53,14 +53,20 @@ class Linker:
         return op.runs(node, self.body(op))
 
     def body(self, op: Any) -> Callable[..., Any]:
-        """Return the function of the graph inside an op, made once: of the values of its inputs, to
-        the output's value, or a list of several. The ops inside come first, one after the other.
+        """Return the function that `linked_body` makes for an op, made once. The ops inside come
+        first, one after the other.
         """
         if self not in bodies(op):
             for one in inner_ops([op]):
                 if one.runs is not None and self not in bodies(one):
-                    bodies(one)[self] = self.link(whole(one), trust=True)
+                    bodies(one)[self] = self.linked_body(one)
         return bodies(op)[self].call
+
+    def linked_body(self, op: Any) -> Linked:
+        """The function of the graph inside an op: of the values of its inputs, to the output's
+        value, or a list of several.
+        """
+        return self.link(whole(op), trust=True)
 
     def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> Code:
         """The graph made ready, for linkers that write text of their own. lent: the inputs of which
@@ -145,9 +151,4 @@ def get_linker(name: str) -> Linker:
     return found  # type: ignore[return-value]
 
 
-def _body(op: Any) -> Callable[..., Any]:
-    """The graph inside an op as a function."""
-    return get_linker("vm").body(op)
-
-
-HasInnerGraph.body_hook = staticmethod(_body)
+HasInnerGraph.linker_hook = staticmethod(get_linker)

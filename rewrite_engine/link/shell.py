@@ -61,6 +61,7 @@ class Shell:
         self.parameters = parameter_names(arguments, _LOCALS)
         self.names = Names([*self.parameters, *_LOCALS], "rewrite_engine.generated")
         self.places = self._places()
+        self.given = list(self.places.values())
         self.body = code.body(self.names, self.places, large)
         self.text = Text(self.report)
 
@@ -81,19 +82,28 @@ class Shell:
 
     def write(self) -> tuple[FunctionType, str]:
         """Compile everything; return the function and its text."""
-        prologue, epilogue, last = self._results()
         for k, block in enumerate(self.body.blocks):
             if len(self.body.blocks) > 1:
                 self._part(k, block)
-        start = len(self.text.lines)
-        self._header()
-        self._main(prologue, epilogue, last)
-        call = define(self.text.since(start), start + 1, self.filename, self.names.globals)
-        call.__defaults__ = None if self.large else (MISSING,) * len(self.parameters)
-        call.__doc__ = f"Generated for the function {self.program.name!r}."
+        call = self._function()
         text = self.text.since(0)
         publish(self.filename, text, call)
         return call, text
+
+    def _function(self) -> FunctionType:
+        """Write and compile the function itself."""
+        prologue, epilogue, last = self._results()
+        start = len(self.text.lines)
+        self._header()
+        self._main(prologue, epilogue, last)
+        call = self._defined(start)
+        call.__defaults__ = None if self.large else (MISSING,) * len(self.parameters)
+        call.__doc__ = f"Generated for the function {self.program.name!r}."
+        return call
+
+    def _defined(self, start: int) -> FunctionType:
+        """The function whose text begins at a line."""
+        return define(self.text.since(start), start + 1, self.filename, self.names.globals)
 
     # --- parts --------------------------------------------------------------------------------
 
@@ -108,8 +118,7 @@ class Shell:
         text.add(block.lines, 1, block.about)
         text.add([f"_live[{name!r}] = {name}" for name in block.leaves], 1)
         text.add(["", ""], 0)
-        part = define(self.text.since(start), start + 1, self.filename, self.names.globals)
-        self.names.globals[self._part_name(k)] = part
+        self.names.globals[self._part_name(k)] = self._defined(start)
 
     def _carried(self) -> str:
         """The names that parts see, as they end a list."""
@@ -124,7 +133,7 @@ class Shell:
         """Write the signature, the checks of the arguments and the reads of the state."""
         text, names = self.text, self.names
         if self.large:
-            text.add([f"def {self.name}({', '.join(self.places.values())}):"], 0)
+            text.add([f"def {self.name}({', '.join(self.given)}):"], 0)
             return
         missing = names.add(MISSING, "MISSING")
         text.add([f"def {self.name}({', '.join([f'{p}={missing}' for p in self.parameters])}):"], 0)
@@ -171,11 +180,15 @@ class Shell:
         namespace = self.names.globals
 
         def large(*values: Any) -> Any:
-            namespace[name] = Shell(self.program, self.code, self.trust, True).write()[0]
+            namespace[name] = self.second().write()[0]
             return namespace[name](*values)
 
         namespace[name] = large
-        return [f"if {condition}: return {name}({', '.join(self.places.values())})"]
+        return [f"if {condition}: return {name}({', '.join(self.given)})"]
+
+    def second(self) -> Shell:
+        """What writes the second function."""
+        return Shell(self.program, self.code, self.trust, True)
 
     def _main(self, prologue: list[str], epilogue: list[str], last: str) -> None:
         """Write the body, and what comes after it."""
@@ -200,17 +213,16 @@ class Shell:
         text.add(self._locked(epilogue), 1)
         text.add([f"return {last}"], 1)
 
-    def _steps(self) -> None:
+    def _steps(self, depth: int = 2) -> None:
         blocks = self.body.blocks
         if len(blocks) == 1:
-            self.text.add(blocks[0].lines, 2, blocks[0].about)
+            self.text.add(blocks[0].lines, depth, blocks[0].about)
             return
         arguments = sorted(self.body.arguments)
-        self.text.add([f"_live = {{{', '.join([f'{a!r}: {a}' for a in arguments])}}}"], 2)
-        self.text.add(
-            [f"{self._part_name(k)}(_live{self._carried()})" for k in range(len(blocks))], 2
-        )
-        self.text.add([f"{r} = _live.pop({r!r})" for r in sorted(self.body.left)], 2)
+        lines = [f"_live = {{{', '.join([f'{a!r}: {a}' for a in arguments])}}}"]
+        lines += [f"{self._part_name(k)}(_live{self._carried()})" for k in range(len(blocks))]
+        lines += [f"{r} = _live.pop({r!r})" for r in sorted(self.body.left)]
+        self.text.add(lines, depth)
 
     def _locked(self, lines: list[str]) -> list[str]:
         """Statements that have to happen together: without a call in between nothing interrupts

@@ -38,6 +38,7 @@ class Scan(HasInnerGraph, Op):
 
     __props__ = ("structure", "sequences", "carried", "until", "truncate", "name")
     nout: int
+    stepwise = True
 
     def __init__(
         self,
@@ -103,41 +104,37 @@ class Scan(HasInnerGraph, Op):
 
     # --- running ------------------------------------------------------------------------------
 
-    def runs(self, node: Apply, body: Callable[..., Any]) -> Callable[..., Any]:
-        """Run the steps, one after the other."""
+    def runs(self, node: Any, body: Any) -> Callable[..., Any]:
+        """Run the steps, one after the other. (The VM writes this loop for each op anew.)"""
         carried, until, nout = self.carried, self.until, self.nout
         alone = len(self.inner_outputs) == 1
-        shown = [node.outputs[j].type for j in self.results]
+        shown = [self.inner_outputs[j].type for j in self.results]
         fail, empty, parts = self.fail, self._empty, self.parts
 
         def loop(steps: Any, *values: Any) -> Any:
             n = int(steps)
             sequences, kept, others = parts(values)
             if n < 0:
-                fail(node, f"the number of steps is negative: {n}")
+                fail(f"the number of steps is negative: {n}")
             for i, x in enumerate(sequences):
                 if len(x) < n:
-                    fail(node, f"sequence {i} has {len(x)} elements, and there are {n} steps")
-            if n == 0:
-                kept = [np.array(x) if isinstance(x, np.ndarray) else x for x in kept]
-            traces: list[Any] = []
+                    fail(f"sequence {i} has {len(x)} elements, and there are {n} steps")
+            rows: list[list[Any]] = [[] for _ in shown]
             done = 0
-            while done < n:
-                found = body(*[x[done, ...] for x in sequences], *kept, *others)
+            for t in range(n):
+                found = body(*[x[t, ...] for x in sequences], *kept, *others)
                 found = [found] if alone else found
                 kept = list(found[:carried])
-                results = found[carried : carried + len(shown)]
-                if not done:
-                    traces = [
-                        np.empty((n, *np.shape(v)), t.numpy_dtype)
-                        for v, t in zip(results, shown, strict=True)
-                    ]
-                for trace, value in zip(traces, results, strict=True):
-                    trace[done] = value
+                for row, value in zip(rows, found[carried:], strict=False):
+                    row.append(value)
                 done += 1
                 if until and found[-1]:
                     break
-            traces = [trace[:done] for trace in traces] if done else empty(kept, shown)
+            if done:
+                traces = [np.array(row, v.numpy_dtype) for row, v in zip(rows, shown, strict=True)]
+            else:
+                kept = [np.array(x) if isinstance(x, np.ndarray) else x for x in kept]
+                traces = empty(kept, shown)
             made = [*kept, *traces, *[np.array(done)] * until]
             return made[0] if nout == 1 else made
 
@@ -156,9 +153,9 @@ class Scan(HasInnerGraph, Op):
             found.append(np.empty((0, *shape), t.numpy_dtype))
         return found
 
-    def fail(self, node: Apply, what: str) -> None:
-        """Raise `ShapeError` for a node that runs."""
-        raise ShapeError(message(what, op=self, inputs=node.inputs, where=node.where()))
+    def fail(self, what: str) -> None:
+        """Raise `ShapeError`."""
+        raise ShapeError(message(what, op=self))
 
     # --- derivatives --------------------------------------------------------------------------
 

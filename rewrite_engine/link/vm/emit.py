@@ -39,6 +39,7 @@ class Lines(Body):
         self.pool = pool
         self.scalars: dict[Variable, str] = {}  # NumPy scalars of variables that are arrays
         self.numbers: dict[Variable, str] = {}  # NumPy scalars of constants
+        self.form.update((v, "scalar") for v in plan.scalars)
         if pool is not None:
             self.carried = ("_workspace",)
             self.opening = [f"_workspace = {names.add(pool.take, 'take')}()"]

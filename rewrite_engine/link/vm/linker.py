@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.code import Body
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.names import Names
-from rewrite_engine.link.program import schedule
+from rewrite_engine.link.program import Linked, schedule
 from rewrite_engine.link.vm.emit import Lines
 from rewrite_engine.link.vm.expand import expand
 from rewrite_engine.link.vm.plan import ExecutionPlan
@@ -26,6 +26,20 @@ class VMLinker(Linker):
     def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> VMCode:
         nodes = expand(schedule(fgraph))
         return VMCode(self.runner, fgraph.inputs, fgraph.outputs, nodes, lent)
+
+    def runner(self, node: Apply) -> Callable[..., Any]:
+        return self.body(node.op) if _is_loop(node.op) else super().runner(node)
+
+    def linked_body(self, op: Any) -> Linked:
+        if not _is_loop(op):
+            return super().linked_body(op)
+        from rewrite_engine.link.vm.loop import Loop  # few graphs have one
+
+        return Loop(op, self.code(op.fgraph, ())).link()
+
+
+def _is_loop(op: Any) -> bool:
+    return getattr(op, "stepwise", False)
 
 
 class VMCode(ExecutionPlan):

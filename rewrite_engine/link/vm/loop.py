@@ -1,0 +1,175 @@
+"""Loops on the VM: the lines of a step inside one `for`, with a local name for each sequence, each
+value that is carried on, and each result.
+
+The lines are those of any graph (`code.py`); here stands what surrounds them. Numbers are NumPy
+scalars throughout. What a step leaves is copied into the results, and nothing overwrites what is
+carried on, so values need no copies between steps; at the end those that may show other memory are
+copied, once.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.link.code import Code
+from rewrite_engine.link.linker import whole
+from rewrite_engine.link.quiet import QUIET, enter, leave, undo
+from rewrite_engine.link.shell import Shell
+
+FIRST = 64  # steps for which there is room at first where nobody knows how many there will be
+
+
+class Loop(Shell):
+    """Writes the function of an op that runs its graph step by step (`HasInnerGraph.stepwise`)."""
+
+    def __init__(self, op: Any, code: Code, large: bool = False) -> None:
+        code.scalars = {v for v in code.inputs if v.type.ndim == 0}
+        super().__init__(whole(op), code, True, large)
+        self.op = op
+        names = list(self.places.values())
+        self.slices = names[: op.sequences]
+        self.kept = names[op.sequences : op.sequences + op.carried]
+        self.sequences = [self.names.local(f"all_{name}") for name in self.slices]
+        self.steps, self.t = self.names.local("steps"), self.names.local("t")
+        self.room = self.names.local("room")
+        self.given = [self.steps, *self.sequences, *names[op.sequences :]]
+        end = len(code.outputs) - op.until
+        self.results = code.outputs[op.carried : end]
+        self.traces = [self.names.local(f"trace_{j}") for j in range(len(self.results))]
+
+    def second(self) -> Loop:
+        return Loop(self.op, self.code, True)
+
+    def _function(self) -> FunctionType:
+        add, text = self.names.add, self.text
+        start = len(text.lines)
+        text.add([f"def {self.name}({', '.join(self.given)}):"], 0)
+        text.add(self._start(), 1)
+        text.add(self._guard(), 1)
+        text.add(self.body.opening, 1)
+        text.add([f"{trace} = {self._room(v)}" for v, trace in self._pairs()], 1)
+        text.add([f"{self.room} = 0"] if self.op.until else [], 1)
+        text.add(["_token = None", "try:"], 1)
+        text.add([f"_token = {add(enter, 'enter')}({add(QUIET, 'QUIET')})", self._for()], 2)
+        self._steps(3)
+        text.add(self._end_of_step(), 3)
+        results = self._last()
+        text.add(results[:-1], 2)
+        text.add(["except BaseException as _error:"], 1)
+        lines = [f"{add(undo, 'undo')}(_token)", f"{add(self.report, 'report')}(_error)", "raise"]
+        text.add(lines, 2)
+        text.add([f"{add(leave, 'leave')}(_token)", *self.body.closing, results[-1]], 1)
+        return self._defined(start)
+
+    def _start(self) -> list[str]:
+        """Leave what has no steps, or too short sequences, to the op; make 0-d arrays numbers."""
+        if self.large:
+            return []
+        few = [f"{self.steps} < 1", *[f"len({x}) < {self.steps}" for x in self.sequences]]
+        none = self.names.add(self.op.runs(None, None), "no_steps")
+        numbers = [self.places[v] for v in self.code.inputs[self.op.sequences :]
+                   if v in self.code.scalars]  # fmt: skip
+        return [
+            f"{self.steps} = int({self.steps})",
+            f"if {' or '.join(few)}: return {none}({', '.join(self.given)})",
+            *[f"{name} = {name}[()]" for name in numbers],
+        ]
+
+    def _guard(self) -> list[str]:
+        """The first slices, where those decide which of two functions is better."""
+        lines = [] if self.large else super()._guard()
+        pairs = zip(self.slices, self.sequences, strict=True)
+        return [f"{v} = {x}[0]" for v, x in pairs if any([f"{v}." in s for s in lines])] + lines
+
+    def _for(self) -> str:
+        span = f"range({self.steps})"
+        if not self.slices:
+            return f"for {self.t} in {span}:"
+        targets, sources = ", ".join(self.slices), ", ".join(self.sequences)
+        return f"for {self.t}, {targets} in zip({span}, {sources}):"
+
+    # --- results ------------------------------------------------------------------------------
+
+    def _pairs(self) -> list[tuple[Variable, str]]:
+        return list(zip(self.results, self.traces, strict=True))
+
+    def _room(self, v: Variable) -> str:
+        """The array for a result of all steps, where its size is known before the first."""
+        if self.op.until or v.type.ndim:
+            return "None"
+        return f"{self.names.add(np.empty, 'empty')}({self.steps}, {self._dtype(v)})"
+
+    def _dtype(self, v: Variable) -> str:
+        return self.names.add(v.type.numpy_dtype, v.type.dtype)
+
+    def _end_of_step(self) -> list[str]:
+        lines = self._grow()
+        lines += [f"{trace}[{self.t}] = {self._value(v)}" for v, trace in self._pairs()]
+        moves = [
+            (name, value)
+            for name, v in zip(self.kept, self.code.outputs, strict=False)
+            if (value := self._value(v)) != name
+        ]
+        if moves:
+            left, right = zip(*moves, strict=True)
+            lines.append(f"{', '.join(left)} = {', '.join(right)}")
+        if self.op.until:
+            lines.append(f"if {self._value(self.code.outputs[-1])}: break")
+        return lines or ["pass"]
+
+    def _grow(self) -> list[str]:
+        """Make room for results: for all steps when the first tells their shapes; where nobody
+        knows how many there will be, for twice as many as there are.
+        """
+        t, room, until = self.t, self.room, self.op.until
+        pairs = [(v, trace) for v, trace in self._pairs() if until or v.type.ndim]
+        if not pairs:
+            return []
+        new = self.names.add(roomier, "roomier")
+        size = room if until else self.steps
+        lines = [
+            f"{trace} = {new}({trace}, {size}, {self._value(v)}, {self._dtype(v)})"
+            for v, trace in pairs
+        ]
+        if until:
+            lines.insert(0, f"{room} = min({self.steps}, 2 * {t} or {FIRST})")
+        return [f"if {t} == {room}:" if until else f"if not {t}:", *[f"    {x}" for x in lines]]
+
+    def _value(self, v: Variable) -> str:
+        """A value that the step leaves; a number is a NumPy scalar."""
+        if v.type.ndim != 0:
+            return self.body.refer(v)
+        if isinstance(v, Constant):
+            return self.names.add(v.data[()], v.name or "c")
+        name = self.body.refer(v)
+        return name if self.body.form.get(v) == "scalar" else f"{name}[()]"
+
+    def _last(self) -> list[str]:
+        """Statements that make what the last step carried on ours; the last one returns all."""
+        lines, found, seen = list[str](), list[str](), set[int]()
+        for name, v in zip(self.kept, self.code.outputs, strict=False):
+            storage = self.code.storage(v)
+            alone = storage.ours and id(storage) not in seen
+            seen.add(id(storage))
+            self.body.form[v] = "scalar"
+            value = self._leaving(v, name, not alone)
+            lines += [f"{name} = {value}"] if value != name else []
+            found.append(name)
+        if self.op.until:
+            found += [f"{trace}[:{self.t} + 1]" for trace in self.traces]
+            found.append(f"{self.names.add(np.array, 'array')}({self.t} + 1)")
+        else:
+            found += self.traces
+        return [*lines, f"return {found[0]}" if len(found) == 1 else f"return [{', '.join(found)}]"]
+
+
+def roomier(old: Any, steps: int, value: Any, dtype: Any) -> Any:
+    """An array for the results of more steps, which are like a value, with those that there are."""
+    new = np.empty((steps, *np.shape(value)), dtype)
+    if old is not None:
+        new[: len(old)] = old
+    return new

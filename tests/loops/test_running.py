@@ -1,0 +1,146 @@
+"""How loops run: what is written for them, against the reference linker; whose memory is whose."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.graph.inner import inner_ops
+from rewrite_engine.link import get_linker
+from rewrite_engine.link.linker import bodies
+from rewrite_engine.loops import Scan, scan, until
+
+RNG = np.random.default_rng(5)
+
+
+def both(inputs: list[Any], outputs: Any, *values: Any) -> Any:
+    """What a function gives, which is what the reference gives, to the bit."""
+    kept = [np.copy(v) for v in values]
+    found = rw.function(inputs, outputs)(*values)
+    wanted = rw.function(inputs, outputs, mode=rw.Mode(linker="py"))(*values)
+    for got, other in zip(found, wanted, strict=True):
+        assert got.dtype == other.dtype
+        np.testing.assert_array_equal(got, other)
+    for v, was in zip(values, kept, strict=True):
+        np.testing.assert_array_equal(v, was)
+    return found
+
+
+def loop_text(f: Any) -> str:
+    """The lines between `try` and `except` of the one loop of a function."""
+    ops = {node.op for node in f.fgraph.apply_nodes if isinstance(node.op, Scan)}
+    (op,) = [op for op in inner_ops(ops) if isinstance(op, Scan)]
+    text = bodies(op)[get_linker("vm")].source
+    return "\n".join(line[8:] for line in text.split("try:")[1].split("except")[0].splitlines())
+
+
+# --- what is written --------------------------------------------------------------------------
+
+
+def test_a_loop_over_numbers_does_nothing_else() -> None:
+    x = pt.dvector("x")
+    f = rw.function([x], scan(lambda v, t: t + v, x, pt.constant(0.0))[0])
+    text = loop_text(f).split("for ")[1]
+    assert text.splitlines()[1:5] == [
+        "    r0 = arg1 + arg0",
+        "    trace_0[t] = r0",
+        "    arg1 = r0",
+        "arg1 = asarray(arg1)",
+    ]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64", "bool", "complex128"])
+def test_numbers_keep_their_dtypes(dtype: str) -> None:
+    x, s = pt.vector("x", dtype=dtype), pt.scalar("s", dtype=dtype)
+    step = lambda v, t, s: ((v * t + s).astype(dtype), pt.eq(v, t))
+    out, _ = scan(step, x, [s, None], s)
+    values = (RNG.normal(size=40) * 9).astype(dtype)
+    both([x, s], out, values, values[3])
+
+
+def test_numbers_that_overflow_and_divide_by_zero_give_no_warnings() -> None:
+    x, k = pt.dvector("x"), pt.lvector("k")
+    out, _ = scan(lambda v, i, t, n: [t / v, n * i], [x, k], [pt.constant(1.0), pt.constant(1)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = both([x, k], out, np.array([0.0, -0.0, np.nan]), np.array([2**40, 2**40, 3]))
+    assert np.isinf(got[0][0])
+    assert np.geterr()["divide"] == "warn"
+
+
+def test_arrays_numbers_and_views_are_carried_on() -> None:
+    m, v, s = pt.dmatrix("m"), pt.dvector("v"), pt.dscalar("s")
+
+    def step(row: Any, a: Any, b: Any, t: Any) -> Any:
+        return [b, (row * t)[::-1] + a, row[0] + t, a.sum()]
+
+    out, _ = scan(step, m, [v, v, s, None])
+    both([m, v, s], out, RNG.normal(size=(5, 3)), RNG.normal(size=3), RNG.normal())
+
+
+def test_a_sequence_may_be_what_is_carried_on() -> None:
+    m, v = pt.dmatrix("m"), pt.dvector("v")
+    op = Scan([r := v.type(), a := v.type()], [r, a], 1, 1)
+    last, seen = op(3, m, v)
+    values = RNG.normal(size=(4, 2))
+    f = rw.function([m, v], [last, seen])
+    got = f(values, np.zeros(2))
+    assert got[0].tolist() == values[2].tolist()
+    assert not np.shares_memory(got[0], values)
+    np.testing.assert_array_equal(got[1], [np.zeros(2), *values[:2]])
+
+
+def test_many_nodes_in_a_step() -> None:
+    x = pt.dvector("x")
+
+    def step(v: Any, t: Any) -> Any:
+        for k in range(1200):
+            t = pt.sin(t * v + k)
+        return t
+
+    out, _ = scan(step, x, pt.constant(0.5))
+    both([x], [out], RNG.normal(size=3))
+
+
+def test_large_temporaries() -> None:
+    x, w = pt.dmatrix("x"), pt.dvector("w")
+    out, _ = scan(lambda r, a, w: (pt.exp(r) * pt.sin(a)).sum() * w + a / 3, x, w, w)
+    values = RNG.normal(size=(4, 40_000)), RNG.normal(size=40_000)
+    both([x, w], [out, rw.grad(out[-1].sum(), x)], *values)
+
+
+def test_steps_that_nobody_counts() -> None:
+    x = pt.dscalar("x")
+    (total, count), _ = scan(
+        lambda t, n: ([t + x, n + 1], until(t > 500)),
+        outputs_info=[pt.constant([0.0, 1.0])[0], pt.constant(0)], n_steps=10**12,
+    )  # fmt: skip
+    got = both([x], [total, count], 2.0)
+    assert got[1].tolist() == list(range(1, 253))
+
+
+def test_functions_of_a_loop_run_at_once() -> None:
+    """A loop that is called inside of itself: two calls share nothing."""
+    x = pt.dvector("x")
+    f = rw.function([x], scan(lambda v, t: t * v + 1, x, pt.constant(1.0))[0])
+    first = f([1.0, 2.0])
+    second = f([3.0, 4.0])
+    assert first.tolist() == [2.0, 5.0]
+    assert second.tolist() == [4.0, 17.0]
+
+
+def test_where_a_step_failed() -> None:
+    x, i = pt.dvector("x"), pt.lvector("i")
+    f = rw.function([x, i], scan(lambda k, t: t + x[k], i, pt.constant(0.0))[0])
+    with pytest.raises(rw.errors.AxisError, match="index 9 is out of bounds") as found:
+        f(np.ones(3), np.array([0, 9]))
+    assert "test_running.py" in str(found.value)
+    m = pt.dmatrix("m")
+    f = rw.function([m, x], scan(lambda r, t: t + r, m, x)[0])
+    with pytest.raises(rw.errors.BroadcastError, match=r"cannot broadcast|do not fit"):
+        f(np.ones((2, 3)), np.ones(4))
