@@ -13,9 +13,10 @@ from inspect import Parameter, Signature
 from types import FunctionType
 from typing import Any
 
-from rewrite_engine.errors import OptionError, PatternError, UnboundVariableError, refuse_options
+from rewrite_engine.errors import PatternError, UnboundVariableError, refuse_options
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.traverse import vars_between
 from rewrite_engine.match.build import levels
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.find import finder_for
@@ -151,7 +152,9 @@ def PatternNodeRewriter(
     A pattern is `(op, pattern, …)`, a name for a variable, a number, a constant, or {"pattern":
     name, "constraint": predicate on variables}. out_pattern may be a function `(fgraph, node,
     found)` instead, which gets what the names stand for and returns the replacement, or None: the
-    rule is a node rewriter then. phase, claim: as of `rule`. Raises `PatternError` for what is no
+    rule is a node rewriter then, as it is with allow_multiple_clients=False: it fires only where
+    nothing else uses what is between the node and what the names stand for. phase, claim: as of
+    `rule`. Raises `PatternError` for what is no
     pattern, `UnboundVariableError`, `OptionError` for options that say how to search.
 
     >>> import rewrite_engine.tensor as pt
@@ -160,8 +163,6 @@ def PatternNodeRewriter(
     """
     why = "rules are indexed by what they match"
     refuse_options("PatternNodeRewriter", why, tracks=tracks or None, **options)
-    if not allow_multiple_clients:
-        raise OptionError("PatternNodeRewriter: a rule fires wherever it matches")
     sorts = _variables(in_pattern)
     if not isinstance(in_pattern, tuple):
         raise PatternError(f"the pattern to replace is (op, …), not {in_pattern!r}")
@@ -170,9 +171,14 @@ def PatternNodeRewriter(
     parameters = [Parameter(_identifier(v), kind, annotation=sort) for v, sort in sorts.items()]
     if callable(out_pattern):
         fn = _written_at(frame, left, title, parameters)
-        return _by_function(fn, out_pattern, sorts, frame, phase=phase, claim=claim)
+        make = out_pattern if allow_multiple_clients else _where_alone(out_pattern)
+        return _by_function(fn, make, sorts, frame, phase=phase, claim=claim)
     if unbound := sorted(_variables(out_pattern).keys() - sorts.keys()):
         raise UnboundVariableError(f"{unbound[0]!r} is not in the pattern {_text(in_pattern)}")
+    if not allow_multiple_clients:
+        fn = _written_at(frame, left, title, parameters)
+        make = _where_alone(lambda fgraph, node, found: _built(out_pattern, found))
+        return _by_function(fn, make, sorts, frame, phase=phase, claim=claim)
     both = lambda **names: _built(in_pattern, names) >> _built(out_pattern, names)
     fn = _written_at(frame, both, title, parameters)
     fn.__doc__ = f"{_text(in_pattern)} becomes {_text(out_pattern)}."
@@ -193,6 +199,18 @@ def _by_function(
     fn = _written_at(frame, apply, left.__name__)
     depth = deepest(finder.left) + levels(finder.left)
     return NodeRewriter(fn, tracks=[finder.left.op], depth=depth, **options)
+
+
+def _where_alone(make: Callable[..., Any]) -> Callable[..., Any]:
+    """None where something else uses a variable between a node and what was found below it."""
+
+    def made(fgraph: Any, node: Any, found: dict[str, Any]) -> Any:
+        ends = set(found.values())
+        between = [v for v in vars_between(ends, node.inputs) if v not in ends and v.owner]
+        alone = all(len(fgraph.get_clients(v)) == 1 for v in between)
+        return make(fgraph, node, found) if alone else None
+
+    return made
 
 
 def _identifier(name: str) -> str:

@@ -138,6 +138,7 @@ MODULES += [*OLD_MODULES, "sandbox"]
 RENAMED = {
     "OrderedUpdates": "builtins:dict",
     "updates.OrderedUpdates": "builtins:dict",
+    "graph.rewriting.is_same_graph": "rewrite_engine.graph.replace:is_same_graph",
     "graph.rewriting.OpSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
     "graph.rewriting.PatternSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
     "graph.rewriting.local_optimizer": "rewrite_engine.match.decorate:node_rewriter",

@@ -87,9 +87,10 @@ def verify_grad(
     """Check the gradients of `fun` at the point `pt` against central differences.
 
     fun: takes as many variables as `pt` has arrays (floats; `DTypeError` if not) and returns one
-    float variable. n_tests: how many random projections of the output. rng: where they come from.
-    eps: the step. abs_tol, rel_tol: an element passes if either error is below its tolerance.
-    mode: compile with it, else the ops' thunks are run. Raises `GradientError`, which says which
+    real variable; where that is of integers or bools, the gradient has to be 0. n_tests: how many
+    random projections of the output. rng: where they come from. eps: the step. abs_tol, rel_tol: an
+    element passes if either error is below its tolerance. mode: compile with it, else the ops'
+    thunks are run. Raises `GradientError`, which says which
     element of which argument differs, and by how much. cast_to_output_type: without meaning, the
     projection always has the dtype of the output. `out_type` and `no_debug_ref` have none here
     either: `OptionError`, unless they are left as they are.
@@ -110,7 +111,8 @@ def verify_grad(
     (value,) = _evaluator(inputs, [output], mode)(*points)
     for _ in range(n_tests):
         direction = rng.uniform(0.5, 1.5, value.shape) * rng.choice([-1, 1], value.shape)
-        cost = sum_(mul(output, constant(direction, dtype=output.type.dtype)))
+        dtype = output.type.dtype if output.type.kind == "f" else "float64"
+        cost = sum_(mul(output, constant(direction, dtype=dtype)))
         gradients = grad(cost, inputs, disconnected_inputs="ignore")
         run = _evaluator(inputs, [cost], mode)
         symbolic = _evaluator(inputs, gradients, mode)(*points)
@@ -173,8 +175,8 @@ def _check_output(output: Any) -> None:
         raise DTypeError(
             f"verify_grad: the function must return one tensor variable, not {output!r}"
         )
-    if output.type.kind != "f":
-        raise DTypeError(message("verify_grad: the output must be a float", inputs=[output]))
+    if output.type.kind == "c":
+        raise DTypeError(message("verify_grad: the output must be real", inputs=[output]))
 
 
 def _evaluator(inputs: list[Variable], outputs: list[Variable], mode: Any) -> Callable[..., Any]:

@@ -29,6 +29,7 @@ _HOMES = {
     "graph_inputs": "traverse",
     "graph_replace": "replace",
     "graph_rewriter": ".rules.rewriting",
+    "is_same_graph": "replace",
     "node_rewriter": ".rules.language",
     "rewrite_graph": ".rules.rewriting",
     "truncated_graph_inputs": "traverse",

@@ -178,6 +178,21 @@ def equal_computations(
     return side(xs, in_xs) == side(ys, in_ys)
 
 
+def is_same_graph(var1: Variable, var2: Variable, givens: Any = None) -> bool:
+    """Whether two variables are computed in the same way, as of `equal_computations`.
+
+    givens: {variable: what stands for it}, in both, or pairs.
+    """
+    pairs = dict(givens or ())
+    return (
+        equal_computations([var1], [var2])
+        if not pairs
+        else equal_computations(
+            *[[clone_replace(v, pairs, rebuild_strict=False)] for v in (var1, var2)]
+        )
+    )
+
+
 def substitute(inputs: tuple[Variable, ...], pending: Pending) -> tuple[Variable, ...]:
     """Apply replacements, in the order in which they were made."""
     if len(pending) == 1:

@@ -34,6 +34,14 @@ def _float_of(*values: Any) -> str:
     return promote(*[config.floatX if d in DISCRETE else d for d in strong] or [config.floatX])
 
 
+def _named(stop: Any, num: Any, end: Any, steps: Any) -> tuple[Any, Any]:
+    """The last number and how many there are, by either of their names."""
+    stop = stop if end is None else end
+    if stop is None:
+        raise TypeError(located("the last number, `stop`, is missing"))
+    return stop, num if steps is None else steps
+
+
 def _range(start: Any, stop: Any, num: Any, endpoint: bool, dtype: str) -> tuple[Any, Any]:
     """`linspace` along the first dimension, without its last dtype; and the step."""
     n = as_length(num)
@@ -56,22 +64,26 @@ def _finished(out: Any, dtype: Any, default: str, axis: int) -> Any:
 
 def linspace(
     start: Any,
-    stop: Any,
+    stop: Any = None,
     num: Any = 50,
     endpoint: bool = True,
     retstep: bool = False,
     dtype: Any = None,
     axis: int = 0,
+    end: Any = None,
+    steps: Any = None,
 ) -> Any:
     """Return `num` numbers at equal distances from `start` to `stop`, as `numpy.linspace`.
 
     start, stop: numbers or arrays, which broadcast; the new dimension is `axis`. num: an integer,
     or a 0-d variable. endpoint: whether `stop` is the last one. retstep: return the distance, too.
-    Floats by default; for an integer dtype they are rounded down. Raises `ShapeError`.
+    end, steps: older names of `stop` and `num`. Floats by default; for an integer dtype they are
+    rounded down. Raises `ShapeError`, `TypeError` without a `stop`.
 
     >>> linspace(0.0, 1.0, 5).eval()
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
+    stop, num = _named(stop, num, end, steps)
     inner = _float_of(start, stop)
     out, step = _range(start, stop, num, endpoint, inner)
     if dtype is not None and dtype_name(dtype) in DISCRETE:
@@ -82,12 +94,14 @@ def linspace(
 
 def logspace(
     start: Any,
-    stop: Any,
+    stop: Any = None,
     num: Any = 50,
     base: Any = 10.0,
     endpoint: bool = True,
     dtype: Any = None,
     axis: int = 0,
+    end: Any = None,
+    steps: Any = None,
 ) -> Any:
     """Return `num` numbers from base**start to base**stop whose logarithms are at equal distances;
     as `linspace`.
@@ -95,6 +109,7 @@ def logspace(
     >>> logspace(0, 2, 3).eval()
     array([  1.,  10., 100.])
     """
+    stop, num = _named(stop, num, end, steps)
     inner = _float_of(start, stop, base)
     out, _ = _range(start, stop, num, endpoint, inner)
     return _finished(m.pow(m.cast(as_tensor_variable(base), inner), out), dtype, inner, axis)
@@ -102,12 +117,14 @@ def logspace(
 
 def geomspace(
     start: Any,
-    stop: Any,
+    stop: Any = None,
     num: Any = 50,
     base: Any = 10.0,
     endpoint: bool = True,
     dtype: Any = None,
     axis: int = 0,
+    end: Any = None,
+    steps: Any = None,
 ) -> Any:
     """Return `num` numbers from `start` to `stop` (both not 0, of one sign) with equal quotients;
     as `linspace`. base: in which it computes.
@@ -115,6 +132,7 @@ def geomspace(
     >>> geomspace(-1, -100, 3).eval()
     array([  -1.,  -10., -100.])
     """
+    stop, num = _named(stop, num, end, steps)
     inner = promote(_float_of(start, stop), config.floatX)
     a, b = map(as_tensor_variable, (start, stop))
     if any([isinstance(v, Constant) and not v.data.all() for v in (a, b)]):

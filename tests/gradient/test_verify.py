@@ -69,10 +69,18 @@ def test_differences():
 def test_what_is_refused():
     with pytest.raises(DTypeError, match="argument 0 must be a float array"):
         verify_grad(lambda x: x, [np.array([1, 2])])
-    with pytest.raises(DTypeError, match="must be a float"):
-        verify_grad(lambda x: pt.cast(x, "int64"), [np.ones(2)])
+    with pytest.raises(DTypeError, match="must be real"):
+        verify_grad(lambda x: pt.cast(x, "complex128"), [np.ones(2)])
     with pytest.raises(DTypeError, match="one tensor variable"):
         verify_grad(lambda x: [x], [np.ones(2)])
+
+
+def test_integers_and_bools_have_the_gradient_zero():
+    x = np.array([0.3, 2.6, -1.2])
+    for fun in (pt.argmax, lambda x: x > 0, lambda x: pt.cast(x, "int8"), pt.argsort):
+        verify_grad(fun, [x])
+    with pytest.raises(GradientError, match="wrong at index"):  # between two numbers
+        verify_grad(lambda x: pt.cast(x, "int64"), [np.ones(2)])
 
 
 # --- every op that there is -------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`clone_replace`, `graph_replace`, `equal_computations`."""
+"""`clone_replace`, `graph_replace`, `equal_computations`, `is_same_graph`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ import pytest
 
 from rewrite_engine.errors import TypeMismatchError
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.replace import clone_replace, equal_computations, graph_replace
+from rewrite_engine.graph.replace import (
+    clone_replace,
+    equal_computations,
+    graph_replace,
+    is_same_graph,
+)
 from rewrite_engine.graph.traverse import graph_inputs, toposort
 from tests.graph.test_traverse import DEEP, chain, lattice
 from tests.toy import add, const, divmod_, exp, mul, neg, num, pos, sin, sub
@@ -183,3 +188,14 @@ def test_comparison_is_linear_and_not_recursive(make: Any) -> None:
     assert equal_computations([make(x)], [make(x)])
     assert equal_computations([make(x)], [make(y)], [x], [y])
     assert not equal_computations([make(x)], [make(y)])
+
+
+def test_the_same_graph_under_replacements() -> None:
+    x, y, z = num("x"), num("y"), num("z")
+    assert is_same_graph(sin(x), sin(x))
+    assert is_same_graph(x, x)
+    assert not is_same_graph(sin(x), sin(y))
+    assert not is_same_graph(x, y)
+    assert is_same_graph(sin(x), sin(y), {x: y})
+    assert is_same_graph(sin(x), sin(y), [(y, x)])
+    assert not is_same_graph(mul(x, mul(y, z)), mul(mul(x, y), z))

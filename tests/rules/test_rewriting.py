@@ -159,6 +159,23 @@ def test_names_may_be_any_strings(names: tuple[str, str]) -> None:
     assert brief(rewrite_graph((x + s) - s, (), in2out(made))) == "x"
 
 
+@pytest.mark.parametrize("out", ["x", lambda fgraph, node, found: found["x"]])
+def test_what_is_used_elsewhere_stays(out: Any) -> None:
+    x = pt.vector("x")
+    log = PatternNodeRewriter((pt.log, (pt.exp, "x")), out, allow_multiple_clients=False)
+
+    def of(*outputs: Any) -> Any:
+        fgraph = FunctionGraph([x], list(outputs), clone=False)
+        in2out(log).rewrite(fgraph)
+        return fgraph.outputs
+
+    assert of(pt.log(pt.exp(x))) == [x]
+    assert of(pt.log(pt.exp(x)), pt.log(pt.exp(x)) + 1)[0] is x
+    for kept in (lambda e: [pt.log(e), e], lambda e: [pt.log(e), e * 2], lambda e: [pt.log(e) + e]):
+        outputs = kept(pt.exp(x))
+        assert of(*outputs) == outputs
+
+
 def test_what_is_no_pattern() -> None:
     with pytest.raises(UnboundVariableError, match="'z' is not in the pattern"):
         PatternNodeRewriter((pt.add, "x", "y"), "z")
@@ -168,7 +185,7 @@ def test_what_is_no_pattern() -> None:
         PatternNodeRewriter((pt.exp, {"pattern": (pt.log, "x"), "constraint": bool}), "x")
     with pytest.raises(PatternError, match=r"is \(op, …\)"):
         PatternNodeRewriter("x", "y")
-    for option in ({"allow_multiple_clients": False}, {"tracks": [pt.exp]}, {"get_nodes": len}):
+    for option in ({"tracks": [pt.exp]}, {"get_nodes": len}):
         with pytest.raises(OptionError):
             PatternNodeRewriter((pt.exp, "x"), "x", **option)  # type: ignore[arg-type]
 

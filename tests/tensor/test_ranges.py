@@ -315,3 +315,10 @@ def test_slice_of_one_dimension() -> None:
     x = np.arange(24).reshape(2, 3, 4)
     assert (x[pt.slice_at_axis(slice(1, None), 1)] == x[:, 1:]).all()
     assert (x[pt.slice_at_axis(slice(1, None), -2)] == x[:, 1:]).all()
+
+
+@pytest.mark.parametrize("f", [pt.linspace, pt.logspace, pt.geomspace])
+def test_older_names_of_the_last_number_and_how_many(f: Any) -> None:
+    np.testing.assert_array_equal(f(1, end=3, steps=4).eval(), f(1, 3, 4).eval())
+    with pytest.raises(TypeError, match="`stop`, is missing"):
+        f(1.0)
