@@ -40,6 +40,7 @@ PACKS = (
     "rewrite_engine.rules.constants",
     "rewrite_engine.rules.collect",
     "rewrite_engine.rules.logic",
+    "rewrite_engine.rules.branches",
     "rewrite_engine.rules.exp_log",
     "rewrite_engine.rules.monomials.rest",
     "rewrite_engine.rules.softmax_index",  # before softmax: what cancels first

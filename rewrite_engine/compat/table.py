@@ -66,6 +66,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "graph.traversal": (f"{GRAPH}.traverse",),
     "graph.type": (f"{GRAPH}.type",),
     "graph.utils": ("rewrite_engine.errors",),
+    "ifelse": (f"{TENSOR}.branches",),
     "link": ("rewrite_engine.link",),
     "printing": ("rewrite_engine.printing",),
     "raise_op": (f"{TENSOR}.raise_op",),
@@ -100,7 +101,7 @@ MODULES = """
 breakpoint compile.builders compile.debugmode compile.executor compile.function
 compile.function.pfunc compile.function.types compile.io compile.maker compile.ops
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
-graph.rewriting.db graph.rewriting.kanren graph.rewriting.unify graph.rewriting.utils ifelse
+graph.rewriting.db graph.rewriting.kanren graph.rewriting.unify graph.rewriting.utils
 link.basic link.vm misc raise_op scalar.basic scalar.math scalar.sharedvar scan.basic scan.op
 scan.utils scan.views sparse tensor.basic tensor.einsum tensor.extra_ops
 tensor.functional tensor.inplace tensor.interpolate tensor.math tensor.nlinalg tensor.nnet.basic

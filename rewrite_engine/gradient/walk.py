@@ -22,12 +22,16 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.gradient.masked import (
+    Gated,
     Masked,
     both,
+    closed,
     condition,
     full,
     is_scattered,
     is_zero,
+    one_gate,
+    opened,
     pull_elementwise,
     reach,
     read,
@@ -106,7 +110,8 @@ class Reverse:
     def masked(self, v: Variable) -> Any:
         """The same, with its mask if that is kept."""
         known = v in self.live or v in self.settled
-        return self._settle(v) if known else disconnected()
+        g = self._settle(v) if known else disconnected()
+        return closed(g, v)
 
     def why_null(self, v: Variable, g: Any) -> str:
         """The message for a gradient that is null: the op that has none, and the line that built
@@ -125,7 +130,7 @@ class Reverse:
     def _settle(self, v: Variable) -> Any:
         """Add up what has arrived at `v`. Called when all its users have been visited.
 
-        A `Variable`, or a `Masked` where that matters.
+        A `Variable`, or a `Masked` or `Gated` where that matters.
         """
         found = self.settled.get(v)
         if found is not None:
@@ -138,9 +143,17 @@ class Reverse:
             g = float_zeros(v)
         else:
             keep = self.reach.get(v, 0) == 2
-            g = _fit(v, terms[0] if len(terms) == 1 else total(terms, _add_up, keep))
+            g = terms[0] if len(terms) == 1 else self._total(v, terms, keep)
+            g = _fit(v, g)
         self.settled[v] = g
         return g
+
+    def _total(self, v: Variable, terms: list[Any], keep: bool) -> Any:
+        """The sum of terms: behind gates where all of them are."""
+        gate = one_gate(terms)
+        if gate is not None:
+            return gate.through(total([opened(t) for t in terms], _add_up, keep))
+        return total([closed(t, v) for t in terms], _add_up, keep)
 
     def _receive(self, v: Variable, term: Any, node: Apply | None) -> None:
         """Note one term for `v`. Once a variable is null it stays so."""
@@ -156,7 +169,11 @@ class Reverse:
         reach = self.reach.get(v, 0)
         if reach:
             term = read(term)
-        if isinstance(term, Masked):
+        if isinstance(term, Gated):
+            if is_zero(full(term.value)):
+                return
+            term = term if reach else closed(term, v)
+        elif isinstance(term, Masked):
             if is_zero(term.value):
                 return
             if reach < (1 if term.is_whole() else 2):
@@ -208,6 +225,13 @@ class Reverse:
         """The gradients of some inputs. Masks go along where they matter: through elementwise ops,
         through ops that only move gradients, and through any op if all of the gradient is masked.
         """
+        if any([isinstance(g, Gated) for g in grads]):
+            gate = one_gate(grads)
+            if gate is None:
+                pairs = zip(grads, node.outputs, strict=True)
+                return self._ask(node, [closed(g, v) for g, v in pairs], inputs, flat)
+            terms = self._ask(node, [opened(g) for g in grads], inputs, flat)
+            return {i: _through(gate, t) for i, t in terms.items()}
         op, masked = node.op, any([isinstance(g, Masked) for g in grads])
         if isinstance(op, Elemwise) and len(grads) == 1 and not flat:
             if masked or selects(op) or is_scattered(grads[0]):
@@ -257,6 +281,11 @@ class Reverse:
         for j in nulls:
             grads[j] = disconnected()
         return rest
+
+
+def _through(gate: Gated, term: Any) -> Any:
+    """A term behind gates, if it is one."""
+    return term if is_null(term) or is_disconnected(term) else gate.through(term)
 
 
 def _behind(mask: Masked, terms: dict[int, Any], moved: bool) -> dict[int, Any]:
@@ -332,10 +361,12 @@ def _fit(v: Variable, g: Any) -> Any:
     """Give a gradient the dtype of its variable, and the static 1s of its shape."""
     if not isinstance(v.type, TensorType):
         return g
-    if isinstance(g, Masked):
+    if isinstance(g, Masked | Gated):
         value = _fit(v, g.value)
         if value is g.value:
             return g
+        if isinstance(g, Gated):
+            return Gated(value, g.gates)
         return Masked(value, g.where, g.taken, g.clean)
     dtype = gradient_dtype(v)
     if g.type.dtype != dtype and not (g.type.kind == "c" and v.type.kind != "c"):

@@ -388,6 +388,10 @@ class Op(Record):
         """
         return False
 
+    #: read_if(node) -> for each input None, if its value is always needed, or (i, holds): needed
+    #: only where input i, a number, is other than 0 (holds), or is 0; elsewhere a linker need not
+    #: compute it, and gives None for it
+    read_if: Callable[[Apply], Sequence[tuple[int, bool] | None]] | None = None
     #: notation(args) -> how formulas write the op applied to operands: texts, and operands with the
     #: precedence around them (`terms/print.py`); None: in the usual way
     notation: Callable[[Sequence[Any]], Any] | None = None

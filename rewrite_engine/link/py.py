@@ -12,6 +12,7 @@ import numpy as np
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.link.failure import failed
+from rewrite_engine.link.lazy import conditions
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.program import schedule
 
@@ -30,18 +31,22 @@ class PyLinker(Linker):
         return v.type.filter(value, strict=True)
 
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
-        steps = [(node, self.runner(node)) for node in schedule(fgraph)]
-        read = [*[v for node, _ in steps for v in node.inputs], *fgraph.outputs]
+        nodes = schedule(fgraph)
+        where = conditions(nodes, fgraph.outputs)
+        steps = [(node, self.runner(node), where.get(node, ())) for node in nodes]
+        read = [*[v for node in nodes for v in node.inputs], *fgraph.outputs]
         constants = {v: v.data for v in read if isinstance(v, Constant)}
-        last = {v: i for i, (node, _) in enumerate(steps) for v in (*node.inputs, *node.outputs)}
+        last = {v: i for i, node in enumerate(nodes) for v in (*node.inputs, *node.outputs)}
         dead: list[list[Variable]] = [[] for _ in steps]
         for v in last.keys() - set(fgraph.outputs):
             dead[last[v]].append(v)
 
         def run(*values: Any) -> list[Any]:
             known = constants | dict(zip(fgraph.inputs, values, strict=True))
-            for (node, function), unread in zip(steps, dead, strict=True):
-                given = [known[v] for v in node.inputs]
+            for (node, function, only_if), unread in zip(steps, dead, strict=True):
+                if not all(bool(known[c]) is holds for c, holds in only_if):
+                    continue
+                given = [known.get(v) for v in node.inputs]
                 try:
                     found = function(*given)
                     results = (found,) if len(node.outputs) == 1 else found
@@ -51,7 +56,7 @@ class PyLinker(Linker):
                     failed(error, node, given)
                     raise
                 for v in unread:
-                    del known[v]
+                    known.pop(v, None)
             return [known[v] for v in fgraph.outputs]
 
         return run

@@ -6,8 +6,8 @@ One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `cre
 `elemwise.py` and `reduction.py` hold what a family shares. `elementwise.py` (made of others),
 `padding.py`, `pieces.py`, `products.py`, `questions.py` (what is known of a variable), `ranges.py`
 (numbers in order, grids), `rearrange.py`, `search.py`, `selection.py`, `sets.py`, `sorting.py`,
-`descriptive.py`, `without_nan.py`, `fft.py`, `signal.py`, `raise_op.py` and the folder `linalg/`
-are loaded when one of their names is first used.
+`descriptive.py`, `without_nan.py`, `fft.py`, `signal.py`, `branches.py`, `raise_op.py` and the
+folder `linalg/` are loaded when one of their names is first used.
 """
 
 from importlib import import_module
@@ -58,6 +58,7 @@ _FAMILIES = {
         "batched_dot batched_tensordot cross dense_dot einsum kron matvec polyval vander vecdot "
         "vecmat"
     ),
+    "branches": "IfElse ifelse",
     "raise_op": "Assert CheckAndRaise assert_op",
     "questions": "get_scalar_constant_value get_underlying_scalar_constant_value "
     "register_transfer transfer",

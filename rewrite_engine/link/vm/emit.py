@@ -13,6 +13,7 @@ import re
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.link.code import Block, Body
 from rewrite_engine.link.failure import mismatch
+from rewrite_engine.link.lazy import Conditions
 from rewrite_engine.link.names import Names
 from rewrite_engine.link.vm.context import Context
 from rewrite_engine.link.vm.dims import LengthCheck
@@ -44,6 +45,8 @@ class Lines(Body):
             self.carried = ("_workspace",)
             self.opening = [f"_workspace = {names.add(pool.take, 'take')}()"]
             self.closing = [f"{names.add(pool.free.append, 'give')}(_workspace)"]
+        self.only_if: Conditions = ()  # of the last node
+        self.inside: list[Variable] = []  # those of `scalars` that are there where it holds
         self.lower = ByClass(lower)
         for i, step in enumerate(plan.steps):
             if i and i % CHUNK == 0 and len(plan.steps) - i > CHUNK // 2:
@@ -62,8 +65,16 @@ class Lines(Body):
         block.reads = sorted(used & self.arguments)
         block.takes = sorted(used & self.left)
         block.leaves = sorted(n for n in used if n in self.registers and n not in self.free)
+        if self.plan.conditions:
+            self._open(block, [n for n in block.leaves if n not in block.takes])
         self.left.difference_update(block.takes)
         self.left.update(block.leaves)
+
+    def _open(self, block: Block, left: list[str]) -> None:
+        """Let there be something in the registers that are left even if nothing is computed."""
+        if left:
+            block.lines.insert(0, f"{' = '.join(left)} = None")
+            block.about.insert(0, None)
 
     # --- registers ----------------------------------------------------------------------------
 
@@ -91,20 +102,40 @@ class Lines(Body):
     # --- nodes --------------------------------------------------------------------------------
 
     def _node(self, i: int, step: NodePlan) -> None:
-        node = step.node
+        node, block = step.node, self.blocks[-1]
+        only_if = self.plan.conditions.get(node, ()) if self.plan.conditions else ()
+        if only_if != self.only_if or (only_if and not block.lines):
+            self._turn(only_if)
+        known = len(self.scalars)
         ctx = Context(self, step)
         lines = ctx.lines
         if step.checks:
             lines += self._checks(step)
         expression = self.lower[node.op.__class__](node.op, node, ctx)
+        if only_if:
+            self.inside += list(self.scalars)[known:]
         output, dead = self._finish(step, ctx)
         if expression is not None:
             lines.append(f"{output} = {expression}")
         if dead:
             lines[-1] += f"; {' = '.join(dead)} = None"
-        block = self.blocks[-1]
+        if only_if:
+            lines = ["    " + line for line in lines]
         block.lines += lines
         block.about += [(i, ctx.inputs)] * len(lines)
+
+    def _turn(self, only_if: Conditions) -> None:
+        """Begin lines that run under other conditions."""
+        self.only_if = only_if
+        for v in self.inside:
+            name = self.scalars.pop(v, None)
+            if name is not None:
+                self.free[name] = None
+        self.inside = []
+        if only_if:
+            tests = [("" if holds else "not ") + self.refer(c) for c, holds in only_if]
+            self.blocks[-1].lines.append(f"if {' and '.join(tests)}:")
+            self.blocks[-1].about.append(None)
 
     def _finish(self, step: NodePlan, ctx: Context) -> tuple[str, list[str]]:
         """Give the outputs of a node their registers and free those of what dies here; return (the

@@ -15,6 +15,7 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.code import Code, Storage
+from rewrite_engine.link.lazy import conditions
 from rewrite_engine.link.vm.dims import Dims, LengthCheck, axes
 from rewrite_engine.link.vm.layout import find_copies
 from rewrite_engine.link.vm.lower import FRESH, ByClass, Traits, traits
@@ -69,9 +70,12 @@ class ExecutionPlan(Code):
         self._find_last_reads()
         self.find_storages(copies)
         self._find_ends()
+        self.conditions = conditions(nodes, outputs)
         rules = ByClass(axes)
         for i, step in enumerate(self.steps):
             node = step.node
+            if self.conditions:
+                self.dims.lazy = node in self.conditions
             step.checks = rules[node.op.__class__](node.op, node, self.dims)
             self._choose(i, step)
         self._keep_buffers()

@@ -1,0 +1,20 @@
+"""Branches on the VM: one line that chooses. What only one of them needs stands under an `if` in
+front of it (`emit.py`).
+"""
+
+from __future__ import annotations
+
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.vm.lower import VIEW, Context, Traits, lower, traits
+from rewrite_engine.tensor.branches import IfElse
+
+
+@traits.register(IfElse)
+def _(op: IfElse, node: Apply) -> Traits:
+    return VIEW
+
+
+@lower.register(IfElse)
+def _(op: IfElse, node: Apply, ctx: Context) -> str:
+    condition, x, y = ctx.inputs
+    return f"{x} if {condition} else {y}"

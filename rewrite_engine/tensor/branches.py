@@ -1,0 +1,175 @@
+"""Branches of which one is computed: `ifelse`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rewrite_engine.errors import DTypeError, InputError, NDimError, TypeMismatchError
+from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
+from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.graph.op import Lengths, Op
+from rewrite_engine.graph.origin import located, user_origin
+from rewrite_engine.tensor.batch import all_stretched, batch_ranks
+from rewrite_engine.tensor.constant import as_tensor_variable, constant, weak_constant
+from rewrite_engine.tensor.creation import zeros
+from rewrite_engine.tensor.elemwise_grad import zero_gradient
+from rewrite_engine.tensor.math import switch
+from rewrite_engine.tensor.shape import shape_tuple
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["IfElse", "ifelse"]
+
+
+class IfElse(Op):
+    """`if_else(condition, x, y)`: x where the condition, a number, is not 0, else y. What only one
+    of them needs is computed where it is taken; several choices by one condition are as many nodes.
+
+    Both are of one type; of tensors, the lengths may differ. Raises `NDimError`, `DTypeError`,
+    `TypeMismatchError`.
+    """
+
+    __props__ = ()
+    moves_only = True
+    elements = slice(1, None)
+    view_map = {0: [1, 2]}
+
+    def __str__(self) -> str:
+        return "ifelse"
+
+    def make_node(self, *inputs: Any) -> Apply:
+        """Apply."""
+        condition = as_tensor_variable(inputs[0])
+        if condition.type.ndim:
+            hint = "switch(condition, x, y) chooses element by element"
+            what = "the condition has 0 dimensions"
+            raise NDimError(located(what, op=self, inputs=[condition], hint=hint))
+        if isinstance(condition, Constant):
+            condition = constant(bool(condition.data))
+        x, y = _both(*inputs[1:])
+        return build_node(self, (condition, x, y), (self.common(x, y),), user_origin())
+
+    def common(self, x: Variable, y: Variable) -> Any:
+        """The type of what is either of two values."""
+        a: Any = x.type
+        b: Any = y.type
+        if a is b or a.is_super(b):
+            return a
+        if b.is_super(a):
+            return b
+        error: type[Exception]
+        if not (isinstance(a, TensorType) and isinstance(b, TensorType)):
+            error, what = TypeMismatchError, f"types: {a} and {b}"
+        elif a.dtype != b.dtype:
+            error, what = DTypeError, f"dtypes: {a.dtype} and {b.dtype}"
+        elif a.ndim != b.ndim:
+            error, what = NDimError, f"numbers of dimensions: {a.ndim} and {b.ndim}"
+        else:
+            shape = [m if m == n else None for m, n in zip(a.shape, b.shape, strict=True)]
+            return a.clone(shape=shape)
+        raise error(located(f"the branches have two {what}", op=self, inputs=[x, y]))
+
+    def read_if(self, node: Apply) -> list[Any]:
+        """The values of the branches, by the condition."""
+        return [None, (0, True), (0, False)]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        condition, x, y = inputs
+        output_storage[0][0] = x if condition else y
+
+    # --- what is known ------------------------------------------------------------------------
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
+        """Lengths that differ are chosen as the values are."""
+        lengths = []
+        for k, (m, n) in enumerate(zip(shapes[1], shapes[2], strict=True)):
+            known = node.outputs[0].type.shape[k]
+            if known is not None:
+                lengths.append(weak_constant(known, "int64"))
+            else:
+                both = [as_tensor_variable(i, dtype="int64") for i in (m, n)]
+                lengths.append(m if m is n else self(node.inputs[0], *both))
+        return [tuple(lengths)]
+
+    def equal_lengths(self, node: Apply) -> list[Lengths]:
+        """It never fails."""
+        return []
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """One condition for the whole batch chooses all of it; others choose as `switch` does."""
+        n, (condition, x, y) = all_stretched(node, inputs)
+        if not batch_ranks(node, inputs)[0]:
+            return [self(inputs[0], x, y)]
+        return [switch(condition.dimshuffle(*range(n), *["x"] * (x.type.ndim - n)), x, y)]
+
+    # --- derivatives --------------------------------------------------------------------------
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """That of the output where the branch is taken, 0 where it is not (and not computed: see
+        `gradient/masked.py`).
+        """
+        condition, *values = inputs
+        (g,) = output_gradients
+        if is_disconnected(g) or not isinstance(outputs[0].type, TensorType):
+            return [zero_gradient(condition), disconnected(), disconnected()]
+        x, y = [zeros(shape_tuple(v), dtype=g.type.dtype) for v in values]
+        return [zero_gradient(condition), self(condition, g, x), self(condition, y, g)]
+
+    def R_op(self, inputs: Sequence[Any], eval_points: Sequence[Any]) -> list[Any]:
+        """That of the branch that is taken."""
+        condition, *values = inputs
+        moves = eval_points[1:]
+        known = [t for t in moves if t is not None]
+        if not known:
+            return [None]
+        dtype = known[0].type.dtype
+        pairs = zip(values, moves, strict=True)
+        both = [zeros(shape_tuple(v), dtype=dtype) if t is None else t for v, t in pairs]
+        return [self(condition, *both)]
+
+
+def _both(x: Any, y: Any) -> list[Any]:
+    """Two values as variables; a number of Python takes the dtype of the other."""
+    dtypes = [getattr(v.type, "dtype", None) if isinstance(v, Variable) else None for v in (x, y)]
+    found: list[Any] = []
+    for v, dtype in zip((x, y), reversed(dtypes), strict=True):
+        if isinstance(v, bool | int | float) and dtype is not None:
+            found.append(weak_constant(v, dtype))
+        else:
+            found.append(v if isinstance(v, Variable) else as_tensor_variable(v))
+    return found
+
+
+if_else = IfElse()
+
+
+def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None = None) -> Any:
+    """What `then_branch` is where a condition holds (a number that is not 0), else what
+    `else_branch` is: a value, or a list or tuple of as many in both (then so is the result). What
+    only one of them needs is computed only where it is taken; so is its gradient.
+
+    The two values of an output are of one type, but their lengths may differ. name: of the result
+    (of several, with their numbers behind). Raises `InputError` for lists of different lengths,
+    `NDimError`, `DTypeError` and `TypeMismatchError` where values do not go together, `NDimError`
+    for a condition that is no number.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> x = pt.dvector("x")
+    >>> mean = ifelse(pt.eq(x.shape[0], 0), 0.0, x.sum() / x.shape[0])
+    >>> mean.eval({x: [1.0, 2.0]}), mean.eval({x: []})
+    (array(1.5), array(0.))
+    """
+    if not isinstance(then_branch, list | tuple):
+        (otherwise,) = else_branch if isinstance(else_branch, list | tuple) else [else_branch]
+        return if_else(condition, then_branch, otherwise, name=name)
+    others = list(else_branch) if isinstance(else_branch, list | tuple) else [else_branch]
+    if len(then_branch) != len(others):
+        what = f"{len(then_branch)} values where the condition holds, and {len(others)} where not"
+        raise InputError(located(f"ifelse: there are {what}"))
+    pairs = enumerate(zip(then_branch, others, strict=True))
+    found = [if_else(condition, x, y, name=name and f"{name}_{i}") for i, (x, y) in pairs]
+    return type(then_branch)(found)
