@@ -79,16 +79,16 @@ def merging(rules: RuleSet, name: str) -> GraphRewriter:
 class Phase(NamedTuple):
     """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name.
     also: earlier phases whose rules are used again, because this one makes terms that are not in
-    their normal form; again: the same, only where this one has changed something. on_request: only
-    for queries that include the phase's name, whatever the linker. inside: the phase in which the
-    graphs inside ops get it, too (its own: before the graph itself does). does: what a trace calls
-    a step that the driver does itself.
+    their normal form; again: one whose rules go on only where this one has changed something.
+    on_request: only for queries that include the phase's name, whatever the linker. inside: the
+    phase in which the graphs inside ops get it, too (its own: before the graph itself does). does:
+    what a trace calls a step that the driver does itself.
     """
 
     name: str
     driver: Callable[..., GraphRewriter]
     also: tuple[str, ...] = ()
-    again: tuple[str, ...] = ()
+    again: str | None = None
     on_request: bool = False
     inside: str | None = "inner"
     does: str | None = None
@@ -105,8 +105,7 @@ class Phase(NamedTuple):
 
     def part(self, chosen: RuleSet) -> GraphRewriter:
         """Its driver, with its rules among those that are chosen."""
-        again = sum((chosen.phase(name) for name in self.again), RuleSet())
-        options = {"again": again} if again else {}
+        options = {"again": chosen.phase(self.again)} if self.again else {}
         return self.driver(self.rules(chosen), self.name, **options)
 
     def wanted(self, query: Query, phases: Collection[str]) -> bool:
@@ -121,10 +120,10 @@ PHASES = (
     Phase("merge", merging, also=("canonicalize",)),
     Phase("inner", InnerGraphs, inside=None, does=Exchange.rule_name),
     Phase("canonicalize", EquilibriumOptimizer),
-    Phase("loops", OnOps, again=("canonicalize",)),
+    Phase("loops", OnOps, again="canonicalize"),
     Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
     Phase("saturate", saturation, on_request=True),
-    Phase("specialize", EquilibriumOptimizer, again=("canonicalize",)),
+    Phase("specialize", EquilibriumOptimizer, again="canonicalize"),
     Phase(
         "inplace",
         lambda rules, name: InplaceOptimizer(name),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.graph.node import Apply, Variable
@@ -132,7 +133,8 @@ CALLBACKS = (
 )
 
 
-def overridden(feature: Feature, name: str) -> bool:
-    """Whether a feature does something in this callback."""
-    method = getattr(type(feature), name, None)
-    return method is not None and method is not getattr(Feature, name)
+@lru_cache(maxsize=256)
+def heard_by(kind: type[Any]) -> tuple[str, ...]:
+    """The callbacks in which features of a class do something."""
+    own = [name for name in CALLBACKS if getattr(kind, name, None) is not None]
+    return tuple([name for name in own if getattr(kind, name) is not getattr(Feature, name)])

@@ -22,7 +22,7 @@ from rewrite_engine.errors import (
     describe,
 )
 from rewrite_engine.graph.destroyhandler import DestroyHandler
-from rewrite_engine.graph.feature import CALLBACKS, AlreadyThere, Feature, overridden
+from rewrite_engine.graph.feature import AlreadyThere, Feature, heard_by
 from rewrite_engine.graph.history import PUT_BACK, State, replace_validate
 from rewrite_engine.graph.intern import key_in_any_order, key_of
 from rewrite_engine.graph.memory import NoDestroyHandler, makers_of_destroyed
@@ -193,9 +193,9 @@ class FunctionGraph(NodeStore):
         except AlreadyThere:
             return
         self.features.append(feature)
-        for name in CALLBACKS:
-            if overridden(feature, name):
-                getattr(self, name).append(getattr(feature, name))
+        kind: Any = type(feature)
+        for name in heard_by(kind):
+            getattr(self, name).append(getattr(feature, name))
 
     def remove_feature(self, feature: Feature) -> None:
         """Stop a feature from watching."""
@@ -203,9 +203,9 @@ class FunctionGraph(NodeStore):
             return
         self.flush()
         self.features.remove(feature)
-        for name in CALLBACKS:
-            calls = getattr(self, name)
-            calls[:] = [call for call in calls if call != getattr(feature, name)]
+        kind: Any = type(feature)
+        for name in heard_by(kind):
+            getattr(self, name).remove(getattr(feature, name))
         feature.on_detach(self)
 
     def watch(self) -> None:

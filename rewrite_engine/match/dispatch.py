@@ -29,6 +29,7 @@ FEW = 8  # candidates that are tried one after the other rather than told apart 
 UNWANTED = (CONSTANT, object())  # the outline of a number that no rule tells from others
 TWICE = object()  # stands in the keys of nodes whose two inputs are the same
 DEEPEST = 4  # levels below a node that a key may tell of
+MORE = 4  # rules at the end of a set that is otherwise known
 
 Candidates = tuple[Rule, ...]
 
@@ -126,33 +127,40 @@ def narrowed(rules: Sequence[Rule], level: int) -> Found:
 
 
 class Dispatch:
-    """Candidates per node for an ordered collection of rules."""
+    """Candidates per node for an ordered collection of rules. first: a dispatch for all but a few
+    at the end; what it has found out is used.
+    """
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Iterable[Rule], first: Dispatch | None = None) -> None:
         self.rules = tuple(rules)
+        self.first = first
+        self.more = None if first is None else Dispatch(self.rules[len(first.rules) :])
         self.table: dict[tuple[Any, ...], Found] = {}
         self.indexes: dict[Any, RuleIndex] = {}
         self._shared_indexes: dict[tuple[Rule, ...], RuleIndex] = {}
-        self._by_root: dict[Any, list[int]] = {}
-        self._anywhere: list[int] = []
-        for i, rule in enumerate(self.rules):
-            roots = rule.roots()
-            if roots is None or not all(isinstance(root, Op | type) for root in roots):
-                self._anywhere.append(i)
-                continue
-            for root in roots:
-                self._by_root.setdefault(root, []).append(i)
         self._reach: dict[Any, int] = {}
         self._blind = 0
         self.candidates: Callable[[Apply], Candidates] = self._make()
+
+    @cached_property
+    def _by_root(self) -> dict[Any, list[int]]:
+        """The numbers of the rules for an op or a class; None: of those for others, too."""
+        found: dict[Any, list[int]] = {}
+        for i, rule in enumerate(self.rules):
+            roots = rule.roots()
+            if roots is None or not all(isinstance(root, Op | type) for root in roots):
+                roots = (None,)
+            for root in roots:
+                found.setdefault(root, []).append(i)
+        return found
 
     def rules_for(self, op: Any) -> RuleIndex:
         """The rules that may apply at an op, whatever its inputs."""
         found = self.indexes.get(op)
         if found is None:
-            places = {*self._anywhere, *self._by_root.get(op, ())}
-            for cls in type(op).__mro__:
-                places.update(self._by_root.get(cls, ()))
+            places: set[int] = set()
+            for root in (None, op, *type(op).__mro__):
+                places.update(self._by_root.get(root, ()))
             rules = [self.rules[i] for i in sorted(places)]
             considered = tuple([r for r in rules if r.considers(op)])
             found = self._shared_indexes.get(considered)
@@ -167,10 +175,14 @@ class Dispatch:
         """How many levels above a node with this op a rule may look down at it (0: none does)."""
         found = self._reach.get(op)
         if found is None:
-            depths = [self.interior.get(key, 0) for key in (op, *type(op).__mro__)]
+            if self.first and self.more:
+                found = max(self.first.reach(op), self.more.reach(op))
+            else:
+                depths = [self.interior.get(key, 0) for key in (op, *type(op).__mro__)]
+                found = max(self._blind, *depths)
             if len(self._reach) >= LIMIT:
                 self._reach.clear()
-            found = self._reach[op] = max(self._blind, *depths)
+            self._reach[op] = found
         return found
 
     @cached_property
@@ -190,6 +202,25 @@ class Dispatch:
         """Find the candidates for a key that is seen for the first time."""
         if len(self.table) >= LIMIT:
             self.table.clear()
+        result = self.joined(key, node)
+        self.table[key] = result = self.found(node) if result is None else result
+        return result
+
+    def joined(self, key: tuple[Any, ...], node: Apply) -> Found | None:
+        """The candidates of the two parts, if that is all there is to it."""
+        if self.first is None or self.more is None:
+            return None
+        found = self.first.table.get(key)
+        found = self.first.fill(key, node) if found is None else found
+        if any(rule.considers(node.op) for rule in self.more.rules):
+            last = self.more.fill(key, node)
+            if not isinstance(found, tuple) or not isinstance(last, tuple):
+                return None
+            return found + last if len(found + last) <= FEW else None
+        return found
+
+    def found(self, node: Apply) -> Found:
+        """The candidates for all nodes that have the same key."""
         op, heads, index = node.op, [v.head for v in node.inputs], self.rules_for(node.op)
         whole = len(heads) <= LOOKED_AT or op.associative
         distinct = len(heads) == 2 and node.inputs[0] is not node.inputs[1]
@@ -199,17 +230,13 @@ class Dispatch:
             found = [r for r in fitting if r.may_apply(op, heads, distinct)]
         if len(node.outputs) != 1:
             found = [r for r in found if not r.single]
-        result: Found
         constants = [i for i, head in enumerate(heads) if head is CONSTANT]
         by_number = constants and any(r.numbers() for r in found)
         if by_number and len(heads) == 2 and len(constants) == 1:
-            result = ByNumber(constants[0], found)
-        elif by_number and len(heads) > 2 and op.associative:
-            result = ByNumbers(found)
-        else:
-            result = narrowed(found, 1) if whole else tuple(found)
-        self.table[key] = result
-        return result
+            return ByNumber(constants[0], found)
+        if by_number and len(heads) > 2 and op.associative:
+            return ByNumbers(found)
+        return narrowed(found, 1) if whole else tuple(found)
 
     def _make(self) -> Callable[[Apply], Candidates]:
         get = self.table.get
@@ -245,5 +272,7 @@ def dispatch_of(rules: tuple[Rule, ...]) -> Dispatch:
     """The dispatch for rules in this order; sets with the same rules share what it found out."""
     found = _shared.get(rules)
     if found is None:
-        found = _shared[rules] = Dispatch(rules)
+        known = [_shared.get(rules[:-k]) for k in range(1, MORE + 1)]
+        first = next((d for d in known if d and d.first is None and d.rules), None)
+        found = _shared[rules] = Dispatch(rules, first)
     return found

@@ -77,13 +77,14 @@ class RunBudget:
         """The budget with its defaults, for a graph of n nodes and so many variables."""
         given = self.firings or 0  # who sets this knows how long rows may get
         most = max(1_000_000 + 100 * variables, 100 * given)
-        return replace(
-            self,
-            firings=10_000 + 10 * n if self.firings is None else self.firings,
-            depth=max(10_000, given) if self.depth is None else self.depth,
-            nodes=max(100_000 + 2 * n, 10 * given) if self.nodes is None else self.nodes,
-            operands=most if self.operands is None else self.operands,
-            on_budget=self.on_budget or config.on_budget,
+        return RunBudget(
+            10_000 + 10 * n if self.firings is None else self.firings,
+            max(10_000, given) if self.depth is None else self.depth,
+            self.per_rule,
+            max(100_000 + 2 * n, 10 * given) if self.nodes is None else self.nodes,
+            most if self.operands is None else self.operands,
+            self.seconds,
+            self.on_budget or config.on_budget,
         )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from time import perf_counter
 from typing import Any
 
@@ -104,7 +105,7 @@ class GraphRewriter:
         for feature in fgraph.features:
             feature.on_begin(fgraph, self)
         try:
-            with paused_collector():
+            with paused_collector() if gc.isenabled() else nullcontext():
                 self.run(fgraph, result)
         except BaseException as error:
             if result.stopped not in (StopReason.BUDGET, StopReason.LOOP):

@@ -89,16 +89,17 @@ class Innermost(Run):
                     self.fgraph.schedule(client)
 
 
-class InnermostAgain(Innermost):
-    """The same, and then once more with other rules, from what has changed.
+class InnermostInTurns(Innermost):
+    """The same, and then in turns: other rules where these have changed something, and these where
+    the others have, until neither do.
 
-    touched: the nodes that came in, or were visited again.
+    touched: the nodes that came in, or were to be visited again, in this turn.
     """
 
-    def __init__(self, again: Dispatch, *args: Any) -> None:
+    def __init__(self, others: Dispatch, *args: Any) -> None:
         super().__init__(*args)
-        self.again = again
-        self.touched: set[Apply] = set()
+        self.others = others
+        self.touched: Any = None
 
     def entered(self, node: Apply, level: int) -> None:
         super().entered(node, level)
@@ -109,16 +110,19 @@ class InnermostAgain(Innermost):
         self.touched.add(node)
 
     def go(self, order: Iterable[Apply]) -> None:
-        super().go(order)
-        if self.touched:
-            self.dispatch = self.again
-            super().go(self.order())
+        left = None
+        while self.account.left != left:
+            left = self.account.left
+            super().go(order)
+            self.dispatch, self.others = self.others, self.dispatch
+            order = self.order()
 
     def given(self) -> tuple[list[Apply], list[int]]:
-        if self.dispatch is not self.again:
+        touched, self.touched = self.touched, set()
+        if touched is None:
             return super().given()
-        level, reach = self.level, self.again.reach
-        nodes = sorted([node for node in self.touched if node in level], key=level.__getitem__)
+        level, reach = self.level, self.dispatch.reach
+        nodes = sorted([node for node in touched if node in level], key=level.__getitem__)
         self.retries = {node: reach(node.op) for node in nodes}
         return nodes, [level[node] for node in nodes]
 
@@ -203,8 +207,8 @@ class EquilibriumOptimizer(GraphRewriter):
 
     rules: a `RuleSet`, or rules in order; at a node the first that applies is taken. budget: see
     `RunBudget`; using it up raises `RuleLoopError`, which shows the cycle, and leaves the graph as
-    it was before. again: rules that have nothing to do in the graph as it is given: they are tried,
-    after the others, where these have changed something.
+    it was before. again: rules that have nothing to do in the graph as it is given: they are tried
+    where the others have changed something, and these where they have, in turns.
     """
 
     kind: Callable[..., Run] = Innermost
@@ -220,8 +224,7 @@ class EquilibriumOptimizer(GraphRewriter):
         self.rules = rules if isinstance(rules, RuleSet) else RuleSet(rules)
         self.budget = RunBudget.of(budget)
         if again:
-            both = (self.rules + again).dispatch
-            self.kind = partial(InnermostAgain, both)
+            self.kind = partial(InnermostInTurns, again.dispatch)
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         self.kind(fgraph, self.rules, self.budget, result).execute()

@@ -76,6 +76,7 @@ RULES = [
     named("mul_three", lambda a, b, c: mul(a, sin(b), c) >> a),
 ]
 DISPATCH = Dispatch(RULES)
+JOINED = [Dispatch(RULES, Dispatch(RULES[:-k])) for k in (1, 2, 4)]
 
 
 def candidates(term: Any) -> list[str]:
@@ -112,6 +113,20 @@ def candidates(term: Any) -> list[str]:
 def test_candidates(term: Any, expected: Sequence[str]) -> None:
     assert candidates(term) == expected
     assert candidates(term) == expected  # from the table
+    for joined in JOINED:
+        for _ in range(2):
+            assert [r.short_name for r in joined.candidates(term.owner)] == expected
+        assert joined.reach(term.owner.op) == DISPATCH.reach(term.owner.op)
+
+
+def test_more_rules_use_what_the_others_found_out() -> None:
+    first = dispatch.dispatch_of(tuple(RULES))
+    more = [named(f"more{i}", lambda a: sin(exp(a)) >> a) for i in range(9)]
+    found = [dispatch.dispatch_of((*RULES, *more[:n])) for n in range(9)]
+    assert [d.first for d in found[: dispatch.MORE + 1]] == [None, *[first] * dispatch.MORE]
+    assert all(d.first is None or d.first.first is None for d in found)
+    assert found[3].candidates(sin(exp(x)).owner)[-3:] == tuple(more[:3])
+    assert found[3].candidates(sin(x).owner) is first.candidates(sin(x).owner)
 
 
 @pytest.mark.parametrize("first", [0.0, -0.0, 1.0, 2.0, math.nan])
