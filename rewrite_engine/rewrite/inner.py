@@ -24,7 +24,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.replace import clone_replace
 from rewrite_engine.match.fact import Fact, because
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
+from rewrite_engine.rewrite.driver import Fixpoint, GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.step import applying, is_used
@@ -274,18 +274,20 @@ class InnerGraphs(Descent):
 
 class OnOps(GraphRewriter):
     """Rules for ops that hold graphs, and after them `inner` in the graphs of the ops that they
-    made. again: see `EquilibriumOptimizer`.
+    made. The rules are tried until they change nothing more: they ask who reads the outputs. again:
+    see `EquilibriumOptimizer`.
     """
 
     inner: InnerGraphs | None = None
 
     def __init__(self, rules: RuleSet, name: str, again: RuleSet | None = None) -> None:
         super().__init__(name)
-        self.part = EquilibriumOptimizer(rules, name, again=again)
+        self.rules = rules
+        self.part = Fixpoint(EquilibriumOptimizer(rules, name, again=again))
 
     def idle(self, fgraph: FunctionGraph) -> bool:
         ops = held(fgraph)
-        return not any([rule.considers(op) for rule in self.part.rules for op in ops])
+        return not any([rule.considers(op) for rule in self.rules for op in ops])
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         before = held(fgraph)
