@@ -102,8 +102,8 @@ breakpoint compile.builders compile.debugmode compile.executor compile.function
 compile.function.pfunc compile.function.types compile.io compile.maker compile.ops
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
 graph.rewriting.db graph.rewriting.kanren graph.rewriting.unify graph.rewriting.utils
-link.basic link.vm misc raise_op scalar.basic scalar.math scalar.sharedvar scan.basic scan.op
-scan.utils scan.views sparse tensor.basic tensor.einsum tensor.extra_ops
+link.basic link.vm misc raise_op scalar.basic scalar.math scalar.sharedvar scan.basic
+scan.checkpoints scan.op scan.utils scan.views sparse tensor.basic tensor.einsum tensor.extra_ops
 tensor.functional tensor.inplace tensor.interpolate tensor.math tensor.nlinalg tensor.nnet.basic
 tensor.nnet.nnet tensor.nnet.sigm tensor.opt tensor.pad tensor.random.basic
 tensor.random.op tensor.random.type tensor.random.utils tensor.random.var tensor.random.variable
