@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
+from inspect import signature
 from typing import Any
 
 from rewrite_engine.errors import (
@@ -17,6 +18,7 @@ from rewrite_engine.errors import (
     ForeignObjectError,
     Message,
     MethodNotDefined,
+    OptionError,
     RewriteEngineError,
     describe,
     message,
@@ -233,6 +235,8 @@ class Op(Record):
                 hook = getattr(type(x), "__apply_op__", None)
                 if hook is not None:
                     return hook(self, inputs, kwargs)
+        if kwargs:
+            self.check_options(inputs, kwargs)
         node = self.make_node(*inputs, **kwargs)
         if name is not None:
             node.outputs[self.default_output or 0].name = name
@@ -244,6 +248,13 @@ class Op(Record):
         if self.output_names is None or return_list:
             return list(node.outputs)
         return _named(type(self).__name__, tuple(self.output_names))(*node.outputs)
+
+    def check_options(self, inputs: Sequence[Any], options: Mapping[str, Any]) -> None:
+        """Raise `OptionError` for what `make_node` does not take."""
+        try:
+            signature(self.make_node).bind(*inputs, **options)
+        except TypeError as error:
+            raise OptionError(located(str(error), op=self)) from None
 
     # --- running ---------------------------------------------------------------------------------
 

@@ -309,4 +309,6 @@ def percentile(
     a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
     """The percentiles q, from 0 to 100; see `quantile`."""
-    return quantile(a, m.true_div(q, 100), axis, method, keepdims)
+    q = operand(q)
+    share = q.data / 100 if isinstance(q, Constant) else m.true_div(q, 100)
+    return quantile(a, share, axis, method, keepdims)

@@ -214,10 +214,8 @@ def outer(x: Any, y: Any) -> Any:
 
 
 def vdot(a: Any, b: Any) -> Any:
-    """Return the 0-d product of two arrays seen as vectors (without conjugation of complex
-    numbers).
-    """
-    return _dot(flatten(operand(a)), flatten(operand(b)))
+    """Return the 0-d product of two arrays seen as vectors, the first one conjugated."""
+    return _dot(flatten(m.conjugated(operand(a))), flatten(operand(b)))
 
 
 def inner(a: Any, b: Any) -> Any:

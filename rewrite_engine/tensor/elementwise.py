@@ -77,7 +77,8 @@ def frexp(x: Any) -> tuple[Any, Any]:
 def spacing(x: Any) -> Any:
     """The distance to the next number away from 0, with the sign of `x`."""
     x = _as_float(x)
-    return m.sub(m.nextafter(x, m.switch(m.lt(x, 0), -inf, inf)), x)
+    beyond = m.cast(m.switch(m.lt(x, 0), -inf, inf), x.type.dtype)
+    return m.sub(m.nextafter(x, beyond), x)
 
 
 # --- signs, angles, powers ----------------------------------------------------------------------
@@ -161,6 +162,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
     """Elementwise |a - b| <= atol + rtol |b|; infinities equal themselves, NaN only if
     `equal_nan`.
     """
+    a, b = [m.cast(v, "int8") if getattr(v, "dtype", None) == "bool" else v for v in (a, b)]
     close = m.or_(m.le(m.abs(m.sub(a, b)), m.add(atol, m.mul(rtol, m.abs(b)))), m.eq(a, b))
     infinite = m.and_(m.or_(m.isinf(a), m.isinf(b)), m.neq(a, b))
     close = m.and_(close, m.invert(infinite))

@@ -50,7 +50,7 @@ class SearchsortedOp(TensorOp):
 
     def __init__(self, side: str = "left") -> None:
         if side not in ("left", "right"):
-            raise ValueError(f"side is 'left' or 'right', not {side!r}")
+            raise ValueError(located(f"side is 'left' or 'right', not {side!r}"))
         self.side = side
 
     def dtypes(self, *types: TensorType) -> list[str]:

@@ -21,7 +21,7 @@ from rewrite_engine.tensor.constant import as_tensor_variable, operand, weak_con
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.reduce import Max, Min, Sum
 from rewrite_engine.tensor.reduction import Reduction, normalize_axes, sorted_axes
-from rewrite_engine.tensor.shape import shape_i
+from rewrite_engine.tensor.shape import larger, shape_i
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -108,7 +108,7 @@ def _var(x: Any, axis: Any, ddof: int, keepdims: bool, corrected: bool) -> Any:
     if corrected:
         centred = m.sub(centred, mean(centred, axis, keepdims=True))
     squares = m.sqr(m.abs(centred) if x.type.kind == "c" else centred)
-    n = m.sub(count(x, axis), ddof) if ddof else count(x, axis)
+    n = larger(count(x, axis) - ddof, 0) if ddof else count(x, axis)
     return divided(squares, axis, squares.type.dtype, keepdims, n)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rewrite_engine.errors import DTypeError, ForeignObjectError, MethodNotDefined
+from rewrite_engine.errors import DTypeError, ForeignObjectError, MethodNotDefined, OptionError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Op
@@ -273,3 +273,8 @@ def test_errors_name_the_users_types() -> None:
     with pytest.raises(TypeError, match="sin takes 1 inputs, not 2"):
         sin(num("x"), num("y"))
     assert exp(num("x")).type is pos
+
+
+def test_an_option_that_an_op_does_not_take_is_named_with_the_op() -> None:
+    with pytest.raises(OptionError, match=r"sin: .*unexpected keyword argument 'to'[\s\S]*test_op"):
+        sin(num("x"), to=1)

@@ -523,3 +523,8 @@ def test_errors(wrong: Any, error: Any, text: str) -> None:
     x = pt.dmatrix("x", shape=(None, 3))
     with pytest.raises(error, match=text):
         wrong(x)
+
+
+def test_percentiles_beyond_100() -> None:
+    with pytest.raises(ValueError, match="percentiles from 0 to 100"):
+        pt.percentile(pt.vector(), 101)

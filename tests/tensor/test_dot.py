@@ -80,6 +80,8 @@ def test_other_products():
     verify_grad(pt.outer, [a, b])
     m = RNG.normal(size=(2, 3))
     np.testing.assert_allclose(value_of(pt.vdot, m, m)[0], np.vdot(m, m))
+    z = RNG.normal(size=3) + 1j * RNG.normal(size=3)
+    np.testing.assert_allclose(value_of(pt.vdot, z, a)[0], np.vdot(z, a))
     np.testing.assert_allclose(value_of(pt.inner, m, m)[0], np.inner(m, m))
     np.testing.assert_allclose(value_of(pt.inner, a, a)[0], np.inner(a, a))
 

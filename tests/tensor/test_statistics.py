@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.special
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.config import config
 from rewrite_engine.errors import AxisError
@@ -100,3 +103,12 @@ def test_the_spread_of_float16_is_computed_in_float32(ddof):
         assert got.dtype == "float16"
         wanted = theirs(value.astype("float32"), ddof=ddof).astype("float16")
         np.testing.assert_allclose(got, wanted, rtol=2e-3)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_fewer_elements_than_are_taken_away_have_no_variance(n: int) -> None:
+    x = np.arange(3.0 * n).reshape(n, 3)
+    for v in (pt.matrix(), pt.matrix(shape=(n, 3))):
+        with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+            wanted = np.var(x, 0, ddof=2)
+        np.testing.assert_array_equal(rw.function([v], pt.var(v, 0, ddof=2))(x), wanted)
