@@ -101,3 +101,64 @@ def last_of_trace(fgraph, node):
     from rewrite_engine.rules.looping.last import read_at_end
 
     return read_at_end(fgraph, node)
+
+
+@node_rewriter(
+    [is_loop], phase="loops", claim=approx(ulps=4), tags=["reorder"], keeps=arguments_kept
+)
+def add_up_at_once(fgraph, node):
+    """A sum that steps add up is the sum of an array; of products of vectors, one product of
+    matrices. Not data: a loop has any number of parts.
+
+    >>> from rewrite_engine import scan
+    >>> x = vector("x")
+    >>> rewritten(scan(lambda v, t: t + v, x, constant(0.0))[0])
+    CumOp{axis=0, mode='add'}(x)
+    """
+    from rewrite_engine.rules.looping.sums import added_up
+
+    return added_up(taken_apart(fgraph, node))
+
+
+@node_rewriter([is_loop], phase="loops", claim=approx(ulps=4))
+def compute_before(fgraph, node):
+    """What depends on sequences only is computed for all steps at once, and what is the same in all
+    steps, once. Not data: a loop has any number of parts.
+
+    >>> from rewrite_engine import scan
+    >>> x = vector("x")
+    >>> rewritten(scan(lambda v: exp(v) * 2.0, x)[0])
+    exp(x) * 2.0
+    """
+    from rewrite_engine.rules.looping.pushing import computed_before
+
+    return computed_before(taken_apart(fgraph, node))
+
+
+@node_rewriter([is_loop], phase="loops", claim=exact, keeps=arguments_kept)
+def read_sequence(fgraph, node):
+    """A result that is what a sequence has. Not data: a loop has any number of parts.
+
+    >>> from rewrite_engine import scan
+    >>> x = vector("x")
+    >>> rewritten(scan(lambda v: v, x)[0])
+    x
+    """
+    from rewrite_engine.rules.looping.pushing import read_of_sequences
+
+    return read_of_sequences(taken_apart(fgraph, node))
+
+
+@node_rewriter([is_loop], phase="loops", claim=approx(ulps=4))
+def compute_after(fgraph, node):
+    """What no later step needs is computed after the loop, for all steps at once. Not data: a loop
+    has any number of parts.
+
+    >>> from rewrite_engine import scan
+    >>> both, _ = scan(lambda t: [sin(t), exp(t)], outputs_info=[scalar("s"), None], n_steps=9)
+    >>> rewritten(both[1])
+    exp(Scan(9, s)[1])
+    """
+    from rewrite_engine.rules.looping.pushing import computed_after
+
+    return computed_after(taken_apart(fgraph, node))

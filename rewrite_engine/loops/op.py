@@ -85,7 +85,10 @@ class Scan(HasInnerGraph, Op):
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
         """The lengths that are known, and the number of steps; others are those of the output."""
-        found: list[Any] = [shapes[1 + self.sequences + i] for i in range(self.carried)]
+        found: list[Any] = [
+            tuple(pt.shape_tuple(v)) if isinstance(v.type, TensorType) else None
+            for v in node.outputs[: self.carried]
+        ]
         for v in [node.outputs[j] for j in self.results]:
             lengths = [pt.shape_tuple(v)[k] for k in range(v.type.ndim)]
             lengths[0] = lengths[0] if self.until else node.inputs[0]

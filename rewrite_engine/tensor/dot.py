@@ -89,6 +89,10 @@ class Dot(TensorOp):
         """Vectors are matrices of one row, or one column."""
         row, column = [v.type.ndim == 1 for v in node.inputs]
         a, b = inputs
+        if row and a.type.ndim == 2 and b.type.ndim == 2 - column:  # rows of one matrix
+            return [self(a, b)]
+        if column and b.type.ndim == 2 and a.type.ndim == 2 - row:
+            return [self(b, a if row else transpose(a))]
         out = _matmul(expand_dims(a, -2) if row else a, expand_dims(b, -1) if column else b)
         gone = [-2] * row + [-1] * column
         return [squeeze(out, gone) if gone else out]

@@ -16,7 +16,8 @@ def back(loop, node):
         n = loop.steps.data if isinstance(loop.steps, Constant) and not loop.op.until else None
         k = -at if at < 0 else 0 if n is None else int(n) - at
         return k if 0 < k <= MOST else 0
-    index = node.inputs[1].owner if len(node.inputs) == 2 else None
+    inputs = loop.fgraph.present_inputs(node)
+    index = inputs[1].owner if len(inputs) == 2 else None
     if not loop.op.until and index is not None and index.op == pt.sub and len(entries) == 1:
         n, one = index.inputs
         return int(n is loop.steps and isinstance(one, Constant) and one.number == 1)
@@ -38,7 +39,8 @@ def reads(loop, r):
     if loop.fgraph is None or r in loop.fgraph.out_uses:
         return None
     nodes = list(loop.fgraph.users[r])
-    if not all([isinstance(n.op, pt.Subtensor) and n.inputs[0] is r for n in nodes]):
+    inputs = loop.fgraph.present_inputs
+    if not all([isinstance(n.op, pt.Subtensor) and inputs(n)[0] is r for n in nodes]):
         return None
     found = [back(loop, n) or several(loop, n) for n in nodes]
     return found if found and all(found) else None
@@ -78,7 +80,8 @@ def at_end(loop, node, values):
         what = f"index {-k} is out of bounds for the steps of {loop.op}"
         value = pt.CheckAndRaise(AxisError, what)(value, pt.ge(loop.done, k))
     rest = node.op.idx_list[1:]
-    return pt.Subtensor(rest)(value, *node.inputs[1:]) if rest else value
+    others = loop.fgraph.present_inputs(node)[1:]
+    return pt.Subtensor(rest)(value, *others) if rest else value
 
 
 def carrying_last(loop):

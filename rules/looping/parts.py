@@ -1,6 +1,7 @@
 """A call of a loop, taken apart: what a rule changes of it, and the loop that is left."""
 
 from collections import defaultdict
+from functools import cached_property
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import ShapeError
@@ -12,6 +13,8 @@ from rewrite_engine.rewrite.step import is_used
 from rewrite_engine.rules.facts_arrays import length, length_read
 from rewrite_engine.rules.facts_failure import fits
 from rewrite_engine.tensor.type import TensorType
+
+BLOCK = "steps of "  # what loops are called that compute something if there is a step
 
 
 class Loop:
@@ -61,28 +64,37 @@ class Loop:
 
     def is_block(self):
         """Whether it is there only for that something is computed if there is a step."""
-        owner = self.steps.owner
-        if isinstance(self.steps, Constant):
-            return self.steps.data < 2
-        found = owner is not None and owner.op == pt.minimum
-        return found and any([isinstance(v, Constant) and v.data == 1 for v in owner.inputs])
+        return any([isinstance(v, Constant) and v.data < 2 for v in least(self.steps)])
 
     def long_enough(self, x):
-        """Whether a sequence is known to have an element for each step."""
-        n = length.ask(self.fgraph, x, 0).value
-        owner = self.steps.owner
-        least = owner.inputs if owner is not None and owner.op == pt.minimum else [self.steps]
+        """Whether a sequence is known to have an element for each step. (What was computed of
+        others has as many as those.)
+        """
+        n, steps = length.ask(self.fgraph, x, 0).value, least(self.steps)
         if isinstance(n, int):
-            return any([isinstance(v, Constant) and v.data <= n for v in least])
-        return n in [length_read(v) for v in least if v.type.ndim == 0]
+            return any([isinstance(v, Constant) and v.data <= n for v in steps])
+        return self.is_of_block(x) or n in [length_read(v) for v in steps]
 
-    def first(self, x):
-        """The elements of a sequence that are read."""
-        return x if self.is_length(x) else x[: self.done]
+    def first(self, x, done=None):
+        """The elements of a sequence that are read. done: how many there are, where another loop
+        tells.
+        """
+        return x if self.is_length(x) else x[: self.done if done is None else done]
+
+    def is_of_block(self, x):
+        """Whether a sequence was computed of what these steps read of others."""
+        if x.owner is None or not str(x.owner.op).startswith(BLOCK):
+            return False
+        both = [least(n) for n in (self.steps, x.owner.inputs[0])]
+        own, other = [{v for v in one if not isinstance(v, Constant)} for one in both]
+        return own == other
 
     def is_length(self, x):
         """Whether a sequence is known to have no more elements than are read."""
-        return not self.op.until and length.ask(self.fgraph, x, 0).value == length_read(self.steps)
+        if self.op.until:
+            return False
+        known = length.ask(self.fgraph, x, 0).value == length_read(self.steps)
+        return known or self.is_of_block(x)
 
     # --- what is left -------------------------------------------------------------------------
 
@@ -106,37 +118,50 @@ class Loop:
         """
         n = self.steps
         asked = [pt.shape_tuple(x)[0] >= n for _, x in self.sequences if not self.long_enough(x)]
-        if not isinstance(n, Constant) and length_read(n) is None and not self.long_known():
+        if not all([isinstance(v, Constant) or length_read(v) is not None for v in least(n)]):
             asked.append(n >= 0)
         if asked:
-            what = "a sequence has too few elements for the steps of a loop, or these are negative"
+            what = "a sequence is shorter than the number of steps, or that is negative"
             new = pt.CheckAndRaise(ShapeError, f"{self.op}: {what}")(new, *asked)
-        shape = getattr(old.type, "shape", None)
-        return new if old.type.is_super(new.type) else pt.specify_shape(new, shape)
+        return self.fitted(old, new)
 
-    def long_known(self):
-        """Whether the number of steps is the least of lengths."""
-        owner = self.steps.owner
-        return owner is not None and owner.op == pt.minimum and all(
-            [isinstance(v, Constant) or length_read(v) is not None for v in owner.inputs]
-        )  # fmt: skip
+    def fitted(self, old, new):
+        """What takes the place of an output, with the shape that is known of that."""
+        return new if old.type.is_super(new.type) else pt.specify_shape(new, old.type.shape)
 
-    def if_any_step(self, terms, types):
+    def if_any_step(self, terms, types, known, starts=None):
         """Terms as they are where nothing that computes them can fail, or there is a step; else by
-        a loop that computes them if there is a step (and gives empty arrays if not).
+        a loop that computes them if there is a step, and gives `starts` if not (empty arrays).
+
+        known: what they are computed from.
         """
-        nodes = [n for n in toposort(terms) if self.fgraph is None or n not in self.fgraph]
+        nodes = toposort(terms, known)
         if self.at_least_one() or all([fits.ask(self.fgraph, v) for n in nodes for v in n.outputs]):
             return terms
         inside = set(nodes)
-        roots = dict.fromkeys([v for n in nodes for v in n.inputs if v.owner not in inside])
-        outer = [v for v in roots if not isinstance(v, Constant)]
+        roots = [
+            v for v in (*terms, *[v for n in nodes for v in n.inputs]) if v.owner not in inside
+        ]
+        outer = [v for v in dict.fromkeys(roots) if not isinstance(v, Constant)]
         memo = {v: v.type(v.name) for v in outer}
         made = graph_replace(list(terms), memo, strict=False)
         kept = [t() for t in types]
-        block = Scan([*kept, *memo.values()], made, 0, len(kept), name=f"steps of {self.op}")
-        starts = [pt.zeros([0 if n is None else n for n in t.shape], t.dtype) for t in types]
+        block = Scan([*kept, *memo.values()], made, 0, len(kept), name=f"{BLOCK}{self.op}")
+        if starts is None:
+            starts = [pt.zeros([0 if n is None else n for n in t.shape], t.dtype) for t in types]
         return block(pt.minimum(self.steps, 1), *starts, *outer, return_list=True)
+
+
+def least(n):
+    """The numbers of which a number of steps is the least."""
+    found, todo = [], [n]
+    while todo:
+        v = todo.pop()
+        if v.owner is not None and v.owner.op == pt.minimum:
+            todo += v.owner.inputs
+        else:
+            found.append(v)
+    return found
 
 
 class Lengths:
@@ -148,7 +173,9 @@ class Lengths:
             for group in node.op.equal_lengths(node) or ():
                 first, *rest = [self.of(node, member) for member in group]
                 for other in rest:
-                    self.above[self.root(other)] = self.root(first)
+                    low, high = self.root(other), self.root(first)
+                    low, high = (high, low) if isinstance(low, int) else (low, high)
+                    self.above[low] = high
 
     def of(self, node, member):
         """A length as the fact has it."""
@@ -177,18 +204,29 @@ class Lengths:
         """Whether a variable of the step has one shape in all steps."""
         if not isinstance(v.type, TensorType):
             return True
-        _, kept, _ = self.op.parts(self.op.inner_inputs)
-        after = dict(zip(kept, self.op.inner_outputs, strict=False))
-        for i in range(v.type.ndim):
-            n = self.value(v, i)
-            if isinstance(n, int):
-                continue
-            at, k = n
-            if at.owner is not None:
-                return False
-            if at in after and self.root(self.value(after[at], k)) != self.root(n):
-                return False
-        return True
+        return all([self.stays(self.value(v, i)) for i in range(v.type.ndim)])
+
+    def stays(self, n):
+        """Whether a length is the same in all steps: one of what is the same, or of what is carried
+        on in the length that it has.
+        """
+        own, same = self.root(n), self.same
+        if isinstance(own, int) or own in same:
+            return True
+        v, i = n
+        new = self.after.get(v)
+        return new is not None and self.root(self.value(new, i)) == own
+
+    @cached_property
+    def same(self):
+        slices, _, others = self.op.parts(self.op.inner_inputs)
+        fixed = [v for v in (*slices, *others) if isinstance(v.type, TensorType)]
+        return {self.root(self.value(v, i)) for v in fixed for i in range(v.type.ndim)}
+
+    @cached_property
+    def after(self):
+        kept = self.op.parts(self.op.inner_inputs)[1]
+        return dict(zip(kept, self.op.inner_outputs, strict=False))
 
 
 def clients(nodes):

@@ -20,6 +20,11 @@ def without_unused(loop):
         if (failing and any([v.owner in failing for v in ancestors([inner])]))
         or not (loop.used(outer) or lengths.steady(inner))
     }
+    if not loop.at_least_one():  # the lengths of no results are those of what is carried on
+        kept = {v for v, t in zip(loop.results, loop.traces, strict=True) if loop.used(t)}
+        kept = {v for v in kept if None in v.type.shape}
+        pairs = zip(loop.carried, loop.finals, strict=True)
+        stay |= {final for (v, _, new), final in pairs if new in kept and new is not v}
     if stay:
         needed = reached(loop, lambda v: v in stay or loop.used(v))
     return narrowed(loop, needed, stay)

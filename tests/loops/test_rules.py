@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
@@ -37,9 +39,10 @@ def agree(outputs: Any, given: dict[Any, Any], rtol: float = 1e-12) -> Any:
     if not isinstance(found, list):
         found, wanted = [found], [wanted]
     for a, b in zip(found, wanted, strict=True):
-        assert a.shape == b.shape
+        if b.size:  # (of no steps, lengths that are not known are 0)
+            assert a.shape == b.shape
         assert a.dtype == b.dtype
-        np.testing.assert_allclose(a, b, rtol=rtol, atol=1e-13)
+        np.testing.assert_allclose(a.reshape(b.shape), b, rtol=rtol, atol=1e-13)
     return f
 
 
@@ -187,3 +190,213 @@ def test_the_last_value_of_a_loop_that_ends_early() -> None:
     assert not loops(f)[0].op.results
     fail_alike(out[-1], {x: np.ones(0)}, IndexError)
     assert rw.function([x], out[-1])(np.ones(1)) == pytest.approx(np.e)
+
+
+# --- all steps at once ------------------------------------------------------------------------
+
+
+def blocks(f: Any) -> list[Any]:
+    """The loops that are there only for that something is computed if there is a step."""
+    return [n for n in loops(f) if not n.op.sequences and not n.op.results]
+
+
+def test_loops_that_carry_nothing() -> None:
+    x, y, s = pt.dvector("x"), pt.dvector("y"), pt.dscalar("s")
+    m, w = pt.dmatrix("m"), pt.dmatrix("w")
+    values = {x: RNG.normal(size=4), y: RNG.normal(size=4), s: 0.7}
+    assert not loops(agree(scan(lambda v: pt.exp(v) * s, x)[0], values))
+    agree(scan(lambda v: pt.exp(v) * s, x)[0], {**values, x: np.ones(0)})
+    assert not loops(agree(scan(lambda r: r.sum() + r[::-1], m)[0], {m: RNG.normal(size=(3, 2))}))
+    assert not loops(agree(scan(lambda v: v, x, go_backwards=True)[0], values))
+    out, _ = scan(lambda v, u: v * u, [x, y])
+    f = agree(out, {**values, y: RNG.normal(size=6)})
+    assert loops(f) == blocks(f)
+    out, _ = scan(lambda r: pt.dot(r, w), m)
+    f = agree(out, {m: RNG.normal(size=(3, 2)), w: RNG.normal(size=(2, 5))})
+    (block,) = loops(f)
+    assert [str(n.op) for n in block.op.fgraph.toposort()] == ["dot"]
+    agree(out, {m: np.ones((0, 2)), w: np.ones((2, 5))})
+    agree(out, {m: np.ones((0, 7)), w: np.ones((2, 5))})  # no step, no error
+    fail_alike(out, {m: np.ones((1, 7)), w: np.ones((2, 5))}, ShapeError)
+
+
+def test_sequences_that_are_too_short_are_found_without_a_loop() -> None:
+    x, y, n = pt.dvector("x"), pt.dvector("y"), pt.lscalar("n")
+    for steps in (4, n):
+        out, _ = scan(lambda v, u: v * u, [x, y], n_steps=steps)
+        agree(out, {x: np.ones(4), y: np.ones(5), n: 4})
+        fail_alike(out, {x: np.ones(3), y: np.ones(5), n: 4}, ShapeError)
+        fail_alike(out, {x: np.ones(5), y: np.ones(3), n: 4}, ShapeError)
+        out, _ = scan(lambda v, t: t + v, x, ZERO, n_steps=steps)
+        for outputs in (out, out[-1]):
+            assert not loops(agree(outputs, {x: np.ones(5), n: 4}))
+            fail_alike(outputs, {x: np.ones(3), n: 4}, ShapeError)
+    out, _ = scan(lambda v: v * 2, x, n_steps=n)
+    fail_alike(out, {x: np.ones(3), n: -1}, ShapeError)
+
+
+def test_what_depends_on_sequences_only_is_computed_before() -> None:
+    m, h, w, u = pt.dmatrix("m"), pt.dvector("h"), pt.dmatrix("w"), pt.dmatrix("u")
+    out, _ = scan(lambda v, t: pt.tanh(pt.dot(t, w) + pt.dot(v, u)), m, h)
+    given = {m: RNG.normal(size=(5, 2)), h: np.ones(3), w: np.eye(3), u: RNG.normal(size=(2, 3))}
+    f = agree(out, given)
+    (loop,) = [n for n in loops(f) if n not in blocks(f)]
+    assert [str(n.op) for n in loop.op.fgraph.toposort()].count("dot") == 1
+    agree(out, {**given, m: np.ones((0, 2))})
+    agree(out, {**given, m: np.ones((0, 9))})
+    fail_alike(out, {**given, m: np.ones((1, 9))}, ShapeError)
+    first = pt.specify_shape(m, (5, 2))
+    out, _ = scan(lambda v, t: pt.tanh(pt.dot(t, w) + pt.dot(v, u)), first, h)
+    assert not blocks(agree(out, given))  # there is a step
+
+
+def test_what_is_the_same_in_all_steps_is_computed_once() -> None:
+    x, w, h = pt.dvector("x"), pt.dmatrix("w"), pt.dvector("h")
+    out, _ = scan(lambda v, t, w: pt.tanh(pt.dot(t, pt.dot(w, w)) * v), x, h, non_sequences=[w])
+    given = {x: np.ones(3), w: RNG.normal(size=(2, 2)), h: np.ones(2)}
+    f = agree(out, given)
+    (loop,) = [n for n in loops(f) if n not in blocks(f)]
+    assert [str(n.op) for n in loop.op.fgraph.toposort()].count("dot") == 1
+    agree(out, {**given, x: np.ones(0), w: np.ones((2, 3))})
+    fail_alike(out, {**given, w: np.ones((2, 3))}, ShapeError)
+
+
+def test_memory_is_not_what_a_step_needs_times_the_steps() -> None:
+    x, w = pt.dvector("x"), pt.dmatrix("w")
+    out, _ = scan(lambda v: pt.exp(v * w).sum(), x)
+    (loop,) = loops(agree(out, {x: np.ones(3), w: RNG.normal(size=(2, 2))}))
+    assert loop.op.results
+
+
+def test_results_that_no_step_needs_are_computed_after() -> None:
+    h, w, n = pt.dvector("h"), pt.dmatrix("w"), pt.lscalar("n")
+    (states, seen), _ = scan(
+        lambda t: [pt.sin(t), pt.exp(pt.sin(t)) * 2.0], outputs_info=[h, None], n_steps=n
+    )
+    given = {h: RNG.normal(size=2), w: RNG.normal(size=(2, 3)), n: 4}
+    for outputs in (seen, [seen, states]):
+        (loop,) = loops(agree(outputs, given))
+        assert [str(n.op) for n in loop.op.fgraph.toposort()] == ["sin"]
+    (_, seen), _ = scan(lambda t: [pt.sin(t), pt.dot(t, w)], outputs_info=[h, None], n_steps=n)
+    agree(seen, given)
+    agree(seen, {**given, n: 0})
+    agree(seen, {**given, n: 0, w: np.ones((5, 5))})
+    fail_alike(seen, {**given, w: np.ones((5, 5))}, ShapeError)
+    x = pt.dvector("x")
+    (total, seen), _ = scan(
+        lambda v, t: ([t + pt.sin(t) + v, pt.exp(t * v)], until(t > 2)), x, [ZERO, None]
+    )
+    f = agree([seen, total], {x: np.array([1.0, 2.0, 3.0, 4.0, 5.0])})
+    assert f([1.0, 2.0, 3.0, 4.0, 5.0])[0].shape < (5,)
+    agree([seen, total], {x: np.ones(0)})
+
+
+def test_random_numbers_are_drawn_step_by_step() -> None:
+    state, x = rw.shared(np.random.default_rng(7)), pt.dvector("x")
+    out, updates = scan(lambda v: (pt.random.normal(v, rng=state), {}), x)
+    f = rw.function([x], out, updates=updates)
+    one = np.random.default_rng(7).normal()
+    np.testing.assert_allclose(f([1.0, 2.0]), [1 + one, 2 + one])  # a state that does not move
+
+
+# --- sums -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "int8", "complex128"])
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_sums_and_products(dtype: str, n: int) -> None:
+    x, s = pt.vector("x", dtype=dtype), pt.scalar("s", dtype=dtype)
+    values = (RNG.normal(size=n) * 3).astype(dtype)
+    for op in (pt.add, pt.mul):
+        for start in (s, pt.constant(0, dtype=dtype), pt.constant(1, dtype=dtype)):
+            out, _ = scan(lambda v, t, op=op: op(t, v), x, start)
+            f = agree(out, {x: values, s: np.asarray(2, dtype)}, 1e-6)
+            assert dtype == "int8" or not loops(f)
+            final = out.owner.outputs[0]
+            f = agree(final, {x: values, s: np.asarray(2, dtype)}, 1e-5)
+            assert dtype == "int8" or not loops(f)
+            agree([out, final], {x: values, s: np.asarray(2, dtype)}, 1e-5)
+
+
+def test_sums_of_rows() -> None:
+    m, h = pt.dmatrix("m"), pt.dvector("h")
+    out, _ = scan(lambda v, t: t + v, m, h)
+    given = {m: RNG.normal(size=(4, 3)), h: RNG.normal(size=3)}
+    for outputs in (out, out[-1], [out, out[-1]]):
+        f = agree(outputs, given)
+        assert loops(f) == blocks(f)
+        agree(out, {m: np.ones((0, 3)), h: np.ones(2)})
+        fail_alike(outputs, {m: np.ones((2, 3)), h: np.ones(2)}, ShapeError)
+
+
+def test_sums_of_products_are_products_of_matrices() -> None:
+    a, b, c = pt.dmatrix("a"), pt.dmatrix("b"), pt.dmatrix("c")
+    given = {a: RNG.normal(size=(6, 2)), b: RNG.normal(size=(6, 3)), c: RNG.normal(size=(2, 3))}
+    out, _ = scan(lambda v, w, t: t + pt.outer(v, w), [a, b], c)
+    f = agree(out[-1], given)
+    assert loops(f) == blocks(f)
+    assert "dot" in {str(n.op) for g in blocks(f) for n in g.op.fgraph.apply_nodes}
+    fail_alike(out[-1], {**given, c: np.ones((3, 2))}, ShapeError)
+    final = out.owner.outputs[0]
+    agree(final, {**given, a: np.ones((0, 9))})
+    x, y = pt.dtensor3("x"), pt.dtensor3("y")
+    out, _ = scan(lambda v, w, t: t + pt.dot(v.T, w), [x, y], c)
+    f = agree(out[-1], {x: RNG.normal(size=(4, 5, 2)), y: RNG.normal(size=(4, 5, 3)), c: given[c]})
+    assert loops(f) == blocks(f)
+
+
+@pytest.mark.parametrize("n", [0, 1, 6])
+def test_gradients_of_a_recurrent_network(n: int) -> None:
+    x, h, b = pt.dmatrix("x"), pt.dvector("h"), pt.dvector("b")
+    w, u = pt.dmatrix("w"), pt.dmatrix("u")
+    states, _ = scan(lambda v, t: pt.tanh(pt.dot(t, w) + pt.dot(v, u) + b), x, h)
+    cost = (states**2).sum()
+    given = {x: RNG.normal(size=(n, 2)), h: RNG.normal(size=3), w: RNG.normal(size=(3, 3)),
+             u: RNG.normal(size=(2, 3)), b: RNG.normal(size=3)}  # fmt: skip
+    wrt = [w, u, b, h, x] if n else [w, u, b, h]
+    f = agree([cost, *rw.grad(cost, wrt)], given, 1e-9)
+    back = [n for n in loops(f) if str(n.op) == "gradient of Scan"]
+    assert [n.op.carried for n in back] == [1]
+    agree(rw.grad(cost, [w]), given, 1e-9)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.data())
+def test_any_loop(data: Any) -> None:
+    """Random steps: with the rules and without."""
+    x, y, s, m = pt.dvector("x"), pt.dmatrix("y"), pt.dscalar("s"), pt.dvector("m")
+    n = data.draw(st.sampled_from([0, 1, 2, 5]))
+    kinds = data.draw(st.lists(st.sampled_from("sv"), min_size=1, max_size=3))
+    starts = [data.draw(st.sampled_from([s, ZERO] if k == "s" else [m])) for k in kinds]
+    free = data.draw(st.integers(0, 2))
+
+    def step(*args: Any) -> list[Any]:
+        scalars = [v for v in args if v.type.ndim == 0] + [s]
+        vectors = [v for v in args if v.type.ndim == 1] + [m]
+
+        def term(ndim: int, depth: int) -> Any:
+            pool = vectors if ndim else scalars
+            what = data.draw(st.sampled_from(["leaf", "add", "mul", "sin", "sum"][: 1 + 4 * depth]))
+            if what == "leaf":
+                return data.draw(st.sampled_from(pool))
+            if what == "sin":
+                return pt.sin(term(ndim, depth - 1))
+            if what == "sum" and not ndim:
+                return pt.tanh(pt.dot(term(1, 0), term(1, 0)))
+            one, two = term(ndim, depth - 1), term(data.draw(st.integers(0, ndim)), depth - 1)
+            return one + two if what == "add" else pt.tanh(one * two)
+
+        new = [term(int(k == "v"), data.draw(st.integers(0, 1))) for k in kinds]
+        return [*new, *[term(data.draw(st.integers(0, 1)), 1) for _ in range(free)]]
+
+    found, _ = scan(step, [x, y], [*starts, *[None] * free], n_steps=n, return_list=True)
+    outputs = []
+    for out in found:
+        kind = data.draw(st.sampled_from(["all", "last", "none"]))
+        outputs += [out] if kind == "all" else [out[-1]] if kind == "last" and n else []
+    values = {x: RNG.normal(size=5), y: RNG.normal(size=(5, 3)), s: 0.3, m: RNG.normal(size=3)}
+    if outputs:
+        agree(outputs, values, 1e-9)
+    costs = [out.sum() for out in outputs]
+    if costs and n and data.draw(st.booleans()):
+        agree(rw.grad(sum(costs), [s, m, x, y], disconnected_inputs="ignore"), values, 1e-8)

@@ -331,7 +331,7 @@ def test_loops_in_loops() -> None:
 
 def test_equal_loops_are_one() -> None:
     x = pt.dvector("x")
-    make = lambda: scan(lambda v, t: t + v, x, pt.constant(0.0))[0]
+    make = lambda: scan(lambda v, t: pt.sin(t) + v, x, pt.constant(0.0))[0]
     first, second = make(), make()
     assert first.owner.op is second.owner.op
     assert pickle.loads(pickle.dumps(first.owner.op)) is first.owner.op
@@ -393,7 +393,7 @@ def test_wrong_uses() -> None:
         scan(lambda v: v * s, x, strict=True)
     with pytest.raises(OptionError, match="cannot be honoured"):
         scan(lambda v: v, x, mode="FAST_RUN")
-    out, _ = scan(lambda v: v, x, n_steps=5)
+    out, _ = scan(lambda v, t: pt.sin(t) + v, x, zero, n_steps=5)
     with pytest.raises(ShapeError, match="sequence 0 has 3 elements, and there are 5 steps"):
         run(out, {x: np.ones(3)})
     out, _ = scan(lambda k: x[k], i)

@@ -1,0 +1,210 @@
+"""What need not be done step by step: it is computed before the loop, or after it, for all steps at
+once.
+"""
+
+from rewrite_engine.errors import RewriteEngineError
+from rewrite_engine.graph.inner import HasInnerGraph
+from rewrite_engine.graph.node import Constant
+from rewrite_engine.graph.traverse import apply_ancestors
+from rewrite_engine.rules.looping.parts import Lengths, clients, longer
+from rewrite_engine.rules.looping.unused import outputs_of
+from rewrite_engine.tensor.type import TensorType
+
+
+def is_plain(node):
+    """Whether a node only computes tensors of tensors."""
+    tensors = all([isinstance(v.type, TensorType) for v in (*node.inputs, *node.outputs)])
+    return tensors and not node.op.destroy_map and node.op.do_constant_folding(None, node)
+
+
+def for_all_steps(node, inputs):
+    """The outputs of a node for the values of all steps along a first dimension; None where it
+    might fail for other reasons than its lengths, and where it would be done one by one.
+    """
+    op = node.op
+    alone = [x.type.ndim for x in inputs] == [v.type.ndim for v in node.inputs]
+    try:
+        if alone:
+            return op.make_node(*inputs).outputs
+        if isinstance(op, HasInnerGraph) or op.equal_lengths(node) is None:
+            return None
+        found = op.vectorize(node, inputs)
+    except RewriteEngineError:  # the loop will say so
+        return None
+    return found
+
+
+def rank(loop):
+    """The most dimensions of what is kept for all steps anyway."""
+    kept = [v for v, _ in loop.sequences], loop.results
+    return max([v.type.ndim for group in kept for v in group], default=0)
+
+
+class Before:
+    """What steps compute of sequences and of what is the same in all steps. terms: {variable of a
+    step: what it is outside}; along: those of which there is one for each step.
+    """
+
+    def __init__(self, loop):
+        self.terms = dict(loop.others)
+        read = [] if loop.condition else loop.sequences  # (how many are read is not known before)
+        self.terms.update((v, loop.first(x)) for v, x in read)
+        self.along = {v for v, _ in read}
+        self.nodes, self.real, self.most = set(), set(), rank(loop)
+        for node in loop.step_nodes():
+            if is_plain(node) and all([self.knows(v) for v in node.inputs]):
+                self.add(node)
+
+    def knows(self, v):
+        return isinstance(v, Constant) or v in self.terms
+
+    def add(self, node):
+        """Compute one more node outside, if it can be."""
+        along = not self.along.isdisjoint(node.inputs)
+        if along and max([v.type.ndim for v in node.outputs]) > self.most:
+            return
+        made = for_all_steps(node, [self.terms.get(v, v) for v in node.inputs])
+        wanted = [longer(v.type) if along else v.type for v in node.outputs]
+        if made is None or not all([t.is_super(v.type) for t, v in zip(wanted, made, strict=True)]):
+            return
+        self.terms.update(zip(node.outputs, made, strict=True))
+        self.nodes.add(node)
+        self.along.update(node.outputs if along else ())
+        if not node.op.view_map or not self.real.isdisjoint(node.inputs):
+            self.real.update(node.outputs)
+
+
+def computed_before(loop):
+    """The outputs of a loop that reads what can be computed before it, or None."""
+    if loop.is_block():
+        return None
+    before = Before(loop)
+    if not before.nodes:
+        return None
+    outputs = set(loop.op.inner_outputs)
+    inside = {v for n in loop.step_nodes() if n not in before.nodes for v in n.inputs}
+    found = [v for n in before.nodes for v in n.outputs if v in inside or v in outputs]
+    found = [v for v in found if v in before.real or v in outputs]
+    if not found:
+        return None
+    found.sort(key=list(before.terms).index)
+    own = {v: v.type(v.name) for v in found}
+    types = [longer(v.type) if v in before.along else v.type for v in found]
+    roots = [x for _, x in (*loop.sequences, *loop.others)]
+    terms = loop.if_any_step([before.terms[v] for v in found], types, roots)
+    sequences, others = list(loop.sequences), list(loop.others)
+    for v, x in zip(found, terms, strict=True):
+        (sequences if v in before.along else others).append((own[v], x))
+    made = loop.rebuilt(sequences, loop.carried, others, loop.results, own)
+    return outputs_of(loop, *made)
+
+
+def read_of_sequences(loop):
+    """Results that are what a sequence has are read there; None where there are none."""
+    xs = dict(loop.sequences)
+    for *_, new in [] if loop.at_least_one() else loop.carried:  # (no results have its lengths)
+        xs.pop(new if new.type.ndim else None, None)
+    pairs = list(zip(loop.results, loop.traces, strict=True))
+    found = {t: loop.first(xs[v]) for v, t in pairs if v in xs and loop.used(t)}
+    if not found:
+        return None
+    if not any([loop.used(v) for v in loop.node.outputs if v not in found]):
+        return {old: loop.checked(old, new) for old, new in found.items()}
+    return without(loop, found, loop.carried)
+
+
+def without(loop, found, carried):
+    """The outputs of a loop of which some were found otherwise."""
+    rest = [(v, t) for v, t in zip(loop.results, loop.traces, strict=True) if t not in found]
+    made = loop.rebuilt(loop.sequences, carried, loop.others, [v for v, _ in rest])
+    finals, traces, done = made
+    kept = {v: k for k, (v, *_) in enumerate(carried)}
+    new = {old: loop.fitted(old, term) for old, term in found.items()}
+    new.update((t, trace) for (_, t), trace in zip(rest, traces, strict=True))
+    new.update(
+        (final, finals[kept[v]])
+        for (v, *_), final in zip(loop.carried, loop.finals, strict=True)
+        if v in kept
+    )
+    if done is not None:
+        new[loop.done] = done
+    return {old: v for old, v in new.items() if loop.used(old)}
+
+
+# --- after ------------------------------------------------------------------------------------
+
+
+def computed_after(loop):
+    """The outputs of a loop whose results are computed after it where they can be, or None."""
+    if loop.is_block():
+        return None
+    nodes = loop.step_nodes()
+    states = [new for *_, new in loop.carried]
+    core = set(apply_ancestors([*states, *loop.condition]))
+    users, most = clients(nodes), rank(loop)
+    pairs = zip(loop.results, loop.traces, strict=True)
+    banned = core | {v.owner for v, t in pairs if not loop.used(t)}  # they are there to fail
+    while True:
+        late = after_all(nodes, users, banned, most)
+        if not late:
+            return None
+        found = Late(loop, nodes, late).outputs()
+        if not isinstance(found, set):
+            return found
+        banned |= found
+
+
+def after_all(nodes, users, banned, most):
+    """The nodes that only results need."""
+    late = set()
+    for node in reversed(nodes):
+        small = max([v.type.ndim or 0 for v in node.outputs]) <= most
+        if node in banned or not is_plain(node) or not small:
+            continue
+        if all([u in late for v in node.outputs for u in users[v]]):
+            late.add(node)
+    return late
+
+
+class Late:
+    """What is computed after a loop. late: the nodes of a step that are."""
+
+    def __init__(self, loop, nodes, late):
+        self.loop, self.nodes, self.late = loop, nodes, late
+        self.known = {v for v, _ in (*loop.sequences, *loop.others)}
+        used = dict.fromkeys([v for n in nodes if n in late for v in n.inputs])
+        self.needs = [v for v in used if v.owner not in late and not isinstance(v, Constant)]
+        self.moved = [v for v in loop.results if v.owner in late]
+
+    def outputs(self):
+        """Those of the loop; None where more would have to be kept than is now; a set of the nodes
+        that cannot be computed for all steps at once.
+        """
+        loop = self.loop
+        kept = [v for v in loop.results if v.owner not in self.late]
+        added = [v for v in self.needs if v not in kept and v not in self.known]
+        lengths, most = Lengths(loop.op, self.nodes), rank(loop)
+        if len(added) > len(self.moved) or any([v.type.ndim > most for v in added]):
+            return None
+        if not all(map(lengths.steady, added)):
+            return None
+        finals, traces, done = loop.rebuilt(
+            loop.sequences, loop.carried, loop.others, [*kept, *added]
+        )
+        terms = dict(loop.others) | dict(zip([*kept, *added], traces, strict=False))
+        terms.update((v, loop.first(x, done)) for v, x in loop.sequences)
+        roots = [*[x for _, x in (*loop.sequences, *loop.others)], *traces]
+        for node in self.nodes:
+            if node not in self.late:
+                continue
+            made = for_all_steps(node, [terms.get(v, v) for v in node.inputs])
+            if made is None:
+                return {node}
+            terms.update(zip(node.outputs, made, strict=True))
+        types = [longer(v.type) for v in self.moved]
+        if not all([t.is_super(terms[v].type) for t, v in zip(types, self.moved, strict=True)]):
+            return None
+        new = loop.if_any_step([terms[v] for v in self.moved], types, roots)
+        of = dict(zip(kept, traces, strict=False)) | dict(zip(self.moved, new, strict=True))
+        results = [loop.fitted(t, of[v]) for v, t in zip(loop.results, loop.traces, strict=True)]
+        return outputs_of(loop, finals, results, done)
