@@ -252,7 +252,8 @@ def _steps(reads: list[Taps], n_steps: Any, backwards: bool) -> tuple[Any, list[
         low, high = min([0, *read.taps]), max([0, *read.taps])
         for tap in read.taps:
             end = tap - high
-            x = read.start[tap - low : end or None]
+            whole = tap == low and not end
+            x = read.start if whole else read.start[tap - low : end or None]
             shifted.append(x[::-1] if backwards else x)
     if n_steps is not None:
         steps = pt.as_tensor_variable(n_steps)

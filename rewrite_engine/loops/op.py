@@ -18,6 +18,7 @@ from rewrite_engine.graph.inner import HasInnerGraph, connections
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
+from rewrite_engine.loops.batch import Along
 from rewrite_engine.loops.derivatives import Backwards, changes
 from rewrite_engine.tensor.type import TensorType
 
@@ -186,6 +187,12 @@ class Scan(HasInnerGraph, Op):
         none = [False] * self.nout
         flags = [False] * self.until
         return [none, *[[*row[: self.nout - self.until], *flags] for row in reach]]
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """A loop whose steps do all of the batch. Raises `InputError` where the number of steps
+        differs along the batch, or might.
+        """
+        return Along(node, inputs).outputs()
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]

@@ -221,7 +221,7 @@ def keeping_errors(apply: Function, keeps: Keeps | None) -> Function:
 
     def checked(fgraph: Graph, node: Apply) -> Any:
         new = apply(fgraph, node)
-        if new.__class__ is tuple:  # for each output
+        if new.__class__ in (tuple, dict):  # for each output
             return keeps(fgraph, node, new) and new
         if not isinstance(new, Variable):
             return new

@@ -92,7 +92,7 @@ def carrying_last(loop):
         wanted = reads(loop, trace)
         if wanted is None:
             continue
-        lengths = lengths or Lengths(loop.op, loop.step_nodes())
+        lengths = lengths or Lengths(loop.op, loop.sure_nodes())
         if not lengths.steady(v):  # a trace of it is an error
             continue
         own = ends[trace] = slots(loop, v)

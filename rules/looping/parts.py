@@ -12,6 +12,7 @@ from rewrite_engine.loops.op import Scan, longer
 from rewrite_engine.rewrite.step import is_used
 from rewrite_engine.rules.facts_arrays import length, length_read
 from rewrite_engine.rules.facts_failure import fits
+from rewrite_engine.tensor.branches import IfElse
 from rewrite_engine.tensor.type import TensorType
 
 BLOCK = "steps of "  # what loops are called that compute something if there is a step
@@ -55,6 +56,16 @@ class Loop:
     def step_nodes(self):
         """The nodes of a step, operands first."""
         return toposort(self.op.inner_outputs)
+
+    def sure_nodes(self):
+        """Those that each step computes: not what only a branch of an `ifelse` needs."""
+        found, todo = set(), list(self.op.inner_outputs)
+        while todo:
+            node = todo.pop().owner
+            if node is not None and node not in found:
+                found.add(node)
+                todo += node.inputs[:1] if isinstance(node.op, IfElse) else node.inputs
+        return found
 
     # --- how many steps -----------------------------------------------------------------------
 

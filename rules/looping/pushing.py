@@ -3,11 +3,12 @@ once.
 """
 
 from rewrite_engine.errors import RewriteEngineError
-from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.traverse import apply_ancestors
+from rewrite_engine.loops.op import Scan
 from rewrite_engine.rules.looping.parts import Lengths, clients, longer
-from rewrite_engine.rules.looping.unused import outputs_of
+from rewrite_engine.rules.looping.unused import outputs_of, reached
+from rewrite_engine.tensor.op import TensorOp
 from rewrite_engine.tensor.type import TensorType
 
 
@@ -19,19 +20,15 @@ def is_plain(node):
 
 def for_all_steps(node, inputs):
     """The outputs of a node for the values of all steps along a first dimension; None where it
-    might fail for other reasons than its lengths, and where it would be done one by one.
+    would be done one by one. (Where one fails in a step, it fails for all: each step has them all.)
     """
     op = node.op
-    alone = [x.type.ndim for x in inputs] == [v.type.ndim for v in node.inputs]
     try:
-        if alone:
+        if [x.type.ndim for x in inputs] == [v.type.ndim for v in node.inputs]:
             return op.make_node(*inputs).outputs
-        if isinstance(op, HasInnerGraph) or op.equal_lengths(node) is None:
-            return None
-        found = op.vectorize(node, inputs)
+        return op.vectorize(node, inputs) if isinstance(op, TensorOp | Scan) else None
     except RewriteEngineError:  # the loop will say so
         return None
-    return found
 
 
 def rank(loop):
@@ -51,8 +48,9 @@ class Before:
         self.terms.update((v, loop.first(x)) for v, x in read)
         self.along = {v for v, _ in read}
         self.nodes, self.real, self.most = set(), set(), rank(loop)
+        sure = loop.sure_nodes() & reached(loop, loop.used)  # (others are there to fail)
         for node in loop.step_nodes():
-            if is_plain(node) and all([self.knows(v) for v in node.inputs]):
+            if node in sure and is_plain(node) and all([self.knows(v) for v in node.inputs]):
                 self.add(node)
 
     def knows(self, v):
@@ -144,6 +142,7 @@ def computed_after(loop):
     users, most = clients(nodes), rank(loop)
     pairs = zip(loop.results, loop.traces, strict=True)
     banned = core | {v.owner for v, t in pairs if not loop.used(t)}  # they are there to fail
+    banned |= set(nodes) - loop.sure_nodes()
     while True:
         late = after_all(nodes, users, banned, most)
         if not late:
@@ -183,7 +182,7 @@ class Late:
         loop = self.loop
         kept = [v for v in loop.results if v.owner not in self.late]
         added = [v for v in self.needs if v not in kept and v not in self.known]
-        lengths, most = Lengths(loop.op, self.nodes), rank(loop)
+        lengths, most = Lengths(loop.op, loop.sure_nodes()), rank(loop)
         if len(added) > len(self.moved) or any([v.type.ndim > most for v in added]):
             return None
         if not all(map(lengths.steady, added)):

@@ -96,7 +96,7 @@ class Sum:
         loop = self.loop
         known = {v for v, _ in loop.sequences}
         added = [v for v in vectors if v not in known and v not in loop.results]
-        lengths = Lengths(loop.op, loop.step_nodes())
+        lengths = Lengths(loop.op, loop.sure_nodes())
         if (added and product is None) or not all(map(lengths.steady, added)):
             return None
         finals, traces, done = loop.rebuilt(

@@ -11,7 +11,7 @@ def without_unused(loop):
     """The outputs of a loop without what nobody needs, or None."""
     needed = reached(loop, loop.used)
     nodes = loop.step_nodes()
-    lengths = Lengths(loop.op, [n for n in nodes if n in needed])
+    lengths = Lengths(loop.op, loop.sure_nodes().intersection(needed))
     failing = {n for n in nodes if n not in needed and not lengths.fits(n)}
     outputs = loop.op.inner_outputs
     stay = {

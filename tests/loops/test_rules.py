@@ -299,6 +299,40 @@ def test_random_numbers_are_drawn_step_by_step() -> None:
     np.testing.assert_allclose(f([1.0, 2.0]), [1 + one, 2 + one])  # a state that does not move
 
 
+def test_branches_that_are_not_taken_are_not_computed_outside() -> None:
+    x, k, w = pt.dvector("x"), pt.lvector("k"), pt.dmatrix("w")
+    step = lambda i, t: pt.sin(t) + pt.ifelse(i < 3, x[pt.minimum(i, 2)], pt.dot(x * i, w).sum())
+    out, _ = scan(step, k, ZERO)
+    given = {x: np.ones(3), w: np.ones((7, 7)), k: np.array([0, 1, 2])}
+    agree(out, given)
+    fail_alike(out, {**given, k: np.array([0, 5])}, ShapeError)
+    out, _ = scan(lambda i: pt.ifelse(i < 3, x[i], i * 1.0), k)
+    agree(out, {**given, k: np.array([0, 9, 2])})
+
+
+def test_elements_that_steps_take() -> None:
+    x, k, s = pt.dvector("x"), pt.lvector("k"), pt.dscalar("s")
+    out, _ = scan(lambda i: x[i] * s, k)
+    given = {x: RNG.normal(size=5), k: np.array([3, 0, -1]), s: 2.0}
+    f = agree(out, given)
+    assert loops(f) == blocks(f)
+    fail_alike(out, {**given, k: np.array([3, 9])}, IndexError)
+
+
+def test_loops_in_loops_along_the_outer_one() -> None:
+    m = pt.dmatrix("m")
+    inner = lambda r: scan(lambda v, u: pt.sin(u) * v, r, pt.constant(1.0))[0][-1]
+    out, _ = scan(inner, m)
+    f = agree(out, {m: RNG.normal(size=(3, 4))})
+    (block,) = loops(f)
+    (loop,) = [n for n in block.op.fgraph.apply_nodes if isinstance(n.op, Scan)]
+    assert loop.outputs[0].type.ndim == 1  # its steps do all rows
+    agree(out, {m: np.ones((0, 4))})
+    fail_alike(out, {m: np.ones((2, 0))}, IndexError)
+    total, _ = scan(lambda r, t: inner(r) + pt.sin(t), m, ZERO)
+    agree(total, {m: RNG.normal(size=(3, 4))})
+
+
 # --- sums -------------------------------------------------------------------------------------
 
 

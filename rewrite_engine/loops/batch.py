@@ -1,0 +1,79 @@
+"""Loops along a batch: one loop, whose steps do all of the batch at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rewrite_engine.errors import InputError, message
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.tensor.batch import batch_shape, stretched
+from rewrite_engine.tensor.blockwise import along_batch
+from rewrite_engine.tensor.shape import shape_tuple
+
+
+class Along:
+    """A call of a loop whose inputs have dimensions in front. ranks: how many, of each (the number
+    of steps is not among them); batch: their lengths.
+    """
+
+    def __init__(self, node: Apply, inputs: Sequence[Any]) -> None:
+        self.op: Any = node.op
+        pairs = list(zip(inputs, node.inputs, strict=True))
+        ranks = [x.type.ndim - v.type.ndim if hasattr(v.type, "ndim") else 0 for x, v in pairs]
+        if ranks[0] or self.op.until:
+            what = "along a batch there is one number of steps, and no condition ends the loop"
+            raise InputError(message(what, op=self.op, inputs=inputs))
+        self.steps, self.inputs, self.ranks = inputs[0], list(inputs[1:]), ranks[1:]
+        self.batch = batch_shape(self.inputs, self.ranks)
+
+    def outputs(self) -> list[Any]:
+        """Those of the loop; what is the same along all of the batch has none."""
+        op, a = self.op, self.op.sequences
+        wide = {i for i in range(a, a + op.carried) if self.ranks[i]}
+        while True:
+            own, new = self.step(wide)
+            more = {
+                a + k
+                for k, (v, was) in enumerate(zip(new[: op.carried], op.inner_outputs))
+                if v.type is not was.type and v.type.ndim > was.type.ndim
+            }
+            if more <= wide:
+                return self.built(own, new, wide)
+            wide |= more
+
+    def step(self, wide: set[int]) -> tuple[list[Any], list[Any]]:
+        """The inputs and outputs of a step, if these carried values have a batch."""
+        op, n = self.op, len(self.batch)
+        own = []
+        for i, v in enumerate(op.inner_inputs):
+            rank = n if i in wide else self.ranks[i]
+            if not rank:
+                own.append(v)
+                continue
+            lengths = [None] * n if i in wide else self.inputs[i].type.shape[:rank]
+            own.append(v.type.clone(shape=(*lengths, *v.type.shape))(v.name))
+        return own, along_batch(op.inner_outputs, dict(zip(op.inner_inputs, own, strict=True)))
+
+    def built(self, own: list[Any], new: list[Any], wide: set[int]) -> list[Any]:
+        op, a, n = self.op, self.op.sequences, len(self.batch)
+        given = []
+        for i, (x, rank) in enumerate(zip(self.inputs, self.ranks, strict=True)):
+            if i in wide:
+                given.append(stretched(x, rank, self.batch))
+            elif i < a and rank:
+                given.append(x.dimshuffle(rank, *range(rank), *range(rank + 1, x.type.ndim)))
+            else:
+                given.append(x)
+        for k in range(op.carried):
+            if a + k in wide:
+                rank = new[k].type.ndim - op.inner_outputs[k].type.ndim
+                new[k] = stretched(new[k], rank, shape_tuple(own[a + k])[:n])
+        loop = type(op)(own, new, a, op.carried, False, op.truncate, op.name)
+        found = loop(self.steps, *given, return_list=True)
+        for j in op.results:
+            v = found[j]
+            rank = new[j].type.ndim - op.inner_outputs[j].type.ndim
+            if rank:
+                found[j] = v.dimshuffle(*range(1, rank + 1), 0, *range(rank + 1, v.type.ndim))
+        return list(found)
