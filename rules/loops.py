@@ -162,3 +162,20 @@ def compute_after(fgraph, node):
     from rewrite_engine.rules.looping.pushing import computed_after
 
     return computed_after(taken_apart(fgraph, node))
+
+
+@node_rewriter([is_loop], phase="loops", claim=exact)
+def fuse(fgraph, node):
+    """Loops of as many steps run as one, if neither needs the other. Not data: who has that number
+    of steps is asked of the graph.
+
+    >>> from rewrite_engine import scan
+    >>> x = vector("x")
+    >>> one = scan(lambda v, t: sin(t) + v, x, constant(0.0))[0]
+    >>> other = scan(lambda v, t: cos(t) * v, x, constant(0.0))[0]
+    >>> rewritten(one, other)
+    [Scan(Shape_i{i=0}(x), x, 0.0, 0.0)[2], Scan(Shape_i{i=0}(x), x, 0.0, 0.0)[3]]
+    """
+    from rewrite_engine.rules.looping.fuse import fused
+
+    return fused(taken_apart(fgraph, node))

@@ -21,13 +21,14 @@ BLOCK = "steps of "  # what loops are called that compute something if there is 
 class Loop:
     """The parts of a call. sequences: pairs of a slice and what it is of; carried: a variable,
     its first value, its next; others: a variable, its value; results; condition: of `until`, at
-    most one. Those that are variables of the step are those of the op's own graph.
+    most one. Those that are variables of the step are those of the op's own graph. inputs: those of
+    the node, where it has others by now.
     """
 
-    def __init__(self, fgraph, node):
-        op = self.op = node.op
-        self.fgraph, self.node, self.steps = fgraph, node, node.inputs[0]
-        own, outer, made = op.parts(op.inner_inputs), op.parts(node.inputs[1:]), op.inner_outputs
+    def __init__(self, fgraph, node, inputs=None):
+        op, inputs = node.op, node.inputs if inputs is None else inputs
+        self.op, self.fgraph, self.node, self.steps = op, fgraph, node, inputs[0]
+        own, outer, made = op.parts(op.inner_inputs), op.parts(inputs[1:]), op.inner_outputs
         self.sequences = list(zip(own[0], outer[0], strict=True))
         self.carried = list(zip(own[1], outer[1], made, strict=False))
         self.others = list(zip(own[2], outer[2], strict=True))

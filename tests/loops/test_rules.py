@@ -434,3 +434,26 @@ def test_any_loop(data: Any) -> None:
     costs = [out.sum() for out in outputs]
     if costs and n and data.draw(st.booleans()):
         agree(rw.grad(sum(costs), [s, m, x, y], disconnected_inputs="ignore"), values, 1e-8)
+
+
+# --- several loops ----------------------------------------------------------------------------
+
+
+def test_loops_of_as_many_steps_run_as_one() -> None:
+    x, y, n = pt.dvector("x"), pt.dvector("y"), pt.lscalar("n")
+    one, _ = scan(lambda v, t: pt.sin(t) + v, x, ZERO, n_steps=n, name="one")
+    other, _ = scan(lambda v, t: pt.cos(t) * v, y, pt.constant(1.0), n_steps=n, name="other")
+    given = {x: RNG.normal(size=4), y: RNG.normal(size=4), n: 4}
+    (node,) = loops(agree([one, other], given))
+    assert str(node.op) == "one and other"
+    (node,) = loops(agree([one[-1], other.sum()], given))
+    agree([one, other], {**given, n: 0})
+    fail_alike([one, other], {**given, y: np.ones(3)}, ShapeError)
+    third, _ = scan(lambda v, t: pt.tanh(t) + v, one, ZERO, n_steps=n, name="third")
+    found = loops(agree([third, other], given))  # one of the two that do not need each other
+    assert sorted(str(node.op) for node in found)[-1] in ("third", "third and other")
+    assert len(found) == 2
+    chosen = pt.ifelse(x.sum() > 0, one.sum(), other.sum())
+    assert len(loops(agree([chosen], given))) == 2  # one of them is not computed
+    early, _ = scan(lambda v, t: (pt.sin(t) + v, until(t > 1)), x, ZERO, n_steps=n)
+    assert len(loops(agree([early, one], given))) == 2

@@ -1,0 +1,54 @@
+"""Loops of as many steps that need nothing of each other run as one."""
+
+from rewrite_engine.loops.op import Scan
+from rewrite_engine.rules.looping.parts import Loop
+from rewrite_engine.tensor.branches import IfElse
+
+NEAR = 1000  # nodes that are looked at to find whether one loop needs another
+
+
+def fused(loop):
+    """The outputs of a loop and of another one, which run as one; None where there is none."""
+    fgraph, node = loop.fgraph, loop.node
+    if fgraph is None or loop.is_block() or loop.condition:
+        return None
+    for other in list(fgraph.users[loop.steps]):
+        if other is node or not isinstance(other.op, Scan) or other.op.until:
+            continue
+        inputs = fgraph.present_inputs(other)
+        alike = inputs[0] is loop.steps and other.op.truncate == loop.op.truncate
+        if alike and apart(fgraph, node, other):
+            return together(loop, Loop(fgraph, other, inputs))
+    return None
+
+
+def apart(fgraph, a, b):
+    """Whether neither of two nodes is computed from the other, and both are computed always."""
+    if any([isinstance(n.op, IfElse) for n in fgraph.apply_nodes]):
+        return False
+    level = fgraph.order.level
+    low, high = sorted([a, b], key=level.__getitem__)
+    todo, seen = [high], {high}
+    while todo:
+        for v in fgraph.present_inputs(todo.pop()):
+            owner = v.owner
+            if owner is low or len(seen) > NEAR:
+                return False
+            if owner is not None and owner not in seen and level[owner] > level[low]:
+                seen.add(owner)
+                todo.append(owner)
+    return True
+
+
+def together(a, b):
+    """The outputs of both."""
+    names = dict.fromkeys([str(a.op), str(b.op)])
+    parts = [*a.sequences, *b.sequences], [*a.carried, *b.carried], [*a.others, *b.others]
+    states, results = [new for *_, new in parts[1]], [*a.results, *b.results]
+    variables = [v for group in parts for v, *_ in group]
+    given = [x for group in parts for _, x, *_ in group]
+    op = Scan(variables, [*states, *results], len(parts[0]), len(states), truncate=a.op.truncate,
+              name=" and ".join(names))  # fmt: skip
+    found = op(a.steps, *given, return_list=True)
+    old = [*a.finals, *b.finals, *a.traces, *b.traces]
+    return {v: new for v, new in zip(old, found, strict=True) if a.used(v)}

@@ -1,0 +1,173 @@
+"""What looks into loops: printing, traces, pickles, copies, batches."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import InputError
+from rewrite_engine.explain import explain
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.loops import Scan, scan, until
+from rewrite_engine.rewrite.trace import Trace
+from rewrite_engine.rules.pipeline import optimizer
+from rewrite_engine.tensor.blockwise import vectorize_graph
+
+RNG = np.random.default_rng(7)
+
+
+def sums(name: str | None = None) -> tuple[list[Any], Any]:
+    """A loop that is not rewritten away."""
+    x, s = pt.dvector("x"), pt.dscalar("s")
+    return [x, s], scan(lambda v, t: pt.log(1 + pt.exp(t)) + v, x, s, name=name)[0]
+
+
+def nested() -> tuple[list[Any], Any]:
+    m, s = pt.dmatrix("m"), pt.dscalar("s")
+    inner = lambda r, t: scan(lambda v, u: pt.sin(u) * v, r, t, name="row")[0][-1]
+    return [m, s], scan(inner, m, s, name="rows")[0]
+
+
+# --- printing ---------------------------------------------------------------------------------
+
+
+def test_trees_show_the_steps() -> None:
+    text = io.StringIO()
+    rw.dprint(nested()[1], file=text)
+    lines = text.getvalue().splitlines()
+    assert [line.split(" [id")[0] for line in lines if line[:3] == "row"] == [
+        "rows.1",
+        "rows",
+        "row",
+    ]
+    assert " ← mul" in text.getvalue()
+
+
+def test_formulas_show_the_steps() -> None:
+    lines = rw.pp(nested()[1]).splitlines()
+    assert lines[0] == "row(m[t][t], s[t-1][t-1]) = a, a where a = sin(s[t-1][t-1]) * m[t][t]"
+    assert lines[-1] == "rows(Shape_i(m, i=0), m, s)[1]"
+
+
+def test_traces_tell_which_loop() -> None:
+    _, out = nested()
+    graph, trace = FunctionGraph(None, [out]), Trace()
+    result = optimizer().rewrite(graph, trace)
+    names = [leaf.name for leaf in result.leaves()]
+    assert "canonicalize in row" in names
+    assert "canonicalize in rows" in names
+    _, out = sums("total")
+    graph, trace = FunctionGraph(None, [out]), Trace()
+    optimizer().rewrite(graph, trace)
+    told = {(f.rule_name, f.phase) for f in trace}
+    assert ("exp_log/log1p_of_exp", "stabilize in total") in told
+
+
+def test_explanations_name_the_loop() -> None:
+    inputs, out = sums("total")
+    report = str(explain([out, out[-1]], inputs, [np.ones(3), 0.5]))
+    assert "total" in report
+    assert "log1p_of_exp" in report
+    assert "last_of_trace" in report
+
+
+# --- copies -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("build", [sums, nested])
+def test_pickles(build: Any) -> None:
+    inputs, out = build()
+    assert pickle.loads(pickle.dumps(out)).owner.op is out.owner.op
+    assert copy.deepcopy(out.owner.op) is out.owner.op
+    f = rw.function(inputs, [out, rw.grad(out.sum(), inputs[0])])
+    g = pickle.loads(pickle.dumps(f))
+    values = [RNG.normal(size=(3, 2)) if inputs[0].type.ndim == 2 else RNG.normal(size=3), 0.3]
+    for a, b in zip(f(*values), g(*values), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_replacing_what_goes_in() -> None:
+    (x, s), out = sums()
+    y = pt.dvector("y")
+    new = clone_replace(out, {x: y * 2})
+    assert new.owner.op is out.owner.op
+    np.testing.assert_array_equal(
+        new.eval({y: [1.0, 2.0], s: 0.1}), out.eval({x: [2.0, 4.0], s: 0.1})
+    )
+    w = pt.dscalar("w")
+    scaled, _ = scan(lambda v, t: pt.sin(t) * w + v, x, s)  # w is found by itself
+    new = clone_replace(scaled, {w: pt.exp(y[0])})
+    np.testing.assert_allclose(
+        new.eval({x: [1.0, 2.0], s: 0.1, y: [0.5]}),
+        scaled.eval({x: [1.0, 2.0], s: 0.1, w: np.exp(0.5)}),
+    )
+
+
+def test_equal_loops_inside_are_one() -> None:
+    m = pt.dmatrix("m")
+    row = lambda r: scan(lambda v, u: pt.sin(u) + v, r, 0.0)[0]
+    out, _ = scan(lambda r, t: row(r)[-1] + row(r).sum() + pt.sin(t), m, 0.0)
+    f = rw.function([m], out, mode=rw.Mode().excluding("loops"))
+    (node,) = [n for n in f.fgraph.apply_nodes if isinstance(n.op, Scan)]
+    assert sum(isinstance(n.op, Scan) for n in node.op.fgraph.apply_nodes) == 1
+
+
+# --- batches ----------------------------------------------------------------------------------
+
+
+def along(
+    outputs: list[Any], inputs: list[Any], batched: list[Any], values: list[Any]
+) -> list[Any]:
+    """Outputs along a batch, compared with those of one after the other."""
+    wide = {v: v.type.clone(shape=(None, *v.type.shape))(v.name) for v in batched}
+    found = vectorize_graph(outputs, wide)
+    got = rw.function([wide.get(v, v) for v in inputs], found, on_unused_input="ignore")(*values)
+    f = rw.function(inputs, outputs, on_unused_input="ignore")
+    n = next(len(a) for v, a in zip(inputs, values, strict=True) if v in wide)
+    each = [f(*[a[b] if v in wide else a for v, a in zip(inputs, values, strict=True)])
+            for b in range(n)]  # fmt: skip
+    for j, value in enumerate(got):
+        wanted = np.array([one[j] for one in each])
+        np.testing.assert_allclose(np.broadcast_to(value, wanted.shape), wanted, rtol=1e-10)
+    return found
+
+
+def test_loops_along_a_batch() -> None:
+    x, s, m, h = pt.dvector("x"), pt.dscalar("s"), pt.dmatrix("m"), pt.dvector("h")
+    out, _ = scan(lambda v, t: pt.sin(t) + v, x, s)
+    for batched in ([x], [s], [x, s]):
+        shapes = [(3, 4) if x in batched else (4,), (3,) if s in batched else ()]
+        (found,) = along([out], [x, s], batched, [RNG.normal(size=k) for k in shapes])
+        assert found.type.ndim == 2
+    outputs, _ = scan(lambda v, t, c: [pt.tanh(t * v.sum()) + v, pt.sin(c) + 1], m, [h, s])
+    values = [RNG.normal(size=(3, 4, 2)), RNG.normal(size=2), np.array(0.3)]
+    found = along(outputs, [m, h, s], [m], values)
+    assert [v.type.ndim for v in found] == [3, 1]  # the other has no batch
+    outputs, _ = scan(lambda v, t, c: [v, pt.sin(c) + t.sum()], m, [h, s])
+    along(outputs, [m, h, s], [h], [RNG.normal(size=(4, 2)), RNG.normal(size=(3, 2)), 0.3])
+    last = outputs[1][-1]
+    along([last, rw.grad(last, m)], [m, h, s], [m, h],
+          [RNG.normal(size=(3, 4, 2)), RNG.normal(size=(3, 2)), 0.3])  # fmt: skip
+
+
+def test_loops_in_loops_along_a_batch() -> None:
+    inputs, out = nested()
+    along([out], inputs, [inputs[0]], [RNG.normal(size=(2, 3, 4)), 0.5])
+
+
+def test_what_no_batch_can_have() -> None:
+    x, n = pt.dvector("x"), pt.lscalar("n")
+    out, _ = scan(lambda t: pt.sin(t), outputs_info=1.0, n_steps=n)
+    with pytest.raises(InputError, match="one number of steps"):
+        vectorize_graph(out, {n: pt.lvector("many")})
+    out, _ = scan(lambda v: (v, until(v > 0)), x)
+    with pytest.raises(InputError, match="no condition ends"):
+        vectorize_graph(out, {x: pt.dmatrix("xs")})
