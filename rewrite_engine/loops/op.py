@@ -8,6 +8,7 @@ else (several taps, updates, counters) is made of that. Derivatives are loops (`
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,11 @@ class Scan(HasInnerGraph, Op):
         """What is the same in all steps is an input of the op."""
         first = self.sequences + self.carried
         return [None if i < first else i + 1 for i in range(len(self.inner_inputs))]
+
+    @property
+    def given_away(self) -> Sequence[int]:  # type: ignore[override]
+        """A step may overwrite what the step before carried on."""
+        return range(self.sequences, self.sequences + self.carried)
 
     def make_node(self, *inputs: Any) -> Apply:
         """Apply. Raises what types raise for a value of another, `ShapeError`."""
@@ -124,6 +130,7 @@ class Scan(HasInnerGraph, Op):
                 if len(x) < n:
                     fail(f"sequence {i} has {len(x)} elements, and there are {n} steps")
             rows: list[list[Any]] = [[] for _ in shown]
+            kept = [deepcopy(x) for x in kept]
             done = 0
             for t in range(n):
                 found = body(*[x[t, ...] for x in sequences], *kept, *others)
@@ -137,7 +144,6 @@ class Scan(HasInnerGraph, Op):
             if done:
                 traces = [np.array(row, v.numpy_dtype) for row, v in zip(rows, shown, strict=True)]
             else:
-                kept = [np.array(x) if isinstance(x, np.ndarray) else x for x in kept]
                 traces = empty(kept, shown)
             made = [*kept, *traces, *[np.array(done)] * until]
             return made[0] if nout == 1 else made

@@ -96,6 +96,107 @@ def test_a_sequence_may_be_what_is_carried_on() -> None:
     np.testing.assert_array_equal(got[1], [np.zeros(2), *values[:2]])
 
 
+# --- what is overwritten ----------------------------------------------------------------------
+
+
+def overwritten(f: Any) -> list[str]:
+    """The ops that overwrite in the graph of a function's one loop."""
+    (op,) = [node.op for node in f.fgraph.apply_nodes if isinstance(node.op, Scan)]
+    return sorted(str(node.op) for node in op.fgraph.apply_nodes if node.op.destroy_map)
+
+
+def test_what_is_carried_on_is_overwritten() -> None:
+    v, i = pt.dvector("v"), pt.lvector("i")
+    step = lambda k, a: pt.inc_subtensor(a[k], 1.0)
+    counts = scan(step, i, v)[0][-1]
+    f = rw.function([v, i], counts)
+    assert "copy" not in loop_text(f)
+    start = np.zeros(4)
+    for _ in range(2):
+        assert f(start, [1, 1, 3]).tolist() == [0.0, 2.0, 0.0, 1.0]
+        assert start.tolist() == [0.0] * 4
+    start.flags.writeable = False
+    assert f(start, [2]).tolist() == [0.0, 0.0, 1.0, 0.0]
+    state = rw.shared(np.zeros(3))
+    g = rw.function([i], scan(step, i, state)[0][-1])
+    assert g([0, 0]).tolist() == g([0, 0]).tolist() == [2.0, 0.0, 0.0]
+    constant = rw.function([i], scan(step, i, pt.constant(np.zeros(3)))[0][-1])
+    assert constant([0, 0]).tolist() == constant([0, 0]).tolist() == [2.0, 0.0, 0.0]
+
+
+def test_results_of_earlier_steps_are_left() -> None:
+    v, i = pt.dvector("v"), pt.lvector("i")
+
+    def step(k: Any, a: Any) -> Any:
+        seen = pt.cos(a[k])
+        return [pt.inc_subtensor(a[k], seen), seen]
+
+    out, _ = scan(step, i, [v, None])
+    both([v, i], out, np.zeros(2), np.array([0, 1, 0]))
+    assert overwritten(rw.function([v, i], out))
+
+
+@pytest.mark.parametrize("taps", [[-2], [-3, -1], [-3, -2, -1]])
+def test_several_values_take_turns(taps: list[int]) -> None:
+    m = pt.dmatrix("m")
+
+    def step(*values: Any) -> Any:
+        return pt.inc_subtensor(values[0][0], values[-1][1] + values[0][1])
+
+    out, _ = scan(step, outputs_info={"initial": m, "taps": taps}, n_steps=8)
+    both([m], [out, rw.grad(out[-1].sum(), m)], RNG.normal(size=(-min(taps), 3)))
+    f = rw.function([m], out)
+    assert overwritten(f)
+    assert not [line for line in loop_text(f).splitlines() if line[:1] == " " and "copy" in line]
+
+
+def test_values_that_change_places_and_show_each_other() -> None:
+    v, w = pt.dvector("v"), pt.dvector("w")
+    steps = [
+        lambda a, b: [b, pt.inc_subtensor(a[0], 1.0)],
+        lambda a, b: [pt.inc_subtensor(a[0], 1.0), b],
+        lambda a, b: [b[::-1], pt.inc_subtensor(b[0], 1.0)],
+        lambda a, b: [a, pt.inc_subtensor(a[0], b[0])],
+        lambda a, b: [(c := pt.inc_subtensor(a[0], 1.0)), c[::-1]],
+        lambda a, b: [pt.inc_subtensor(a[1], 1.0), w],
+        lambda a, b: [w, pt.inc_subtensor(b[1], a[0])],
+    ]
+    for step in steps:
+        both_read = lambda a, b, step=step: [*step(a, b), 2 * a, 2 * b]
+        out, _ = scan(both_read, outputs_info=[v, w, None, None], n_steps=5)
+        last = [value[-1] for value in out]
+        values = np.array([1.0, 2.0]), np.array([5.0, 7.0])
+        found = both([v, w], [*out, *last], *values)
+        for k, value in enumerate(found):
+            assert not any([np.shares_memory(value, other) for other in (*found[:k], *values)])
+
+
+def test_what_may_be_somebody_elses_is_left() -> None:
+    """What is carried on is overwritten, or is what is the same in all steps."""
+    v, w, k = pt.dvector("v"), pt.dvector("w"), pt.lvector("k")
+    step = lambda i, a: rw.ifelse(pt.eq(i % 2, 0), pt.inc_subtensor(a[0], 1.0), w)
+    out, _ = scan(step, k, v)
+    both([v, w, k], [out, out[-1]], np.zeros(2), np.ones(2), np.array([0, 1, 0, 0, 1, 0]))
+
+
+def test_generators_are_copied_once() -> None:
+    state = rw.shared(np.random.default_rng(7))
+
+    def fn() -> Any:
+        after, draw = pt.random.normal(rng=state, return_next_rng=True)
+        return draw, {state: after}
+
+    out, updates = scan(fn, n_steps=3)
+    f = rw.function([], out, updates=updates)
+    wanted = np.random.default_rng(7).normal(size=6)
+    np.testing.assert_array_equal([*f(), *f()], wanted)
+    g = rw.function([], out)
+    np.testing.assert_array_equal(g(), g())
+
+
+# --- sizes ------------------------------------------------------------------------------------
+
+
 def test_many_nodes_in_a_step() -> None:
     x = pt.dvector("x")
 

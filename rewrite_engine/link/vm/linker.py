@@ -35,7 +35,8 @@ class VMLinker(Linker):
             return super().linked_body(op)
         from rewrite_engine.link.vm.loop import Loop  # few graphs have one
 
-        return Loop(op, self.code(op.fgraph, ())).link()
+        away = {op.inner_inputs[i] for i in op.given_away}
+        return Loop(op, self.code(op.fgraph, away)).link()
 
 
 def _is_loop(op: Any) -> bool:

@@ -2,9 +2,8 @@
 value that is carried on, and each result.
 
 The lines are those of any graph (`code.py`); here stands what surrounds them. Numbers are NumPy
-scalars throughout. What a step leaves is copied into the results, and nothing overwrites what is
-carried on, so values need no copies between steps; at the end those that may show other memory are
-copied, once.
+scalars throughout. What a step leaves is copied into the results. What is carried on is copied only
+where the next step overwrites it and others may see it, or, at the end, where others may.
 """
 
 from __future__ import annotations
@@ -39,6 +38,7 @@ class Loop(Shell):
         self.given = [self.steps, *self.sequences, *names[op.sequences :]]
         end = len(code.outputs) - op.until
         self.results = code.outputs[op.carried : end]
+        self.owned = self._owned()
         self.traces = [self.names.local(f"trace_{j}") for j in range(len(self.results))]
 
     def second(self) -> Loop:
@@ -77,6 +77,7 @@ class Loop(Shell):
             f"{self.steps} = int({self.steps})",
             f"if {' or '.join(few)}: return {none}({', '.join(self.given)})",
             *[f"{name} = {name}[()]" for name in numbers],
+            *[f"{name} = {self._leaving(v, name, True)}" for name, v in self._kept(self.owned)],
         ]
 
     def _guard(self) -> list[str]:
@@ -92,7 +93,40 @@ class Loop(Shell):
         targets, sources = ", ".join(self.slices), ", ".join(self.sequences)
         return f"for {self.t}, {targets} in zip({span}, {sources}):"
 
+    # --- memory -------------------------------------------------------------------------------
+
+    def _owned(self) -> set[int]:
+        """The numbers of what is carried on in memory that nobody else sees: what a step overwrites
+        (numbers have no memory), and what takes its place.
+        """
+        storage, first = self.code.storage, self.op.sequences
+        kept = self.code.inputs[first : first + self.op.carried]
+        self.starts = {id(storage(v)): i for i, v in enumerate(kept)}
+        self.ends = [id(storage(v)) for v in self.code.outputs[: self.op.carried]]
+        destroyed = self.code.destroyed()
+        left = [i for i, v in enumerate(kept) if v.type.ndim != 0 and id(storage(v)) in destroyed]
+        owned: set[int] = set()
+        while left:
+            i = left.pop()
+            owned.add(i)
+            k = self.starts.get(self.ends[i], i)
+            if k not in owned:
+                left.append(k)
+        return owned
+
+    def _alone(self, i: int) -> bool:
+        """Whether nobody else sees the memory of what a step leaves as the value carried on with
+        number i.
+        """
+        end, storage = self.ends[i], self.code.storage(self.code.outputs[i])
+        ours = storage.ours or (storage.lent and self.starts.get(end) in self.owned)
+        others = [j for j, other in enumerate(self.ends) if other == end and j != i]
+        return ours and not any([j < i or j not in self.owned for j in others])
+
     # --- results ------------------------------------------------------------------------------
+
+    def _kept(self, numbers: set[int]) -> list[tuple[str, Variable]]:
+        return [(self.kept[i], self.code.outputs[i]) for i in sorted(numbers)]
 
     def _pairs(self) -> list[tuple[Variable, str]]:
         return list(zip(self.results, self.traces, strict=True))
@@ -109,11 +143,13 @@ class Loop(Shell):
     def _end_of_step(self) -> list[str]:
         lines = self._grow()
         lines += [f"{trace}[{self.t}] = {self._value(v)}" for v, trace in self._pairs()]
-        moves = [
-            (name, value)
-            for name, v in zip(self.kept, self.code.outputs, strict=False)
-            if (value := self._value(v)) != name
-        ]
+        moves = []
+        for i, (name, v) in enumerate(zip(self.kept, self.code.outputs, strict=False)):
+            value = self._value(v)
+            if i in self.owned and not self._alone(i):
+                value = self._leaving(v, value, True)
+            if value != name:
+                moves.append((name, value))
         if moves:
             left, right = zip(*moves, strict=True)
             lines.append(f"{', '.join(left)} = {', '.join(right)}")
@@ -150,13 +186,10 @@ class Loop(Shell):
 
     def _last(self) -> list[str]:
         """Statements that make what the last step carried on ours; the last one returns all."""
-        lines, found, seen = list[str](), list[str](), set[int]()
-        for name, v in zip(self.kept, self.code.outputs, strict=False):
-            storage = self.code.storage(v)
-            alone = storage.ours and id(storage) not in seen
-            seen.add(id(storage))
+        lines, found = list[str](), list[str]()
+        for i, (name, v) in enumerate(zip(self.kept, self.code.outputs, strict=False)):
             self.body.form[v] = "scalar"
-            value = self._leaving(v, name, not alone)
+            value = self._leaving(v, name, i not in self.owned and not self._alone(i))
             lines += [f"{name} = {value}"] if value != name else []
             found.append(name)
         if self.op.until:
