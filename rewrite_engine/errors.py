@@ -138,6 +138,10 @@ class AssumptionError(InputError):
     """
 
 
+class BadValueError(RewriteEngineError, AssertionError):
+    """A value with a NaN, an infinity or a very large number, where a mode refuses them."""
+
+
 class UpdateTypeError(RewriteEngineError, TypeError):
     """An update has not the type of its shared variable."""
 

@@ -68,7 +68,11 @@ HOMES: dict[str, tuple[str, ...]] = {
     "graph.utils": ("rewrite_engine.errors",),
     "ifelse": (f"{TENSOR}.branches",),
     "link": ("rewrite_engine.link",),
-    "printing": ("rewrite_engine.printing",),
+    "breakpoint": (f"{TENSOR}.watch",),
+    "compile.debug": ("rewrite_engine.compile.watching", "rewrite_engine.compile"),
+    "compile.monitormode": ("rewrite_engine.compile.watching",),
+    "compile.nanguardmode": ("rewrite_engine.compile.watching",),
+    "printing": ("rewrite_engine.printing", f"{TENSOR}.watch"),
     "raise_op": (f"{TENSOR}.raise_op",),
     "scan": ("rewrite_engine.loops",),
     "scalar": (
@@ -98,7 +102,7 @@ HOMES: dict[str, tuple[str, ...]] = {
 
 #: modules that have homes by the one above them
 MODULES = """
-breakpoint compile.builders compile.debugmode compile.executor compile.function
+compile.builders compile.debugmode compile.executor compile.function
 compile.function.pfunc compile.function.types compile.io compile.maker compile.ops
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
 graph.rewriting.db graph.rewriting.kanren graph.rewriting.unify graph.rewriting.utils

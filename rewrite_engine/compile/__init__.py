@@ -9,6 +9,7 @@ How the generated code looks is in `link/`; what rules do to a graph is in `rule
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.compile.callable import Function
@@ -27,13 +28,18 @@ from rewrite_engine.graph.node import Variable
 
 if TYPE_CHECKING:
     from rewrite_engine.compile.from_graph import OpFromGraph
+    from rewrite_engine.compile.watching import MonitorMode, NanGuardMode
 
 Variable.eval_hook = evaluate
+
+_LATER = {"MonitorMode": "watching", "NanGuardMode": "watching", "OpFromGraph": "from_graph"}
 
 __all__ = [
     "Function",
     "In",
     "Mode",
+    "MonitorMode",
+    "NanGuardMode",
     "OpFromGraph",
     "Out",
     "SharedVariable",
@@ -49,9 +55,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`OpFromGraph` is loaded when it is asked for: it needs the gradients."""
-    if name != "OpFromGraph":
+    """Loaded when they are asked for: `OpFromGraph`, which needs the gradients, and debugging."""
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rewrite_engine.compile.from_graph import OpFromGraph
-
-    return OpFromGraph
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

@@ -23,6 +23,7 @@ from rewrite_engine.link.linker import LINKERS, get_linker
 from rewrite_engine.match.query import Query
 
 if TYPE_CHECKING:
+    from rewrite_engine.link.linker import Linker
     from rewrite_engine.match.rule import Rule
     from rewrite_engine.match.ruleset import Addition, RuleSet
 
@@ -35,7 +36,7 @@ MODES = {
 }
 #: what the field has, and is not here yet
 PLANNED = frozenset(
-    {"c", "c|py", "cvm", "dask", "debugmode", "debug_mode", "jax", "mlx", "nanguardmode", "native",
+    {"c", "c|py", "cvm", "dask", "debugmode", "debug_mode", "jax", "mlx", "native",
      "numba", "pytorch"}
 )  # fmt: skip
 
@@ -56,6 +57,7 @@ class Mode:
     def __init__(
         self, linker: str = "vm", optimizer: Any = DEFAULT, query: Query | None = None
     ) -> None:
+        self.linker: str | Linker  # a linker itself, of modes that make theirs
         self.name, self.linker = _names(linker)
         self._optimizer: Any = DEFAULT
         if isinstance(optimizer, str) and optimizer.casefold() == "none":

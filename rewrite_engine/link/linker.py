@@ -127,6 +127,7 @@ class Compiled(Code):
 LINKERS: dict[str, Linker | str] = {
     "vm": "rewrite_engine.link.vm",
     "py": "rewrite_engine.link.py",
+    "nanguardmode": "rewrite_engine.link.watch",
 }
 
 
@@ -141,8 +142,10 @@ def register_linker(linker: Linker) -> Linker:
     return linker
 
 
-def get_linker(name: str) -> Linker:
-    """Return the linker of that name. Raises `UnknownNameError`."""
+def get_linker(name: str | Linker) -> Linker:
+    """Return the linker of that name (or itself). Raises `UnknownNameError`."""
+    if isinstance(name, Linker):
+        return name
     found = LINKERS.get(name)
     if found is None:
         raise UnknownNameError(f"no linker is called {name!r}; there are {', '.join(LINKERS)}")

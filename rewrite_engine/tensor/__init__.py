@@ -6,8 +6,8 @@ One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `cre
 `elemwise.py` and `reduction.py` hold what a family shares. `elementwise.py` (made of others),
 `padding.py`, `pieces.py`, `products.py`, `questions.py` (what is known of a variable), `ranges.py`
 (numbers in order, grids), `rearrange.py`, `search.py`, `selection.py`, `sets.py`, `sorting.py`,
-`descriptive.py`, `without_nan.py`, `fft.py`, `signal.py`, `branches.py`, `raise_op.py` and the
-folder `linalg/` are loaded when one of their names is first used.
+`descriptive.py`, `without_nan.py`, `fft.py`, `signal.py`, `branches.py`, `raise_op.py`, `watch.py`
+and the folder `linalg/` are loaded when one of their names is first used.
 """
 
 from importlib import import_module
@@ -80,6 +80,7 @@ _FAMILIES = {
     "descriptive": "average corrcoef count_nonzero cov ediff1d median norm percentile quantile "
     "trapezoid",
     "sets": "array_equal histogram histogram_bin_edges intersect1d isin setdiff1d setxor1d union1d",
+    "watch": "PdbBreakpoint Print",
     "without_nan": (
         "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd "
         "nansum nanvar"

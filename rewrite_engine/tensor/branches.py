@@ -11,7 +11,7 @@ from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.op import Lengths, Op
 from rewrite_engine.graph.origin import located, user_origin
 from rewrite_engine.tensor.batch import all_stretched, batch_ranks
-from rewrite_engine.tensor.constant import as_tensor_variable, constant, weak_constant
+from rewrite_engine.tensor.constant import as_tensor_variable, constant, refuse_truth, weak_constant
 from rewrite_engine.tensor.creation import zeros
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.math import switch
@@ -39,6 +39,7 @@ class IfElse(Op):
 
     def make_node(self, *inputs: Any) -> Apply:
         """Apply."""
+        refuse_truth(inputs[0], self)
         condition = as_tensor_variable(inputs[0])
         if condition.type.ndim:
             hint = "switch(condition, x, y) chooses element by element"

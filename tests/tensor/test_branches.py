@@ -197,7 +197,7 @@ def test_types_and_forms() -> None:
     assert isinstance(ifelse(c, (x, c), (y, d)), tuple)
     assert ifelse(c, x, [y]).type == x.type
     assert ifelse(c, x.sum(), 0).type == pt.dscalar
-    assert ifelse(True, 1.5, x.sum()).type == pt.dscalar
+    assert ifelse(1, 1.5, x.sum()).type == pt.dscalar
     f = rw.function([c, x, y], ifelse(c, [x, y], (y, x)))
     assert [v.tolist() for v in f(0, [1.0], [2.0, 3.0])] == [[2.0, 3.0], [1.0]]
 
@@ -215,6 +215,8 @@ def test_wrong_uses() -> None:
         ifelse(c, [x, y], [x])
     with pytest.raises(NDimError, match=r"condition has 0 dimensions[\s\S]*switch"):
         ifelse(x, x, y)
+    with pytest.raises(TypeError, match="pt.eq"):
+        ifelse(x == 1, x, y)
     with pytest.raises(DTypeError, match="the branches have two dtypes: float64 and int64"):
         ifelse(c, x.sum(), d)
     with pytest.raises(NDimError, match="the branches have two numbers of dimensions: 1 and 0"):

@@ -1,0 +1,74 @@
+"""Modes that look at every value: `NanGuardMode`, `MonitorMode`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rewrite_engine.compile.mode import DEFAULT, Mode
+from rewrite_engine.link.watch import MonitorLinker, NanGuardLinker
+
+__all__ = ["MonitorMode", "NanGuardMode", "detect_nan"]
+
+
+class NanGuardMode(Mode):
+    """A mode whose functions raise `BadValueError` for the first value that is no good, of an input
+    or of what a node computes: it names the variable, the node, and where the user built it.
+
+    nan_is_error, inf_is_error: NaN, infinities. big_is_error: numbers beyond 1e10. optimizer: as in
+    `Mode`. Nodes run one by one.
+
+    >>> import rewrite_engine as rw
+    >>> import rewrite_engine.tensor as pt
+    >>> x = pt.dvector("x")
+    >>> f = rw.function([x], pt.log(x).sum(), mode=NanGuardMode(inf_is_error=False))
+    >>> f([-1.0])
+    Traceback (most recent call last):
+    rewrite_engine.errors.BadValueError: NaN in log.0 of type TensorType(float64, (None,))...
+    """
+
+    def __init__(
+        self,
+        nan_is_error: bool = True,
+        inf_is_error: bool = True,
+        big_is_error: bool = True,
+        optimizer: Any = DEFAULT,
+    ) -> None:
+        super().__init__("py", optimizer)
+        self.linker = NanGuardLinker(nan_is_error, inf_is_error, big_is_error)
+
+
+class MonitorMode(Mode):
+    """A mode whose functions call others before and after each node:
+    `pre_func(fgraph, i, node, fn)` and `post_func(…)`, each of which may be None. node runs as the
+    i-th of fgraph (a graph inside an op has its own); fn.inputs and fn.outputs hold the values,
+    each in a list of one. optimizer: as in `Mode`.
+
+    >>> import rewrite_engine as rw
+    >>> import rewrite_engine.tensor as pt
+    >>> def shown(fgraph, i, node, fn):
+    ...     print(i, node.op, [x[0].tolist() for x in fn.inputs], "->", fn.outputs[0][0])
+    >>> x = pt.dvector("x")
+    >>> rw.function([x], pt.exp(x).sum(), mode=MonitorMode(post_func=shown))([0.0, 0.0])
+    0 exp [[0.0, 0.0]] -> [1. 1.]
+    1 Sum [[1.0, 1.0]] -> 2.0
+    array(2.)
+    """
+
+    def __init__(
+        self,
+        pre_func: Callable[..., Any] | None = None,
+        post_func: Callable[..., Any] | None = None,
+        optimizer: Any = DEFAULT,
+    ) -> None:
+        super().__init__("py", optimizer)
+        self.linker = MonitorLinker(pre_func, post_func)
+
+
+def detect_nan(fgraph: Any, i: int, node: Any, fn: Any) -> None:
+    """For `MonitorMode(post_func=detect_nan)`: print each node that gives a NaN, and its values."""
+    values = [cell[0] for cell in fn.outputs]
+    if any([getattr(v, "dtype", None) is not None and (v != v).any() for v in values]):
+        print(f"*** NaN in node {i}: {node}")  # noqa: T201
+        print("    inputs :", [cell[0] for cell in fn.inputs])  # noqa: T201
+        print("    outputs:", values)  # noqa: T201
