@@ -91,11 +91,11 @@ def test_monitored_nodes() -> None:
 def test_monitors_look_into_loops_and_see_several_outputs() -> None:
     names: list[str] = []
     mode = MonitorMode(post_func=lambda fgraph, i, node, fn: names.append(f"{i} {node.op}"))
-    out = rw.scan(lambda v, t: pt.sin(v) * t, x, pt.constant(1.0), return_updates=False)
+    out = rw.scan(lambda v, t: pt.cos(t) + v, x, pt.constant(1.0), return_updates=False)
     parts = pt.linalg.svd(pt.outer(out, out))
     f = rw.function([x], parts[1].sum() + pt.exp(out).sum(), mode=mode)
     f([0.5, 1.0, 1.5])
-    assert names.count("0 sin") == 3
+    assert sum(name.endswith(" cos") for name in names) == 3
     assert any(name.endswith("Scan") for name in names)
 
 
