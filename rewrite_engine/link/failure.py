@@ -23,7 +23,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.tensor.creation import Alloc, AllocEmpty
+from rewrite_engine.tensor.creation import Alloc, AllocEmpty, Eye, Tri
 from rewrite_engine.tensor.dot import Dot
 from rewrite_engine.tensor.index import IndexOp
 from rewrite_engine.tensor.join import Join
@@ -47,7 +47,7 @@ def error_class(op: Any) -> type[RewriteEngineError] | None:
     return None
 
 
-for _op in (Alloc, AllocEmpty, Dot, Join, Reduction, Reshape):
+for _op in (Alloc, AllocEmpty, Eye, Tri, Dot, Join, Reduction, Reshape):
     error_class.register(_op, lambda op: ShapeError)
 error_class.register(IndexOp, lambda op: AxisError)
 

@@ -329,7 +329,9 @@ def _lower_triangle() -> Any:
 
 
 def triangle(rows: int, columns: int, k: int) -> Any:
-    """`numpy.tri` of booleans; a copy is quicker than comparing."""
+    """`numpy.tri` of booleans; a copy is quicker than comparing. Raises `ValueError`."""
+    if rows < 0 or columns < 0:
+        raise ValueError("negative dimensions are not allowed")
     top, left = max(k, 0), max(-k, 0)
     bottom, right = top + rows, left + columns
     if bottom > _SIDE or right > _SIDE:

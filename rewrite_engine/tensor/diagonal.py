@@ -90,10 +90,13 @@ class Diagonal(Linear):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        x = inputs[0]
-        out = np.diagonal(x, self.offset, self.axis1, self.axis2)
+        output_storage[0][0] = self.of(inputs[0])
+
+    def of(self, x: Any) -> Any:
+        """The diagonal of a value."""
+        out = x.diagonal(self.offset, self.axis1, self.axis2)
         out.flags.writeable = x.flags.writeable
-        output_storage[0][0] = out
+        return out
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         """The gradient goes back to where each element came from."""

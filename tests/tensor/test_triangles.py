@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.errors import ShapeError
 from rewrite_engine.gradient import grad
 
 L = pt.linalg
@@ -39,3 +42,20 @@ def test_one_triangle_for_many_right_sides() -> None:
     np.testing.assert_allclose(np.tril(a) @ f(a, b), b)
     with pytest.raises(L.SingularMatrixError, match=r"of shape \(2, 2\) is singular"):
         f(a * 0, b)
+
+
+@pytest.mark.parametrize("op", [pt.Tri(), pt.Eye("float64")], ids=str)
+def test_negative_lengths_of_matrices_made_from_nothing(op: Any) -> None:
+    n = pt.lscalar("n")
+    f = rw.function([n], op(n, 2, 1))
+    assert f(3).shape == (3, 2)
+    with pytest.raises(ShapeError, match="negative"):
+        f(-1)
+
+
+def test_the_smaller_and_the_larger_of_two_lengths() -> None:
+    x = pt.dmatrix("x")
+    rows, columns = x.shape
+    f = rw.function([x], [pt.minimum(rows, columns), pt.maximum(rows, columns)])
+    for shape in ((2, 3), (3, 2), (0, 4)):
+        assert [int(n) for n in f(np.ones(shape))] == [min(shape), max(shape)]

@@ -53,6 +53,12 @@ def _(op: AllocEmpty, node: Apply, ctx: Context) -> str:
     return f"{ctx.name(np.empty, 'empty')}({lengths_text(node, 0, ctx)}, {dtype})"
 
 
+@lower.register(Eye)
+def _(op: Eye, node: Apply, ctx: Context) -> str:
+    dtype = ctx.name(node.outputs[0].type.numpy_dtype, op.dtype)
+    return f"{ctx.name(np.eye, 'eye')}(*{lengths_text(node, 0, ctx)}, {dtype})"
+
+
 @lower.register(Tri)
 def _(op: Tri, node: Apply, ctx: Context) -> str:
     return f"{ctx.name(triangle, 'triangle')}{lengths_text(node, 0, ctx)}"

@@ -31,6 +31,7 @@ QUIET_UFUNCS = frozenset(
      "isnan", "isinf", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "negative", "absolute",
      "sign"}
 )  # fmt: skip
+_ORDERED = {np.maximum: ">=", np.minimum: "<="}
 KEYWORD_OUT = frozenset({"maximum", "minimum"})  # a positional `out` is deprecated there
 
 
@@ -121,6 +122,10 @@ def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
         low, high = ctx.name(np.maximum, "maximum"), ctx.name(np.minimum, "minimum")
         return f"{high}({low}({xs[0]}, {xs[1]}), {xs[2]})"
     assert op.ufunc is not None
+    if op.ufunc in _ORDERED and out.kind in "iu" and len(xs) == 2:
+        same = all([x.type.numpy_dtype == out for x in node.inputs])
+        if same:
+            return f"{xs[0]} if {xs[0]} {_ORDERED[op.ufunc]} {xs[1]} else {xs[1]}"
     return _nested(op.ufunc, xs, ctx) if len(xs) > 1 or op.ufunc.nin == 1 else xs[0]
 
 

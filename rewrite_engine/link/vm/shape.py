@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.vm.dims import Dims, LengthCheck, axes
 from rewrite_engine.link.vm.lower import (
     DEFAULT,
@@ -21,7 +21,9 @@ from rewrite_engine.link.vm.lower import (
     lower,
     traits,
 )
+from rewrite_engine.tensor.diagonal import Diagonal
 from rewrite_engine.tensor.dimshuffle import DimShuffle
+from rewrite_engine.tensor.math import mul
 from rewrite_engine.tensor.reshape import Reshape
 from rewrite_engine.tensor.shape import CheckedLength, Shape, Shape_i
 
@@ -72,8 +74,15 @@ def _(op: DimShuffle, node: Apply, ctx: Context) -> str:
 
 def _is_plain(node: Apply) -> bool:
     """Whether the lengths cannot be negative, which NumPy would take for "what is left over"."""
-    lengths = Shape_i, CheckedLength
-    return all(x.owner is not None and isinstance(x.owner.op, lengths) for x in node.inputs[1:])
+    return all(map(_is_length, node.inputs[1:]))
+
+
+def _is_length(x: Variable) -> bool:
+    """Whether a number is the length of a dimension, or a product of such."""
+    node = x.owner
+    if node is not None and node.op is mul:
+        return all(map(_is_length, node.inputs))
+    return node is not None and isinstance(node.op, Shape_i | CheckedLength)
 
 
 @traits.register(Reshape)
@@ -92,6 +101,19 @@ def _(op: Reshape, node: Apply, ctx: Context) -> str:
         parts.append(ctx.scalar(number) if s == "i" else str(s))
     ctx.form = "array"
     return f"{ctx.array(0)}.reshape({', '.join(parts) or '()'})"
+
+
+# --- Diagonal ---------------------------------------------------------------------------------
+
+
+@traits.register(Diagonal)
+def _(op: Diagonal, node: Apply) -> Traits:
+    return VIEW
+
+
+@lower.register(Diagonal)
+def _(op: Diagonal, node: Apply, ctx: Context) -> str:
+    return f"{ctx.name(op.of, 'diagonal')}({ctx.array(0)})"
 
 
 # --- shapes as values -------------------------------------------------------------------------

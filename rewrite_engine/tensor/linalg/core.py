@@ -115,8 +115,12 @@ _DTYPES = tuple(map(np.dtype, "dfDF"))
 def of_dtype(*arrays: Any) -> Sequence[Any]:
     """Values as `floats` makes them."""
     kind = arrays[0].dtype
-    if kind in _DTYPES and all([x.dtype is kind for x in arrays]):
-        return arrays
+    if kind in _DTYPES:
+        for x in arrays:
+            if x.dtype is not kind:
+                break
+        else:
+            return arrays
     dtype = working_dtype(*[x.dtype.name for x in arrays])
     return [np.asarray(x, dtype) for x in arrays]
 

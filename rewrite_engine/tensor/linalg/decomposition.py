@@ -152,19 +152,18 @@ def _cholesky_gradient(up: Any, g: Any) -> Any:
     ones by the formula (Murray, section 3.1, equation 10), of which larger ones are made (section
     3.2).
     """
-    n, half = len(up), len(up) // 2
-    trsm = lapack("trsm", up)
+    n, trsm = len(up), lapack("trsm", up)
+    out, half = np.zeros(up.shape, up.dtype, "F"), n // 2
     if n <= _BLOCK:
-        above = _ABOVE[:n, :n]
-        inner = lapack("trmm", up)(1, up, np.where(above, g, 0), 1, 0, 2, overwrite_b=True)
-        inner = trsm(1, up, np.where(above, inner, inner.T.conj()), overwrite_b=True)
-        whole = trsm(1, up, inner, 1, 0, 2, overwrite_b=True)
-        if whole.dtype.kind == "c":
-            whole = 0.5 * (whole + whole.T.conj())
-        whole = np.where(above, whole, 0)
-        whole *= _PHI[:n, :n]
-        return whole
-    gemm, out = lapack("gemm", up), np.zeros(up.shape, up.dtype, "F")
+        phi = _PHI[:n, :n]
+        np.copyto(out, g, where=_ABOVE[:n, :n])
+        out = lapack("trmm", up)(1, up, out, 1, 0, 2, 0, 1)
+        out *= phi
+        out = trsm(1, up, trsm(1, up, out, 0, 0, 0, 0, 1), 1, 0, 2, 0, 1)
+        out = out + out.T.conj()
+        out *= phi
+        return out
+    gemm = lapack("gemm", up)
     last = out[half:, half:] = _cholesky_gradient(up[half:, half:], g[half:, half:])
     first, corner = up[:half, :half], up[:half, half:]
     side = gemm(-1, corner, last + last.T.conj(), 1, g[:half, half:])

@@ -22,6 +22,7 @@ from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
     adjoint,
+    alone,
     floats,
     lapack,
     of_dtype,
@@ -67,31 +68,31 @@ class SolveTriangular(_Equations):
         self.lower = lower
         self.transpose = transpose
         self.unit_diagonal = unit_diagonal
+        # the transpose of what is in rows is in columns, as LAPACK has it
+        self._options = not lower, not transpose, unit_diagonal
 
     def batched(self, *arrays: Any) -> Any:
         """By LAPACK's `trtrs`, triangle by triangle: neither NumPy nor SciPy has one for many that
         only substitutes.
         """
         a, b = of_dtype(*arrays)
-        batch, (n, columns) = (), b.shape[-2:]
-        if a.ndim > 2 or b.ndim > 2:
-            batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        if not (b.size and a.size):
-            return np.empty((*batch, n, columns), b.dtype)
-        # the transpose of what is in rows is in columns, as LAPACK has it
-        options = not self.lower, not self.transpose, self.unit_diagonal
-        trtrs = lapack("trtrs", b)
-        if a.ndim == 2:  # the columns of all b at once
-            wide = b if b.ndim == 2 else np.moveaxis(b, -2, 0).reshape(n, -1)
-            x, info = trtrs(a.T, wide, *options)
+        if alone(a, b):
+            x, info = lapack("trtrs", b)(a.T, b, *self._options)
             if info:
                 raise SingularMatrixError(singular(a))
-            return x if b.ndim == 2 else np.moveaxis(x.reshape(n, *b.shape[:-2], columns), 0, -2)
+            return x
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        if a.ndim == 2 and b.size:  # the columns of all at once
+            n, columns = b.shape[-2:]
+            x = self.batched(a, np.moveaxis(b, -2, 0).reshape(n, -1))
+            return np.moveaxis(x.reshape(n, *batch, columns), 0, -2)
         a, b = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b)]
-        out = np.empty(b.shape, b.dtype)
+        out, trtrs = np.empty(b.shape, b.dtype), lapack("trtrs", b)
+        if not out.size:
+            return out
         every = [x.reshape(-1, *x.shape[-2:]) for x in (a.mT, b, out)]
         for index, turned, right, x in zip(np.ndindex(batch), *every, strict=True):
-            x[...], info = trtrs(turned, right, *options)
+            x[...], info = trtrs(turned, right, *self._options)
             if info:
                 raise SingularMatrixError(singular(a, index))
         return out
