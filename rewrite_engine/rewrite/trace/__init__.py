@@ -9,7 +9,7 @@ later. With `attempts=True` every try is kept too, also of rules that an index r
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from time import perf_counter
@@ -119,7 +119,7 @@ class Trace(Feature):
         self.past: Past | None = None  # of the present graph
         self.pasts: dict[int, Past] = {}
         self.application: Application | None = None  # what is done in one go just now
-        self._before: list[tuple[Any, ...]] = []  # what is about to fire
+        self._before: Sequence[tuple[Any, ...]] = ()  # what is about to fire
         self._keep: Callable[[Firing], None] = self.records.append
         self._visited: tuple[Any, Apply, str] | None = None
         self._inner: list[Attempt] = []  # tries in the strategy that is being tried
@@ -181,57 +181,55 @@ class Trace(Feature):
         """Note the terms while they are there."""
         if reason is REFUSED:
             return
-        past, now = self.past, self.application
+        past, now, node = self.past, self.application, old.owner
         if past is None or past.fgraph is not fgraph:
             past = self._turn_to(fgraph)
-        self._before, node = [], old.owner
+        before = []
         if now is not None:
             for rule, between in now.steps:
-                self._announce(past, old.owner, rule, old, between)
+                before.append(self._announced(past, past.known, node, rule, old, between))
                 old = between
             node = old.owner if now.steps else now.node
-        self._announce(past, node, reason, old, new)
+        before.append(self._announced(past, past.known, node, reason, old, new))
+        self._before = before
 
-    def _announce(
-        self, past: Past, node: Apply | None, rule: Any, old: Any, new: Any,
-        makes: Sequence[Apply] | None = None,
-    ) -> None:  # fmt: skip
-        """A rule is about to replace `old`, which it got from a node. makes: what comes in for
-        that, where `new` does not tell.
+    def _announced(
+        self, past: Past, known: Mapping[Any, Any], node: Any, rule: Any, old: Any, new: Any
+    ) -> tuple[Any, ...]:
+        """A rule is about to replace `old`, which it got from a node. known: what need not come in
+        for that.
         """
-        if makes is None:
-            makes = () if new in past.known else made(past.known, new)
-        origin = depth = None
-        if self.terms:
-            old, new, depth = self.text(old), self.text(new), self.depth
-            origin = None if node is None else origin_line(node.origin)
+        makes = () if new in known else made(known, new)
         end = past.start + len(past.log)
-        firing = rule, old, new, self.phase, self.graph, node, makes, end, origin, depth
-        self._before.append(firing)
+        if not self.terms:
+            return rule, old, new, self.phase, self.graph, node, makes, end, None, None
+        origin = None if node is None else origin_line(node.origin)
+        old, new, depth = self.text(old), self.text(new), self.depth
+        return rule, old, new, self.phase, self.graph, node, makes, end, origin, depth
 
     def on_redirect(self, fgraph: Any, old: Any, new: Any, clients: Any, reason: Any) -> None:
         """What was about to happen takes place."""
-        before = self._before
+        before, now = self._before, self.application
         if not before or before[-1][0] is not reason:
             return
-        now, seconds = self.application, perf_counter() - self.started
+        seconds, number, keep = perf_counter() - self.started, self.count, self._keep
         part, strategy = (0, None) if now is None else (now.part, now.strategy)
         for firing in before:
-            self.count = number = self.count + 1
-            self._keep(_firing(Firing, (*firing, number, seconds, part, strategy)))
+            number += 1
+            keep(_firing(Firing, (*firing, number, seconds, part, strategy)))
             part += 1
         if now is not None:
             now.part = part
-        self._before = []
-        if self.count > self._next_tidying:
+        self.count, self._before = number, ()
+        if number > self._next_tidying:
             self.tidy()
 
     def on_exchange(self, fgraph: FunctionGraph, node: Apply, op: Any, reason: Any) -> None:
         types = tuple([v.type for v in node.outputs])
         was, new = [build_node(o, node.inputs, types, node.origin) for o in (node.op, op)]
         old, out = [n.outputs[written(op)] for n in (was, new)]
-        self._before = []
-        self._announce(self._turn_to(fgraph), node, reason, old, out, ())
+        past = self._turn_to(fgraph)
+        self._before = [self._announced(past, {out: ()}, node, reason, old, out)]
         self.on_redirect(fgraph, old, out, (), reason)
 
     def tidy(self) -> None:
