@@ -65,28 +65,27 @@ class Innermost(Run):
             yield node
             if self.hit:
                 self.hit = False
-            elif node in retries or (changed and reach(node.op)):
-                self.retry_above(node, changed)
+                continue
+            up = retries.pop(node, 0) if retries else 0
+            if changed and (own := reach(node.op)) > up:
+                up = own
+            if up:
+                self.retry_above(node, up)
         self.result.stopped = StopReason.SATURATED
 
     def given(self) -> tuple[list[Apply], list[int]]:
         """The nodes to visit first, and their levels, in order."""
         return self.fgraph.order.arranged()
 
-    def retry_above(self, node: Apply, changed: bool) -> None:
-        """Let nodes further above be tried again, as far up as a rule may look down at this one."""
-        reach = self.retries.pop(node, 0)
-        if changed:
-            reach = max(reach, self.dispatch.reach(node.op))
-        if not reach:
-            return
-        clients, queued = self.fgraph.users, self.queued
+    def retry_above(self, node: Apply, up: int) -> None:
+        """Let nodes be tried again up to so many levels above, from where a rule may look down."""
+        fgraph, queued = self.fgraph, self.queued
         for out in node.outputs:
-            for client in clients[out]:
-                if reach > 1:
-                    self.retries[client] = max(reach - 1, self.retries.get(client, 0))
+            for client in fgraph.users[out]:
+                if up > 1:
+                    self.retries[client] = max(up - 1, self.retries.get(client, 0))
                 if client not in queued:
-                    self.fgraph.schedule(client)
+                    fgraph.schedule(client)
 
 
 class InnermostInTurns(Innermost):
