@@ -108,11 +108,19 @@ class FunctionGraph(NodeStore):
     def reorders(self, allowed: bool) -> None:
         level, table = self.order.level, self.table
         wide = [n for n in level if len(n.inputs) > 2 and not n.op.destroy_map]
-        for node in wide:  # the keys of all others stay the same
-            table.pop(self.key_of(node, node.inputs), None)
+        self._unfile(wide)  # the keys of all others stay the same
         self.key_of = key_in_any_order if allowed else key_of
         for node in sorted(wide, key=level.__getitem__):
-            table.setdefault(self.key_of(node, node.inputs), node)
+            key = self.key_of(node, node.inputs)
+            if table.setdefault(key, node) is node:
+                node.key = key
+
+    def _unfile(self, nodes: Iterable[Apply]) -> None:
+        """Let nodes not be found by their keys any more."""
+        for node in nodes:
+            if node.key is not None:
+                del self.table[node.key]
+                node.key = None
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -274,8 +282,7 @@ class FunctionGraph(NodeStore):
         nodes that leave and come in again. What is overwritten, the `destroy_handler` has to be
         told.
         """
-        for key in [key for key, node in self.table.items() if node in nodes]:
-            del self.table[key]
+        self._unfile(nodes)
         pairs: Iterable[tuple[Apply, Op]] = zip(nodes, ops, strict=True)
         leave, enter = self._without_handler(self.on_prune), self._without_handler(self.on_import)
         if self.on_exchange or leave or enter:

@@ -27,7 +27,7 @@ def check(fgraph: FunctionGraph) -> None:
     elif not indexed.issuperset(fgraph.table.values()):
         raise InconsistencyError("a node that has left the graph is in the table")
     for key, node in fgraph.table.items():
-        if key != fgraph.key_of(node, node.inputs):
+        if key != fgraph.key_of(node, node.inputs) or node.key != key:
             raise InconsistencyError(f"{node} is in the table under another key")
     _check_clients(fgraph, live)
     _check_levels(fgraph, live)

@@ -160,8 +160,10 @@ class NodeStore:
             self._stand_in(twin, node, names)
             return
         node.inputs = inputs
+        node.key = None
         if not node.op.destroy_map:
-            self.table.setdefault(key, node)
+            if self.table.setdefault(key, node) is node:
+                node.key = key
         elif self.destroy_handler is None and self.wants_handler:
             raise NoDestroyHandler
         level = self.order.insert(node, gap)
@@ -192,8 +194,9 @@ class NodeStore:
                 self._stand_in(twin, node, names)
                 continue
             copy = copied(node, inputs)
-            if not node.op.destroy_map:
-                table.setdefault(key, copy)
+            copy.key = None
+            if not node.op.destroy_map and table.setdefault(key, copy) is copy:
+                copy.key = key
             self.order.insert(copy, GAP)
             for v in inputs:
                 clients[v][copy] = None
@@ -288,24 +291,24 @@ class NodeStore:
             return True
         before = node.inputs
         after = substitute(before, pending)
-        table, key_of = self.table, self.key_of
-        key = key_of(node, before)
-        if table.get(key) is node:
-            del table[key]
+        table = self.table
+        if node.key is not None:
+            del table[node.key]
+            node.key = None
         node.inputs = after
         if (facts := self.facts) is not None and not facts.about.keys().isdisjoint(node.outputs):
             facts.forget(node.outputs)
         if self.on_change_input:
             self._tell_changes(node, before, after)
-        key = key_of(node, after)
+        key = self.key_of(node, after)
         twin = table.get(key) if self.merging else None
         if twin in self.dirty:
             twin = self._if_still(twin, after)
         if twin is not None and ((h := self.destroy_handler) is None or h.may_merge(node, twin)):
             self._merge(node, twin)
             return False
-        if not node.op.destroy_map:
-            table.setdefault(key, node)
+        if not node.op.destroy_map and table.setdefault(key, node) is node:
+            node.key = key
         for a, b in pending:
             if a is None or a.type is not b.type:  # type: ignore[union-attr]
                 self._retype(node)
@@ -357,6 +360,7 @@ class NodeStore:
         key = self.key_of(twin, inputs)
         if self.key_of(twin, self.present_inputs(twin)) != key:
             del self.table[key]
+            twin.key = None
             return None
         return twin
 
@@ -379,9 +383,9 @@ class NodeStore:
             outputs, inputs = node.outputs, node.inputs
             if len(outputs) > 1 and any(clients[out] or out in used for out in outputs):
                 continue
-            key = self.key_of(node, inputs)
-            if table.get(key) is node:
-                del table[key]
+            if node.key is not None:
+                del table[node.key]
+                node.key = None
             if node in self.dirty:
                 inputs = node.inputs = substitute(inputs, self.dirty.pop(node))
             del level[node]
