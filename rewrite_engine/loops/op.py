@@ -136,7 +136,9 @@ class Scan(HasInnerGraph, Op):
                 found = body(*[x[t, ...] for x in sequences], *kept, *others)
                 found = [found] if alone else found
                 kept = list(found[:carried])
-                for row, value in zip(rows, found[carried:], strict=False):
+                for j, (row, value) in enumerate(zip(rows, found[carried:], strict=False)):
+                    if row and np.shape(value) != np.shape(row[0]):
+                        self.uneven(j, np.shape(row[0]), np.shape(value))
                     row.append(value)
                 done += 1
                 if until and found[-1]:
@@ -162,6 +164,10 @@ class Scan(HasInnerGraph, Op):
                 shape = list(np.shape(kept[own.index(v)]))
             found.append(np.empty((0, *shape), t.numpy_dtype))
         return found
+
+    def uneven(self, j: int, first: Any, shape: Any) -> None:
+        """Refuse a result that changes its shape."""
+        self.fail(f"result {j} has the shape {first} in the first step, and {shape} in a later one")
 
     def fail(self, what: str) -> None:
         """Raise `ShapeError`."""

@@ -246,3 +246,29 @@ def test_where_a_step_failed() -> None:
     f = rw.function([m, x], scan(lambda r, t: pt.sin(t) + r, m, x)[0])
     with pytest.raises(rw.errors.BroadcastError, match=r"cannot broadcast|do not fit"):
         f(np.ones((2, 3)), np.ones(4))
+
+
+@pytest.mark.parametrize("mode", ["vm", "py"])
+@pytest.mark.parametrize("stop", [False, True])
+def test_results_have_one_shape(mode: str, stop: bool) -> None:
+    v, k = pt.dvector("v"), pt.lvector("k")
+
+    def step(i: Any, a: Any) -> Any:
+        part = a[:i]
+        return [part, part.sum()], until(part.sum() < 0) if stop else None
+
+    out, _ = scan(step, k, [v, None])
+    f = rw.function([v, k], out, mode=mode)
+    assert f([1.0, 2.0, 3.0], [2, 3, 2])[0].tolist() == [[1.0, 2.0]] * 3
+    for lengths in [3, 1], [3, 3, 2]:
+        what = (
+            rf"result 0 has the shape \(3,\) in the first step, and \({lengths[-1]},\) in a later"
+        )
+        with pytest.raises(rw.errors.ShapeError, match=what):
+            f([1.0, 2.0, 3.0], lengths)
+
+
+def test_shapes_that_cannot_change_are_not_compared() -> None:
+    m, h, w = pt.dmatrix("m"), pt.dvector("h"), pt.dmatrix("w")
+    f = rw.function([m, h, w], scan(lambda r, h: pt.tanh(pt.dot(h, w) + r), m, h)[0])
+    assert "uneven" not in loop_text(f)

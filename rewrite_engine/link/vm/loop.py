@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.link.code import Code
 from rewrite_engine.link.linker import whole
 from rewrite_engine.link.quiet import QUIET, enter, leave, undo
 from rewrite_engine.link.shell import Shell
+from rewrite_engine.link.vm.plan import ExecutionPlan
 
 FIRST = 64  # steps for which there is room at first where nobody knows how many there will be
 
@@ -25,7 +25,9 @@ FIRST = 64  # steps for which there is room at first where nobody knows how many
 class Loop(Shell):
     """Writes the function of an op that runs its graph step by step (`HasInnerGraph.stepwise`)."""
 
-    def __init__(self, op: Any, code: Code, large: bool = False) -> None:
+    code: ExecutionPlan
+
+    def __init__(self, op: Any, code: ExecutionPlan, large: bool = False) -> None:
         code.scalars = {v for v in code.inputs if v.type.ndim == 0}
         super().__init__(whole(op), code, True, large)
         self.op = op
@@ -162,18 +164,37 @@ class Loop(Shell):
         knows how many there will be, for twice as many as there are.
         """
         t, room, until = self.t, self.room, self.op.until
-        pairs = [(v, trace) for v, trace in self._pairs() if until or v.type.ndim]
-        if not pairs:
+        if not any([until or v.type.ndim for v in self.results]):
             return []
         new = self.names.add(roomier, "roomier")
         size = room if until else self.steps
-        lines = [
-            f"{trace} = {new}({trace}, {size}, {self._value(v)}, {self._dtype(v)})"
-            for v, trace in pairs
-        ]
-        if until:
-            lines.insert(0, f"{room} = min({self.steps}, 2 * {t} or {FIRST})")
-        return [f"if {t} == {room}:" if until else f"if not {t}:", *[f"    {x}" for x in lines]]
+        lines = [f"{room} = min({self.steps}, 2 * {t} or {FIRST})"] if until else []
+        checks = []
+        for j, (v, trace) in enumerate(self._pairs()):
+            value = self._value(v)
+            if until or v.type.ndim:
+                lines.append(f"{trace} = {new}({trace}, {size}, {value}, {self._dtype(v)})")
+            if self._may_change(v):
+                shape = self.names.local(f"shape_{j}")
+                uneven = self.names.add(self.op.uneven, "uneven")
+                lines.append(f"{shape} = {value}.shape")
+                other = f"{t} and {value}.shape != {shape}"
+                checks.append(f"if {other}: {uneven}({j}, {shape}, {value}.shape)")
+        return [*checks, f"if {t} == {room}:" if until else f"if not {t}:",
+                *[f"    {line}" for line in lines]]  # fmt: skip
+
+    def _may_change(self, v: Variable) -> bool:
+        """Whether nothing says that a result has one shape in all steps: lengths that are known, or
+        those of a sequence's elements, or of what is the same in all steps.
+        """
+        dims, inputs, op = self.code.dims, self.code.inputs, self.op
+        same = {
+            dims.find(d)
+            for x in (*inputs[: op.sequences], *inputs[op.sequences + op.carried :])
+            for d in dims.of(x)
+        }
+        found = [dims.find(d) for d in dims.of(v)]
+        return any([d not in same and dims.length_of(d) is None for d in found])
 
     def _value(self, v: Variable) -> str:
         """A value that the step leaves; a number is a NumPy scalar."""
