@@ -7,6 +7,7 @@ is computed before it, once.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -96,9 +97,11 @@ def scan(
     their ends. truncate_gradient: over how many of the last steps gradients go back (-1: all).
     mode, profile and allow_gc cannot be honoured: the inner graph is compiled with the function.
 
-    Raises `InputError` where the parts do not fit together, `NDimError` and `DTypeError` where an
-    output is not what the next step is given, `ShapeError` for a sequence that is too short,
-    `MissingInputError` (strict).
+    An output that is no tensor (a random generator) is what the last step gives.
+
+    Raises `InputError` where the parts do not fit together, `NDimError`, `DTypeError` and
+    `ShapeError` where an output is not what the next step is given, `ShapeError` for a sequence, or
+    an initial value, that is too short, `MissingInputError` (strict).
 
     >>> x = pt.dvector("x")
     >>> sums, updates = scan(lambda value, total: total + value, x, pt.constant(0.0))
@@ -112,14 +115,14 @@ def scan(
         raise InputError(located(f"scan: {what}"))
     reads = [_sequence(s) for s in _listed(sequences)]
     infos = None if outputs_info is None else [_output(o) for o in _listed(outputs_info)]
-    others = [pt.as_tensor_variable(v) if not isinstance(v, Variable) else v
-              for v in _listed(non_sequences)]  # fmt: skip
+    others = [_variable(v) for v in _listed(non_sequences)]
     steps, shifted = _steps(reads, n_steps, go_backwards)
     slices = [_slice(x) for x in shifted]
-    past = [_values(info) for info in infos or []]
+    past = [_values(k, info) for k, info in enumerate(infos or [])]
     own = [v.type(v.name) for v in others]
     given = [x for info, values in zip(infos or [], past, strict=True)
              for x in _given(info, values)]  # fmt: skip
+    _takes(fn, len(slices), len(given), len(own))
     step = _step(fn(*slices, *given, *own))
     return_list = return_list or step.several
     infos = _matched(infos, step)
@@ -236,7 +239,7 @@ def _output(given: Any) -> Taps:
         return Taps(None, [])
     if max(taps) >= 0:
         raise InputError(located(f"scan: taps of outputs are below 0: {taps}"))
-    x = start if isinstance(start, Variable) else pt.as_tensor_variable(start)
+    x = _variable(start)
     if taps != [-1] and not x.type.ndim:
         what = f"scan: the initial value of an output with taps {taps} holds {-min(taps)} values"
         raise NDimError(located(what, inputs=[x]))
@@ -260,9 +263,11 @@ def _steps(reads: list[Taps], n_steps: Any, backwards: bool) -> tuple[Any, list[
         if steps.type.ndim or steps.type.kind not in "iu":
             raise InputError(located("scan: n_steps is a 0-d integer", inputs=[steps]))
         if isinstance(steps, Constant):
-            if int(steps.data) < 0:
-                raise ShapeError(located(f"scan: n_steps is negative: {int(steps.data)}"))
-            return int(steps.data), shifted
+            n = int(steps.data)
+            if n < 0:
+                raise ShapeError(located(f"scan: n_steps is negative: {n}"))
+            _long_enough(shifted, n)
+            return n, shifted
         return steps, shifted
     if not shifted:
         raise InputError(located("scan: without sequences, n_steps says how many steps there are"))
@@ -275,24 +280,56 @@ def _steps(reads: list[Taps], n_steps: Any, backwards: bool) -> tuple[Any, list[
     return steps, shifted
 
 
+def _long_enough(sequences: list[Any], n: int) -> None:
+    """Raise `ShapeError` for one that is known to be too short."""
+    for i, x in enumerate(sequences):
+        length = x.type.shape[0]
+        if length is not None and length < n:
+            what = f"scan: sequence {i} has {length} elements, and there are {n} steps"
+            raise ShapeError(located(what, inputs=[x]))
+
+
 def _slice(x: Any) -> Any:
     """A variable for the elements of a sequence."""
     name = f"{x.name}[t]" if x.name else None
     return x.type.clone(shape=x.type.shape[1:])(name)
 
 
-def _values(info: Taps) -> list[Any]:
-    """Variables for the last values of an output, the oldest first."""
+def _values(k: int, info: Taps) -> list[Any]:
+    """Variables for the last values of output k, the oldest first. Raises `ShapeError`."""
     if info.start is None:
         return []
     if info.taps == [-1]:
         return [info.start.type(f"{info.start.name}[t-1]" if info.start.name else None)]
+    length = info.start.type.shape[0]
+    if length is not None and length < info.reach:
+        what = f"the initial value of output {k} holds {length} values"
+        what += f", and its taps {info.taps} reach back {info.reach}"
+        raise ShapeError(located(f"scan: {what}", inputs=[info.start]))
     return [_slice(info.start) for _ in range(info.reach)]
 
 
 def _given(info: Taps, values: list[Any]) -> list[Any]:
     """Those that the step gets."""
     return [values[tap + info.reach] for tap in info.taps]
+
+
+def _takes(fn: Callable[..., Any], *counts: int) -> None:
+    """Raise `InputError` for a function that does not take so many arguments."""
+    try:
+        signature = inspect.signature(fn)
+    except (TypeError, ValueError):  # it does not tell
+        return
+    try:
+        signature.bind(*[None] * sum(counts))
+    except TypeError:
+        names = list(signature.parameters)
+        takes = f"{len(names)} argument{'s' * (len(names) != 1)} ({', '.join(names)})"
+        kinds = ("sequences", "earlier values", "non_sequences")
+        given = ", ".join([f"{n} of {kind}" for n, kind in zip(counts, kinds, strict=True)])
+        what = f"scan: the step takes {takes}, and is given {sum(counts)}: {given}"
+        hint = "an output whose earlier values a step takes needs an initial value in outputs_info"
+        raise InputError(located(what, hint=hint)) from None
 
 
 def _step(found: Any) -> Step:
@@ -309,15 +346,24 @@ def _step(found: Any) -> Step:
         parts = list(found) if any(named) else [list(found)]
     for part in parts:
         if isinstance(part, until):
+            if step.condition is not None:
+                raise InputError(located("scan: a step returns one until(condition)"))
             step.condition = part.condition
         elif isinstance(part, Mapping) or (_is_pairs(part) and part):
             step.updates |= dict(part)
         elif isinstance(part, list | tuple):
-            step.outputs += [pt.as_tensor_variable(v) for v in part]
+            step.outputs += [_variable(v) for v in part]
             step.several = step.several or len(part) > 1
         elif part is not None:
-            step.outputs.append(part if isinstance(part, Variable) else pt.as_tensor_variable(part))
+            step.outputs.append(_variable(part))
+    for v in step.updates:
+        if not _is_shared(v):
+            raise InputError(located(f"scan: updates are of shared variables, not {describe(v)}"))
     return step
+
+
+def _variable(x: Any) -> Any:
+    return x if isinstance(x, Variable) else pt.as_tensor_variable(x)
 
 
 def _is_pairs(found: Any) -> bool:
@@ -361,10 +407,10 @@ class _Loop:
 
     def built(self, truncate: int, name: str | None, strict: bool) -> tuple[list[Any], Any]:
         """The outputs, and the updates."""
-        states, starts, new = self.carried()
+        states, starts, new, last = self.carried()
         step, shared = self.step, list(self.step.updates)
         inside = {v: v.type(v.name) for v in shared}
-        results = list(step.outputs)
+        results = [v for k, v in enumerate(step.outputs) if k not in last]
         outputs = [*new, *[self.updated(v) for v in shared], *results]
         outputs += [step.condition] if step.condition is not None else []
         if inside:
@@ -384,16 +430,25 @@ class _Loop:
         )  # fmt: skip
         first = len(states) + len(shared)
         updates = dict(zip(shared, made[len(states) : first], strict=True))
-        return list(made[first : first + len(results)]), updates
+        each = iter(made[first:])
+        found = [made[last[k]] if k in last else next(each) for k in range(len(step.outputs))]
+        return found, updates
 
-    def carried(self) -> tuple[list[Any], list[Any], list[Any]]:
-        """The variables that are carried on, what they are at first, and what they become. Raises
-        `NDimError`, `DTypeError`.
+    def carried(self) -> tuple[list[Any], list[Any], list[Any], dict[int, int]]:
+        """The variables that are carried on, what they are at first, and what they become; of
+        outputs that are no tensors, of which there is only the last, their places among those.
+        Raises `InputError`, `NDimError`, `DTypeError`, `ShapeError`.
         """
         states: list[Any] = []
         starts: list[Any] = []
         new: list[Any] = []
+        last: dict[int, int] = {}
         for k, (info, values) in enumerate(zip(self.infos, self.past, strict=True)):
+            if not isinstance(self.step.outputs[k].type, TensorType):
+                last[k] = len(states)
+                if info.start is None:
+                    what = f"output {k} is a state of steps, and needs an initial value"
+                    raise InputError(located(f"scan: {what}", inputs=[self.step.outputs[k]]))
             if info.start is None:
                 continue
             out = self.step.outputs[k] = fitting(k, values[-1], self.step.outputs[k])
@@ -401,7 +456,7 @@ class _Loop:
             states += values
             starts += [info.start] if one else [info.start[i] for i in range(len(values))]
             new += [*values[1:], out]
-        return states, starts, new
+        return states, starts, new, last
 
     def updated(self, v: Any) -> Any:
         """What a shared variable becomes, in its type."""
@@ -427,6 +482,9 @@ def fitting(k: int, before: Any, out: Any) -> Any:
     if have.ndim != want.ndim:
         what = f"output {k} has {have.ndim} dimensions, and its initial value has {want.ndim}"
         raise NDimError(located(f"scan: {what}", inputs=[out, before]))
+    if any([None not in (m, n) and m != n for m, n in zip(have.shape, want.shape, strict=True)]):
+        what = f"output {k} has the shape {have.shape}, and its initial value {want.shape}"
+        raise ShapeError(located(f"scan: {what}", inputs=[out, before]))
     if have.dtype != want.dtype:
         what = f"output {k} is {have.dtype}, and its initial value is {want.dtype}"
         hint = f"give the initial value as {have.dtype}, or cast the output"
