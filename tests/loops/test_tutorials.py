@@ -402,8 +402,8 @@ def test_states_that_do_not_fit() -> None:
     out, _ = scan(lambda s, t: s + t, outputs_info={"initial": x, **taps}, n_steps=2)
     with pytest.raises(ShapeError, match=r"out of (bounds|range)[\s\S]*test_tutorials.py"):
         run(out, {x: np.zeros(2)})
+    state = rw.shared(np.random.default_rng(1))
     with pytest.raises(InputError, match="state of steps, and needs an initial value"):
-        state = rw.shared(np.random.default_rng(1))
         scan(lambda v: [v, state], x)
 
 
