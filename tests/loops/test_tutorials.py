@@ -430,51 +430,63 @@ def values(dtype: str, n: int) -> Any:
     return (RNG.normal(size=n) * 3).astype(dtype)
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.tuples(TAPS, DTYPES), max_size=2),
-    st.lists(st.tuples(PAST, DTYPES), min_size=1, max_size=3),
-    st.integers(0, 4), st.booleans(), st.sampled_from(["vm", "py"]), st.integers(0, 7),
-)  # fmt: skip
-def test_any_loop(reads: Any, outs: Any, n: int, backwards: bool, mode: str, shown: int) -> None:
-    width = [max([0, *taps]) - min([0, *taps]) for taps, _ in reads]
-    sequences = [values(d, n + w) for (_, d), w in zip(reads, width, strict=True)]
-    starts = [values(d, -min(taps)) if taps else None for taps, d in outs]
-    xs = [pt.vector(dtype=d) for _, d in reads]
-    ss = [None if s is None else pt.vector(dtype=s.dtype) for s in starts]
+def chosen(outs: Any, args: list[Any], cast: Any) -> list[Any]:
+    """The outputs of a step: each is one of the arguments in its dtype, or a number."""
+    found = enumerate(outs)
+    return [cast(args[(j * 3 + 1) % len(args)] if args else True, d) for j, (_, d) in found]
 
-    def outputs(args: list[Any], cast: Any) -> list[Any]:
-        """Each output is one of the arguments in its dtype, or a number."""
-        found = []
-        for j, (_, d) in enumerate(outs):
-            found.append(cast(args[(j * 3 + 1) % len(args)] if args else True, d))
-        return found
 
-    infos = [None if s is None else {"initial": s, "taps": taps} if taps != [-1] else s[0]
-             for s, (taps, _) in zip(ss, outs, strict=True)]  # fmt: skip
-    to = lambda v, d: pt.real(v).astype(d) if getattr(v, "dtype", "") == "complex128" != d \
-        else pt.as_tensor_variable(v).astype(d)  # fmt: skip
-    found, _ = scan(
-        lambda *args: outputs([*args], to),
-        [{"input": v, "taps": taps} for v, (taps, _) in zip(xs, reads, strict=True)],
-        infos, n_steps=n, go_backwards=backwards, return_list=True,
-    )  # fmt: skip
-    kept = [v for j, v in enumerate(found) if shown >> j & 1]
-    pairs = zip([*xs, *ss], [*sequences, *starts], strict=True)
-    got = run(kept, {v: s for v, s in pairs if v is not None}, mode=mode)
+def symbolic(v: Any, d: str) -> Any:
+    v = pt.as_tensor_variable(v)
+    return (pt.real(v) if v.dtype == "complex128" != d else v).astype(d)
+
+
+def numeric(v: Any, d: str) -> Any:
+    v = np.asarray(v)
+    return (v.real if d != "complex128" else v).astype(d)
+
+
+def expected(reads: Any, sequences: Any, outs: Any, starts: Any, n: int, backwards: bool) -> Any:
+    """The outputs of n steps, by a loop of Python."""
     rows = [[] if s is None else list(s) for s in starts]
-    numpy_to = lambda v, d: np.asarray(v.real if d != "complex128" else v).astype(d)
     for t in range(n):
         args = []
         for s, (taps, _) in zip(sequences, reads, strict=True):
             low = min([0, *taps])
             args += [s[(n - 1 - t if backwards else t) + tap - low] for tap in taps]
         args += [rows[j][tap] for j, (taps, _) in enumerate(outs) for tap in taps]
-        new = outputs(args, lambda v, d: numpy_to(np.asarray(v), d))
-        for row, value in zip(rows, new, strict=True):
+        for row, value in zip(rows, chosen(outs, args, numeric), strict=True):
             row.append(value)
-    wanted = [row[len(row) - n :] for j, row in enumerate(rows) if shown >> j & 1]
-    dtypes = [d for j, (_, d) in enumerate(outs) if shown >> j & 1]
-    for g, w, d in zip(got, wanted, dtypes, strict=True):
-        assert (g.dtype, g.shape) == (d, (n,))
-        np.testing.assert_array_equal(g, np.array(w, d))
+    return [np.array(row[len(row) - n :], d) for row, (_, d) in zip(rows, outs, strict=True)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(TAPS, DTYPES), max_size=2),
+    st.lists(st.tuples(PAST, DTYPES), min_size=1, max_size=3),
+    st.integers(0, 4), st.booleans(), st.sampled_from(["vm", "py"]), st.integers(1, 7),
+)  # fmt: skip
+def test_any_loop(reads: Any, outs: Any, n: int, backwards: bool, mode: str, shown: int) -> None:
+    """shown: by its bits, which outputs are asked for."""
+    width = [max([0, *taps]) - min([0, *taps]) for taps, _ in reads]
+    sequences = [values(d, n + w) for (_, d), w in zip(reads, width, strict=True)]
+    starts = [values(d, -min(taps)) if taps else None for taps, d in outs]
+    xs = [pt.vector(dtype=d) for _, d in reads]
+    ss = [None if s is None else pt.vector(dtype=s.dtype) for s in starts]
+    infos = [
+        None if s is None else {"initial": s, "taps": taps} if taps != [-1] else s[0]
+        for s, (taps, _) in zip(ss, outs, strict=True)
+    ]
+    found, _ = scan(
+        lambda *args: chosen(outs, [*args], symbolic),
+        [{"input": v, "taps": taps} for v, (taps, _) in zip(xs, reads, strict=True)],
+        infos, n_steps=n, go_backwards=backwards, return_list=True,
+    )  # fmt: skip
+    pairs = zip([*xs, *ss], [*sequences, *starts], strict=True)
+    kept = [j for j in range(len(outs)) if shown >> j & 1]
+    given_values = {v: s for v, s in pairs if v is not None}
+    got = run([found[j] for j in kept], given_values, mode=mode)
+    wanted = expected(reads, sequences, outs, starts, n, backwards)
+    for g, j in zip(got, kept, strict=True):
+        assert (g.dtype, g.shape) == (wanted[j].dtype, (n,))
+        np.testing.assert_array_equal(g, wanted[j])
