@@ -7,7 +7,7 @@ from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.traverse import apply_ancestors
 from rewrite_engine.loops.op import Scan
 from rewrite_engine.rules.looping.parts import Lengths, clients, longer
-from rewrite_engine.rules.looping.unused import outputs_of, reached
+from rewrite_engine.rules.looping.unused import may_go, outputs_of, reached
 from rewrite_engine.tensor.op import TensorOp
 from rewrite_engine.tensor.type import TensorType
 
@@ -107,7 +107,7 @@ def read_of_sequences(loop):
     if not found:
         return None
     if not any([loop.used(v) for v in loop.node.outputs if v not in found]):
-        return {old: loop.checked(old, new) for old, new in found.items()}
+        return {old: loop.checked(old, new) for old, new in found.items()} if may_go(loop) else None
     return without(loop, found, loop.carried)
 
 

@@ -4,6 +4,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.rules.looping.parts import Lengths, clients
 from rewrite_engine.rules.looping.pushing import without
+from rewrite_engine.rules.looping.unused import may_go
 
 WHOLE = {pt.add: (pt.sum, pt.cumsum), pt.mul: (pt.prod, pt.cumprod)}
 
@@ -17,7 +18,9 @@ def added_up(loop):
     users = clients(loop.step_nodes())
     for k, (v, start, new) in enumerate(loop.carried):
         op = None if new.owner is None else new.owner.op
-        if op not in WHOLE or users[v] != [new.owner] or users[new] or v in loop.results:
+        if op not in WHOLE or users[v] != [new.owner] or users[new]:
+            continue
+        if v in loop.op.inner_outputs or new in loop.condition:
             continue
         inputs = list(new.owner.inputs)
         inputs.remove(v)
@@ -58,6 +61,8 @@ class Sum:
             return None
         rest = [v for v in loop.node.outputs if v not in self.running and v is not self.final]
         if not any([loop.used(v) for v in rest]):
+            if not may_go(loop):
+                return None
             return {old: loop.checked(old, v) for old, v in found.items() if loop.used(old)}
         return without(loop, found, self.carried)
 

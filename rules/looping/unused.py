@@ -53,12 +53,26 @@ def reached(loop, used):
     return seen
 
 
+def may_go(loop):
+    """Whether all of a loop is needed, so that what takes the place of its outputs does all that
+    it did. (What nobody needs, and was not left out, is there to fail.)
+    """
+    needed = reached(loop, loop.used)
+    states = zip(loop.carried, loop.finals, strict=True)
+    return all([loop.used(t) for t in loop.traces]) and all(
+        [v in needed or loop.used(final) for (v, *_), final in states]
+    )
+
+
 def narrowed(loop, needed, stay):
     """A loop of what is needed, where that is less."""
     used = lambda outer: outer in stay or loop.used(outer)
     carried, results, fixed, places = [], [], [], {}
+    shown = {v for v, t in zip(loop.results, loop.traces, strict=True) if loop.used(t)}
+    if loop.at_least_one():  # (else the lengths of no results are those of what is carried on)
+        shown = set()
     for k, (v, start, new) in enumerate(loop.carried):
-        if v is new:
+        if v is new and not (v in shown and None in v.type.shape):
             fixed.append((v, start))
             places[loop.finals[k]] = start
         elif v in needed or used(loop.finals[k]):
@@ -74,15 +88,13 @@ def narrowed(loop, needed, stay):
     if kept == (len(loop.op.inner_inputs), len(loop.op.inner_outputs) - len(loop.condition)):
         return None
     finals, traces, done = loop.rebuilt(sequences, carried, others, results)
-    new = {}
+    new = {} if done is None else {loop.done: done}
     for outer, place in places.items():
-        if not isinstance(place, int):
-            new[outer] = place if finals or traces else loop.checked(outer, place)
-        else:
+        if isinstance(place, int):
             new[outer] = finals[place] if place >= 0 else traces[-1 - place]
-    if done is not None:
-        new[loop.done] = done
-    return {old: v for old, v in new.items() if loop.used(old)}
+    new = {old: v for old, v in new.items() if loop.used(old)}
+    first = {v: x for v, x in places.items() if not isinstance(x, int) and loop.used(v)}
+    return new | first if new else {v: loop.checked(v, x) for v, x in first.items()}
 
 
 def with_inputs_once(loop):
@@ -113,9 +125,13 @@ def outputs_of(loop, finals, traces, done):
 def few_steps(loop):
     """What a loop of no step, or one, gives; None for others."""
     n = loop.steps
-    if not isinstance(n, Constant) or n.data > 1:
+    if not isinstance(n, Constant) or n.data > 1 or (loop.condition and not n.data):
         return None
-    return no_step(loop) if n.data == 0 else one_step(loop)
+    if not n.data:
+        return no_step(loop)
+    alone = Lengths(loop.op, ())
+    sure = not loop.condition or all([alone.fits(node) for node in loop.step_nodes()])
+    return one_step(loop) if sure and may_go(loop) else None
 
 
 def no_step(loop):

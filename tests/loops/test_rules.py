@@ -88,6 +88,29 @@ def test_an_error_in_what_nobody_reads_stays() -> None:
     assert len(node.op.inner_outputs) == 2  # what is left compares the same lengths
 
 
+def test_a_loop_that_is_gone_has_not_hidden_an_error() -> None:
+    x, m, w, k = pt.dvector("x"), pt.dmatrix("m"), pt.dmatrix("w"), pt.lvector("k")
+    given = {x: np.ones(1), m: np.ones((1, 3)), w: np.ones((4, 4)), k: np.array([1])}
+    (a, _), _ = scan(lambda v, r: [v, pt.dot(r, w)], [x, m])
+    fail_alike(a, given, ShapeError)  # a is x, but a step fails
+    (a, _), _ = scan(lambda v, r, t: [t + v, pt.dot(r, w)], [x, m], [ZERO, None])
+    fail_alike(a[-1], given, ShapeError)
+    (a, _), _ = scan(lambda v, r: [v, pt.dot(r, w)], [x, m], n_steps=1)
+    fail_alike(a, given, ShapeError)
+    a, _ = scan(lambda v, r: (v, until(pt.dot(r, w).sum() > 1)), [x, m], n_steps=1)
+    fail_alike(a, given, ShapeError)
+    s = pt.dscalar("s")
+    (a, _), _ = scan(lambda v, t, u: ([t, pt.sin(u)], until(u > 9)), k, [s, s], n_steps=2)
+    fail_alike(a.owner.outputs[0], {k: np.ones(1, "int64"), s: 0.5}, ShapeError)  # too short
+    agree(a.owner.outputs[0], {k: np.ones(2, "int64"), s: 0.5})
+
+
+def test_a_value_that_another_one_follows_is_no_sum() -> None:
+    x = pt.dvector("x")
+    out, _ = scan(lambda v, t: t + v, pt.specify_shape(x, (5,)), ZERO)
+    agree([out[-1], out[-2], out[-3:]], {x: RNG.normal(size=5)})
+
+
 def test_a_result_whose_shape_changes_is_an_error_that_stays() -> None:
     s = pt.dvector("s")
     (a, b), _ = scan(lambda t: [pt.join(0, t, t), t.sum()], outputs_info=[s, None], n_steps=3)
