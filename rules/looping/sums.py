@@ -47,6 +47,8 @@ class Sum:
 
     def outputs(self):
         xs = dict(self.loop.sequences)
+        if not any(map(self.loop.used, [self.final, *self.running])):
+            return None  # it is there to fail
         if self.term in xs:
             x = self.loop.first(xs[self.term])
             return self.put(self.run(x) if self.running else self.total(x, [xs[self.term]]))

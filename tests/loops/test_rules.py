@@ -99,6 +99,8 @@ def test_a_loop_that_is_gone_has_not_hidden_an_error() -> None:
     fail_alike(a, given, ShapeError)
     a, _ = scan(lambda v, r: (v, until(pt.dot(r, w).sum() > 1)), [x, m], n_steps=1)
     fail_alike(a, given, ShapeError)
+    (_, b), _ = scan(lambda r, t, u: [t + r, pt.sin(u)], m, [x, ZERO])
+    fail_alike(b, given, ShapeError)  # the sum that nobody reads fails
     s = pt.dscalar("s")
     (a, _), _ = scan(lambda v, t, u: ([t, pt.sin(u)], until(u > 9)), k, [s, s], n_steps=2)
     fail_alike(a.owner.outputs[0], {k: np.ones(1, "int64"), s: 0.5}, ShapeError)  # too short
