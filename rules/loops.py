@@ -26,7 +26,7 @@ def taken_apart(fgraph, node):
     return Loop(fgraph, node)
 
 
-@node_rewriter([is_loop], phase="loops", claim=exact, keeps=arguments_kept)
+@node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"], keeps=arguments_kept)
 def drop_unused(fgraph, node):
     """Results and carried values that nobody needs, inputs that the steps do not, and values that
     are carried without change. Not data: what is used is asked of the graph.
@@ -42,7 +42,7 @@ def drop_unused(fgraph, node):
     return without_unused(taken_apart(fgraph, node))
 
 
-@node_rewriter([is_loop], phase="loops", claim=exact)
+@node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"])
 def merge_inputs(fgraph, node):
     """The same array is given to a step once. Not data: a loop has any number of inputs.
 
@@ -56,7 +56,7 @@ def merge_inputs(fgraph, node):
     return with_inputs_once(taken_apart(fgraph, node))
 
 
-@node_rewriter([is_loop], phase="loops", claim=exact, keeps=arguments_kept)
+@node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"], keeps=arguments_kept)
 def unroll(fgraph, node):
     """A loop of one step, or none, is no loop. Not data: what is made is written in the op.
 
@@ -70,7 +70,7 @@ def unroll(fgraph, node):
     return few_steps(taken_apart(fgraph, node))
 
 
-@node_rewriter([is_loop], phase="loops", claim=exact)
+@node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"])
 def carry_last(fgraph, node):
     """A result that is read at its end only is carried on, so that no trace of it is kept.
     Not data: who reads it is asked of the graph.
@@ -85,7 +85,7 @@ def carry_last(fgraph, node):
     return carrying_last(taken_apart(fgraph, node))
 
 
-@node_rewriter([Subtensor], phase="loops", claim=exact, depth=2)
+@node_rewriter([Subtensor], phase="loops", claim=exact, tags=["scan"], depth=2)
 def last_of_trace(fgraph, node):
     """The last element of what a loop carries on is what it carried on last.
     Not data: what is carried on is written in the op.
@@ -104,7 +104,7 @@ def last_of_trace(fgraph, node):
 
 
 @node_rewriter(
-    [is_loop], phase="loops", claim=approx(ulps=4), tags=["reorder"], keeps=arguments_kept
+    [is_loop], phase="loops", claim=approx(ulps=4), tags=["scan", "reorder"], keeps=arguments_kept
 )
 def add_up_at_once(fgraph, node):
     """A sum that steps add up is the sum of an array; of products of vectors, one product of
@@ -120,7 +120,7 @@ def add_up_at_once(fgraph, node):
     return added_up(taken_apart(fgraph, node))
 
 
-@node_rewriter([is_loop], phase="loops", claim=approx(ulps=4))
+@node_rewriter([is_loop], phase="loops", claim=approx(ulps=4), tags=["scan"])
 def compute_before(fgraph, node):
     """What depends on sequences only is computed for all steps at once, and what is the same in all
     steps, once. Not data: a loop has any number of parts.
@@ -135,7 +135,7 @@ def compute_before(fgraph, node):
     return computed_before(taken_apart(fgraph, node))
 
 
-@node_rewriter([is_loop], phase="loops", claim=exact, keeps=arguments_kept)
+@node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"], keeps=arguments_kept)
 def read_sequence(fgraph, node):
     """A result that is what a sequence has. Not data: a loop has any number of parts.
 
@@ -149,7 +149,7 @@ def read_sequence(fgraph, node):
     return read_of_sequences(taken_apart(fgraph, node))
 
 
-@node_rewriter([is_loop], phase="loops", claim=approx(ulps=4))
+@node_rewriter([is_loop], phase="loops", claim=approx(ulps=4), tags=["scan"])
 def compute_after(fgraph, node):
     """What no later step needs is computed after the loop, for all steps at once. Not data: a loop
     has any number of parts.
@@ -164,7 +164,7 @@ def compute_after(fgraph, node):
     return computed_after(taken_apart(fgraph, node))
 
 
-@node_rewriter([is_loop], phase="loops", claim=exact)
+@node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"])
 def fuse(fgraph, node):
     """Loops of as many steps run as one, if neither needs the other. Not data: who has that number
     of steps is asked of the graph.

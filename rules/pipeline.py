@@ -138,7 +138,7 @@ WHOLE = "pipeline"  # what results call all phases together; no name that a quer
 KNOWN = ALWAYS.union(*(p.names for p in PHASES))
 #: phases of PyTensor for which there is nothing here: programs exclude them
 ABSENT = frozenset(
-    {"BlasOpt", "c_blas", "cxx_only", "elemwise_fusion", "fusion", "local_elemwise_fusion", "scan"}
+    {"BlasOpt", "c_blas", "cxx_only", "elemwise_fusion", "fusion", "local_elemwise_fusion"}
 )
 
 

@@ -6,7 +6,7 @@ from rewrite_engine.rules.looping.parts import Lengths, clients
 from rewrite_engine.rules.looping.pushing import without
 from rewrite_engine.rules.looping.unused import may_go
 
-WHOLE = {pt.add: (pt.sum, pt.cumsum), pt.mul: (pt.prod, pt.cumprod)}
+RUNNING = {pt.add: pt.cumsum, pt.mul: pt.cumprod}
 
 
 def added_up(loop):
@@ -18,7 +18,7 @@ def added_up(loop):
     users = clients(loop.step_nodes())
     for k, (v, start, new) in enumerate(loop.carried):
         op = None if new.owner is None else new.owner.op
-        if op not in WHOLE or users[v] != [new.owner] or users[new]:
+        if op not in RUNNING or users[v] != [new.owner] or users[new]:
             continue
         if v in loop.op.inner_outputs or new in loop.condition:
             continue
@@ -51,7 +51,9 @@ class Sum:
             return None  # it is there to fail
         if self.term in xs:
             x = self.loop.first(xs[self.term])
-            return self.put(self.run(x) if self.running else self.total(x, [xs[self.term]]))
+            # a product in another order might overflow on the way
+            whole = self.op == pt.add and not self.running
+            return self.put(self.total(x, [xs[self.term]]) if whole else self.run(x))
         if self.running or self.op != pt.add:
             return None
         return self.of_results(factors(self.term) or ([self.term], None))
@@ -70,8 +72,7 @@ class Sum:
 
     def total(self, x, roots):
         """The value after the last step."""
-        whole = WHOLE[self.op][0](x, axis=0)
-        return self.block(self.op(self.start, whole), roots)
+        return self.block(pt.add(self.start, pt.sum(x, axis=0)), roots)
 
     def block(self, term, roots):
         if not self.type.is_super(term.type):
@@ -82,7 +83,7 @@ class Sum:
 
     def run(self, x):
         """The values after all steps. (Where there are none, the first.)"""
-        run = WHOLE[self.op][1]
+        run = RUNNING[self.op]
         start, loop = self.start, self.loop
         number = start.number if isinstance(start, Constant) else None
         if not loop.used(self.final) and number == self.op.identity and not start.type.ndim:

@@ -377,6 +377,14 @@ def test_sums_and_products(dtype: str, n: int) -> None:
             agree([out, final], {x: values, s: np.asarray(2, dtype)}, 1e-5)
 
 
+def test_products_do_not_overflow_on_the_way() -> None:
+    x, s = pt.dvector("x"), pt.dscalar("s")
+    out, _ = scan(lambda v, t: t * v, x, s)
+    given = {x: np.array([1e200, 1e200, 1e-200, 1e-200] * 9), s: 1e-300}
+    assert not loops(agree(out[-1], given))
+    assert np.isfinite(rw.function([x, s], out[-1])(*given.values()))
+
+
 def test_sums_of_rows() -> None:
     m, h = pt.dmatrix("m"), pt.dvector("h")
     out, _ = scan(lambda v, t: t + v, m, h)
