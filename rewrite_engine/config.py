@@ -20,7 +20,8 @@ _CHOICES = {
 }
 
 
-#: settings of Aesara and PyTensor that say how C code is made and kept, or how much is printed:
+#: settings of Aesara and PyTensor that say how C code is made and kept, how much is printed, or how
+#: often rules may fire (see `on_budget`):
 #: any value is taken, and changes nothing
 WITHOUT_EFFECT = frozenset({
     "allow_gc", "base_compiledir", "blas__check_openmp", "blas__ldflags", "check_input",
@@ -28,9 +29,10 @@ WITHOUT_EFFECT = frozenset({
     "cmodule__debug", "cmodule__preload_cache", "cmodule__warn_no_version", "compile__timeout",
     "compile__wait", "compiledir", "compiledir_format", "compiler_verbose", "cxx",
     "cycle_detection", "exception_verbosity", "gcc__cxxflags", "nocleanup", "numba__cache",
-    "numba__vectorize_target", "openmp", "openmp_elemwise_minsize", "optimizer_verbose",
-    "scan__allow_gc", "scan__allow_output_prealloc", "traceback__compile_limit",
-    "traceback__limit", "unpickle_function", "vm__lazy", "warn__ignore_bug_before",
+    "numba__vectorize_target", "openmp", "openmp_elemwise_minsize", "optdb__max_use_ratio",
+    "optimizer_verbose", "scan__allow_gc", "scan__allow_output_prealloc",
+    "traceback__compile_limit", "traceback__limit", "unpickle_function", "vm__lazy",
+    "warn__ignore_bug_before",
 })  # fmt: skip
 #: settings of theirs that have one value here, and what to do instead of setting another
 FIXED: dict[str, tuple[Any, str]] = {

@@ -22,6 +22,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.match.fact import Fact
 from rewrite_engine.match.query import ALWAYS, Query
+from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import Addition, RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import GraphRewriter, MergeOptimizer, SequentialOptimizer
@@ -134,8 +135,9 @@ PHASES = (
 
 NAMES = tuple([phase.name for phase in PHASES])
 WHOLE = "pipeline"  # what results call all phases together; no name that a query may use
-#: names a query may use that no rule has: what drivers do, and assumptions a user may grant
-KNOWN = ALWAYS.union(*(p.names for p in PHASES))
+#: names a query may use that no rule has: what drivers do, and assumptions a user may grant; and
+#: a rule of PyTensor for what is done wherever states are overwritten
+KNOWN = ALWAYS.union({"random_make_inplace"}, *(p.names for p in PHASES))
 #: phases of PyTensor for which there is nothing here: programs exclude them
 ABSENT = frozenset(
     {"BlasOpt", "c_blas", "cxx_only", "elemwise_fusion", "fusion", "local_elemwise_fusion"}
@@ -185,10 +187,25 @@ def known_rules(query: Query | None = None, additions: tuple[Addition, ...] = ()
             rules += with_phases(pack.load())
         except (DuplicateRuleError, PatternError, UnknownNameError) as error:
             raise type(error)(f"{error}\n    in {pack}\n    {pack.hint}") from None
+    rules += _registered
     for addition in additions:
         with_phases(addition.rules)
         rules = addition.to(rules)
     return rules
+
+
+#: rules that every mode knows since they were registered
+_registered = RuleSet()
+
+
+def register(rule: Rule) -> None:
+    """Let every mode know a rule from now on, after all others. Raises `PatternError` for a rule
+    without a phase, `UnknownNameError` for one whose phase does not exist, `DuplicateRuleError`.
+    """
+    global _registered
+    _registered += with_phases(RuleSet(rule))
+    known_rules.cache_clear()
+    optimizer.cache_clear()
 
 
 def with_phases(rules: RuleSet) -> RuleSet:

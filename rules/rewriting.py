@@ -8,24 +8,33 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from inspect import Parameter, Signature
 from types import FunctionType
 from typing import Any
 
-from rewrite_engine.errors import PatternError, UnboundVariableError, refuse_options
+from rewrite_engine.errors import (
+    PatternError,
+    UnboundVariableError,
+    UnknownNameError,
+    refuse_options,
+)
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import vars_between
 from rewrite_engine.match.build import levels
-from rewrite_engine.match.claim import Claim, refines
+from rewrite_engine.match.claim import Claim, assumes, refines
 from rewrite_engine.match.find import finder_for
 from rewrite_engine.match.outline import deepest
 from rewrite_engine.match.query import Query, labels
 from rewrite_engine.match.rule import NodeRewriter, Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
-from rewrite_engine.rewrite.equilibrium import WalkingOptimizer
+from rewrite_engine.rewrite.equilibrium import (
+    EquilibriumOptimizer,
+    OutermostOptimizer,
+    WalkingOptimizer,
+)
+from rewrite_engine.rewrite.strategies import rules_in
 from rewrite_engine.rules import pipeline
 from rewrite_engine.rules.language import rule
 from rewrite_engine.terms.logic import LogicVariable
@@ -65,7 +74,7 @@ def rewrite_graph(
     return fgraph.outputs[0] if isinstance(graph, Variable) else list(fgraph.outputs)
 
 
-class RewriteDatabase:
+class PipelineDatabase:
     """The pipeline as others ask for it: `optdb.query("+canonicalize", "-inplace")`."""
 
     def query(self, *tags: Any, include: Any = (), exclude: Any = (), require: Any = ()) -> Any:
@@ -74,18 +83,14 @@ class RewriteDatabase:
         tags: one `Query`; or names with a sign: + to include, - to exclude, & to require. Other
         names that are included are grants. Raises `UnknownNameError`.
         """
-        if tags and isinstance(tags[0], Query):
-            (query,) = tags
-        else:
-            signed = {s: [t[1:] for t in tags if t[0] == s] for s in "+-&"}
-            if sum(map(len, signed.values())) < len(tags):
-                raise ValueError(f"a tag starts with +, - or &: {tags}")
-            query = Query(include=labels([*signed["+"], *_several(include)]))
-            query = query.excluding(*signed["-"], *_several(exclude))
-            query = query.requiring(*signed["&"], *_several(require))
+        query = read_query(*tags, include=include, exclude=exclude, require=require)
         phases = pipeline.NAMES if query.include & ALL else ()
         query = Query(query.include - ALL, query.exclude, query.require)
         return pipeline.optimizer(query, phases=tuple(phases))
+
+    def __getitem__(self, name: str) -> PhaseDatabase:
+        """The rules of a phase: others can be registered there. Raises `UnknownNameError`."""
+        return PhaseDatabase(name)
 
     def __contains__(self, name: str) -> bool:
         """Whether a phase, or a rule, has the name."""
@@ -101,23 +106,66 @@ class RewriteDatabase:
         return pipeline.all_rules()
 
 
+class PhaseDatabase:
+    """The rules of a phase, as others add to them: `optdb["canonicalize"].register(name, rule)`."""
+
+    def __init__(self, phase: str) -> None:
+        if phase not in pipeline.NAMES:
+            known = ", ".join(pipeline.NAMES)
+            raise UnknownNameError(f"there is no phase {phase!r}; there are {known}")
+        self.phase = phase
+
+    def register(
+        self, name: str, rule: Rule, *tags: str, use_db_name_as_tag: bool = True, **unknown: Any
+    ) -> None:
+        """Let the phase use a rule from now on, in every mode. use_db_name_as_tag: False lets only
+        modes use it that include its name (or a tag). Raises `OptionError`.
+        """
+        why = "rules stand in the order in which they are registered"
+        refuse_options("register", why, **unknown)
+        claim = rule.claim if use_db_name_as_tag else assumes(name)
+        tags = (*rule.tags, *claim.tags, *tags, self.phase, name)
+        pipeline.register(rule.copied(phase=self.phase, claim=claim, tags=frozenset(tags)))
+
+
+def read_query(*tags: Any, include: Any = (), exclude: Any = (), require: Any = ()) -> Query:
+    """The query that arguments mean: one `Query`; or names with a sign, + to include, - to exclude,
+    & to require. Raises `ValueError`.
+    """
+    if tags and isinstance(tags[0], Query):
+        (query,) = tags
+        return query  # type: ignore[no-any-return]
+    signed = {s: [t[1:] for t in tags if t[0] == s] for s in "+-&"}
+    if sum(map(len, signed.values())) < len(tags):
+        raise ValueError(f"a tag starts with +, - or &: {tags}")
+    query = Query(include=labels([*signed["+"], *_several(include)]))
+    query = query.excluding(*signed["-"], *_several(exclude))
+    return query.requiring(*signed["&"], *_several(require))
+
+
 def _several(names: Any) -> Sequence[Any]:
     return [names] if isinstance(names, str) else names
 
 
-optdb = RewriteDatabase()
+optdb = PipelineDatabase()
 
 
-def _walking(order: Any, *rules: Any, name: str | None = None) -> GraphRewriter:
-    """Return a driver that tries rules once at each node, in this order."""
-    found: list[Rule] = []
-    for part in rules:
-        found += part if isinstance(part, RuleSet | list | tuple) else [part]
-    return WalkingOptimizer(found, order, name or order)
+def in2out(*rules: Any, name: str | None = None, ignore_newtrees: bool = True) -> GraphRewriter:
+    """Return a driver that tries rules once at each node, inputs first. ignore_newtrees: False lets
+    it go on with what they made, until none applies.
+    """
+    if not ignore_newtrees:
+        return EquilibriumOptimizer(rules_in(rules), name or "in_to_out")
+    return WalkingOptimizer(rules_in(rules), "in_to_out", name or "in_to_out")
 
 
-in2out: Callable[..., GraphRewriter] = partial(_walking, "in_to_out")
-out2in: Callable[..., GraphRewriter] = partial(_walking, "out_to_in")
+def out2in(*rules: Any, name: str | None = None, ignore_newtrees: bool = True) -> GraphRewriter:
+    """The same, outputs first."""
+    if not ignore_newtrees:
+        return OutermostOptimizer(rules_in(rules), name or "out_to_in")
+    return WalkingOptimizer(rules_in(rules), "out_to_in", name or "out_to_in")
+
+
 SequentialGraphRewriter = SequentialOptimizer
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dis
 import sys
+from abc import ABCMeta
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
@@ -23,7 +24,7 @@ from typing import Any
 from rewrite_engine.compat.table import HOMES, MODULES, OLD_MODULES, RENAMED, VERSIONS
 from rewrite_engine.errors import NotHereError, OptionError, did_you_mean
 
-__all__ = ["PeerModule", "install", "not_here"]
+__all__ = ["PeerModule", "install", "is_missing", "not_here"]
 
 KNOWN = frozenset(
     ".".join(path.split(".")[:depth])
@@ -133,7 +134,7 @@ def has(module: ModuleType, name: str) -> bool:
     return made_in.startswith("rewrite_engine") or isinstance(value, int | float | str | tuple)
 
 
-class _NotHere(type):
+class _NotHere(ABCMeta):
     """The type of what stands for names that are not here."""
 
     why: str
@@ -152,6 +153,11 @@ def not_here(why: str) -> Any:
     asked for in `isinstance` and inherited from; a call raises `NotHereError`.
     """
     return _NotHere("NotHere", (), {"why": why})
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for a name that is not here."""
+    return isinstance(value, _NotHere)
 
 
 class PeerFinder(MetaPathFinder, Loader):

@@ -19,7 +19,15 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.loops",
     ),
     "basic": ("rewrite_engine.tensor.constant",),
-    "compile": ("rewrite_engine.compile", "rewrite_engine.compile.ops", "rewrite_engine"),
+    "assumptions": (),
+    "compile": (
+        "rewrite_engine.compile",
+        "rewrite_engine.compile.ops",
+        "rewrite_engine.compile.shared",
+        "rewrite_engine.rules.rewriting",
+        "rewrite_engine",
+    ),
+    "compile.rewriting": ("rewrite_engine.compat.extras",),
     "compile.mode": (
         "rewrite_engine.compile",
         "rewrite_engine.link",
@@ -31,21 +39,25 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.errors",
     ),
     "graph": (
+        "rewrite_engine.compat.graphs",
         "rewrite_engine",
         f"{GRAPH}.fgraph",
         f"{GRAPH}.traverse",
         f"{GRAPH}.replace",
         f"{GRAPH}.inner",
+        f"{TENSOR}.blockwise",
+        "rewrite_engine.match.decorate",
         "rewrite_engine.rules.rewriting",
     ),
     "graph.basic": (
+        "rewrite_engine.compat.graphs",
         f"{GRAPH}.node",
         f"{GRAPH}.traverse",
         f"{GRAPH}.replace",
         f"{GRAPH}.type",
         f"{GRAPH}.fgraph",
     ),
-    "graph.fg": (f"{GRAPH}.fgraph",),
+    "graph.fg": (f"{GRAPH}.fgraph", "rewrite_engine.errors"),
     "graph.features": (f"{GRAPH}.feature", f"{GRAPH}.history", "rewrite_engine.errors"),
     "graph.destroyhandler": (f"{GRAPH}.destroyhandler",),
     "graph.null_type": (f"{GRAPH}.null", "rewrite_engine.gradient"),
@@ -53,6 +65,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "graph.replace": (f"{GRAPH}.replace", f"{TENSOR}.blockwise"),
     "graph.rewriting": (
         "rewrite_engine.compat.rewriters",
+        "rewrite_engine.compat.databases",
         "rewrite_engine.rules.rewriting",
         "rewrite_engine.match.decorate",
         "rewrite_engine.match.rule",
@@ -63,9 +76,10 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.rewrite.strategies",
         "rewrite_engine.rewrite.strategies.node",
     ),
-    "graph.traversal": (f"{GRAPH}.traverse",),
+    "graph.traversal": ("rewrite_engine.compat.graphs", f"{GRAPH}.traverse"),
     "graph.type": (f"{GRAPH}.type",),
     "graph.utils": ("rewrite_engine.errors",),
+    "conditional": (f"{TENSOR}.branches",),
     "ifelse": (f"{TENSOR}.branches",),
     "link": ("rewrite_engine.link",),
     "breakpoint": (f"{TENSOR}.watch",),
@@ -73,8 +87,14 @@ HOMES: dict[str, tuple[str, ...]] = {
     "compile.monitormode": ("rewrite_engine.compile.watching",),
     "compile.nanguardmode": ("rewrite_engine.compile.watching",),
     "printing": ("rewrite_engine.printing", f"{TENSOR}.watch"),
+    "link.c": (),
+    "link.jax": (),
+    "link.mlx": (),
+    "link.numba": (),
+    "link.pytorch": (),
     "raise_op": (f"{TENSOR}.raise_op",),
-    "scan": ("rewrite_engine.loops",),
+    "scan": ("rewrite_engine.loops", "rewrite_engine.loops.op"),
+    "scan.rewriting": (),
     "scalar": (
         "rewrite_engine.scalar",
         "rewrite_engine.scalar.ops",
@@ -83,8 +103,10 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.scalar.constructors",
         "rewrite_engine.scalar.composite",
         "rewrite_engine.scalar.dtype",
+        "rewrite_engine.compat.scalars",
     ),
     "tensor": (TENSOR, "rewrite_engine.errors"),
+    "tensor.blockwise": (f"{TENSOR}.blockwise",),
     "tensor.blas": (f"{TENSOR}.dot", f"{TENSOR}.products", TENSOR),
     "tensor.elemwise": (f"{TENSOR}.elemwise", f"{TENSOR}.reduce", f"{TENSOR}.dimshuffle", TENSOR),
     "tensor.exceptions": ("rewrite_engine.errors",),
@@ -92,12 +114,20 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensor.linalg": (f"{TENSOR}.linalg", TENSOR),
     "tensor.nnet": ("rewrite_engine.compat.nnet", TENSOR),
     "tensor.optimize": ("rewrite_engine.optimize",),
-    "tensor.random": ("rewrite_engine.random",),
+    "tensor.random": (
+        "rewrite_engine.random",
+        "rewrite_engine.random.basic",
+        "rewrite_engine.compile.shared",
+    ),
+    "tensor.random.rewriting": (),
+    "tensor.rewriting": ("rewrite_engine.compat.databases",),
+    "tensor.sharedvar": ("rewrite_engine.compile.shared",),
     "tensor.signal": (f"{TENSOR}.signal", TENSOR),
     "tensor.type": (f"{TENSOR}.type", f"{TENSOR}.constructors", TENSOR),
     "tensor.variable": (f"{TENSOR}.variable", TENSOR),
     "updates": (),
-    "utils": (),
+    "utils": ("rewrite_engine.compat.extras",),
+    "xtensor": (),
 }
 
 #: modules that have homes by the one above them
@@ -115,6 +145,11 @@ tensor.reshape tensor.rewriting tensor.shape tensor.sharedvar tensor.signal.conv
 tensor.sort tensor.special tensor.subtensor tensor.type_other tensor.utils tensor.var tensor.xlogx
 tensor.linalg.decomposition tensor.linalg.constructors tensor.linalg.inverse
 tensor.linalg.products tensor.linalg.solvers tensor.linalg.summary
+assumptions.specify compile.rewriting conditional link.c.type link.jax.dispatch link.jax.linker
+link.mlx.linker link.numba.linker link.pytorch.linker sparse.basic sparse.math
+tensor.random.rewriting tensor.rewriting.basic tensor.rewriting.math tensor.rewriting.shape
+xtensor.basic xtensor.linalg xtensor.math xtensor.random xtensor.random.variable xtensor.shape
+xtensor.type xtensor.vectorization
 """.split()  # noqa: SIM905
 
 #: {module as older versions call it: as PyTensor does}
@@ -144,9 +179,39 @@ RENAMED = {
     "OrderedUpdates": "builtins:dict",
     "updates.OrderedUpdates": "builtins:dict",
     "graph.rewriting.is_same_graph": "rewrite_engine.graph.replace:is_same_graph",
+    "graph.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
+    "graph.basic.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
+    "graph.fg.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
     "graph.rewriting.OpSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
     "graph.rewriting.PatternSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
     "graph.rewriting.local_optimizer": "rewrite_engine.match.decorate:node_rewriter",
     "graph.rewriting.LocalOptimizer": "rewrite_engine.match.rule:NodeRewriter",
     "graph.rewriting.GlobalOptimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
+    "compile.mode.FAST_COMPILE": "rewrite_engine.compat.extras:FAST_COMPILE",
+    "compile.mode.FAST_RUN": "rewrite_engine.compat.extras:FAST_RUN",
+    "graph.traversal.general_toposort": "rewrite_engine.compat.extras:general_toposort",
+    "graph.type.HasShape": "rewrite_engine.tensor.type:TensorType",
+    "graph.utils.MetaType": "rewrite_engine.graph.intern:Interned",
+    "link.c.type.CType": "rewrite_engine.graph.type:Type",
+    "tensor.TensorLike": "typing:Any",
+    "tensor.broadcast_arrays": "rewrite_engine.compat.extras:broadcast_arrays",
+    "tensor.basic._as_tensor_variable": "rewrite_engine.tensor.constant:of_value",
+    "tensor.basic.infer_shape_db": "rewrite_engine.compat.databases:infer_shape_db",
+    "tensor.exceptions.NotScalarConstantError": "rewrite_engine.errors:NotConstantError",
+    "tensor.math.variadic_add": "rewrite_engine.compat.extras:variadic_add",
+    "tensor.math.variadic_mul": "rewrite_engine.compat.extras:variadic_mul",
+    "tensor.random.basic._gamma": "rewrite_engine.random.basic:_gamma",
+    "tensor.random.type.RandomType": "rewrite_engine.random.type:RandomGeneratorType",
+    "tensor.random.utils.normalize_size_param": (
+        "rewrite_engine.compat.extras:normalize_size_param"
+    ),
+    "tensor.rewriting.basic.broadcasted_by": "rewrite_engine.compat.extras:broadcasted_by",
+    "tensor.rewriting.math.local_exp_over_1_plus_exp": (
+        "rewrite_engine.rules.exp_log:exp_over_one_plus_exp"
+    ),
+    "tensor.type_other.NoneConst": "rewrite_engine.graph.type:NoneConst",
+    "tensor.NoneConst": "rewrite_engine.graph.type:NoneConst",
+    "tensor.type_other.NoneTypeT": "rewrite_engine.graph.type:NoneType",
+    "tensor.utils._parse_gufunc_signature": "rewrite_engine.tensor.blockwise:parse",
+    "tensor.utils.safe_signature": "rewrite_engine.compat.extras:safe_signature",
 }

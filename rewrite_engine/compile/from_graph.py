@@ -44,7 +44,8 @@ class OpFromGraph(ShapesOfGraph, Op):
     depend on need not be given: it becomes an implicit last input of every call (`shared_inputs`;
     strict: it is an error instead). inline: rewriting puts the graph in the place of the op;
     otherwise the graph is rewritten by itself, once for all calls, and compiled to a function that
-    is called. name: what it prints as.
+    is called. name: what it prints as. on_unused_input: "raise" makes an input that no output needs
+    an `InputError`.
 
     lop_overrides, rop_overrides: what to use in the place of the derivatives of the graph: a
     function `(inputs, outputs, output_gradients) -> gradients of the inputs`, or `(inputs,
@@ -75,6 +76,7 @@ class OpFromGraph(ShapesOfGraph, Op):
         connection_pattern: Any = None,
         name: str | None = None,
         strict: bool = False,
+        on_unused_input: str = "ignore",
         **unknown: Any,
     ) -> None:
         refuse_unknown("OpFromGraph", unknown, OPTIONS)
@@ -84,6 +86,9 @@ class OpFromGraph(ShapesOfGraph, Op):
         shared = implicit(inputs, outputs)
         if strict and shared:
             raise MissingInputError(f"the graph depends on {describe(shared[0])}: strict=True")
+        unused = set(inputs).difference(graph_inputs(outputs)) if on_unused_input == "raise" else ()
+        for v in unused:
+            raise InputError(f"no output needs the input {describe(v)}: on_unused_input='raise'")
         self.inline, self.name, self.shared_inputs = inline, name, tuple(shared)
         self.nout = len(outputs)
         try:

@@ -90,6 +90,11 @@ class Mode:
         return optimizer(self.query, self.additions, phases=phases)
 
     @property
+    def provided_optimizer(self) -> Any:
+        """What the mode was made of: its query, or an optimizer of its own."""
+        return self.query if self._optimizer == DEFAULT else self._optimizer
+
+    @property
     def rules(self) -> RuleSet:
         """Every rule the mode knows, also those that its query leaves out."""
         from rewrite_engine.match.ruleset import RuleSet

@@ -1,4 +1,6 @@
-"""`as_op`, also called `wrap_py`: an op made of a function on values."""
+"""`as_op`, also called `wrap_py`: an op made of a function on values; `view_op`, another variable
+for the same values; `TypeCastingOp`, a base of marks in graphs.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.errors import ForeignObjectError, OptionError, describe, message
-from rewrite_engine.graph.node import Apply
+from rewrite_engine.gradient.stops import GradientView
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.type import Type
 
@@ -117,3 +120,37 @@ def as_op(
 
 
 wrap_py = as_op
+
+
+class ViewOp(GradientView):
+    """Another variable for the values of one, with a name of its own: `view_op(x, name="y")`. In
+    graphs that are rewritten the first takes its place.
+    """
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        """As it comes."""
+        return list(output_gradients)
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return list(eval_points)
+
+
+view_op = ViewOp()
+
+
+class TypeCastingOp(Op):
+    """A base of ops that mark values in a graph, or give them another type: they return what they
+    are given. A subclass has a `make_node`.
+    """
+
+    __props__: tuple[str, ...] | None = ()
+    view_map = {0: [0]}
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        output_storage[0][0] = inputs[0]
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
+        """That of the input."""
+        return [shapes[0]]

@@ -20,6 +20,7 @@ from rewrite_engine.errors import (
     ForeignObjectError,
     InputError,
     describe,
+    refuse_options,
 )
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.feature import AlreadyThere, Feature, heard_by
@@ -55,7 +56,9 @@ class FunctionGraph(NodeStore):
         copy_inputs: bool = True,
         update_mapping: Mapping[int, int] | None = None,
         merging: bool = True,
+        copy_orphans: bool = False,
     ) -> None:
+        refuse_options("FunctionGraph", "constants are not copied", copy_orphans=copy_orphans)
         if inputs is None:
             inputs = [v for v in graph_inputs(outputs) if not isinstance(v, Constant)]
         for what, variables in (("input", inputs), ("output", outputs)):
@@ -466,14 +469,16 @@ class FunctionGraph(NodeStore):
         self.inputs.append(var)
         self.users[var] = {}
 
-    def add_output(self, var: Variable, reason: Any = None) -> None:
-        """Add an output; what is missing of its graph is imported."""
+    def add_output(self, var: Variable, reason: Any = None, import_missing: bool = False) -> None:
+        """Add an output; what is missing of its graph is imported. import_missing: roots that are
+        not there become inputs, else they are a `MissingInputError`.
+        """
         var = self.memo.get(var, var)
         try:
-            own = self._import(var, reason, None, False)
+            own = self._import(var, reason, None, import_missing)
         except NoDestroyHandler:
             self.watch()
-            own = self._import(var, reason, None, False)
+            own = self._import(var, reason, None, import_missing)
         self.out_uses.setdefault(own, []).append(len(self.outputs))
         self.outputs.append(own)
         if self.destroy_handler is not None:

@@ -9,6 +9,7 @@ without `__props__` compares by identity; one that defines `__eq__` itself is le
 from __future__ import annotations
 
 import threading
+from abc import ABCMeta
 from collections.abc import Callable
 from typing import Any
 from weakref import WeakValueDictionary
@@ -18,12 +19,15 @@ _lock = threading.RLock()  # (Ctrl-C may come as it is let go: its thread must n
 _identity_eq: Any = object.__eq__
 
 
-class Interned(type):
+class Interned(ABCMeta):
     """Metaclass: an instance with `__props__` equal to an existing one *is* that one.
 
     A class with its own `__eq__` and no `__hash__` hashes by class, so that its instances may be
-    keys.
+    keys. Classes may inherit from abstract ones, too; `isinstance` is as fast as of all others.
     """
+
+    __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
 
     def __new__(
         mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kw: Any

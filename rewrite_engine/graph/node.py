@@ -320,10 +320,10 @@ class Apply(Tagged):
 
     @property
     def out(self) -> Variable:
-        """The only output; raises `AttributeError` if there are several."""
-        if len(self.outputs) != 1:
+        """The `default_output`; raises `AttributeError` if there are several, and none is it."""
+        if len(self.outputs) != 1 and self.op.default_output is None:
             raise AttributeError(f"{self.op} has {len(self.outputs)} outputs: use `outputs`")
-        return self.outputs[0]  # type: ignore[no-any-return]
+        return self.default_output()  # type: ignore[no-any-return]
 
     def default_output(self) -> Any:
         """The output that `op(...)` returns when it returns one."""

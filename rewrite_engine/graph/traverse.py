@@ -5,7 +5,8 @@ All iterative; all linear in the part they visit.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.errors import CycleError
@@ -31,6 +32,21 @@ def ancestors(
         owner = v.owner
         if owner is not None and v not in stop:
             stack += owner.inputs[::-1]
+
+
+def walk(
+    nodes: Iterable[Any], expand: Callable[[Any], Iterable[Any] | None], bfs: bool = True
+) -> Iterator[Any]:
+    """Yield these and what `expand` returns of each, and so on; each once. bfs: those nearest to
+    the first ones first; else what was found last.
+    """
+    seen, todo = set[Any](), deque(nodes)
+    while todo:
+        found = todo.popleft() if bfs else todo.pop()
+        if found not in seen:
+            seen.add(found)
+            yield found
+            todo.extend(expand(found) or ())
 
 
 variable_ancestors = ancestors  # as the field calls it beside the next one

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from rewrite_engine.errors import MethodNotDefined, TypeMismatchError
+from rewrite_engine.errors import DTypeError, MethodNotDefined, TypeMismatchError, describe
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.number import NO_NUMBER
@@ -218,3 +218,16 @@ class Generic(SingletonType):
 
 
 generic = Generic()
+
+
+class NoneType(SingletonType):
+    """None alone: what is an input of a node, and not given."""
+
+    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+        """Raise `DTypeError` for anything else."""
+        if value is not None:
+            raise DTypeError(f"expected None, got {describe(value)}")
+        return value
+
+
+NoneConst = NoneType().make_constant(None)

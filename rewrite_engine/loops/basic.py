@@ -193,7 +193,7 @@ def foldr(fn: Any, sequences: Any, outputs_info: Any, non_sequences: Any = None,
 def _listed(given: Any) -> list[Any]:
     if given is None:
         return []
-    return list(given) if isinstance(given, list | tuple) else [given]
+    return list(given) if isinstance(given, list | tuple | range) else [given]
 
 
 def _taps(given: Any, default: list[int]) -> list[int]:

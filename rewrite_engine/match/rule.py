@@ -460,3 +460,8 @@ class NodeRewriter(Rule):
     def __call__(self, fgraph: Graph, node: Apply) -> Any:
         """Call the function."""
         return self.fn(fgraph, node)
+
+    @property
+    def __name__(self) -> str:
+        """The name of the function."""
+        return self.short_name

@@ -17,7 +17,7 @@ from rewrite_engine.random.type import (
 _HOMES = {
     name: home
     for home, names in {
-        "op": "ParameterError RandomVariable",
+        "op": "ParameterError RNGConsumerOp RandomVariable ScipyRandomVariable",
         "stream": "DefaultGenerator RandomStream default_rng rng shared_rng",
         "basic": (
             "Draws bernoulli beta betabinom binomial categorical cauchy chisquare choice dirichlet "

@@ -12,12 +12,14 @@ from functools import partial
 from typing import Any
 
 from rewrite_engine.errors import DTypeError, MethodNotDefined, NDimError, OptionError
+from rewrite_engine.graph.intern import Interned
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.origin import located
 from rewrite_engine.random.distributions import DISTRIBUTIONS, call_signature, normal_vectors
 from rewrite_engine.random.op import ParameterError, RandomVariable, applies_to_inputs
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import arange
+from rewrite_engine.tensor.op import with_parameters
 from rewrite_engine.tensor.shape import lengths, specify_shape
 
 __all__ = [
@@ -31,17 +33,19 @@ __all__ = [
 
 
 class Draws(RandomVariable):
-    """Draws from a distribution of the table: `Draws("normal")`."""
+    """Draws from a distribution of the table: a subclass says which, as `distribution`."""
+
+    distribution: str
 
     def __init__(
         self,
-        name: str,
+        name: str | None = None,
         signature: str | None = None,
         dtype: Any = None,
         inplace: bool = False,
         lengths: tuple[int | None, ...] | None = None,
     ) -> None:
-        entry = DISTRIBUTIONS[name]
+        entry = DISTRIBUTIONS[self.distribution]
         core = signature or entry.signature
         super().__init__(name, None, None, dtype or entry.dtype, inplace, core, lengths)
 
@@ -50,7 +54,7 @@ class Draws(RandomVariable):
         if applies_to_inputs(args):
             return super().__call__(*args, **kwargs)
         try:
-            bound = call_signature(self.name).bind(*args, **kwargs)
+            bound = call_signature(self.distribution).bind(*args, **kwargs)
         except TypeError as error:
             raise OptionError(located(str(error), op=self)) from None
         bound.apply_defaults()
@@ -61,27 +65,84 @@ class Draws(RandomVariable):
     @property
     def parameters(self) -> list[str]:
         """The names of the parameters."""
-        return list(call_signature(self.name).parameters)[: len(self.ins)]
+        return list(call_signature(self.distribution).parameters)[: len(self.ins)]
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
         """Where the draws do not depend on each other."""
-        if self.name.endswith("choice_without_replacement"):
+        if self.distribution.endswith("choice_without_replacement"):
             raise MethodNotDefined(located("draws have no batch", op=self, inputs=inputs))
         return super().vectorize(node, inputs)
 
     def rng_fn(self, rng: Any, *args: Any) -> Any:
         """As the table says."""
-        draw = DISTRIBUTIONS[self.name].draw
-        return getattr(rng, self.name)(*args) if draw is None else draw(rng, *args)
+        draw = DISTRIBUTIONS[self.distribution].draw
+        return getattr(rng, self.distribution)(*args) if draw is None else draw(rng, *args)
 
 
-class MultivariateNormal(Draws):
-    """Draws from a multivariate normal distribution.
+def draws(name: str, of: str) -> Any:
+    """The op for a distribution of the table, the only one of a class that is called `of`."""
+    own = {
+        "__module__": __name__,
+        "__doc__": f"Draws: `{name}`.",
+        "distribution": name,
+        "name": name,
+    }
+    made: Any = Interned(of, (Draws,), own)
+    globals()[of] = made
+    return made()
 
-    method: how a root of the covariance is found: "cholesky", "svd" or "eigh".
+
+bernoulli = draws("bernoulli", "BernoulliRV")
+beta = draws("beta", "BetaRV")
+betabinom = draws("beta_binomial", "BetaBinomialRV")
+binomial = draws("binomial", "BinomialRV")
+categorical = draws("categorical", "CategoricalRV")
+cauchy = draws("cauchy", "CauchyRV")
+dirichlet = draws("dirichlet", "DirichletRV")
+exponential = draws("exponential", "ExponentialRV")
+gengamma = draws("gengamma", "GenGammaRV")
+geometric = draws("geometric", "GeometricRV")
+gumbel = draws("gumbel", "GumbelRV")
+halfcauchy = draws("halfcauchy", "HalfCauchyRV")
+halfnormal = draws("halfnormal", "HalfNormalRV")
+hypergeometric = draws("hypergeometric", "HyperGeometricRV")
+invgamma = draws("invgamma", "InvGammaRV")
+laplace = draws("laplace", "LaplaceRV")
+logistic = draws("logistic", "LogisticRV")
+lognormal = draws("lognormal", "LogNormalRV")
+multinomial = draws("multinomial", "MultinomialRV")
+nbinom = negative_binomial = draws("negative_binomial", "NegBinomialRV")
+normal = draws("normal", "NormalRV")
+pareto = draws("pareto", "ParetoRV")
+poisson = draws("poisson", "PoissonRV")
+rayleigh = draws("rayleigh", "RayleighRV")
+t = draws("t", "StudentTRV")
+triangular = draws("triangular", "TriangularRV")
+truncexpon = draws("truncexpon", "TruncExponentialRV")
+uniform = draws("uniform", "UniformRV")
+vonmises = draws("vonmises", "VonMisesRV")
+wald = draws("wald", "WaldRV")
+weibull = draws("weibull", "WeibullRV")
+
+_gamma = draws("gamma", "GammaRV")
+_integers = draws("integers", "IntegersRV")
+_distinct = draws("choice_without_replacement", "ChoiceWithoutReplacement")
+_distinct_weighed = draws("weighted_choice_without_replacement", "WeighedChoice")
+_permutation = draws("permutation", "PermutationRV")
+
+
+class MvNormalRV(Draws):
+    """Draws vectors around `mean` (n) with the covariance `cov` (n, n).
+
+    method: how a root of `cov` is found: "cholesky" (the default), or, where it may be singular,
+    "svd" or "eigh".
+
+    >>> multivariate_normal([0.0, 0.0], [[1.0, 0.0], [0.0, 1.0]], size=(5,)).type
+    TensorType(float64, (5, 2))
     """
 
     __props__ = (*(Draws.__props__ or ()), "method")
+    name = distribution = "multivariate_normal"
 
     def __init__(self, *args: Any, method: str = "cholesky", **kwargs: Any) -> None:
         if method not in ("cholesky", "svd", "eigh"):
@@ -89,64 +150,21 @@ class MultivariateNormal(Draws):
         super().__init__(*args, **kwargs)
         self.method = method
 
+    def __call__(self, *args: Any, method: str | None = None, **kwargs: Any) -> Any:
+        """Return the draws, by another method where one is given (the fourth argument)."""
+        if len(args) == 4 and not applies_to_inputs(args):
+            method, args = args[-1], args[:-1]
+        if method in (None, self.method):
+            return super().__call__(*args, **kwargs)
+        return with_parameters(self, method=method)(*args, **kwargs)
+
     def rng_fn(self, rng: Any, *args: Any) -> Any:
         """By the method."""
         mean, cov, size = args
         return normal_vectors(rng, mean, cov, size, self.method)
 
 
-bernoulli = Draws("bernoulli")
-beta = Draws("beta")
-betabinom = Draws("beta_binomial")
-binomial = Draws("binomial")
-categorical = Draws("categorical")
-cauchy = Draws("cauchy")
-dirichlet = Draws("dirichlet")
-exponential = Draws("exponential")
-gengamma = Draws("gengamma")
-geometric = Draws("geometric")
-gumbel = Draws("gumbel")
-halfcauchy = Draws("halfcauchy")
-halfnormal = Draws("halfnormal")
-hypergeometric = Draws("hypergeometric")
-invgamma = Draws("invgamma")
-laplace = Draws("laplace")
-logistic = Draws("logistic")
-lognormal = Draws("lognormal")
-multinomial = Draws("multinomial")
-nbinom = negative_binomial = Draws("negative_binomial")
-normal = Draws("normal")
-pareto = Draws("pareto")
-poisson = Draws("poisson")
-rayleigh = Draws("rayleigh")
-t = Draws("t")
-triangular = Draws("triangular")
-truncexpon = Draws("truncexpon")
-uniform = Draws("uniform")
-vonmises = Draws("vonmises")
-wald = Draws("wald")
-weibull = Draws("weibull")
-
-_gamma = Draws("gamma")
-_integers = Draws("integers")
-_distinct = Draws("choice_without_replacement")
-_distinct_weighed = Draws("weighted_choice_without_replacement")
-_permutation = Draws("permutation")
-
-
-def multivariate_normal(
-    mean: Any, cov: Any, size: Any = None, method: str | None = None, **options: Any
-) -> Any:
-    """Draw vectors around `mean` (n) with the covariance `cov` (n, n).
-
-    method: how a root of `cov` is found: "cholesky" (the default), or, where it may be singular,
-    "svd" or "eigh". size, options: as of all distributions.
-
-    >>> multivariate_normal([0.0, 0.0], [[1.0, 0.0], [0.0, 1.0]], size=(5,)).type
-    TensorType(float64, (5, 2))
-    """
-    op = MultivariateNormal("multivariate_normal", method=method or "cholesky")
-    return op(mean, cov, size, **options)
+multivariate_normal = MvNormalRV()
 
 
 def gamma(shape: Any, rate: Any = None, scale: Any = None, **options: Any) -> Any:

@@ -27,8 +27,9 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.null import disconnected, grad_undefined
+from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import located, user_origin
-from rewrite_engine.graph.type import generic
+from rewrite_engine.graph.type import NoneConst
 from rewrite_engine.random.type import RandomGeneratorType, copied
 from rewrite_engine.scalar.dtype import dtype_name
 from rewrite_engine.tensor.blockwise import parse
@@ -50,14 +51,22 @@ from rewrite_engine.tensor.rearrange import broadcast_shape
 from rewrite_engine.tensor.shape import lengths, shape_dims
 from rewrite_engine.tensor.type import TensorType
 
-__all__ = ["ParameterError", "RandomVariable"]
+__all__ = ["ParameterError", "RNGConsumerOp", "RandomVariable", "ScipyRandomVariable"]
 
 
 class ParameterError(RewriteEngineError, ValueError):
     """A parameter of a distribution is not one that it can have."""
 
 
-class RandomVariable(TensorOp):
+class RNGConsumerOp(Op):
+    """An op that takes states of generators and gives what becomes of them beside its results."""
+
+    def update(self, node: Apply) -> dict[Any, Any]:
+        """{state among a node's inputs: what becomes of it}"""
+        raise MethodNotDefined(f"{self} defines no update")
+
+
+class RandomVariable(RNGConsumerOp, TensorOp):
     """Draws from a distribution: `op(*parameters, size=…, rng=…)`.
 
     A node's inputs are the state of a generator, the size (a vector of int64, or the constant None)
@@ -355,6 +364,18 @@ class RandomVariable(TensorOp):
         return {node.inputs[0]: node.outputs[0]}
 
 
+class ScipyRandomVariable(RandomVariable):
+    """Draws from a distribution of SciPy: a subclass has `rng_fn_scipy(rng, *parameters, size)`."""
+
+    def rng_fn_scipy(self, rng: Any, *args: Any) -> Any:
+        """Draw; as of `rng_fn`."""
+        raise MethodNotDefined(f"{self} defines no rng_fn_scipy")
+
+    def rng_fn(self, rng: Any, *args: Any) -> Any:
+        """By `rng_fn_scipy`."""
+        return self.rng_fn_scipy(rng, *args)
+
+
 def fits(shape: tuple[int, ...], static: tuple[int | None, ...]) -> bool:
     """Whether a shape is one of those that a type has."""
     return len(shape) == len(static) and all([n in (None, k) for n, k in zip(static, shape)])
@@ -395,8 +416,8 @@ def read_size(op: Any, size: Any) -> tuple[Any, tuple[int | None, ...] | None]:
     `ShapeError`.
     """
     if size is None:
-        return generic.make_constant(None), None
-    if isinstance(size, Variable) and size.type is generic:
+        return NoneConst, None
+    if isinstance(size, Variable) and size.type is NoneConst.type:
         return size, None
     dims = shape_dims(size.tolist() if isinstance(size, np.ndarray) else size)
     for n in dims:

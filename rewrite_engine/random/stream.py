@@ -16,12 +16,15 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import located
-from rewrite_engine.graph.type import generic
+from rewrite_engine.graph.type import NoneConst
 from rewrite_engine.random.type import random_generator_type
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["DefaultGenerator", "RandomStream", "default_rng", "rng", "shared_rng"]
+
+
+NOT_GIVEN: Any = object()
 
 
 def rng(name: str | None = None) -> Any:
@@ -30,9 +33,9 @@ def rng(name: str | None = None) -> Any:
 
 
 def shared_rng(
-    value: Any = None, *, seed: Any = None, name: str | None = None, borrow: bool = False
+    value: Any = None, *, seed: Any = NOT_GIVEN, name: str | None = None, borrow: bool = False
 ) -> Any:
-    """Return a shared variable with a generator: `value`, or that of a seed.
+    """Return a shared variable with a generator: `value`, or that of a seed (None: any state).
 
     borrow: keep `value` itself, not a copy. A function draws the same numbers at every call, unless
     it updates the variable. Raises `DTypeError`; `OptionError` unless one of both is given.
@@ -46,7 +49,7 @@ def shared_rng(
     """
     import rewrite_engine  # (shared variables stand above this layer)
 
-    if (value is None) == (seed is None):
+    if (value is None) == (seed is NOT_GIVEN):
         raise OptionError(located("shared_rng: takes a generator, or seed=…"))
     if value is None:
         return rewrite_engine.shared(np.random.default_rng(seed), name, borrow=True)
@@ -71,13 +74,13 @@ class DefaultGenerator(Op):
 
     def convert_input(self, x: Any) -> Any:
         """A tensor."""
-        return generic.make_constant(None) if x is None else as_tensor_variable(x)
+        return NoneConst if x is None else as_tensor_variable(x)
 
     def infer_types(self, types: Sequence[Any]) -> list[Any]:
         """A state. Raises `DTypeError`."""
         (seed,) = types
         whole = isinstance(seed, TensorType) and seed.kind in "iu" and seed.ndim < 2
-        if not whole and seed is not generic:
+        if not whole and seed is not NoneConst.type:
             raise DTypeError(f"a seed is an integer, or a vector of them, not a {seed}")
         return [random_generator_type]
 

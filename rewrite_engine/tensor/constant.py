@@ -8,6 +8,7 @@ their precision); that is decided in `Elemwise.convert_inputs`, which gets its c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -97,12 +98,17 @@ def weak_constant(value: bool | int | float | complex, dtype: str) -> TensorCons
 
 
 def as_tensor_variable(
-    x: Any, name: str | None = None, ndim: int | None = None, dtype: Any = None
+    x: Any,
+    name: str | None = None,
+    ndim: int | None = None,
+    dtype: Any = None,
+    allow_xtensor_conversion: bool = False,
 ) -> Any:
     """Return `x` as a tensor variable: itself if it is one, else a constant.
 
     A list or tuple with variables in it is stacked. dtype: cast to it. ndim: dimensions of length 1
-    are added, or dropped, on the left. A pattern (an object with `__apply_op__`) is returned
+    are added, or dropped, on the left. allow_xtensor_conversion: of variables with named
+    dimensions, of which there are none here. A pattern (an object with `__apply_op__`) is returned
     unchanged. Raises `ForeignObjectError` for what cannot become a tensor, `NDimError` if it
     cannot have `ndim` dimensions.
     """
@@ -116,6 +122,14 @@ def as_tensor_variable(
         from rewrite_engine.tensor.join import stack
 
         return _fit(stack([as_tensor_variable(item) for item in x]), ndim, dtype)
+    return of_value(x, name, ndim, dtype)
+
+
+@singledispatch
+def of_value(x: Any, name: str | None = None, ndim: int | None = None, dtype: Any = None) -> Any:
+    """What `as_tensor_variable` makes of a value that is no variable, nor has one in it; other
+    classes of values are added by `register`.
+    """
     try:
         return constant(x, name, ndim, dtype)
     except DTypeError as error:

@@ -50,7 +50,9 @@ class Elemwise(TensorOp):
     )
     nout: int
 
-    def __init__(self, scalar_op: ScalarOp, inplace_pattern: Any = ()) -> None:
+    def __init__(
+        self, scalar_op: ScalarOp, inplace_pattern: Any = (), name: str | None = None
+    ) -> None:
         if isinstance(inplace_pattern, Mapping):
             inplace_pattern = inplace_pattern.items()
         self.scalar_op = scalar_op

@@ -1,0 +1,224 @@
+"""PyTensor's databases of rules, as PyMC keeps its own in them: `SequenceDB`, `EquilibriumDB`,
+`LocalGroupDB`, `TopoDB`; the decorators that register a rule in the pipeline; and drivers and
+features of PyTensor that are something else here.
+
+A name that is not in rewrite_engine may be registered as a rule: the database leaves it out, and
+its `missing` has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any
+
+from rewrite_engine.compat import is_missing
+from rewrite_engine.compat.rewriters import EquilibriumGraphRewriter
+from rewrite_engine.config import config
+from rewrite_engine.errors import UnknownNameError, refuse_options
+from rewrite_engine.graph.feature import AlreadyThere, Feature
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.match.query import Query
+from rewrite_engine.match.rule import Rule
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
+from rewrite_engine.rewrite.fold import constant_folding
+from rewrite_engine.rules.rewriting import in2out, optdb, out2in, read_query
+from rewrite_engine.tensor.elemwise import Elemwise
+
+__all__ = [
+    "EquilibriumDB",
+    "LocalGroupDB",
+    "RewriteDatabase",
+    "SequenceDB",
+    "ShapeFeature",
+    "ShapeOptimizer",
+    "TopoDB",
+    "elemwise_of",
+    "infer_shape_db",
+    "register_canonicalize",
+    "register_specialize",
+    "register_stabilize",
+    "topo_unconditional_constant_folding",
+]
+
+
+class RewriteDatabase:
+    """Rules, drivers and databases by name, with tags; `query` makes a driver of those it selects.
+
+    A subclass defines `driver(found)`, of pairs of a place and what is there.
+    """
+
+    def __init__(self) -> None:
+        self.name: str | None = None
+        self.entries: dict[str, tuple[Any, frozenset[str], float]] = {}
+        #: the names of rules that are not in rewrite_engine
+        self.missing: list[str] = []
+
+    def register(
+        self,
+        name: str,
+        rewriter: Any,
+        *tags: str,
+        position: float = 0,
+        use_db_name_as_tag: bool = True,
+        **unknown: Any,
+    ) -> None:
+        """Keep a rule, a driver or a database under a name. Raises `ValueError` for a name that is
+        taken, `OptionError`.
+        """
+        refuse_options("register", "a database knows names, tags and places", **unknown)
+        if name in self.entries:
+            raise ValueError(f"the database has a rule called {name!r} already")
+        if is_missing(rewriter):
+            self.missing.append(name)
+            return
+        own = {self.name} if use_db_name_as_tag and self.name else set()
+        self.entries[name] = rewriter, frozenset({name, *tags, *own}), position
+
+    def query(self, *tags: Any, **how: Any) -> Any:
+        """Return the driver for what has one of the included tags, all required ones, and none of
+        the excluded; arguments as of `optdb.query`.
+        """
+        query = read_query(*tags, **how)
+        found = []
+        for rewriter, names, position in self.entries.values():
+            if query.include & names and query.selects(names):
+                part = rewriter.query(query) if hasattr(rewriter, "query") else rewriter
+                found.append((position, part))
+        return self.driver(found)
+
+    @property
+    def default_query(self) -> Any:
+        """The driver for everything."""
+        every = Query(frozenset(self.entries) | {"basic"})
+        return self.query(every)
+
+    def driver(self, found: Iterable[tuple[float, Any]]) -> Any:
+        """What runs them."""
+        raise NotImplementedError
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.entries:
+            raise UnknownNameError(f"the database has no rule called {name!r}")
+        return self.entries[name][0]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.entries
+
+
+class SequenceDB(RewriteDatabase):
+    """One after the other, by their `position`; rules once at each node."""
+
+    def driver(self, found: Iterable[tuple[float, Any]]) -> GraphRewriter:
+        parts = [part for _, part in sorted(found, key=lambda pair: pair[0])]
+        drivers = [in2out(part) if isinstance(part, Rule) else part for part in parts]
+        return SequentialOptimizer(drivers, self.name or "sequence")
+
+
+class EquilibriumDB(RewriteDatabase):
+    """Rules until none applies."""
+
+    def driver(self, found: Iterable[tuple[float, Any]]) -> GraphRewriter:
+        return EquilibriumGraphRewriter([part for _, part in found], name=self.name)
+
+
+class LocalGroupDB(RewriteDatabase):
+    """Rules of which the first that applies is taken, at each node."""
+
+    def driver(self, found: Iterable[tuple[float, Any]]) -> RuleSet:
+        return RuleSet([part for _, part in found])
+
+
+class TopoDB(RewriteDatabase):
+    """The rules of another database, at each node in an order; ignore_newtrees: not at what they
+    made.
+    """
+
+    def __init__(
+        self,
+        db: RewriteDatabase,
+        order: str = "in_to_out",
+        ignore_newtrees: bool = False,
+        failure_callback: None = None,
+    ) -> None:
+        super().__init__()
+        refuse_options("TopoDB", "a rule that fails is an error", failure_callback=failure_callback)
+        self.db, self.order, self.ignore_newtrees = db, order, ignore_newtrees
+
+    def query(self, *tags: Any, **how: Any) -> GraphRewriter:
+        """Those of the other database."""
+        walk = in2out if self.order == "in_to_out" else out2in
+        rules = self.db.query(*tags, **how)
+        return walk(rules, name=self.db.name, ignore_newtrees=self.ignore_newtrees)
+
+
+# --- rules of the pipeline -----------------------------------------------------------------------
+
+
+def _registering(phase: str) -> Callable[..., Any]:
+    def register(rule: Any, *tags: str, **options: Any) -> Any:
+        if isinstance(rule, str):  # tags alone: a decorator
+            return lambda fn: register(fn, rule, *tags, **options)
+        optdb[phase].register(options.pop("name", rule.short_name), rule, phase, *tags, **options)
+        return rule
+
+    register.__doc__ = f"Let the phase {phase!r} use a rule from now on; a decorator."
+    return register
+
+
+register_canonicalize = _registering("canonicalize")
+register_stabilize = _registering("stabilize")
+register_specialize = _registering("specialize")
+
+
+def elemwise_of(kind: Any) -> Callable[[Any], bool]:
+    """What a rule may track: elementwise ops whose scalar op is of a class."""
+
+    def elemwise(op: Any) -> bool:
+        return isinstance(op, Elemwise) and isinstance(op.scalar_op, kind)
+
+    return elemwise
+
+
+# --- shapes and constants ------------------------------------------------------------------------
+
+
+class ShapeFeature(Feature):
+    """Says that shapes are known, which they always are: rules infer them where they are asked for
+    (`rules/shape.py`). It keeps nothing.
+    """
+
+    def on_attach(self, fgraph: FunctionGraph) -> None:
+        if any(isinstance(feature, ShapeFeature) for feature in fgraph.features):
+            raise AlreadyThere
+
+
+class ShapeOptimizer(GraphRewriter):
+    """Attaches a `ShapeFeature`."""
+
+    def apply(self, fgraph: FunctionGraph) -> None:  # type: ignore[override]
+        fgraph.attach_feature(ShapeFeature())
+
+
+class _ShapeRules(RewriteDatabase):
+    """The rules that tell shapes from operands."""
+
+    @property
+    def default_query(self) -> Any:
+        rules = RuleSet.of(import_module("rewrite_engine.rules.shape")) + constant_folding
+        return EquilibriumGraphRewriter(rules, name="infer_shape")
+
+
+infer_shape_db = _ShapeRules()
+
+
+class UnconditionalFolding(GraphRewriter):
+    """Computes every node whose inputs are constants, however large the result is."""
+
+    def apply(self, fgraph: FunctionGraph) -> None:  # type: ignore[override]
+        with config.change_flags(fold_limit=1 << 62):
+            in2out(constant_folding).rewrite(fgraph)
+
+
+topo_unconditional_constant_folding = UnconditionalFolding()

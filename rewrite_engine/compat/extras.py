@@ -1,0 +1,122 @@
+"""Small functions of PyTensor's, made of what is here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from typing import Any
+
+from rewrite_engine.compile.mode import Mode, get_mode
+from rewrite_engine.compile.ops import view_op
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.postorder import postorder
+from rewrite_engine.random.op import read_size
+from rewrite_engine.tensor import rearrange
+from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.math import add, mul
+
+__all__ = [
+    "broadcast_arrays",
+    "broadcasted_by",
+    "general_toposort",
+    "lazy_scipy_module",
+    "normalize_size_param",
+    "rewrite_inner_graph",
+    "safe_signature",
+    "variadic_add",
+    "variadic_mul",
+]
+
+
+FAST_COMPILE, FAST_RUN = Mode("fast_compile"), Mode("fast_run")
+
+
+class LazyModule:
+    """A module that is loaded when one of its names is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)
+
+
+def lazy_scipy_module(submodule: str) -> LazyModule:
+    """A module of SciPy, loaded when it is used."""
+    return LazyModule(f"scipy.{submodule}")
+
+
+def variadic_add(*args: Any) -> Any:
+    """The sum of any number of terms."""
+    return _folded(add, 0, args)
+
+
+def variadic_mul(*args: Any) -> Any:
+    """The product of any number of factors."""
+    return _folded(mul, 1, args)
+
+
+def _folded(op: Any, neutral: int, args: Sequence[Any]) -> Any:
+    if len(args) > 1:
+        return op(*args)
+    return as_tensor_variable(args[0] if args else neutral)
+
+
+def broadcast_arrays(*args: Any) -> list[Any]:
+    """Arrays stretched to the shape of all. Each is another variable than what was given: PyMC
+    replaces the one where it does not mean the other.
+    """
+    given = [as_tensor_variable(x) for x in args]
+    found = zip(given, rearrange.broadcast_arrays(*given), strict=True)
+    return [view_op(new) if new is old else new for old, new in found]
+
+
+def safe_signature(core_inputs_ndim: Sequence[int], core_outputs_ndim: Sequence[int]) -> str:
+    """A signature of so many dimensions each, no two of which have to be equal.
+
+    >>> safe_signature([0, 2], [1])
+    '(),(i10,i11)->(o00)'
+    """
+    sides = [
+        ",".join(
+            [f"({','.join([f'{side}{k}{d}' for d in range(n)])})" for k, n in enumerate(ranks)]
+        )
+        for side, ranks in (("i", core_inputs_ndim), ("o", core_outputs_ndim))
+    ]
+    return "->".join(sides)
+
+
+def normalize_size_param(size: Any) -> Any:
+    """The size of a `RandomVariable` as an input of its nodes."""
+    return read_size("size", size)[0]
+
+
+def broadcasted_by(x: Any, y: Any) -> bool:
+    """Whether an elementwise op of both repeats `x`, as far as types tell."""
+    own, other = x.type.broadcastable[::-1], y.type.broadcastable[::-1]
+    return len(own) < len(other) or any([a and not b for a, b in zip(own, other)])
+
+
+def rewrite_inner_graph(
+    fgraph: FunctionGraph, match: Callable[[Any], bool], rewrite: Callable[..., Any]
+) -> None:
+    """Rewrite the graphs inside ops: `rewrite(linker, op, node, graph, mode=mode)` changes a copy
+    of the graph of each op for which `match(op)` holds.
+    """
+    mode, made = get_mode(), dict[Any, Any]()
+    for node in fgraph.toposort():
+        op: Any = node.op
+        if not match(op):
+            continue
+        if op not in made:
+            inner = op.fgraph.clone()
+            rewrite(mode.linker, op, node, inner, mode=mode)
+            made[op] = op.clone(inner)
+        if made[op] is not op:
+            new = made[op].make_node(*node.inputs).outputs
+            fgraph.replace_all(zip(node.outputs, new, strict=True), reason="rewrite_inner_graph")
+
+
+def general_toposort(outputs: Iterable[Any], deps: Callable[[Any], Any]) -> list[Any]:
+    """These and what they need, each after what it needs. deps(x): what x needs, or None."""
+    return list(postorder(outputs, lambda x: list(deps(x) or ())))

@@ -1,0 +1,114 @@
+"""PyMC, where it is installed (the extra `pymc`), runs on what is here: `docs/compat.md`."""
+
+import json
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from tests.compat.test_programs import PROGRAMS, compat
+
+pytestmark = pytest.mark.skipif(
+    find_spec("pymc") is None, reason="PyMC is not installed: pip install rewrite-engine[pymc]"
+)
+DATA = np.array([0.1, 1.2, -0.3, 0.8])
+
+
+@pytest.fixture(scope="module")
+def told() -> Any:
+    """What the program prints."""
+    done = compat(PROGRAMS / "pymc_model.py")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def density(at: Any) -> Any:
+    """The log density of the model at (mu, log s)."""
+    mu, s = at[0], np.exp(at[1])
+    prior = stats.norm.logpdf(mu) + stats.gamma.logpdf(s, 2) + at[1]
+    return prior + stats.norm.logpdf(DATA, mu, s).sum()
+
+
+def slopes(f: Any, at: Any, step: float) -> Any:
+    """Differences of a function along each of two numbers."""
+    moves = step * np.eye(2)
+    return np.array([(f(at + m) - f(at - m)) / (2 * step) for m in moves])
+
+
+def test_the_density_and_its_derivatives(told: Any) -> None:
+    at = np.array([0.3, -0.2])
+    np.testing.assert_allclose(told["logp"], density(at), rtol=1e-12)
+    np.testing.assert_allclose(told["dlogp"], slopes(density, at, 1e-6), rtol=1e-7)
+    second = slopes(lambda x: slopes(density, x, 1e-4), at, 1e-4)
+    np.testing.assert_allclose(told["d2logp"], second, rtol=1e-5)
+
+
+def test_points_to_start_from(told: Any) -> None:
+    assert told["start"] == pytest.approx({"mu": 0.0, "s_log__": np.log(2)})
+    assert told["tree"] == {"top": 1.5, "a": 1.5, "b": 1.5}
+
+
+def test_draws(told: Any) -> None:
+    assert told["d"] == [0.0] * 5
+    assert told["prior"] == [1, 7]
+    assert told["seen"] == [1, 800, 4]
+    assert told["steps"] == [1, 50]
+
+
+def test_what_nuts_samples_has_the_means_of_the_posterior(told: Any) -> None:
+    mu, s = np.meshgrid(np.linspace(-4, 4, 401), np.linspace(0.02, 8, 400), indexing="ij")
+    logs = stats.norm.logpdf(mu) + stats.gamma.logpdf(s, 2)
+    logs = logs + stats.norm.logpdf(DATA, mu[..., None], s[..., None]).sum(-1)
+    weights = np.exp(logs - logs.max())
+    want = [(x * weights).sum() / weights.sum() for x in (mu, s)]
+    np.testing.assert_allclose(told["sampled"], want, atol=0.1)
+
+
+def mvnormal(x: Any) -> Any:
+    return stats.multivariate_normal.logpdf(x, [0.0, 1.0], [[2.0, 0.5], [0.5, 1.0]])
+
+
+def of_beta(z: Any) -> Any:
+    """With the log of the slope of the sigmoid."""
+    p = expit(z)
+    return stats.beta.logpdf(p, 2, 3) + np.log(p * (1 - p))
+
+
+def uniform(z: Any) -> Any:
+    return -np.log(4) + np.log(4) + np.log(expit(z) * expit(-z))
+
+
+WANTED = {
+    "HalfNormal": lambda x_log__: stats.halfnorm.logpdf(np.exp(x_log__), 0, 2.0) + x_log__,
+    "Uniform": lambda x_interval__: uniform(x_interval__),
+    "Beta": lambda x_logodds__: of_beta(x_logodds__),
+    "Exponential": lambda x_log__: stats.expon.logpdf(np.exp(x_log__), 0, 0.5) + x_log__,
+    "Bernoulli": lambda p_logodds__: (
+        of_beta(p_logodds__) + stats.bernoulli.logpmf([0, 1, 1], expit(p_logodds__)).sum()
+    ),
+    "Poisson": lambda rate_log__: (
+        stats.gamma.logpdf(np.exp(rate_log__), 2)
+        + rate_log__
+        + stats.poisson.logpmf([0, 3, 1], np.exp(rate_log__)).sum()
+    ),
+    "MvNormal": lambda x: mvnormal(x),
+}
+
+
+@pytest.mark.parametrize("name", [*WANTED, "Dirichlet"])
+def test_distributions(told: Any, name: str) -> None:
+    start, logp, dlogp, differences = told["models"][name]
+    if name in WANTED:
+        np.testing.assert_allclose(logp, WANTED[name](**start), rtol=1e-10)
+    np.testing.assert_allclose(dlogp, differences, rtol=1e-5, atol=1e-7)
+
+
+def test_derived_densities(told: Any) -> None:
+    want = [
+        stats.lognorm.logpdf(2.0, 1.0), stats.norm.logpdf(2.0, 3, 2), stats.norm.logcdf(0.3),
+        stats.norm.ppf(0.3),
+    ]  # fmt: skip
+    np.testing.assert_allclose(told["derived"], want, rtol=1e-9)
