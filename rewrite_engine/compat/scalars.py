@@ -1,7 +1,7 @@
 """The classes of PyTensor's scalar ops (`Exp`, `Mul`, …), to ask which op something is; and
 `UnaryScalarOp`, `BinaryScalarOp`, to write one's own.
 
-Ops here are rows of a table, all of one class; once this is imported, each is of its own.
+Ops here are rows of a table, each the only one of its class.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rewrite_engine.errors import NotHereError
-from rewrite_engine.graph.intern import Interned
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.scalar import ops, parts, special
@@ -37,22 +35,11 @@ Sinh Softplus Sqr Sqrt Sub Switch Tan Tanh Trunc
 """.split()  # noqa: SIM905
 
 
-class OneOp(ScalarOp):
-    """The base of classes whose only instance is an op of the table."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotHereError(f"{type(self).__name__} has one instance, which is there")
-
-
 def _class(name: str) -> Any:
-    """A class for an op, which becomes an instance of it."""
+    """The class of which an op is the only one; None where there is no such op."""
     ours = OTHERWISE.get(name, name.lower())
     op = next((getattr(m, ours) for m in (ops, parts, special) if hasattr(m, ours)), None)
-    if op is None:
-        return None
-    if type(op) is ScalarOp:
-        op.__class__ = Interned(name, (OneOp,), {"__module__": __name__})
-    return type(op)
+    return None if op is None else type(op)
 
 
 class ScalarOpOfOthers(ScalarOp):

@@ -17,7 +17,7 @@ import numpy as np
 
 from rewrite_engine.config import config
 from rewrite_engine.errors import DTypeError, ForeignObjectError, describe, message
-from rewrite_engine.graph.intern import prop_key
+from rewrite_engine.graph.intern import Interned, prop_key
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.scalar.bounds import Interval, as_result, converted, monotone
@@ -114,8 +114,10 @@ class ScalarOp(Op):
 
     @classmethod
     def define(cls, name: str, *args: Any, **kwargs: Any) -> ScalarOp:
-        """Make an op of the library, which is told by its name."""
-        op: ScalarOp = type.__call__(cls, name, *args, **kwargs)
+        """Make an op of the library, which is told by its name: the only one of a class."""
+        own = {"__module__": cls.__module__}
+        made = Interned("".join(map(str.capitalize, name.split("_"))), (cls,), own)
+        op: ScalarOp = type.__call__(made, name, *args, **kwargs)
         return _named.setdefault(name, op)
 
     def __str__(self) -> str:
