@@ -39,7 +39,7 @@ from rewrite_engine.tensor.op import (
     behind_batch,
 )
 from rewrite_engine.tensor.reduce import Sum, sum_to
-from rewrite_engine.tensor.shape import shape_dims, shape_tuple
+from rewrite_engine.tensor.shape import lengths, shape_dims, shape_tuple
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -464,4 +464,5 @@ def identity_like(x: Any, dtype: Any = None) -> Any:
     x = as_tensor_variable(x)
     if x.type.ndim != 2:
         raise NDimError(f"identity_like takes a matrix, not {describe(x)}")
-    return eye(x.shape[0], x.shape[1], dtype=dtype or x.type.dtype)
+    rows, columns = lengths(x)
+    return eye(rows, columns, dtype=dtype or x.type.dtype)

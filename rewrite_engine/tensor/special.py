@@ -16,6 +16,7 @@ import numpy as np
 from rewrite_engine.errors import DTypeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.lazy import lookup
 from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.op import Shapes, same_shape
@@ -26,6 +27,12 @@ from rewrite_engine.tensor.type import TensorType
 __all__ = [
     "LogSoftmax", "LogSumExp", "ScaledExp", "Softmax", "log_softmax", "logsumexp", "softmax",
 ]  # fmt: skip
+
+#: elementwise functions that PyTensor has here
+__getattr__ = lookup(
+    __name__,
+    dict.fromkeys(("beta", "betaln", "factorial", "logit", "poch", "xlog1py", "xlogy"), "."),
+)
 
 
 def shifted(x: Any, axis: Any) -> Any:

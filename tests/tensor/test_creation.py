@@ -96,6 +96,7 @@ def test_like():
     assert x.zeros_like().type is x.type
     assert pt.zeros_like(np.ones(3)).type.shape == (3,)
     assert evaluate(pt.identity_like(x), {x: a}).tolist() == np.eye(2, 3).tolist()
+    assert pt.identity_like(pt.matrix(shape=(2, None))).type.shape == (2, None)
 
 
 numbers = st.integers(-5, 5) | st.floats(-5, 5).map(lambda f: round(f, 2))

@@ -36,3 +36,10 @@ def test_integers_become_floats_as_in_exp(function, dtype):
     value = np.array([0, 1, 1]).astype(dtype)
     wanted = evaluate(function(pt.cast(x, "float64")), {x: value})
     np.testing.assert_allclose(evaluate(out, {x: value}), wanted, rtol=2e-3)
+
+
+@pytest.mark.parametrize(
+    "name", ["beta", "betaln", "factorial", "logit", "poch", "softmax", "xlog1py", "xlogy"]
+)
+def test_where_other_libraries_have_them(name: str) -> None:
+    assert getattr(pt.special, name) is getattr(pt, name)
