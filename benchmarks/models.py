@@ -76,6 +76,25 @@ def batched_solve(lib: Any, pt: Any, n: int) -> Model:
     return [a, b], [x, *lib.grad((x**2).sum(), [a, b])], values
 
 
+def generalised(lib: Any, pt: Any, n: int) -> Model:
+    """The eigenvalues and eigenvectors of a pair of matrices."""
+    a, b = pt.dmatrix("a"), pt.dmatrix("b")
+    return [a, b], list(pt.linalg.eigh(a, b)), [covariance(n), covariance(n) + np.eye(n)]
+
+
+def eliminated(lib: Any, pt: Any, n: int) -> Model:
+    """Equations solved by the factors of a matrix."""
+    a, b = pt.dmatrix("a"), pt.dvector("b")
+    x = pt.linalg.lu_solve(pt.linalg.lu_factor(a), b, b_ndim=1)
+    return [a, b], [x], [covariance(n), np.ones(n)]
+
+
+def pivoted(lib: Any, pt: Any, n: int) -> Model:
+    """Q, R and the order of columns."""
+    a = pt.dmatrix("a")
+    return [a], list(pt.linalg.qr(a, mode="economic", pivoting=True)), [covariance(n)]
+
+
 def normals(lib: Any, pt: Any, n: int) -> Model:
     """n normal numbers."""
     return [], [pt.random.normal(size=n)], []
@@ -100,6 +119,9 @@ MODELS: list[tuple[str, Callable[..., Model], int]] = [
     ("Gaussian process, n = 300", gaussian_process, 300),
     ("Kalman step, 4 states", kalman_step, 4),
     ("64 systems of 8 equations", batched_solve, 8),
+    ("eigh of two matrices, n = 30", generalised, 30),
+    ("lu_solve, n = 30", eliminated, 30),
+    ("qr with pivots, n = 30", pivoted, 30),
     ("1,000,000 normal numbers", normals, 1_000_000),
     ("recurrent network, 1,000 steps", recurrent, 1000),
 ]

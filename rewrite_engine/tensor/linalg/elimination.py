@@ -26,6 +26,7 @@ from rewrite_engine.tensor.join import concatenate
 from rewrite_engine.tensor.linalg.core import (
     _MatrixOp,
     adjoint,
+    alone,
     floats,
     lapack,
     of_dtype,
@@ -67,6 +68,8 @@ class LUFactor(_MatrixOp):
     def batched(self, *arrays: Any) -> Any:
         """By LAPACK's `getrf`, matrix by matrix: a singular one has factors, too."""
         (a,) = of_dtype(*arrays)
+        if alone(a):
+            return lapack("getrf", a)(a)[:2]
         out, pivots = np.empty_like(a), np.empty((*a.shape[:-2], min(a.shape[-2:])), "int32")
         if a.size:
             getrf = lapack("getrf", a)
@@ -144,12 +147,12 @@ class PivotToPermutations(NoGradient, _MatrixOp):
         """Swap by swap, vector by vector."""
         (pivots,) = arrays
         n = pivots.shape[-1]
-        if pivots.size and not 0 <= pivots.min() <= pivots.max() < n:
-            raise ShapeError(f"pivots of {n} rows are from 0 to {n - 1}")
         out = np.empty(pivots.shape, "int64")
         for index in np.ndindex(pivots.shape[:-1]):
-            order = [*range(n)]
-            for i, k in enumerate(pivots[index].tolist()):
+            order, swaps = [*range(n)], pivots[index].tolist()
+            if swaps and not 0 <= min(swaps) <= max(swaps) < n:
+                raise ShapeError(f"pivots of {n} rows are from 0 to {n - 1}")
+            for i, k in enumerate(swaps):
                 order[i], order[k] = order[k], order[i]
             out[index] = order
         return out if self.inverse else np.argsort(out, -1)

@@ -19,13 +19,14 @@ import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError
 from rewrite_engine.graph.null import grad_not_implemented, is_disconnected
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.creation import arange, zeros_like
+from rewrite_engine.tensor.creation import arange, triangle, zeros_like
 from rewrite_engine.tensor.diagonal import tril, triu
 from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.join import concatenate
 from rewrite_engine.tensor.linalg.core import (
     _MatrixOp,
     adjoint,
+    alone,
     check_order,
     complex_dtype,
     floats,
@@ -220,9 +221,23 @@ class QR(_MatrixOp):
         return Shapes([[(0, 0), k], [k, (0, 1)]])
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.qr`."""
+        """By LAPACK's `geqrf`, or `numpy.linalg.qr` of many."""
         run: Any = np.linalg.qr
+        if alone(*arrays):
+            return self._one(*of_dtype(*arrays))
         return tuple(run(*of_dtype(*arrays), mode="complete" if self.complete else "reduced"))
+
+    def _one(self, a: Any) -> Any:
+        """Of one matrix, with room for blocks of 64 columns."""
+        k, wider = min(a.shape), self.complete and a.shape[0] > a.shape[1]
+        both, tau, *_ = lapack("geqrf", a)(a, 64 * a.shape[1])
+        q, r = both[:, :k], both[:k]
+        if wider:
+            r, q = both, np.zeros((len(a), len(a)), a.dtype, "F")
+            q[:, :k] = both
+        name = "ungqr" if a.dtype.kind == "c" else "orgqr"
+        q = lapack(name, a)(q, tau, 64 * q.shape[1], overwrite_a=wider)[0]
+        return q, np.where(triangle(len(r), r.shape[1], -1), 0, r)
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
@@ -261,6 +276,8 @@ class QRPivots(NoGradient, _MatrixOp):
         """By LAPACK's `geqp3`, matrix by matrix."""
         (a,) = of_dtype(*arrays)
         n = a.shape[-1]
+        if alone(a):
+            return lapack("geqp3", a)(a, 34 * (n + 1))[1] - 1
         out = np.broadcast_to(np.arange(n, dtype="int32"), (*a.shape[:-2], n)).copy()
         if a.size:
             geqp3 = lapack("geqp3", a)

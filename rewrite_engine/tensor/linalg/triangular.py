@@ -68,6 +68,7 @@ class SolveTriangular(_Equations):
         self.lower = lower
         self.transpose = transpose
         self.unit_diagonal = unit_diagonal
+        self._as_it_is = lower, transpose, unit_diagonal
         # the transpose of what is in rows is in columns, as LAPACK has it
         self._options = not lower, not transpose, unit_diagonal
 
@@ -77,7 +78,10 @@ class SolveTriangular(_Equations):
         """
         a, b = of_dtype(*arrays)
         if alone(a, b):
-            x, info = lapack("trtrs", b)(a.T, b, *self._options)
+            if a.flags.c_contiguous:
+                x, info = lapack("trtrs", b)(a.T, b, *self._options)
+            else:
+                x, info = lapack("trtrs", b)(a, b, *self._as_it_is)
             if info:
                 raise SingularMatrixError(singular(a))
             return x
