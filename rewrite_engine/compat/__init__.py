@@ -21,7 +21,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from rewrite_engine.compat.table import HOMES, MODULES, OLD_MODULES, RENAMED, VERSIONS
+from rewrite_engine.compat.table import HIDING, HOMES, MODULES, OLD_MODULES, RENAMED, VERSIONS
 from rewrite_engine.errors import NotHereError, OptionError, did_you_mean
 
 __all__ = ["PeerModule", "install", "is_missing", "not_here"]
@@ -67,7 +67,8 @@ class PeerModule(ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         """Keep a value, but for a module of which the name means something else (`reshape`)."""
         path = self.__name__.partition(".")[2]
-        if not isinstance(value, PeerModule) or not is_there(path, name):
+        module = isinstance(value, PeerModule)
+        if not module or f"{path}.{name}" in HIDING or not is_there(path, name):
             super().__setattr__(name, value)
 
     def why_not(self, name: str) -> str:

@@ -132,7 +132,8 @@ HOMES: dict[str, tuple[str, ...]] = {
 
 #: modules that have homes by the one above them
 MODULES = """
-compile.builders compile.debugmode compile.executor compile.function
+compile.builders compile.debug.monitormode compile.debug.nanguardmode compile.debugmode
+compile.executor compile.function
 compile.function.pfunc compile.function.types compile.io compile.maker compile.ops
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
 graph.rewriting.db graph.rewriting.kanren graph.rewriting.unify graph.rewriting.utils
@@ -173,6 +174,9 @@ OLD_MODULES = {
     "tensor.slinalg": "tensor.linalg",
 }
 MODULES += [*OLD_MODULES, "sandbox"]
+
+#: modules that hide a name of ours in the module above them, as `.name` or `module.name`
+HIDING = frozenset({".ifelse"})
 
 #: {module and name: our module and name}
 RENAMED = {
