@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -171,3 +173,13 @@ def test_what_no_batch_can_have() -> None:
     out, _ = scan(lambda v: (v, until(v > 0)), x)
     with pytest.raises(InputError, match="no condition ends"):
         vectorize_graph(out, {x: pt.dmatrix("xs")})
+
+
+def test_programs_without_loops_import_nothing_for_them() -> None:
+    code = (
+        "import sys, rewrite_engine as rw, rewrite_engine.tensor as pt; x = pt.dvector('x'); "
+        "rw.function([x], pt.exp(x))([1.0]); "
+        "print([m for m in sys.modules if '.loops' in m or 'looping' in m])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['rewrite_engine.rules.loops']"
