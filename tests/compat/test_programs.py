@@ -10,6 +10,10 @@ PROGRAMS = Path(__file__).parent / "programs"
 PRINTED = {
     "branches": "1.0\ny __str__ = [[0. 0.]]\n0.0\n0 exp [(1, 2)] 1\nNaN in log.0\n",
     "draws": ("True True [[0.0, 0.0], [0.0, 0.0]]\nTrue False\nTrue\n-0.5 0.5 True False\n"),
+    "batches": "[[0.09, 0.2447, 0.6652], [0.6652, 0.2447, 0.09]] True\nTrue\nTrue\nTrue\n",
+    "counters": "12\n(20, 2) True\n",
+    "filtering": "True True\n",
+    "recurrences": "True\nTrue\n7.0\nTrue\n",
     "linear": "[1. 2.]\n-2.183399\n(2, 2)\n['one', '--two']\n",
     "logistic": "better True\n",
     "loops": (
