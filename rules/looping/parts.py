@@ -200,8 +200,9 @@ class Lengths:
 
     def root(self, value):
         """What stands for all that are equal to one."""
-        while value in self.above and self.above[value] != value:
-            value = self.above[value]
+        above = self.above
+        while (up := above.get(value, value)) != value:
+            above[value] = value = above.get(up, up)  # (shorter for who asks next)
         return value
 
     def fits(self, node):

@@ -47,7 +47,7 @@ class Before:
         read = [] if loop.condition else loop.sequences  # (how many are read is not known before)
         self.terms.update((v, loop.first(x)) for v, x in read)
         self.along = {v for v, _ in read}
-        self.nodes, self.real, self.most = set(), set(), rank(loop)
+        self.nodes, self.real, self.most = {}, set(), rank(loop)
         sure = loop.sure_nodes() & reached(loop, loop.used)  # (others are there to fail)
         for node in loop.step_nodes():
             if node in sure and is_plain(node) and all([self.knows(v) for v in node.inputs]):
@@ -66,7 +66,7 @@ class Before:
         if made is None or not all([t.is_super(v.type) for t, v in zip(wanted, made, strict=True)]):
             return
         self.terms.update(zip(node.outputs, made, strict=True))
-        self.nodes.add(node)
+        self.nodes[node] = None
         self.along.update(node.outputs if along else ())
         if not node.op.view_map or not self.real.isdisjoint(node.inputs):
             self.real.update(node.outputs)
@@ -85,7 +85,6 @@ def computed_before(loop):
     found = [v for v in found if v in before.real or v in outputs]
     if not found:
         return None
-    found.sort(key=list(before.terms).index)
     own = {v: v.type(v.name) for v in found}
     types = [longer(v.type) if v in before.along else v.type for v in found]
     roots = [x for _, x in (*loop.sequences, *loop.others)]
