@@ -28,13 +28,13 @@ def added_up(loop):
         alike = term.type.dtype == v.type.dtype and (v.type.kind in "fc" or v.type.dtype == "int64")
         if more or v in inputs or not alike or sum(w is new for *_, w in loop.carried) > 1:
             continue
-        found = Sum(loop, k, op, start, term).outputs()
+        found = Accumulated(loop, k, op, start, term).outputs()
         if found is not None:
             return found
     return None
 
 
-class Sum:
+class Accumulated:
     """A carried value, the k-th, to which each step adds a term (op: or multiplies by it)."""
 
     def __init__(self, loop, k, op, start, term):

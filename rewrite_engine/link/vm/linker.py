@@ -33,10 +33,10 @@ class VMLinker(Linker):
     def linked_body(self, op: Any) -> Linked:
         if not _is_loop(op):
             return super().linked_body(op)
-        from rewrite_engine.link.vm.loop import Loop  # few graphs have one
+        from rewrite_engine.link.vm.loop import LoopShell  # few graphs have one
 
         away = {op.inner_inputs[i] for i in op.given_away}
-        return Loop(op, self.code(op.fgraph, away)).link()
+        return LoopShell(op, self.code(op.fgraph, away)).link()
 
 
 def _is_loop(op: Any) -> bool:

@@ -22,7 +22,7 @@ from rewrite_engine.link.vm.plan import ExecutionPlan
 FIRST = 64  # steps for which there is room at first where nobody knows how many there will be
 
 
-class Loop(Shell):
+class LoopShell(Shell):
     """Writes the function of an op that runs its graph step by step (`HasInnerGraph.stepwise`)."""
 
     code: ExecutionPlan
@@ -43,8 +43,8 @@ class Loop(Shell):
         self.owned = self._owned()
         self.traces = [self.names.local(f"trace_{j}") for j in range(len(self.results))]
 
-    def second(self) -> Loop:
-        return Loop(self.op, self.code, True)
+    def second(self) -> LoopShell:
+        return LoopShell(self.op, self.code, True)
 
     def _function(self) -> FunctionType:
         add, text = self.names.add, self.text
