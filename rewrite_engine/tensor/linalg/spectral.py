@@ -141,8 +141,15 @@ class Eigh(_MatrixOp):
         return square(types[0], [(0, 0)], [(0, 0), (0, 1)])
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.eigh`."""
-        return tuple(found(np.linalg.eigh, *of_dtype(*arrays), UPLO="L" if self.lower else "U"))
+        """By LAPACK's `syevd`, or `numpy.linalg.eigh` of many."""
+        (a,) = of_dtype(*arrays)
+        if alone(a):
+            values, vectors, info = lapack("heevd" if a.dtype.kind == "c" else "syevd", a)(
+                a, 1, self.lower
+            )
+            if not info:
+                return values, vectors
+        return tuple(found(np.linalg.eigh, a, UPLO="L" if self.lower else "U"))
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
