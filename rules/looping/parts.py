@@ -9,6 +9,7 @@ from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.replace import graph_replace
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.loops.op import Scan, longer
+from rewrite_engine.match.fact import every, fact
 from rewrite_engine.rewrite.step import is_used
 from rewrite_engine.rules.facts_arrays import length, length_read
 from rewrite_engine.rules.facts_failure import fits
@@ -148,7 +149,8 @@ class Loop:
         known: what they are computed from.
         """
         nodes = toposort(terms, known)
-        if self.at_least_one() or all([fits.ask(self.fgraph, v) for n in nodes for v in n.outputs]):
+        made = [v for n in nodes for v in n.outputs]
+        if self.at_least_one() or all_fit.ask(self.fgraph, *made):
             return terms
         inside = set(nodes)
         roots = [
@@ -162,6 +164,14 @@ class Loop:
         if starts is None:
             starts = [pt.zeros([0 if n is None else n for n in t.shape], t.dtype) for t in types]
         return block(pt.minimum(self.steps, 1), *starts, *outer, return_list=True)
+
+
+@fact
+def all_fit(*terms):
+    """None of the nodes that compute these fails. (One question: what is not in the graph yet is
+    known as long as one is answered.)
+    """
+    return every("each fits", fits, terms)
 
 
 def least(n):

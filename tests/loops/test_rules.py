@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -490,3 +491,18 @@ def test_loops_of_as_many_steps_run_as_one() -> None:
     assert len(loops(agree([chosen], given))) == 2  # one of them is not computed
     early, _ = scan(lambda v, t: (pt.sin(t) + v, until(t > 1)), x, ZERO, n_steps=n)
     assert len(loops(agree([early, one], given))) == 2
+
+
+def test_long_steps_take_time_in_proportion() -> None:
+    m, h = pt.dmatrix("m"), pt.dvector("h")
+
+    def step(v: Any, t: Any) -> Any:
+        a = v
+        for _ in range(1000):
+            a, t = pt.sin(a) + v, pt.sin(t) + a
+        return t
+
+    out, _ = scan(step, m, h)
+    start = perf_counter()
+    rw.function([m, h], out[-1])
+    assert perf_counter() - start < 20  # (where each node asked anew of all below: minutes)
