@@ -8,7 +8,9 @@ anything (`keeps_errors`), a node rewriter says `keeps=operands_kept`.
 """
 
 from collections import Counter, deque
+from heapq import heappop, heappush
 from itertools import islice
+from math import inf
 
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import graph_inputs
@@ -78,17 +80,18 @@ def errors_stay(fgraph, node, dropped, kept):
     is applied outside of a graph.
     """
     todo, seen = [dropped], set()
+    level = {} if fgraph is None or node is None else fgraph.order.level
+    is_below = below(level, kept)
     while todo:
         v = todo.pop()
         if v.owner is None or v in seen or v in kept:
             continue
         seen.add(v)
-        level = {} if fgraph is None or node is None else fgraph.order.level
         if _has_other_uses(fgraph, node, v, level):
             continue
         if len(seen) > FEW and cannot_fail.ask(fgraph, v):
             continue
-        if _is_below(level, v.owner, kept):
+        if is_below(v.owner):
             continue
         here = fits.at(fgraph, node, v)
         if not here:
@@ -114,18 +117,26 @@ def _has_other_uses(fgraph, node, v, level):
     return False
 
 
-def _is_below(level, maker, terms):
-    """Whether one of these terms is computed from what a node makes."""
-    lowest = level.get(maker, -1)
-    todo, seen = list(terms), set()
-    while todo and len(seen) < MOST:
-        owner = todo.pop().owner
-        if owner is maker:
-            return True
-        if owner is not None and owner not in seen and level.get(owner, lowest + 1) > lowest:
-            seen.add(owner)
-            todo += owner.inputs
-    return False
+def below(level, terms):
+    """A function of a node: whether one of these terms is computed from what it makes, as far as
+    that is quickly seen. Nodes that no graph has yet have no level.
+    """
+    seen, heap = set(), []
+
+    def look(terms):
+        for v in terms:
+            if v.owner is not None and v.owner not in seen:
+                seen.add(v.owner)
+                heappush(heap, (-level.get(v.owner, inf), len(seen), v.owner))
+
+    def is_below(maker):
+        lowest = level.get(maker, -1)
+        while heap and -heap[0][0] > lowest and len(seen) < 2 * MOST:
+            look(heappop(heap)[2].inputs)
+        return maker in seen
+
+    look(terms)
+    return is_below
 
 
 # --- what rules lose ----------------------------------------------------------------------------

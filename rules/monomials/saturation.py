@@ -23,6 +23,7 @@ COMBINED = approx(ulps=1 << 10)
 
 
 NESTS = frozenset({add, sub, switch})
+LEVELS = 2  # of sums and choices in each other that are looked into
 TURNS = 12  # how often what came of one term may be taken up again
 NESTED = DESCENDED | NESTS
 MAY_SPOIL = KNOWN | NESTED
@@ -142,18 +143,18 @@ def fitting(out, new):
     return new if out.type.yields_to(new.type) else None
 
 
-def spread(product):
+def spread(product, depth=LEVELS):
     """The product with one of its sums, or choices, multiplied out, where this takes away factors
-    in some term.
+    in some term; those in it too, so many levels down.
     """
     for slot in product.slots:
         v = slot.v
         if slot.side != 1 or slot.changed or v.head not in NESTS:
             continue
         condition, terms = branches(v)
-        if len(terms) > MANY or not any(is_steep(t) for _, t in terms):
+        if len(terms) > MANY or not any(is_steep(t, depth - 1) for _, t in terms):
             continue
-        parts = [multiplied(product, slot, t) for _, t in terms]
+        parts = [multiplied(product, slot, t, depth - 1) for _, t in terms]
         if not any(part.changed() for part in parts):
             continue
         if condition is not None:
@@ -172,22 +173,22 @@ def branches(v):
     return None, summands(v)
 
 
-def is_steep(v):
+def is_steep(v, depth):
     """Whether a term has something below a bar, or an exponential."""
     if v.head in NESTS:
-        return any(is_steep(t) for _, t in branches(v)[1])
+        return depth > 0 and any(is_steep(t, depth - 1) for _, t in branches(v)[1])
     product = Product(v) if v.type.kind == "f" else None
     if product is None or not product.fits:
         return False
     return any(f.power < 0 or f.kind is exp for f in product.factors())
 
 
-def multiplied(product, slot, t):
+def multiplied(product, slot, t, depth=LEVELS):
     """The product with a term where a slot is, reduced."""
     new = Product(with_leaf(product, slot, t))
     new.lost += product.lost
-    if new.fits and is_steep(t) and not new.reduce(near_step) and t.head in NESTS:
-        chosen = spread(new)
+    if new.fits and is_steep(t, depth) and not new.reduce(near_step) and t.head in NESTS:
+        chosen = spread(new, depth)
         if chosen is not None:
             lost, new = new.lost, Product(chosen)
             new.touched = True
@@ -353,24 +354,28 @@ def choice_in_branch(fgraph, node):
     """
     condition, *branches = node.inputs
     stays = partial(may_be_dropped, fgraph, node)
-    new = [answered(v, condition, i, stays, 6) for i, v in enumerate(branches)]
+    new = [answered(v, condition, i, stays, 6, {}) for i, v in enumerate(branches)]
     if all(v is w for v, w in zip(branches, new, strict=True)):
         return None
     return fitting(node.outputs[0], switch(condition, *new))
 
 
-def answered(v, condition, i, stays, depth):
+def answered(v, condition, i, stays, depth, known):
     """A term with its choices by this condition made, for the i-th branch. stays: whether nothing
-    is lost with what is not chosen.
+    is lost with what is not chosen. known: what was made of terms, so many levels deep.
     """
+    if (v, depth) in known:
+        return known[v, depth]
+    made = v
     if v.head is switch and v.owner.inputs[0] is condition:
         found, other = v.owner.inputs[1 + i], v.owner.inputs[2 - i]
-        return found if stays(other, found) else v
-    if not depth or v.head not in ASKED_IN:
-        return v
-    inputs = [answered(u, condition, i, stays, depth - 1) for u in v.owner.inputs]
-    same = all(u is w for u, w in zip(inputs, v.owner.inputs, strict=True))
-    return v if same else v.owner.op(*inputs)
+        made = found if stays(other, found) else v
+    elif depth and v.head in ASKED_IN:
+        inputs = [answered(u, condition, i, stays, depth - 1, known) for u in v.owner.inputs]
+        same = all(u is w for u, w in zip(inputs, v.owner.inputs, strict=True))
+        made = v if same else v.owner.op(*inputs)
+    known[v, depth] = made
+    return made
 
 
 def may_be_dropped(fgraph, node, v, kept):

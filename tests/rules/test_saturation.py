@@ -12,6 +12,7 @@ from scipy import special, stats
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.rules.language import rewritten
+from rewrite_engine.rules.monomials import saturation
 
 Z = np.array([0, 1e-8, -1e-8, 0.5, -0.5, 3.25, -3.25, 20, -20, 40, -40, 100, -100, 1000, -1000.0])
 LABELS = np.resize([0, 1, 1, 0, 1], len(Z))
@@ -276,3 +277,31 @@ def test_a_difference_of_large_numbers_stays_one() -> None:
     big = pt.maximum(pt.exp(x), y)
     found = rw.function([x, y], pt.exp(x) * pt.exp(pt.exp(x) - big))([40.0, 1.0], [0.0, 1.0])
     np.testing.assert_allclose(found, np.exp([40.0, 1.0]), rtol=1e-13)
+
+
+@pytest.mark.parametrize("step", [
+    lambda t, x: pt.exp(t) * x + t,
+    lambda t, x: t - t * pt.sigmoid(x),
+])  # fmt: skip
+def test_long_chains_of_sums_take_linear_work(
+    step: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = 0
+    first = saturation.Product.__init__
+
+    def counted(self: Any, *args: Any, **kwargs: Any) -> None:
+        nonlocal made
+        made += 1
+        first(self, *args, **kwargs)
+
+    monkeypatch.setattr(saturation.Product, "__init__", counted)
+    counts = []
+    for n in (40, 160):
+        x, y = pt.vectors("x y")
+        t = y
+        for _ in range(n):
+            t = step(t, x)
+        made = 0
+        rw.function([x, y], t)
+        counts.append(made)
+    assert 0 < counts[1] < 5 * counts[0]
