@@ -175,9 +175,9 @@ def test_a_failing_match_among_thousands_of_operands_is_linear() -> None:
     parts = [sub(a, b) for a, b in pairwise(xs)]
     parts += [log(sin(a)) for a in xs]
     node = mul(*parts).owner
-    start = time.perf_counter()
+    start = time.process_time()
     assert rule.transform(None, node) is None
-    assert time.perf_counter() - start < 1  # 16 million pairs take longer
+    assert time.process_time() - start < 1  # 16 million pairs take longer
 
 
 def rest_twice(a: Any, rest: Rest) -> Any:

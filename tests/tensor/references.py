@@ -52,7 +52,8 @@ MEANS: dict[str, Callable[..., Any]] = {
     "SpecifyShape": lambda op, x, *sizes: x,
     **dict.fromkeys(["Assert", "CheckAndRaise"], lambda op, x, *conditions: x),
     **dict.fromkeys(
-        ["GradientView", "DisconnectedGrad", "ZeroGrad", "UndefinedGrad", "GradClip", "GradScale"],
+        ["GradientView", "DisconnectedGrad", "ZeroGrad", "UndefinedGrad", "GradClip", "GradScale",
+         "ViewOp"],
         lambda op, x: x),
     "Join": lambda op, *xs: np.concatenate(xs, op.axis),
     "Split": lambda op, x, *n: np.split(x, np.cumsum(_filled(op.sizes, n))[:-1], op.axis),

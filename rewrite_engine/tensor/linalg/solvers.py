@@ -185,9 +185,9 @@ def inv(x: Any) -> Any:
     `SingularMatrixError` when it runs.
 
     >>> from rewrite_engine.tensor.linalg import inv
-    >>> inv([[2.0, 0.0], [0.0, 4.0]]).eval()
-    array([[0.5 , 0.  ],
-           [0.  , 0.25]])
+    >>> inv([[1.0, 1.0], [1.0, 3.0]]).eval()
+    array([[ 1.5, -0.5],
+           [-0.5,  0.5]])
     """
     return MatrixInverse().lifted(*floats(x))
 

@@ -131,9 +131,9 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     Raises `ValueError` for ind < 1, `ShapeError`; `SingularMatrixError` when it runs.
 
     >>> from rewrite_engine.tensor.linalg import tensorinv
-    >>> tensorinv([[2.0, 0.0], [0.0, 4.0]], ind=1).eval()
-    array([[0.5 , 0.  ],
-           [0.  , 0.25]])
+    >>> tensorinv([[1.0, 1.0], [1.0, 3.0]], ind=1).eval()
+    array([[ 1.5, -0.5],
+           [-0.5,  0.5]])
     """
     a = operand(a)
     if ind < 1:
