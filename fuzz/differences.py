@@ -104,6 +104,13 @@ class Differences:
                     return True
         return False
 
+    def _touches(self) -> bool:
+        """Whether an absolute value is that of 0: what is below says whether there is a kink."""
+        return any(
+            str(getattr(v.owner.op, "scalar_op", "")) == "abs" and np.any(self.values.get(v) == 0)
+            for v in self.kinked
+        )
+
     def _agrees(self, values: Mapping[Any, Any]) -> bool:
         """Whether comparisons and the like are what they are in floating point."""
         found = evaluate([self.term], self.case.given)
@@ -146,7 +153,7 @@ class Differences:
         return [self.slope(base, {p: h * w for p, w in self.direction().items()}, h)]
 
     def second(self, h: Any) -> list[Any]:
-        if any(t is None for a in self.gradient(h) for t in np.ravel(a)):
+        if any(t is None for a in self.gradient(h) for t in np.ravel(a)) or self._touches():
             return self._by_place(lambda place: None)  # there are kinks
         return self._by_place(lambda place: self.mixed(place, h))
 

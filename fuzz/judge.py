@@ -166,6 +166,8 @@ class Judge:
         if np.isfinite(w):
             if self.doubts or (truth is not None and abs(truth) > 0.99 * largest(w)):
                 return None
+            if truth is not None and truth != truth and self.is_moderate:
+                return None  # there is a number only because digits were lost
             return "lost (not finite)", np.inf
         if self.near(truth, f) and (np.isfinite(f) or np.isnan(w)):
             return None
@@ -181,6 +183,11 @@ class Judge:
             return kind, 0.0 if excused else np.inf
         excused = self.is_beyond(f) or self.is_limit
         return "infinity became another", 0.0 if excused else np.inf
+
+    @property
+    def is_moderate(self) -> bool:
+        """Whether all that is given is finite."""
+        return all(np.isfinite(a).all() for v, a in self.case.given.items() if v.type.kind in "fc")
 
     @property
     def is_limit(self) -> bool:
@@ -346,9 +353,13 @@ class Judge:
         return abs(mpf(float(f)) - truth) <= max(slack, float(info.tiny))
 
     def true(self, i: int, place: Any) -> Any:
-        """The true value; None where it is not known."""
+        """The true value; None where it is not known, as where a step is NaN that has no exact
+        meaning: that may be the fault of one before.
+        """
         truth: Any = None
         self.doubts = []
+        if any(np.isnan(self.start[v]).any() for v in self.taken):
+            return None
         most = len(DIGITS) if self.surely and reaches_far(self.values) else 2
         for digits in DIGITS[:most]:
             if digits not in self._truth:

@@ -205,6 +205,38 @@ def test_what_hangs_by_sums_that_overflow_in_parts(x: float, is_told: bool) -> N
     assert (found is not None) is is_told
 
 
+@pytest.mark.parametrize(("x", "is_told"), [(88.0, False), (2.0, True)])
+def test_nan_before_a_step_that_is_taken_as_it_is(x: float, is_told: bool) -> None:
+    """x / exp(y) * exp(y) is NaN where exp(y) overflows; comparisons with it are no truth."""
+
+    def compared(x: Any, y: Any) -> Any:
+        z = x / pt.exp(y) * pt.exp(y)
+        return pt.le(pt.ScaledExp(axis=None)(z), z)
+
+    one = case(compared, np.array([0.0, 88.0], "float16"), np.array(x, "float16"))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([True, x > 80])])
+    assert (finding is not None) is is_told
+
+
+@pytest.mark.parametrize(("x", "is_told"), [(-128, False), (-2, True)])
+def test_numbers_by_lost_digits_are_none(x: int, is_told: bool) -> None:
+    """exp(-128) is 0 in float32 alone: what is left of a difference, by itself, is 1, or 0 / 0."""
+
+    def by_itself(x: Any, y: Any) -> Any:
+        z = pt.exp(y) - pt.exp(x)
+        return z * (1.0 / z)
+
+    one = case(by_itself, np.array([x], "int8"), np.array([float(x) if x < -99 else 1.0]))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([-np.inf])])
+    assert (finding is not None and finding.severity > 0) is is_told
+
+
+def test_an_absolute_value_of_nothing_has_no_second_derivative() -> None:
+    one = case(lambda x: abs(x * x), np.array([0.0]))
+    assert gradients.Checker("second")(one) is None
+    assert gradients.Checker("gradient")(one) is None
+
+
 def test_a_lost_error_is_found() -> None:
     bad = case(pt.arctan2, np.ones(2), np.ones(3))
     finding = graphs.Checker()(bad, Mode("fast_run") + wrong_shape)
