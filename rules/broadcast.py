@@ -242,7 +242,9 @@ def second_of_computed(fgraph, node):
         return new
     if not all(y.type.broadcastable) or x.owner.op.equal_lengths(x.owner) is None:
         return unknown("it is computed anyway: it may fail, or the other is no number", x)
-    new = alloc(y, *[length(x, k) for k in range(x.type.ndim)])
+    more = max(0, y.type.ndim - x.type.ndim)
+    new = alloc(y.dimshuffle() if more else y, *[length(x, k) for k in range(x.type.ndim)])
+    new = shape_padleft(new, more) if more else new
     checked = None in x.type.shape or operands_kept(fgraph, node, new)
     return fitting(out, new) if checked else checked
 

@@ -10,6 +10,7 @@ from hypothesis import given as over
 from hypothesis import note, settings
 from hypothesis import strategies as st
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -165,3 +166,10 @@ def compare_types(graph: Any, query: Query) -> None:
     better.check_integrity()
     for a, b in zip(outputs, better.outputs, strict=True):
         assert a.type.is_super(b.type)
+
+
+def test_what_fills_may_have_more_dimensions_than_the_shape() -> None:
+    x, y = pt.dmatrix("x"), pt.tensor("y", dtype="float64", shape=(1, 1))
+    f = rw.function([x, y], pt.second(x.sum(axis=1), y))
+    assert [str(node.op).partition("{")[0] for node in f.fgraph.toposort()][-1] != "second"
+    np.testing.assert_array_equal(f(np.ones((4, 2)), [[3.0]]), np.full((1, 4), 3.0))
