@@ -217,15 +217,13 @@ def PatternNodeRewriter(
     left, title = lambda **names: _built(in_pattern, names), name or _text(in_pattern)
     frame, kind = sys._getframe(1), Parameter.POSITIONAL_OR_KEYWORD
     parameters = [Parameter(_identifier(v), kind, annotation=sort) for v, sort in sorts.items()]
-    if callable(out_pattern):
-        fn = _written_at(frame, left, title, parameters)
-        make = out_pattern if allow_multiple_clients else _where_alone(out_pattern)
-        return _by_function(fn, make, sorts, frame, phase=phase, claim=claim)
-    if unbound := sorted(_variables(out_pattern).keys() - sorts.keys()):
+    make = out_pattern if callable(out_pattern) else None
+    if make is None and (unbound := sorted(_variables(out_pattern).keys() - sorts.keys())):
         raise UnboundVariableError(f"{unbound[0]!r} is not in the pattern {_text(in_pattern)}")
     if not allow_multiple_clients:
+        make = _where_alone(make or (lambda fgraph, node, found: _built(out_pattern, found)))
+    if make is not None:
         fn = _written_at(frame, left, title, parameters)
-        make = _where_alone(lambda fgraph, node, found: _built(out_pattern, found))
         return _by_function(fn, make, sorts, frame, phase=phase, claim=claim)
     both = lambda **names: _built(in_pattern, names) >> _built(out_pattern, names)
     fn = _written_at(frame, both, title, parameters)

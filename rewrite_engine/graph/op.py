@@ -235,9 +235,11 @@ class Op(Record):
                 hook = getattr(type(x), "__apply_op__", None)
                 if hook is not None:
                     return hook(self, inputs, kwargs)
-        if kwargs:
+        try:
+            node = self.make_node(*inputs, **kwargs)
+        except TypeError:
             self.check_options(inputs, kwargs)
-        node = self.make_node(*inputs, **kwargs)
+            raise
         if name is not None:
             node.outputs[self.default_output or 0].name = name
         if self.default_output is not None:
@@ -251,6 +253,8 @@ class Op(Record):
 
     def check_options(self, inputs: Sequence[Any], options: Mapping[str, Any]) -> None:
         """Raise `OptionError` for what `make_node` does not take."""
+        if not options:
+            return
         try:
             signature(self.make_node).bind(*inputs, **options)
         except TypeError as error:

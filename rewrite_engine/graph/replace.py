@@ -183,14 +183,9 @@ def is_same_graph(var1: Variable, var2: Variable, givens: Any = None) -> bool:
 
     givens: {variable: what stands for it}, in both, or pairs.
     """
-    pairs = dict(givens or ())
-    return (
-        equal_computations([var1], [var2])
-        if not pairs
-        else equal_computations(
-            *[[clone_replace(v, pairs, rebuild_strict=False)] for v in (var1, var2)]
-        )
-    )
+    if pairs := dict(givens or ()):
+        var1, var2 = [clone_replace(v, pairs, rebuild_strict=False) for v in (var1, var2)]
+    return equal_computations([var1], [var2])
 
 
 def substitute(inputs: tuple[Variable, ...], pending: Pending) -> tuple[Variable, ...]:

@@ -14,6 +14,7 @@ from rewrite_engine.config import config
 from rewrite_engine.errors import (
     BroadcastError,
     DTypeError,
+    MethodNotDefined,
     NDimError,
     ShapeError,
     describe,
@@ -290,22 +291,10 @@ def _unit(f: Any, rows: Any, columns: Any, k: Any) -> Any:
     return f.unknown("it may be no unit matrix", blame=k)
 
 
-class Eye(_Allocating, NoGradient):
-    """A matrix with ones on a diagonal: `Eye("float64")(rows, columns, k)`."""
+class _Diagonal(_Allocating, NoGradient):
+    """A matrix that a diagonal tells: `op(rows, columns, k)`; k: how far above the main one."""
 
-    __props__ = ("dtype",)
-    limits = (0, 1)
-    implied = {
-        "fits": lambda f, rows, columns, k: _not_negative(f, rows, columns),
-        "symmetric": _unit,
-        "diagonal": _unit,
-        "positive_semidefinite": _unit,
-        "positive_definite": _unit,
-    }
-    samples: Sequence[Any] = (({"dtype": "float64"}, 3, 3, 0), ({"dtype": "int8"}, 2, 4, 1))
-
-    def __init__(self, dtype: Any) -> None:
-        self.dtype = dtype_name(dtype)
+    implied: Any = {"fits": lambda f, rows, columns, k: _not_negative(f, rows, columns)}
 
     def shapes(self, *types: TensorType) -> Shapes:
         """The first two inputs are the lengths."""
@@ -317,7 +306,32 @@ class Eye(_Allocating, NoGradient):
     ) -> None:
         """Compute."""
         rows, columns = self.sizes(node, inputs[:2])
-        output_storage[0][0] = np.eye(rows, columns, int(inputs[2]), dtype=self.dtype)
+        output_storage[0][0] = self.made(rows, columns, int(inputs[2]))
+
+    def made(self, rows: int, columns: int, k: int) -> Any:
+        """The matrix."""
+        raise MethodNotDefined(f"{self} defines no made")
+
+
+class Eye(_Diagonal):
+    """A matrix with ones on a diagonal: `Eye("float64")(rows, columns, k)`."""
+
+    __props__ = ("dtype",)
+    limits = (0, 1)
+    implied = {
+        **_Diagonal.implied,
+        "symmetric": _unit,
+        "diagonal": _unit,
+        "positive_semidefinite": _unit,
+        "positive_definite": _unit,
+    }
+    samples: Sequence[Any] = (({"dtype": "float64"}, 3, 3, 0), ({"dtype": "int8"}, 2, 4, 1))
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype_name(dtype)
+
+    def made(self, rows: int, columns: int, k: int) -> Any:
+        return np.eye(rows, columns, k, dtype=self.dtype)
 
 
 _SIDE = 512
@@ -339,25 +353,15 @@ def triangle(rows: int, columns: int, k: int) -> Any:
     return _lower_triangle()[top:bottom, left:right].copy()
 
 
-class Tri(_Allocating, NoGradient):
+class Tri(_Diagonal):
     """A matrix that is true on a diagonal and below it, else false: `Tri()(rows, columns, k)`."""
 
     __props__ = ()
     dtype = "bool"
-    implied = {"fits": Eye.implied["fits"]}
     samples: Sequence[Any] = (({}, 3, 3, 0), ({}, 2, 4, 1), ({}, 600, 3, -2), ({}, 0, 2, 0))
 
-    def shapes(self, *types: TensorType) -> Shapes:
-        """The first two inputs are the lengths."""
-        check_integers(types)
-        return Shapes([[Value(0), Value(1)]])
-
-    def perform(
-        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
-    ) -> None:
-        """Compute."""
-        rows, columns = self.sizes(node, inputs[:2])
-        output_storage[0][0] = triangle(rows, columns, int(inputs[2]))
+    def made(self, rows: int, columns: int, k: int) -> Any:
+        return triangle(rows, columns, k)
 
 
 # --- for users ------------------------------------------------------------------------------

@@ -36,7 +36,8 @@ from rewrite_engine.tensor.type import TensorType
 class Elemwise(TensorOp):
     """`scalar_op` on every element.
 
-    inplace_pattern: pairs (output, input it overwrites), or a dict of them. Python numbers
+    inplace_pattern: pairs (output, input it overwrites), or a dict of them. name: what PyTensor's
+    programs call the op; here it is called as its scalar op, whatever this says. Python numbers
     among the inputs are weak: they take the precision of the other operands. Raises
     `BroadcastError`, `DTypeError`, `ForeignObjectError`.
     """

@@ -34,8 +34,14 @@ def _float_of(*values: Any) -> str:
     return promote(*[config.floatX if d in DISCRETE else d for d in strong] or [config.floatX])
 
 
+DEFAULT = 50  # how many numbers
+
+
 def _named(stop: Any, num: Any, end: Any, steps: Any) -> tuple[Any, Any]:
-    """The last number and how many there are, by either of their names."""
+    """The last number and how many there are, by either of their names. Raises `TypeError`."""
+    given = not isinstance(num, int) or num != DEFAULT
+    if (stop is not None and end is not None) or (given and steps is not None):
+        raise TypeError(located("end and steps are other names of stop and num: say one of each"))
     stop = stop if end is None else end
     if stop is None:
         raise TypeError(located("the last number, `stop`, is missing"))
@@ -65,7 +71,7 @@ def _finished(out: Any, dtype: Any, default: str, axis: int) -> Any:
 def linspace(
     start: Any,
     stop: Any = None,
-    num: Any = 50,
+    num: Any = DEFAULT,
     endpoint: bool = True,
     retstep: bool = False,
     dtype: Any = None,
@@ -95,7 +101,7 @@ def linspace(
 def logspace(
     start: Any,
     stop: Any = None,
-    num: Any = 50,
+    num: Any = DEFAULT,
     base: Any = 10.0,
     endpoint: bool = True,
     dtype: Any = None,
@@ -118,7 +124,7 @@ def logspace(
 def geomspace(
     start: Any,
     stop: Any = None,
-    num: Any = 50,
+    num: Any = DEFAULT,
     base: Any = 10.0,
     endpoint: bool = True,
     dtype: Any = None,

@@ -2,7 +2,6 @@
 
 from rewrite_engine.loops.op import Scan
 from rewrite_engine.rules.looping.parts import Loop
-from rewrite_engine.tensor.branches import IfElse
 
 NEAR = 1000  # nodes that are looked at to find whether one loop needs another
 
@@ -12,9 +11,11 @@ def fused(loop):
     fgraph, node = loop.fgraph, loop.node
     if fgraph is None or loop.is_block() or loop.condition:
         return None
-    for other in list(fgraph.users[loop.steps]):
-        if other is node or not isinstance(other.op, Scan) or other.op.until:
-            continue
+    users = [n for n in fgraph.users[loop.steps] if n is not node and isinstance(n.op, Scan)]
+    others = [other for other in users if not other.op.until]
+    if not others or any([n.op.read_if is not None for n in fgraph.apply_nodes]):
+        return None  # (one may be computed under a condition only)
+    for other in others:
         inputs = fgraph.present_inputs(other)
         alike = inputs[0] is loop.steps and other.op.truncate == loop.op.truncate
         if alike and apart(fgraph, node, other):
@@ -23,9 +24,7 @@ def fused(loop):
 
 
 def apart(fgraph, a, b):
-    """Whether neither of two nodes is computed from the other, and both are computed always."""
-    if any([isinstance(n.op, IfElse) for n in fgraph.apply_nodes]):
-        return False
+    """Whether neither of two nodes is computed from the other."""
     level = fgraph.order.level
     low, high = sorted([a, b], key=level.__getitem__)
     todo, seen = [high], {high}

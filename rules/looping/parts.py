@@ -8,12 +8,11 @@ from rewrite_engine.errors import ShapeError
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.replace import graph_replace
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.loops.op import Scan, longer
+from rewrite_engine.loops.op import Scan
 from rewrite_engine.match.fact import every, fact
 from rewrite_engine.rewrite.step import is_used
 from rewrite_engine.rules.facts_arrays import length, length_read
 from rewrite_engine.rules.facts_failure import fits
-from rewrite_engine.tensor.branches import IfElse
 from rewrite_engine.tensor.type import TensorType
 
 BLOCK = "steps of "  # what loops are called that compute something if there is a step
@@ -60,13 +59,14 @@ class Loop:
         return toposort(self.op.inner_outputs)
 
     def sure_nodes(self):
-        """Those that each step computes: not what only a branch of an `ifelse` needs."""
+        """Those that each step computes: not what is read under a condition only (`Op.read_if`)."""
         found, todo = set(), list(self.op.inner_outputs)
         while todo:
             node = todo.pop().owner
             if node is not None and node not in found:
                 found.add(node)
-                todo += node.inputs[:1] if isinstance(node.op, IfElse) else node.inputs
+                reads = node.op.read_if and node.op.read_if(node)
+                todo += [v for k, v in enumerate(node.inputs) if not reads or reads[k] is None]
         return found
 
     # --- how many steps -----------------------------------------------------------------------
@@ -259,6 +259,3 @@ def clients(nodes):
         for v in node.inputs:
             found[v].append(node)
     return found
-
-
-__all__ = ["Lengths", "Loop", "clients", "longer"]

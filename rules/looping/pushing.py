@@ -5,8 +5,8 @@ once.
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.traverse import apply_ancestors
-from rewrite_engine.loops.op import Scan
-from rewrite_engine.rules.looping.parts import Lengths, clients, longer
+from rewrite_engine.loops.op import Scan, longer
+from rewrite_engine.rules.looping.parts import Lengths, clients
 from rewrite_engine.rules.looping.unused import may_go, outputs_of, reached
 from rewrite_engine.tensor.op import TensorOp
 from rewrite_engine.tensor.type import TensorType

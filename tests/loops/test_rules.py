@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import RewriteEngineError, ShapeError
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.op import Op
 from rewrite_engine.loops import Scan, scan, until
 
 RNG = np.random.default_rng(3)
@@ -334,6 +336,34 @@ def test_branches_that_are_not_taken_are_not_computed_outside() -> None:
     fail_alike(out, {**given, k: np.array([0, 5])}, ShapeError)
     out, _ = scan(lambda i: pt.ifelse(i < 3, x[i], i * 1.0), k)
     agree(out, {**given, k: np.array([0, 9, 2])})
+
+
+class Chosen(Op):
+    """A branch of one's own."""
+
+    __props__ = ()
+
+    def make_node(self, *inputs: Any) -> Apply:
+        return Apply(self, inputs, [inputs[1].type()])
+
+    def read_if(self, node: Apply) -> list[Any]:
+        return [None, (0, True), (0, False)]
+
+    def perform(self, node: Apply, inputs: Any, output_storage: Any) -> None:
+        condition, x, y = inputs
+        output_storage[0][0] = x if condition else y
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Any) -> list[Any]:
+        return [shapes[1]]
+
+
+def test_an_op_of_ones_own_reads_only_what_it_says() -> None:
+    m, w = pt.dmatrices("m", "w")
+    only = Chosen()
+    out, _ = scan(lambda r, t: pt.sin(t) + only(r[0] < 3, r[1], pt.dot(r, w)[0]), m, ZERO)
+    given = {m: np.ones((4, 3)), w: np.ones((7, 7))}
+    agree(out, given)
+    fail_alike(out, {**given, m: np.full((4, 3), 5.0)}, ShapeError)
 
 
 def test_elements_that_steps_take() -> None:

@@ -322,3 +322,7 @@ def test_older_names_of_the_last_number_and_how_many(f: Any) -> None:
     np.testing.assert_array_equal(f(1, end=3, steps=4).eval(), f(1, 3, 4).eval())
     with pytest.raises(TypeError, match="`stop`, is missing"):
         f(1.0)
+    with pytest.raises(TypeError, match="one of each"):
+        f(1.0, 3.0, end=4.0)
+    with pytest.raises(TypeError, match="one of each"):
+        f(1.0, 3.0, 7, steps=4)

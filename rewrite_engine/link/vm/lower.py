@@ -75,6 +75,11 @@ def lower(op: Any, node: Apply, ctx: Context) -> str | None:
 
 
 def call_op(op: Any, node: Apply, ctx: Context) -> str:
-    """Code that calls what the linker makes of an op alone (`Linker.runner`)."""
-    inputs = ", ".join([ctx.array(i) for i in range(len(node.inputs))])
-    return f"{ctx.name(ctx.body.plan.runner(node), type(op).__name__)}({inputs})"
+    """Code that calls what the linker makes of an op alone (`Linker.runner`); with None for what
+    it does not read, which may not be there.
+    """
+    inputs = [ctx.array(i) for i in range(len(node.inputs))]
+    for i, asked in enumerate(op.read_if(node)) if op.read_if is not None else ():
+        if asked is not None:
+            inputs[i] += f" if {'' if asked[1] else 'not '}{ctx.inputs[asked[0]]} else None"
+    return f"{ctx.name(ctx.body.plan.runner(node), type(op).__name__)}({', '.join(inputs)})"

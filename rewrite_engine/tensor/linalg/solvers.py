@@ -52,14 +52,6 @@ class Solve(_Equations):
         """As `solved`."""
         return solved(*of_dtype(*arrays))
 
-    def L_op(
-        self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
-    ) -> list[Any]:
-        """For b, the equations with the transpose are solved (Giles, 2.2.3 for the inverse)."""
-        a, _ = inputs
-        gb = self(adjoint(a), output_gradients[0])
-        return [m.neg(matmul(gb, adjoint(outputs[0]))), gb]
-
 
 class MatrixInverse(_MatrixOp):
     """The inverses of square matrices. Raises `SingularMatrixError`."""

@@ -46,6 +46,17 @@ class _Equations(_MatrixOp):
             raise NDimError(f"takes two matrices, not a {a} and a {b}")
         return Shapes([[(1, 0), (1, 1)]], [[(0, 0), (0, 1), (1, 0)]])
 
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """For b, the equations with the transpose are solved (Giles, 2.2.3 for the inverse)."""
+        gb = self(adjoint(inputs[0]), output_gradients[0])
+        return [self.of_read(m.neg(matmul(gb, adjoint(outputs[0])))), gb]
+
+    def of_read(self, g: Any) -> Any:
+        """The gradient of what is read of `a`, given that of all of it."""
+        return g
+
 
 class SolveTriangular(_Equations):
     """The x of a @ x = b, where of `a` one triangle is read. lower: which one. transpose: of the

@@ -14,11 +14,9 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.diagonal import tril, triu
 from rewrite_engine.tensor.dimshuffle import squeeze
-from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
-    adjoint,
     floats,
     lapack,
     of_dtype,
@@ -70,12 +68,8 @@ class SolveTridiagonal(_Equations):
             out[index] = _solved(factors, b[index], False)
         return out
 
-    def L_op(
-        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
-    ) -> list[Any]:
-        """As of `Solve`, in the diagonals that are read."""
-        gb = self(adjoint(inputs[0]), output_gradients[0])
-        return [m.neg(triu(tril(matmul(gb, adjoint(outputs[0])), 1), -1)), gb]
+    def of_read(self, g: Any) -> Any:
+        return triu(tril(g, 1), -1)
 
 
 class LUFactorTridiagonal(_MatrixOp):
