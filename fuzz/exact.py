@@ -109,6 +109,10 @@ def logaddexp(x: Any, y: Any) -> Any:
     )
 
 
+def erfc(x: Any) -> Any:
+    return mp.erfc(x) if x < mpf(10) ** 60 else exponential(-x * x) / (x * mp.sqrt(mp.pi))
+
+
 def remainder(x: Any, y: Any) -> Any:
     return x - quotient(x, y) * y if y else NAN
 
@@ -157,7 +161,7 @@ SCALAR: dict[str, Any] = {
     "sigmoid": real(sigmoid),
     "softplus": real(softplus),
     "erf": real(lambda a: mp.erf(a)),
-    "erfc": real(lambda a: mp.erfc(a)),
+    "erfc": real(erfc),
     "gammaln": real(lambda a: mp.log(abs(mp.gamma(a))) if a < 1e6 else mp.loggamma(a)),
     "psi": real(lambda a: mp.digamma(a)),
     "sin": real(lambda a: NAN if abs(a) > WHOLE else mp.sin(a)),

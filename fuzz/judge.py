@@ -191,10 +191,14 @@ class Judge:
 
     @property
     def is_limit(self) -> bool:
-        """Whether something on the way is NaN that has a limit at infinite inputs, maybe."""
+        """Whether something on the way is NaN that has a limit at infinite inputs, or at poles,
+        maybe.
+        """
         floats = [a for v, a in self.values.items() if v.type.kind == "f"]
+        if not any(np.isnan(a).any() for a in floats):
+            return False
         given = [a for v, a in self.case.given.items() if v.type.kind == "f"]
-        return any(np.isinf(a).any() for a in given) and any(np.isnan(a).any() for a in floats)
+        return any(np.isinf(a).any() for a in given) or bool(self.poles(self.start))
 
     @cached_property
     def truths(self) -> dict[Any, Any]:

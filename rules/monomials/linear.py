@@ -28,12 +28,15 @@ def number_of(v):
 
 
 class Monomial:
-    """A product of variables, some of them below the bar; equal whatever their order."""
+    """A product of variables, some of them below the bar; equal whatever their order. term: where
+    it was found, so many times (`number`) it.
+    """
 
-    __slots__ = ("above", "below", "key")
+    __slots__ = ("above", "below", "key", "number", "term")
 
-    def __init__(self, above, below):
+    def __init__(self, above, below, term, number):
         self.above, self.below = tuple(above), tuple(below)
+        self.term, self.number = term, number
         sides = [Counter(map(_known, side)).items() for side in (above, below)]
         self.key = tuple(map(frozenset, sides))
 
@@ -44,7 +47,15 @@ class Monomial:
         return hash(self.key)
 
     def written(self, dtype):
-        """The product as a term, computed in a dtype or in a wider one."""
+        """A term, computed in a dtype or in a wider one, and how many times the product it is. The
+        term that was found, where that will do: in another order a product may overflow.
+        """
+        if widened(self.term, dtype) is self.term:
+            return self.term, self.number
+        return self.product(dtype), 1.0
+
+    def product(self, dtype):
+        """The product of the variables."""
         parts = [[widened(v, dtype) for v in side] for side in (self.above, self.below)]
         above, *below = [mul(*side) if len(side) > 1 else side[0] for side in parts if side]
         if not self.above:
@@ -92,8 +103,8 @@ def factors_of(v):
 
 def monomial_of(v):
     """v as a monomial, if it is a product of several factors, or a reciprocal."""
-    above, below, _ = factors_of(v) if v.head in SIGNED else ((), (), 1.0)
-    return Monomial(above, below) if below or len(above) > 1 else None
+    above, below, number = factors_of(v) if v.head in SIGNED else ((), (), 1.0)
+    return Monomial(above, below, v, number) if below or len(above) > 1 else None
 
 
 SIGNED = frozenset({neg, mul, true_div})
@@ -140,7 +151,7 @@ def _add_linear(v, scale, parts, depth):
         if len(above) == 1 and not below:
             _add_linear(above[0], scale * factor, parts, depth - 1)
             return
-        key = Monomial(above, below) if above or below else ONE
+        key = Monomial(above, below, v, factor) if above or below else ONE
     parts[key] = parts.get(key, 0.0) + scale * factor
 
 
@@ -208,7 +219,8 @@ def written(parts, dtype=None):
             plus.append(c)
             continue
         if isinstance(key, Monomial):
-            v = key.written(dtype)
+            v, number = key.written(dtype)
+            c /= number
         else:
             v = sqr(written(dict(key[1]), dtype)) if isinstance(key, tuple) else widened(key, dtype)
         if abs(c) != 1:

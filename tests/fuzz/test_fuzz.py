@@ -89,6 +89,23 @@ def test_what_limits_lead_to(monkeypatch: Any, than: float, is_told: bool) -> No
     assert (finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("than", "is_told"), [(0.0, False), (2.0, True)])
+def test_what_limits_at_poles_lead_to(monkeypatch: Any, than: float, is_told: bool) -> None:
+    values = np.array([0.0])
+    one = case(lambda x: pt.exp(pt.log(x)) / pt.exp(pt.log(x)) > than, values)
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([True])])
+    assert finding is not None
+    assert (finding.severity > 0) is is_told
+
+
+@pytest.mark.parametrize(("found", "is_told"), [(1.0, False), (2.0, True)])
+def test_what_vanishes_has_a_limit(found: float, is_told: bool) -> None:
+    one = case(lambda x: pt.erfc(x) / pt.erfc(x), np.array([np.inf]))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    assert finding is not None
+    assert (finding.severity > 0) is is_told
+
+
 @pytest.mark.parametrize(("other", "is_told"), [(np.nan, False), (2.0, True)])
 def test_a_limit_may_choose_nan(other: float, is_told: bool) -> None:
     """NaN > 0 is False; the limit, 1, is larger, so what is there is taken: NaN, or a number."""

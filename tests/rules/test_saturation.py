@@ -195,6 +195,17 @@ def test_numbers_that_a_dtype_does_not_have_are_not_taken_together(
         np.testing.assert_allclose(found, [value], rtol=100 * np.finfo(dtype).eps)
 
 
+def test_products_in_arguments_stay_in_their_order() -> None:
+    """x / y * y / z is not x * y / (y * z), which overflows where it does not."""
+    z = pt.vector("z")
+    v = x / y * y / z
+    f = rw.function([x, y, z], [pt.sigmoid(v) * pt.exp(-v), pt.sigmoid(2 * v) / pt.exp(v)])
+    found = f(np.array([2.0]), np.array([-1.6e308]), np.array([2.0]))
+    wanted = [[1 / (1 + np.e)], [np.exp(1) / (1 + np.exp(2))]]
+    np.testing.assert_allclose(found, wanted, rtol=1e-14)
+    assert str(rewritten(pt.sigmoid(v) * pt.exp(-v))) == "sigmoid(-(x / y * y / z))"
+
+
 def test_a_sign_that_is_not_known_is_left_alone() -> None:
     for term in (pt.log(pt.exp(x) * y), pt.log(x * y), pt.log(x / y), pt.log(pt.exp(x) + y)):
         assert "log(" in str(rewritten(term))
