@@ -38,6 +38,7 @@ class Differences:
         shape = values[term].shape
         self.weights = weights(shape, "float64") if term.type.ndim else np.ones(())
         self.frozen: dict[Any, Any] = {}
+        self.doubts: list[Apply] = []  # what hangs by the last of all digits
         #: an infinity may be a choice, not the end of what is computed
         self.chooses = str(getattr(term.owner.op, "scalar_op", "")) == "switch" and any(
             isinstance(v, Constant) and np.isinf(v.data).any()
@@ -68,19 +69,20 @@ class Differences:
                 break
         return found
 
-    def at(self, moves: Mapping[tuple[Any, Any], Any]) -> Any:
+    def at(self, moves: Mapping[tuple[Any, Any], Any], doubts: Any = None) -> Any:
         """The elements of the term at a point moved away; None if they are not known."""
         given: dict[Any, Any] = {}
         for v, a in self.case.given.items():
             given[v] = exact.exact(a).copy() if v.type.kind == "f" else a
         for (v, place), move in moves.items():
             given[v][place] = given[v][place] + move
-        return exact.evaluate([self.term], given, self.frozen)
+        return exact.evaluate([self.term], given, self.frozen, doubts)
 
     def base(self) -> Any:
         """The elements at the point itself; what jumps is kept from there."""
         self.frozen = {}
-        values = self.at({})
+        self.doubts = []
+        values = self.at({}, self.doubts)
         for node in self.case.nodes:
             jumps = str(getattr(node.op, "scalar_op", "")) in JUMPING
             if str(getattr(node.op, "scalar_op", "")) == "switch":
@@ -112,7 +114,9 @@ class Differences:
         )
 
     def _agrees(self, values: Mapping[Any, Any]) -> bool:
-        """Whether comparisons and the like are what they are in floating point."""
+        """Whether comparisons and the like are known, and what they are in floating point."""
+        if any(str(node.op) not in ("add", "sub") for node in self.doubts):
+            return False
         found = evaluate([self.term], self.case.given)
         for node, taken in self.frozen.items():
             if isinstance(node, Apply) and node.inputs[0] in found:

@@ -368,3 +368,15 @@ def log_softmax_from_difference(x: Real, axis: Prop, keepdims: Prop):
     """
     right = LogSoftmax(axis=axis)(x)
     return x - LogSumExp(axis=axis, keepdims=keepdims)(x) >> right, given(stands_beside)
+
+
+@rule(phase="stabilize")
+def log_softmax_from_difference_turned(x: Real, axis: Prop, keepdims: Prop):
+    """log(sum(exp(x))) - x, so that it is computed once with the one above.
+
+    >>> x = matrix("x")
+    >>> rewritten(log(exp(x).sum(axis=1, keepdims=True)) - x)
+    -LogSoftmax{axis=(1,)}(x)
+    """
+    right = -LogSoftmax(axis=axis)(x)
+    return LogSumExp(axis=axis, keepdims=keepdims)(x) - x >> right, given(stands_beside)

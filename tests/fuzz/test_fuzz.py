@@ -305,6 +305,18 @@ def test_conditions_that_underflow_have_no_gradient() -> None:
     assert gradients.Checker()(one) is None
 
 
+@pytest.mark.parametrize(("other", "is_told"), [(0.0, False), (1e-30, True)])
+def test_conditions_of_which_no_digit_is_known(
+    monkeypatch: Any, other: float, is_told: bool
+) -> None:
+    """x - log(exp(x)) is 0, but in no number of digits, and not in floating point."""
+    monkeypatch.setattr(pt.sin.scalar_op, "gradient", (lambda m, g, z, x: g * m.sin(x),))
+    given = np.array([-7.95591410615516e-09]), np.array([other])
+    one = case(lambda x, y: pt.switch(x - pt.log(pt.exp(x)) + y, pt.sin(x), 0), *given)
+    finding = gradients.Checker()(one)
+    assert (finding is not None) is is_told
+
+
 def test_bounds_that_tie_with_what_they_bound_have_no_gradient() -> None:
     one = case(lambda x, y: pt.clip(y, x, x), np.array([3.0]), np.array([3.0]))
     assert gradients.Checker()(one) is None

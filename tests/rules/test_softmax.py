@@ -58,6 +58,16 @@ def test_cross_entropy_and_its_gradient_are_finite_and_right(name: str) -> None:
     np.testing.assert_allclose(slope, factor * (softmax(LOGITS, axis=1) - ONE_HOT), atol=1e-15)
 
 
+def test_a_difference_turned_around_is_computed_once() -> None:
+    """Negative and positive logarithms of probabilities cancel as they did."""
+    z = pt.matrix("z")
+    logs = naive_log_from_difference(z)
+    f = rw.function([z], [-logs, -logs + logs])
+    negative, nothing = f(LOGITS)
+    np.testing.assert_array_equal(negative, -log_softmax(LOGITS, axis=1))
+    np.testing.assert_array_equal(nothing, np.zeros_like(LOGITS))
+
+
 def test_squared_error_of_probabilities() -> None:
     z, y = pt.matrix("z"), pt.matrix("y")
     loss = ((naive(z) - y) ** 2).sum()
