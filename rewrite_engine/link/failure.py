@@ -25,7 +25,7 @@ from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.tensor.creation import Alloc, AllocEmpty, Eye, Tri
 from rewrite_engine.tensor.dot import Dot
-from rewrite_engine.tensor.index import IndexOp
+from rewrite_engine.tensor.index import BaseInc, IndexOp
 from rewrite_engine.tensor.join import Join
 from rewrite_engine.tensor.reduction import Reduction
 from rewrite_engine.tensor.reshape import Reshape
@@ -90,6 +90,8 @@ class ErrorReporter:
             raise NestingError(message(_DEEP, op=node.op, where=node.where())) from None
         text = self._describe(node, values)
         if isinstance(error, Mismatch):
+            if isinstance(node.op, BaseInc):
+                raise BroadcastError(f"{node.op}: {node.op.misfit_of(values)}\n{text}") from None
             raise BroadcastError(f"{node.op}: the shapes do not fit\n{text}\n    {_HINT}") from None
         better = error_class(node.op)
         if better is None and "broadcast" in str(error):  # NumPy's own words

@@ -14,7 +14,7 @@ import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError, ShapeError
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.origin import located
-from rewrite_engine.scalar.dtype import DISCRETE, float_dtype
+from rewrite_engine.scalar.dtype import DISCRETE, float_dtype, is_number, promote
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.diagonal import diagonal
 from rewrite_engine.tensor.dimshuffle import expand_dims, slice_at_axis
@@ -126,9 +126,9 @@ def cov(
     """The covariances of variables, a matrix of float64 or complex128 (0-d for one variable, if
     types tell so).
 
-    m, y: of a matrix each row is a variable (rowvar=False: each column), a vector is one. Divided
-    by n - ddof, which is n - 1 by default (bias: n). fweights: how often each observation counts;
-    aweights: how much. Raises `NDimError`.
+    m, y: of a matrix each row is a variable (rowvar=False: each column), a vector is one, and a
+    number is one that was observed once. Divided by n - ddof, which is n - 1 by default (bias: n).
+    fweights: how often each observation counts; aweights: how much. Raises `NDimError`.
 
     >>> from rewrite_engine.tensor import cov
     >>> cov([[1.0, 2.0, 3.0], [2.0, 0.0, 1.0]]).eval()
@@ -173,10 +173,10 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 def _rows(v: Any, rowvar: bool) -> Any:
     """Variables as the rows of a matrix, in double precision."""
     v = operand(v)
-    if v.type.ndim not in (1, 2):
+    if v.type.ndim > 2:
         raise NDimError(located(f"cov takes vectors and matrices, not a {v.type}"))
     v = m.cast(v, "complex128" if v.type.kind == "c" else "float64")
-    return v.dimshuffle("x", 0) if v.type.ndim == 1 else v if rowvar else v.T
+    return expand_dims(v, (*range(2 - v.type.ndim),)) if v.type.ndim < 2 else v if rowvar else v.T
 
 
 def _cov(x: Any, ddof: int, fweights: Any, aweights: Any) -> Any:
@@ -262,8 +262,9 @@ def quantile(
     a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
     """The quantiles q (from 0 to 1; an array of any shape) of elements along axes (None: all), NaN
-    where there is one. Shape: that of q, then what is left of that of `a`; float64 for integers,
-    but for methods that take an element.
+    where there is one. Shape: that of q, then what is left of that of `a`. dtype: that of `a`,
+    together with that of a q that is no Python number, and float64 for integers; methods that take
+    an element have its dtype.
 
     method: NumPy's "linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull",
     "median_unbiased", "normal_unbiased", "interpolated_inverted_cdf". Has gradients for `a` and
@@ -277,11 +278,14 @@ def quantile(
     """
     if method not in _METHODS:
         raise ValueError(located(f"method is one of {[*_METHODS]}, not {method!r}"))
-    q = m.cast(operand(q), "float64")
+    x, weak, q = operand(a), is_number(q), operand(q)
+    takes = method in ("lower", "higher", "nearest")
+    if not takes:
+        x = as_floats(x) if weak else m.cast(x, promote(x.type.dtype, as_floats(q).type.dtype))
+    q = m.cast(q, "float64")
     if isinstance(q, Constant) and not ((q.data >= 0) & (q.data <= 1)).all():
         raise ValueError(located("quantiles are from 0 to 1, percentiles from 0 to 100"))
-    takes = method in ("lower", "higher", "nearest")
-    flat, axes = as_last(operand(a) if takes else as_floats(operand(a)), axis)
+    flat, axes = as_last(x, axis)
     last, dtype = flat.type.ndim - 1, flat.type.dtype
     rising, n = SortOp(last)(flat), shape_i(flat, last)
     before, behind = _METHODS[method]
@@ -309,6 +313,7 @@ def percentile(
     a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
     """The percentiles q, from 0 to 100; see `quantile`."""
-    q = operand(q)
-    share = q.data / 100 if isinstance(q, Constant) else m.true_div(q, 100)
-    return quantile(a, share, axis, method, keepdims)
+    if not is_number(q):
+        q = operand(q)
+        q = q.data if isinstance(q, Constant) else q
+    return quantile(a, q / 100, axis, method, keepdims)

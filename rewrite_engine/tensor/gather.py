@@ -262,8 +262,8 @@ class AdvancedIncSubtensor(BaseInc):
                 np.add.at(out, index, y)
         except IndexError as error:
             self.fail(node, str(error), AxisError)
-        except ValueError as error:
-            self.fail(node, str(error), BroadcastError)
+        except ValueError:
+            self.fail(node, self.misfit_of(inputs), BroadcastError)
         output_storage[0][0] = out
 
     def check_part(self, node: Apply, y: Any, part: tuple[int, ...]) -> None:
@@ -273,8 +273,7 @@ class AdvancedIncSubtensor(BaseInc):
         shape = np.shape(y)
         for (_, axis), _ in self.shapes_of(node).equal:
             if shape[axis] != part[axis - len(shape)]:
-                what = f"a value of shape {shape} does not fit a part of shape {part}"
-                self.fail(node, what, BroadcastError)
+                self.fail(node, self.does_not_fit(shape, part), BroadcastError)
 
     def take(self, g: Any, indices: Sequence[Variable]) -> Any:
         return AdvancedSubtensor(self.idx_list)(g, *indices)

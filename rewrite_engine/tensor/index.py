@@ -50,6 +50,7 @@ from rewrite_engine.tensor.op import (
     TensorOp,
     Types,
     is_dimension,
+    resolve,
     same_shape,
     with_parameters,
 )
@@ -144,7 +145,8 @@ class Subtensor(Take):
 
     def notation(self, args: Sequence[Any]) -> Any:
         """`x[i, 1:, None]`."""
-        return [(args[0], ATOM), "[", *tokens_of(self.idx_list, args[1:]), "]"]
+        inside = tokens_of(self.idx_list, args[1:]) or ["..."]
+        return [(args[0], ATOM), "[", *inside, "]"]
 
     def shapes(self, *types: TensorType) -> Shapes:
         self.check_indices(types[1:])
@@ -263,6 +265,20 @@ class BaseInc(IndexOp):
     def misfit(self, types: Types, group: Group) -> type[ShapeError]:
         return BroadcastError
 
+    def unequal(self, types: Types, shapes: Sequence[Any], group: Group, of: Any) -> ShapeError:
+        part = [resolve(n, of) for n in self.part(types[0], types[2:])]
+        return BroadcastError(self.does_not_fit(shapes[1], tuple(part)))
+
+    def does_not_fit(self, shape: Any, part: Any) -> str:
+        """What is said of a value and a part that differ in their shapes."""
+        where = show(self.idx_list) or "..."
+        return f"a value of shape {shape} does not fit the part [{where}] of shape {part}"
+
+    def misfit_of(self, values: Sequence[Any]) -> str:
+        """What is said where values of the inputs do not fit."""
+        part = values[0][self.index(values)]
+        return self.does_not_fit(np.shape(values[1]), np.shape(part))
+
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
         """All of the batch is written at once, but where slices or masks differ along it."""
         from rewrite_engine.tensor.index_batch import write_along
@@ -342,8 +358,8 @@ class IncSubtensor(BaseInc):
                 part[...] = y
             else:
                 np.add(part, y, out=part)
-        except ValueError as error:
-            self.fail(node, str(error), BroadcastError)
+        except ValueError:
+            self.fail(node, self.misfit_of(inputs), BroadcastError)
         output_storage[0][0] = out
 
     def is_total(self, node: Apply) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError, ShapeError
 from rewrite_engine.graph.origin import located
+from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor.blockwise import vectorize_graph
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import arange, zeros_like
@@ -332,7 +333,7 @@ def cross(
 
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     """The powers of a vector's elements from N - 1 down to 0 (increasing: up), one row for each;
-    N is the length by default. Raises `NDimError`.
+    N is the length by default. dtype: as of int64 and the elements together. Raises `NDimError`.
 
     >>> vander([2, 3], 3).eval()
     array([[4, 2, 1],
@@ -342,7 +343,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     if x.type.ndim != 1:
         raise NDimError(located("vander: takes a vector", inputs=[x]))
     n = lengths(x)[0] if N is None else N
-    x = m.cast(x, "int64") if x.type.kind in "biu" else x
+    x = m.cast(x, promote(x.type.dtype, "int64"))
     powers = arange(n) if increasing else n - 1 - arange(n)
     return m.cast(m.pow(x[:, None], powers), x.type.dtype)
 

@@ -11,7 +11,7 @@ import numpy as np
 import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError, OptionError, ShapeError
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import constant, operand
 from rewrite_engine.tensor.creation import ones
 from rewrite_engine.tensor.join import concatenate, upcast
 from rewrite_engine.tensor.ranges import linspace
@@ -21,7 +21,7 @@ from rewrite_engine.tensor.reduce import min as least
 from rewrite_engine.tensor.reshape import flatten
 from rewrite_engine.tensor.running import diff
 from rewrite_engine.tensor.search import bincount, searchsorted, unique
-from rewrite_engine.tensor.shape import shape
+from rewrite_engine.tensor.shape import shape, shape_i
 from rewrite_engine.tensor.sorting import sort
 
 __all__ = [
@@ -139,16 +139,14 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
         raise ShapeError(located(f"the number of intervals is at least 1, not {bins}"))
     if range is None:
         x = flatten(operand(a))
-        x = concatenate([m.cast(x, "float64"), linspace(0.0, 1.0, 2)]) if _empty(x) else x
+        if not x.type.shape[0]:  # of nothing there are those from 0 to 1
+            spare = constant([0, 1], dtype=x.type.dtype)
+            x = concatenate([x, spare[: m.switch(m.eq(shape_i(x, 0), 0), 2, 0)]])
         low, high = m.cast(least(x), "float64"), m.cast(largest(x), "float64")
     else:
         low, high = [m.cast(operand(end), "float64") for end in range]
     half = m.switch(m.eq(low, high), 0.5, 0.0)
     return linspace(low - half, high + half, int(bins) + 1)
-
-
-def _empty(x: Any) -> bool:
-    return bool(x.type.shape[0] == 0)
 
 
 def histogram(

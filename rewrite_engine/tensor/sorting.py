@@ -5,22 +5,24 @@ NaN comes last, as in NumPy. The gradient of what is in order goes back to where
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import ForeignObjectError, ShapeError
-from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.errors import AxisError, ForeignObjectError, ShapeError
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.scalar.dtype import DISCRETE
+from rewrite_engine.tensor.branches import ifelse
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import arange
 from rewrite_engine.tensor.dimshuffle import slice_at_axis
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
+from rewrite_engine.tensor.raise_op import CheckAndRaise
 from rewrite_engine.tensor.running import AlongOneAxis, flipped, one_axis
 from rewrite_engine.tensor.selection import take_along_axis
 from rewrite_engine.tensor.shape import shape_i
@@ -110,7 +112,7 @@ def _check(kind: str | None, order: Any, stable: bool | None) -> str:
 
 def sort(
     a: Any,
-    axis: int | None = -1,
+    axis: Any = -1,
     kind: str | None = None,
     order: None = None,
     *,
@@ -118,6 +120,7 @@ def sort(
 ) -> Any:
     """A sorted copy along an axis (None: of all elements), NaN last; dtype of `a`.
 
+    axis: an integer, None, or a 0-d integer variable.
     kind, stable: as in NumPy; equal elements cannot be told apart, so nothing depends on them.
     Raises `AxisError`; `ValueError` for another kind, kind and stable together, or an `order`.
 
@@ -127,24 +130,41 @@ def sort(
            [3, 5]])
     """
     _check(kind, order, stable)
-    x, axis = one_axis(operand(a), axis)
-    return SortOp(axis)(x)
+    return _along(operand(a), axis, SortOp)
 
 
 def argsort(
     a: Any,
-    axis: int | None = -1,
+    axis: Any = -1,
     kind: str | None = None,
     order: None = None,
     stable: bool | None = None,
 ) -> Any:
     """The positions (int64) along an axis (None: among all elements) that sort `a`, NaN last.
 
+    axis: an integer, None, or a 0-d integer variable.
     kind: "quicksort", "stable" (as `stable=True`; equal elements keep their order), "heapsort".
     Raises `AxisError`; `ValueError` for another kind, or an `order`.
     """
-    x, axis = one_axis(operand(a), axis)
-    return ArgSortOp(axis, _check(kind, order, stable))(x)
+    algorithm = _check(kind, order, stable)
+    return _along(operand(a), axis, lambda k: ArgSortOp(k, algorithm))
+
+
+def _along(x: Any, axis: Any, op: Callable[[int], Any]) -> Any:
+    """What the op for an axis makes of `x`; for a variable axis there is a branch for each."""
+    if not isinstance(axis, Variable) or isinstance(axis, Constant):
+        x, axis = one_axis(x, axis)
+        return op(axis)(x)
+    ndim = x.type.ndim
+    if axis.type.ndim or axis.type.kind not in "iu" or not ndim:
+        what = f"an axis of a {x.type} is a 0-d integer, or None; not a {axis.type}"
+        raise AxisError(located(what, inputs=[x, axis]))
+    check = CheckAndRaise(AxisError, f"the axis is out of range for {ndim} dimensions")
+    axis = check(axis, m.and_(m.ge(axis, -ndim), m.lt(axis, ndim)))
+    found = op(ndim - 1)(x)
+    for k in range(ndim - 1):
+        found = ifelse(m.eq(m.mod(axis, ndim), k), op(k)(x), found)
+    return found
 
 
 def argtopk(

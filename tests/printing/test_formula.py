@@ -97,6 +97,7 @@ def test_tensors() -> None:
     assert pp(pt.dot(a, b.T)) == "A @ B.T"
     assert pp(pt.exp(a)[i, 1:]) == "exp(A)[i, 1:]"
     assert pp(a[::2, i]) == "A[::2, i]"
+    assert pp(a[:] + a[...]) == "A[...] + A[...]"
     assert pp((a + b).sum(axis=1)) == "Sum(A + B, axis=1)"
     assert pp(-(a**2) / 3) == "-A ** 2.0 / 3.0"
 

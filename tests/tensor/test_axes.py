@@ -116,7 +116,7 @@ CASES: list[tuple[str, Any, Any, Any]] = [
     *[
         (f"quantile {method}", lambda x, k=method: pt.quantile(x, [[0.0, 0.3], [0.5, 1]], 1, k),
          lambda x, k=method: np.quantile(x, [[0.0, 0.3], [0.5, 1]], 1, method=k),
-         ("float64", "int8"))
+         ("float64", "float32", "int8"))
         for method in ("linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull",
                        "median_unbiased", "normal_unbiased", "interpolated_inverted_cdf")
     ],
@@ -355,6 +355,52 @@ def test_covariances(options: Any) -> None:
     np.testing.assert_allclose(found, np.cov(turned, **options))
 
 
+@pytest.mark.filterwarnings("ignore")  # NumPy's, of degrees of freedom
+@pytest.mark.parametrize("dtype", ["float32", "int8", "bool", "complex64"])
+def test_the_covariance_of_a_number(dtype: str) -> None:
+    x, one = pt.scalar("x", dtype=dtype), np.ones((), dtype)
+    for ddof in (None, 0):
+        found, wanted = rw.function([x], pt.cov(x, ddof=ddof))(one), np.cov(one, ddof=ddof)
+        np.testing.assert_array_equal(found, wanted)
+        assert found.dtype == wanted.dtype
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int8", "int64"])
+def test_dtypes_of_quantiles(dtype: str) -> None:
+    x, a = pt.vector("x", dtype=dtype), np.array([1, 5, 2], dtype)
+    shares = [0.5, [0.5], np.float32(0.5), np.float32([0.5, 0.25]), np.float64(0.5)]
+    for q in [*shares, 1] if "float" in dtype else shares:
+        for method in ("linear", "midpoint", "lower"):
+            found, wanted = pt.quantile(x, q, method=method), np.quantile(a, q, method=method)
+            assert found.type.dtype == wanted.dtype.name, (q, method)
+            np.testing.assert_allclose(found.eval({x: a}), wanted)
+    given = pt.fscalar("q")
+    assert pt.quantile(x, given).dtype == np.quantile(a, np.float32(0.5)).dtype.name
+    assert pt.percentile(x, 50).dtype == np.percentile(a, 50).dtype.name
+
+
+def test_an_axis_that_is_a_variable() -> None:
+    x, k = pt.tensor3("x", shape=(2, None, 5)), pt.iscalar("k")
+    a = np.random.default_rng(2).permutation(np.arange(30.0)).reshape(2, 3, 5)
+    outs = [pt.sort(x, k), pt.argsort(x, k, stable=True), x.sort(axis=k)]
+    assert [out.type.shape for out in outs] == [(2, None, 5)] * 3
+    f = rw.function([x, k], outs)
+    for axis in range(-3, 3):
+        wanted = [np.sort(a, axis), np.argsort(a, axis), np.sort(a, axis)]
+        for got, want in zip(f(a, axis), wanted, strict=True):
+            np.testing.assert_array_equal(got, want)
+        given, known = [grad((pt.sort(x, j) * a).sum(), x) for j in (k, axis)]
+        np.testing.assert_array_equal(given.eval({x: a, k: axis}), known.eval({x: a}))
+    for axis in (3, -4):
+        with pytest.raises(AxisError, match="out of range for 3 dimensions"):
+            f(a, axis)
+    for wrong in (pt.dscalar(), pt.lvector()):
+        with pytest.raises(AxisError, match="is a 0-d integer, or None"):
+            pt.sort(x, wrong)
+    with pytest.raises(AxisError):
+        pt.argsort(pt.dscalar(), k)
+
+
 def test_largest_and_smallest() -> None:
     x, y = pt.dvector("x"), pt.dmatrix("y")
     found = rw.function([x, y], [pt.largest(x, y, 1), pt.smallest(x, y), pt.largest(x)])(
@@ -504,7 +550,7 @@ def test_positions_have_the_gradient_zero() -> None:
         (lambda x: pt.argsort(x, kind="stable", stable=True), ValueError, "give one of them"),
         (lambda x: pt.sum(x, acc_dtype="int32"), DTypeError, "float64 are not reduced as int32"),
         (lambda x: pt.sum(x + 1j, dtype="float64"), DTypeError, "complex128 are not reduced as"),
-        (lambda x: pt.cov(x[0, 0]), NDimError, "cov takes vectors and matrices"),
+        (lambda x: pt.cov(x[None]), NDimError, "cov takes vectors and matrices"),
         (lambda x: pt.interpolate1d(x[0], x[0], "cubic"), ValueError, "method is one of"),
         (lambda x: pt.searchsorted(x[0], 1, "middle"), ValueError, "'left' or 'right'"),
         (lambda x: pt.unique(x, axis=2), AxisError, "axis 2 is out of range"),
