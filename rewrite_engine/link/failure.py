@@ -75,6 +75,7 @@ class ErrorReporter:
         self.name = name
         self.filename = filename
         self.nodes = nodes
+        self.step: str | None = None  # the name that counts the steps of a loop
         self.about: list[tuple[int, tuple[str, ...]] | None] = []  # by line, from 0
 
     def __call__(self, error: BaseException) -> None:
@@ -88,7 +89,7 @@ class ErrorReporter:
         deep = isinstance(error, RecursionError) and not hasattr(error, "__notes__")
         if deep and isinstance(node.op, HasInnerGraph):
             raise NestingError(message(_DEEP, op=node.op, where=node.where())) from None
-        text = self._describe(node, values)
+        text = self._describe(node, values, self._step(error))
         if isinstance(error, Mismatch):
             if isinstance(node.op, BaseInc):
                 raise BroadcastError(f"{node.op}: {node.op.misfit_of(values)}\n{text}") from None
@@ -113,7 +114,13 @@ class ErrorReporter:
             return None
         return self.nodes[about[0]], [lookup(frame, name) for name in about[1]]
 
-    def _describe(self, node: Apply, values: Sequence[Any]) -> str:
+    def _step(self, error: Exception) -> str:
+        """Which step of a loop it was. (The first frame is that of the function that caught it.)"""
+        if self.step is None or error.__traceback__ is None:
+            return ""
+        return f"step t={lookup(error.__traceback__.tb_frame, self.step)} of "
+
+    def _describe(self, node: Apply, values: Sequence[Any], step: str) -> str:
         lines = [
             f"    input {i}: {v!r} of type {v.type}: {show(value)}"
             for i, (v, value) in enumerate(zip(node.inputs, values, strict=True))
@@ -121,7 +128,7 @@ class ErrorReporter:
         where = node.where()
         if where is not None:
             lines.append("    built at " + source_line(*where))
-        lines.append(f"    in the function {self.name!r}, {self.filename}")
+        lines.append(f"    in {step or 'the function '}{self.name!r}, {self.filename}")
         return "\n".join(lines)
 
 

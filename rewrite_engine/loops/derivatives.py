@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.gradient import pullback, pushforward
+from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.traverse import clone_get_equiv
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
@@ -54,11 +55,11 @@ class Backwards:
         """Those of the inputs."""
         n = self.steps if self.op.truncate < 0 else pt.minimum(self.steps, self.op.truncate)
         loop, traced = self.loop()
-        reverse = lambda x: x[: self.steps][::-1]
+        sequences = [x if self.is_whole(x) else x[: self.steps] for x in self.sequences]
+        read = [*sequences, *traced, *[self.gradients_of[j] for j in self.used]]
         found = loop(
             n,
-            *[reverse(x) for x in (*self.sequences, *traced)],
-            *[reverse(self.gradients_of[j]) for j in self.used],
+            *[x[::-1] for x in read],
             *self.ends(),
             *[pt.zeros_like(x) for x in floats(self.others)],
             *self.others,
@@ -139,15 +140,26 @@ class Backwards:
         more = type(op)(op.inner_inputs, outputs, op.sequences, op.carried, op.until)
         return list(more(*self.inputs, return_list=True)[end : end + len(carried)])
 
+    def is_whole(self, x: Any) -> bool:
+        """Whether a sequence is known to have no more elements than there are steps."""
+        length = pt.shape_tuple(x)[0]
+        if isinstance(length, Constant):
+            return isinstance(self.steps, Constant) and self.steps.data == length.data
+        own, other = length.owner, self.steps.owner
+        return other is not None and (own.op, own.inputs) == (other.op, other.inputs)
+
     def spread(self, x: Any, found: Iterator[Any]) -> Any:
         """The gradient of a sequence, of which those of some steps are given in reverse; the others
         have none.
         """
         if not is_float(x):
             return _next(x, found)
-        g = next(found)
-        start = self.steps - g.shape[0]
-        return pt.set_subtensor(pt.zeros_like(x)[start : self.steps], g[::-1])
+        g = next(found)[::-1]
+        if x.type.ndim > 1:  # of no steps, other lengths than the first may be 0
+            g = g.reshape((g.shape[0], *pt.shape_tuple(x)[1:]))
+        if self.op.truncate >= 0:
+            return pt.set_subtensor(pt.zeros_like(x)[self.steps - g.shape[0] : self.steps], g)
+        return g if self.is_whole(x) else pt.set_subtensor(pt.zeros_like(x)[: self.steps], g)
 
 
 def _next(x: Any, found: Iterator[Any]) -> Any:

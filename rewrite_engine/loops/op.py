@@ -133,7 +133,11 @@ class Scan(HasInnerGraph, Op):
             kept = [deepcopy(x) for x in kept]
             done = 0
             for t in range(n):
-                found = body(*[x[t, ...] for x in sequences], *kept, *others)
+                try:
+                    found = body(*[x[t, ...] for x in sequences], *kept, *others)
+                except Exception as error:
+                    error.add_note(f"in step t={t} of {self}")
+                    raise
                 found = [found] if alone else found
                 kept = list(found[:carried])
                 for j, (row, value) in enumerate(zip(rows, found[carried:], strict=False)):

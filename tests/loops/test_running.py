@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -237,12 +238,31 @@ def test_functions_of_a_loop_run_at_once() -> None:
     assert second.tolist() == [4.0, 17.0]
 
 
-def test_where_a_step_failed() -> None:
+@pytest.mark.parametrize("mode", ["vm", "py"])
+def test_where_a_step_failed(mode: str) -> None:
     x, i = pt.dvector("x"), pt.lvector("i")
-    f = rw.function([x, i], scan(lambda k, t: t + x[k], i, pt.constant(0.0))[0])
-    with pytest.raises(rw.errors.AxisError, match="index 9 is out of bounds") as found:
+    out, _ = scan(lambda k, t: t + x[k], i, pt.constant(0.0), name="lookup")
+    f = rw.function([x, i], out, mode=mode)
+    for at in (0, 1, 17):
+        with pytest.raises(rw.errors.AxisError, match="index 9 is out of bounds") as found:
+            f(np.ones(3), np.array([0] * at + [9] * 3))
+        assert "test_running.py" in str(found.value)
+        told = "\n".join([str(found.value), *found.value.__notes__])
+        assert re.search(rf"in step t={at} of '?lookup", told), told
+    rows, _ = scan(lambda v: scan(lambda k, t: t + v[k], i, pt.constant(0.0), name="inner")[0],
+                   pt.outer(x, x), name="outer")  # fmt: skip
+    f = rw.function([x, i], rows, mode=rw.Mode(mode).excluding("loops"))
+    with pytest.raises(rw.errors.AxisError) as found:
         f(np.ones(3), np.array([0, 9]))
-    assert "test_running.py" in str(found.value)
+    told = "\n".join([str(found.value), *found.value.__notes__])
+    assert re.findall(r"in step t=(\d) of '?(inner|outer)", told) == [
+        ("1", "inner"),
+        ("0", "outer"),
+    ]
+
+
+def test_errors_of_lengths_in_a_step() -> None:
+    x = pt.dvector("x")
     m = pt.dmatrix("m")
     f = rw.function([m, x], scan(lambda r, t: pt.sin(t) + r, m, x)[0])
     with pytest.raises(rw.errors.BroadcastError, match=r"cannot broadcast|do not fit"):

@@ -199,6 +199,23 @@ def test_no_steps() -> None:
     assert run(rows, {m: np.empty((0, 4))}).shape == (0, 4)
 
 
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE", "py"])
+@pytest.mark.parametrize("rows", [0, 2])
+def test_gradients_of_no_steps(mode: str, rows: int) -> None:
+    """Those of a sequence of matrices' rows have its shape."""
+    x, w, n = pt.dmatrix("x"), pt.dmatrix("w"), pt.lscalar("n")
+    for count in n, None:
+        each, _ = scan(lambda v: pt.sin(pt.dot(v, w)), x, n_steps=count)
+        last, _ = scan(lambda v, h: pt.tanh(pt.dot(v, w) + h), x, pt.zeros(3), n_steps=count)
+        for out in each, last:
+            f = rw.function([x, w, n], rw.grad((out**2).sum(), [x, w]), mode=mode,
+                            on_unused_input="ignore")  # fmt: skip
+            of_x, of_w = f(np.ones((rows if count is n else 0, 2)), np.ones((2, 3)), 0)
+            assert of_x.tolist() == [[0.0, 0.0]] * (rows if count is n else 0)
+            assert of_x.shape[1] == 2
+            assert of_w.tolist() == [[0.0] * 3] * 2
+
+
 def test_what_does_not_change_is_computed_before_the_loop() -> None:
     x, w = pt.dvector("x"), pt.dmatrix("w")
     square = pt.dot(w, w)
@@ -255,6 +272,18 @@ def test_gradients_backwards_and_of_several_outputs() -> None:
         return p * q + p[-1]
 
     verify_grad(both, [RNG.normal(size=4), np.array(0.8)], rng=np.random.default_rng(0))
+
+
+def test_gradients_of_some_of_the_elements() -> None:
+    """Steps that are fewer than a sequence has elements, or end early."""
+    x, a = RNG.normal(size=(5, 2)), RNG.normal(size=2)
+    step = lambda v, h: pt.tanh(v * h)
+    for steps in (0, 3, 5):
+        last = lambda x, h, n=steps: scan(step, x, h, n_steps=n, return_updates=False).sum()
+        verify_grad(last, [x, a], rng=np.random.default_rng(1))
+    ends = lambda x, h: scan(lambda v, h: (pt.tanh(v * h), until(v[0] > 9)), x, h)[0].sum()
+    x[2, 0] = 10
+    verify_grad(ends, [x, a], rng=np.random.default_rng(1))
 
 
 def test_second_derivatives() -> None:

@@ -35,7 +35,8 @@ class LoopShell(Shell):
         self.slices = names[: op.sequences]
         self.kept = names[op.sequences : op.sequences + op.carried]
         self.sequences = [self.names.local(f"all_{name}") for name in self.slices]
-        self.steps, self.t = self.names.local("steps"), self.names.local("t")
+        self.steps = self.names.local("steps")
+        self.t = self.report.step = self.names.local("t")
         self.room = self.names.local("room")
         self.given = [self.steps, *self.sequences, *names[op.sequences :]]
         end = len(code.outputs) - op.until
