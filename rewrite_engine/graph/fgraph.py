@@ -432,8 +432,8 @@ class FunctionGraph(NodeStore):
         """Give nodes and variables what a state says of them."""
         for node, inputs in state.inputs.items():
             node.inputs = inputs
-            for v in node.outputs if state.whole else ():  # nodes that left may be taken apart
-                v.owner, v.name = node, state.names.get(v)
+            for v in node.outputs:  # nodes that left may be taken apart
+                v.owner = node
         for node, op in state.ops.items():
             if node.op is not op:
                 node.set_op(op)

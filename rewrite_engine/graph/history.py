@@ -2,10 +2,10 @@
 `FullHistory` (every step, back and forth) and `ReplaceValidate` (replace, or leave all as it was).
 
 A history keeps what changes, as it changes: a replacement moves clients and outputs from one
-variable to another, nodes come in and leave, types become more precise, the graph is put back as a
-whole. Each entry can be undone and done again on a `State`, so that noting costs a tuple or two per
-change. Bringing the graph into a state lets it take in its nodes anew: linear in the graph, which
-is fine for what should be rare.
+variable to another, nodes leave, types become more precise, the graph is put back as a whole. Each
+entry can be undone on a `State`, so that noting costs a tuple or two per change; what is to be done
+again is the last state with less undone. Bringing the graph into a state lets it take in its nodes
+anew: linear in the graph, which is fine for what should be rare.
 """
 
 from __future__ import annotations
@@ -24,65 +24,50 @@ from rewrite_engine.graph.replace import substitute
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
 
-REDIRECT, ENTER, LEAVE, TYPE, RESTORE = range(5)
+REDIRECT, LEAVE, TYPE, RESTORE = range(4)
 NONE: dict[Apply, tuple[Variable, ...]] = {}
 #: the reason that features hear for nodes that leave and come where a graph is put back
 PUT_BACK = "restore"
 
 
 class State:
-    """A graph at some time; or, of that, what has changed since.
-
-    inputs: of nodes, as replacements have left them. whole: whether `names` are all that there
-    were.
+    """A graph at some time; or, of that, what has changed since. inputs: of nodes, as replacements
+    have left them.
     """
 
-    __slots__ = ("inputs", "names", "ops", "origins", "outputs", "types", "whole")
+    __slots__ = ("inputs", "names", "ops", "origins", "outputs", "types")
 
     def __init__(
-        self,
-        inputs: dict[Apply, tuple[Variable, ...]],
-        outputs: Sequence[Variable],
-        whole: bool = False,
+        self, inputs: dict[Apply, tuple[Variable, ...]], outputs: Sequence[Variable]
     ) -> None:
-        self.inputs, self.outputs, self.whole = inputs, list(outputs), whole
+        self.inputs, self.outputs = inputs, list(outputs)
         self.types: dict[Variable, Any] = {}
         self.ops: dict[Apply, Any] = {}
         self.origins: dict[Apply, Any] = {}
         self.names: dict[Variable, str | None] = {}
 
     @classmethod
-    def noted(cls, fgraph: FunctionGraph, whole: bool = True) -> Callable[[], State]:
-        """Note the state that a graph is in (0.2 µs a node; half of that without names, types and
-        origins); what is returned makes it.
+    def noted(cls, fgraph: FunctionGraph, gone: Iterable[Apply] = ()) -> Callable[[], State]:
+        """Note the state that a graph, and nodes that have left it, are in (0.2 µs a node); what is
+        returned makes it.
         """
-        nodes, dirty = list(fgraph.apply_nodes), [*fgraph.dirty]
+        nodes, dirty = [*fgraph.apply_nodes, *gone], [*fgraph.dirty]
+        made = [*chain.from_iterable(map(attrgetter("outputs"), nodes))]
         inputs, ops = [*map(attrgetter("inputs"), nodes)], [*map(attrgetter("op"), nodes)]
+        origins = [*map(attrgetter("origin"), nodes)]
+        types, names = [*map(attrgetter("type"), made)], [*map(attrgetter("name"), made)]
         present, outputs = [fgraph.present_inputs(node) for node in dirty], list(fgraph.outputs)
-        made: list[Variable] = []
-        origins: list[Any] = []
-        if whole:
-            origins += map(attrgetter("origin"), nodes)
-            made += chain.from_iterable(map(attrgetter("outputs"), nodes))
-        names: dict[Variable, str | None] = {v: v.name for v in made if v.name is not None}
-        types = [*map(attrgetter("type"), made)]
 
         def make() -> State:
-            state = cls(dict(zip(nodes, inputs, strict=True)), outputs, whole)
+            state = cls(dict(zip(nodes, inputs, strict=True)), outputs)
             state.inputs.update(zip(dirty, present, strict=True))
             state.ops = dict(zip(nodes, ops, strict=True))
-            state.origins, state.names = dict(zip(nodes, origins, strict=whole)), names
+            state.origins = dict(zip(nodes, origins, strict=True))
             state.types = dict(zip(made, types, strict=True))
+            state.names = dict(zip(made, names, strict=True))
             return state
 
         return make
-
-    def update(self, other: State) -> None:
-        """Put in what another state has."""
-        self.inputs.update(other.inputs)
-        self.outputs[:] = other.outputs
-        self.types.update(other.types)
-        self.ops.update(other.ops)
 
     def undo(self, fgraph: FunctionGraph, kind: int, what: Any, *values: Any) -> None:
         """Go back by one entry of a history."""
@@ -102,25 +87,10 @@ class State:
         elif kind == TYPE:
             self.types[what] = values[0]
         elif kind == RESTORE:
-            self.update(what)
-
-    def redo(self, fgraph: FunctionGraph, kind: int, what: Any, *values: Any) -> None:
-        """Go on by one entry of a history."""
-        if kind == REDIRECT:
-            new, clients, _, places, named, _ = values
-            for c in clients:
-                now = self.inputs.get(c) or fgraph.present_inputs(c)
-                self.inputs[c] = substitute(now, [(what, new)])
-            for i in places:
-                self.outputs[i] = new
-            if named:
-                self.names[new] = what.name
-        elif kind == ENTER:
-            self.inputs[what], self.ops[what] = values
-        elif kind == TYPE:
-            self.types[what] = values[1]
-        elif kind == RESTORE:
-            self.update(values[0])
+            self.inputs.update(what.inputs)
+            self.outputs[:] = what.outputs
+            self.types.update(what.types)
+            self.ops.update(what.ops)
 
 
 class History(Feature):
@@ -158,25 +128,16 @@ class History(Feature):
     def revert(self, fgraph: FunctionGraph, checkpoint: int = 0) -> None:
         """Put the graph back into the state of the checkpoint."""
         fgraph.flush()
-        self.move(fgraph, len(self.log), checkpoint)
+        entries = self.log[checkpoint:]
+        if any(kind != LEAVE or what.op is not more[-1] for kind, what, *more in entries):
+            fgraph.restore(self.undone(fgraph, State({}, fgraph.outputs), checkpoint))
         del self.log[checkpoint:]
 
-    def move(self, fgraph: FunctionGraph, here: int, there: int) -> None:
-        """Bring the graph from where it is after so many entries to where it is after others."""
-        state = State({}, fgraph.outputs)
-        if here < there:
-            entries = self.log[here:there]
-            for entry in entries:
-                state.redo(fgraph, *entry)
-        else:
-            entries = self.log[there:here]
-            for entry in reversed(entries):
-                state.undo(fgraph, *entry)
-        changed = any(kind not in (ENTER, LEAVE) for kind, *_ in entries)
-        if changed or any(node.op is not op for node, op in state.ops.items()):
-            end = len(self.log)
-            fgraph.restore(state)
-            del self.log[end:]
+    def undone(self, fgraph: FunctionGraph, state: State, end: int) -> State:
+        """The state of the graph after so many entries, made of that after all of them."""
+        for entry in reversed(self.log[end:]):
+            state.undo(fgraph, *entry)
+        return state
 
 
 class ReplaceValidate(History):
@@ -280,6 +241,7 @@ class FullHistory(History):
         self.text = text
         self.steps: list[Replacement] = []
         self.position = 0
+        self.latest: Callable[[], State] | None = None  # while the graph is in an earlier one
         self.moving = False  # whether it is this that changes the graph
         self.note = self.note_here
         self.fgraph: FunctionGraph | None = None
@@ -300,11 +262,18 @@ class FullHistory(History):
         if fgraph is None:
             raise IndexError("this history is attached to no graph yet")
         fgraph.flush()
+        if n == self.position:
+            return fgraph
+        if self.latest is None:
+            left = [what for kind, what, *_ in self.log if kind == LEAVE]
+            self.latest = State.noted(fgraph, left)
+        end = len(self.log)
         self.moving = True
         try:
-            self.move(fgraph, self._end(self.position), self._end(n))
+            fgraph.restore(self.undone(fgraph, self.latest(), self._end(n)))
         finally:
             self.moving = False
+            del self.log[end:]
         self.position = n
         return fgraph
 
@@ -326,8 +295,9 @@ class FullHistory(History):
 
     def note_here(self, entry: tuple[Any, ...]) -> None:
         """Add an entry to what has led here."""
-        if not self.moving and self.position < len(self.steps):
+        if not self.moving:
             del self.log[self._end(self.position) :], self.steps[self.position :]
+            self.latest = None
         self.log.append(entry)
 
     def step(self, reason: Any, before: Any, after: Any) -> None:
@@ -344,10 +314,6 @@ class FullHistory(History):
         super().on_redirect(fgraph, old, new, clients, reason)
         if reason != "merge":
             self.step(reason, *shown)
-
-    def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
-        if reason is not PUT_BACK:
-            self.note((ENTER, node, node.inputs, node.op))
 
     def on_restore(self, fgraph: FunctionGraph, before: State, after: State) -> None:
         super().on_restore(fgraph, before, after)

@@ -37,7 +37,7 @@ class Past(History):
         fgraph.flush()
         self.fgraph, self.count = fgraph, count
         self.known = fgraph.users
-        self.first = None if listens else State.noted(fgraph, whole=False)
+        self.first = None if listens else State.noted(fgraph)
         self.start = 0  # so many changes are forgotten
         self.turned = False
         self.away: Callable[[], State] | None = None
@@ -57,11 +57,8 @@ class Past(History):
 
     def at(self, end: int) -> State:
         """The graph after so many changes."""
-        now = (self.first or self.away or State.noted(self.fgraph, whole=False))()
-        if self.first is None:
-            for entry in reversed(self.log[end - self.start :]):
-                now.undo(self.fgraph, *entry)
-        return now
+        now = (self.first or self.away or State.noted(self.fgraph))()
+        return now if self.first else self.undone(self.fgraph, now, end - self.start)
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         if self.away is not None:  # somebody may have changed the graph between two runs
@@ -69,7 +66,7 @@ class Past(History):
         self.away = None
 
     def on_detach(self, fgraph: FunctionGraph) -> None:
-        self.away = State.noted(fgraph, whole=False)
+        self.away = State.noted(fgraph)
 
     def clone(self) -> Feature:
         return Feature()  # a copy of the graph has its own past
