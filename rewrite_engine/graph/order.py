@@ -60,18 +60,10 @@ class Order:
         self.level.clear()
         self.extra.clear()
 
-    def require(self, edges: Iterable[tuple[Apply, Apply]]) -> None:
-        """Make the order honour edges (before, after), raising levels where needed.
-
-        The edges of one call have their `before` or their `after` in common. Raises `CycleError`,
-        with nothing changed, if it cannot be done.
-        """
-        late = self.conflict(edges)
-        if late is not None:
-            raise CycleError(f"{late.op} would depend on itself")
-
     def conflict(self, edges: Iterable[tuple[Apply, Apply]]) -> Apply | None:
-        """`require` without an error: the node that would depend on itself, or None.
+        """Make the order honour edges (before, after), raising levels where needed. Where it cannot
+        be done nothing changes, and the node is returned that would depend on itself. The edges of
+        one call have their `before` or their `after` in common.
 
         Each affected node is visited once, in the old order, so the cost is that of the affected
         region. A node goes as high as its successors allow: what is put below it next time finds
@@ -125,7 +117,9 @@ class Order:
         level, extra = self.level, self.extra
         for before, after in edges:
             if level[before] >= level[after]:
-                self.require(edges)
+                late = self.conflict(edges)
+                if late is not None:
+                    raise CycleError(f"{late.op} would depend on itself")
                 break
         for before, after in edges:
             known = extra.get(before)

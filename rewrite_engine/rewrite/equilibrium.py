@@ -214,7 +214,7 @@ class EquilibriumOptimizer(GraphRewriter):
 
     def __init__(
         self,
-        rules: Iterable[Rule],
+        rules: Iterable[Rule] | Rule,
         name: str = "equilibrium",
         budget: RunBudget | None = None,
         again: RuleSet | None = None,
@@ -238,7 +238,7 @@ class OutermostOptimizer(EquilibriumOptimizer):
     kind = Outermost
 
 
-class WalkingOptimizer(GraphRewriter):
+class WalkingOptimizer(EquilibriumOptimizer):
     """Try the rules once at each node.
 
     order: "in_to_out" (a node after what it needs) or "out_to_in". At a node the first rule that
@@ -252,12 +252,8 @@ class WalkingOptimizer(GraphRewriter):
         name: str = "walk",
         budget: RunBudget | None = None,
     ) -> None:
-        super().__init__(name)
         if order not in ("in_to_out", "out_to_in"):
             raise ValueError(f'the order is "in_to_out" or "out_to_in", not {order!r}')
-        self.rules = rules if isinstance(rules, RuleSet) else RuleSet(rules)
+        super().__init__(rules, name, budget)
         self.order = order
-        self.budget = RunBudget.of(budget)
-
-    def run(self, fgraph: FunctionGraph, result: Result) -> None:
-        Walk(self.order == "out_to_in", fgraph, self.rules, self.budget, result).execute()
+        self.kind = partial(Walk, order == "out_to_in")

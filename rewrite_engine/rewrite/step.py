@@ -75,17 +75,20 @@ def put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
     """
     if result is None or result is False or result.__class__ is Unknown:
         return False
+    with applying(fgraph, node, rule, result) as application:
+        application.done = _put(fgraph, node, rule, result)
+    return application.done
+
+
+def _put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
+    if isinstance(result, Derived):
+        name, steps = rule.name, result.steps
+        rule, result = steps[-1]
+        if len(steps) > 1 and not isinstance(result, Variable):
+            raise rule.error(PatternError, AWAY.format(name))
     if isinstance(result, Variable):
         return fire(fgraph, default_of(node, rule), rule, result)
-    with applying(fgraph, node, rule, result) as application:
-        if isinstance(result, Derived):
-            inner, new = result.steps[-1]
-            if len(result.steps) > 1 and not isinstance(new, Variable):
-                raise inner.error(PatternError, AWAY.format(rule.name))
-            application.done = put(fgraph, node, inner, new)
-        else:
-            application.done = fire_all(fgraph, node, rule, result)
-    return application.done
+    return fire_all(fgraph, node, rule, result)
 
 
 class applying:  # noqa: N801  (used as a function)
@@ -211,7 +214,7 @@ class Validator:
         changed = False
         with applying(fgraph, node, rule, result) as application:
             try:
-                changed = put(fgraph, node, rule, result)
+                changed = _put(fgraph, node, rule, result)
                 self._ask(fresh[before:])
                 application.done = True
             except (Refusal, InconsistencyError) as no:

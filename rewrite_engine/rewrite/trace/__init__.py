@@ -77,7 +77,7 @@ class Application:
 
     def __init__(self, node: Apply, count: int, strategy: str | None, steps: Sequence[Any]) -> None:
         self.node, self.count, self.strategy, self.steps = node, count, strategy, steps
-        self.part, self.depth = 0, 1
+        self.part = 0
 
 
 class Trace(Feature):
@@ -160,22 +160,15 @@ class Trace(Feature):
             inner.remove_feature(self)
 
     def on_apply(self, fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> None:
-        if self.application is not None:
-            self.application.depth += 1
-            return
         steps = getattr(result, "steps", None)
         self.application = Application(
             node, self.count, None if steps is None else rule.name, (steps or ())[:-1]
         )
 
     def on_applied(self, fgraph: FunctionGraph, done: bool) -> None:
-        now = self.application
-        assert now is not None
-        now.depth -= 1
-        if not now.depth:
-            self.application = None
-            if not done:
-                self.forget(now.count)
+        now, self.application = self.application, None
+        if now is not None and not done:
+            self.forget(now.count)
 
     def on_replace(self, fgraph: FunctionGraph, old: Variable, new: Variable, reason: Any) -> None:
         """Note the terms while they are there."""
