@@ -26,7 +26,7 @@ from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.feature import AlreadyThere, Feature, heard_by
 from rewrite_engine.graph.history import PUT_BACK, State, replace_validate
 from rewrite_engine.graph.intern import key_in_any_order, key_of
-from rewrite_engine.graph.memory import NoDestroyHandler, makers_of_destroyed
+from rewrite_engine.graph.memory import makers_of_destroyed
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import Origin, plainly
@@ -258,13 +258,7 @@ class FunctionGraph(NodeStore):
             was = None if maker is None else maker.origin
             origin = getattr(reason, "consumed", plainly)(source, was, reason)
         if maker is None:
-            try:
-                own = self._import(new, reason, origin, import_missing)
-            except NoDestroyHandler:
-                if self.worklist is not None:  # the run of rules takes care
-                    raise
-                self.watch()
-                own = self._import(new, reason, origin, import_missing)
+            own = self._import(new, reason, origin, import_missing)
             if own is not new and origin is not None and own.owner is not None:
                 was = own.owner.origin
                 if was is not origin:  # an equal one was there: it comes from elsewhere now, too
@@ -473,12 +467,7 @@ class FunctionGraph(NodeStore):
         """Add an output; what is missing of its graph is imported. import_missing: roots that are
         not there become inputs, else they are a `MissingInputError`.
         """
-        var = self.memo.get(var, var)
-        try:
-            own = self._import(var, reason, None, import_missing)
-        except NoDestroyHandler:
-            self.watch()
-            own = self._import(var, reason, None, import_missing)
+        own = self._import(self.memo.get(var, var), reason, None, import_missing)
         self.out_uses.setdefault(own, []).append(len(self.outputs))
         self.outputs.append(own)
         if self.destroy_handler is not None:

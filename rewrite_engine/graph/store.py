@@ -7,7 +7,7 @@ are equal terms.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import islice
 from typing import Any
@@ -29,6 +29,8 @@ RETYPE = (None, None)  # a pending entry: no input is replaced, but one has a mo
 
 class NodeStore:
     """Nodes that are kept unique, typed and ordered while variables are redirected to others."""
+
+    watch: Callable[[], None]
 
     def __init__(self) -> None:
         self.inputs: list[Variable] = []
@@ -109,9 +111,12 @@ class NodeStore:
                     if v.owner is None:
                         self._root(v, True)
                 self._enter(node, names, 1, reason, origin)
-        except BaseException:
+        except BaseException as error:
             self._drop_unused(nodes)
-            raise
+            if self.worklist is not None or not isinstance(error, NoDestroyHandler):
+                raise  # (a run of rules takes care itself)
+            self.watch()
+            return self._import(var, reason, origin, missing)
         return names.get(var, var)
 
     def _drop_unused(self, nodes: Sequence[Apply]) -> None:

@@ -284,3 +284,12 @@ def test_equal_values_that_are_overwritten_are_not_merged_when_a_graph_is_built(
     destroyer = next(iter(n for n in fgraph.users[read] if n.op is overwrite))
     order = fgraph.toposort()
     assert order.index(fgraph.outputs[2].owner) < order.index(destroyer)
+
+
+def test_an_output_that_is_changed_to_what_overwrites_is_watched() -> None:
+    x = num("x")
+    fgraph = FunctionGraph([x], [sin(x)])
+    fgraph.change_node_input(*fgraph.get_output_client(0), overwrite(exp(fgraph.inputs[0])))
+    assert fgraph.destroy_handler is not None
+    fgraph.validate()
+    fgraph.check_integrity()
