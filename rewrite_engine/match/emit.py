@@ -19,7 +19,6 @@ from rewrite_engine.match.ac import (
     BEFORE,
     EXTRA,
     Plan,
-    Tries,
     is_ac,
     joined,
     keeps_dtype,
@@ -27,8 +26,8 @@ from rewrite_engine.match.ac import (
     positions,
     run_of,
     same_node,
-    shares,
     stands_alone,
+    without,
 )
 from rewrite_engine.match.build import write_right
 from rewrite_engine.match.lower import Condition, Lowered, askable
@@ -41,7 +40,6 @@ from rewrite_engine.match.pattern import (
     OpNode,
     is_literal,
     is_wide,
-    subpatterns,
     test_cost,
 )
 from rewrite_engine.match.source import Source, compiled
@@ -74,10 +72,6 @@ class RuleEmitter(Source):
     def emit(self) -> tuple[str, dict[str, Any]]:
         """Return the source and the globals it needs."""
         left = self.rule.left
-        if any(
-            isinstance(p, OpNode) and is_ac(p) and len(p.rests) > 1 for p, _ in subpatterns(left)
-        ):
-            self.line(f"tries = {self.constant(Tries)}()")
         if left.index not in (None, ALL):
             self.test(f"len(node.outputs) > {max(left.index or 0, 1)}")
         self.props(left, "node.op")
@@ -86,15 +80,6 @@ class RuleEmitter(Source):
         self.indent = 1
         self.line("return None")
         return "\n".join(self.lines) + "\n", self.names
-
-    def state(self) -> tuple[dict[Any, str], set[int], int]:
-        """What is bound and asked at this place, to come back to for another way."""
-        return dict(self.bound), set(self.asked), self.indent
-
-    def go_back(self, state: tuple[dict[Any, str], set[int], int]) -> None:
-        """Forget what was bound and asked since."""
-        bound, asked, self.indent = state
-        self.bound, self.asked = dict(bound), set(asked)
 
     def operands(self, pattern: OpNode, inputs: str, out: str, then: Callable[[], None]) -> None:
         """Match the inputs of a node with an op's operands, and go on with `then`."""
@@ -111,7 +96,6 @@ class RuleEmitter(Source):
         self.test(f"len({inputs}) == {len(args)}")
         parts = [self.local() for _ in args]
         if pattern.swaps:
-            among_two(self, args, inputs)
             self.line(f"for {', '.join(parts)} in ({inputs}, {inputs}[::-1]):")
             self.indent += 1
         elif parts:
@@ -239,94 +223,37 @@ class RuleEmitter(Source):
 
 
 def emit_ac(to: RuleEmitter, pattern: OpNode, inputs: str, out: str, then: Then) -> None:
-    """Write the matching of all operands of an AC op. inputs, out: the node's inputs and output."""
+    """Write the matching of all operands of an AC op: a loop for each fixed pattern, and something
+    for what is left. inputs, out: the node's inputs and output.
+    """
     taking = plan(pattern, to.rule.left)
-    wanted = taking.wanted
-    n = f"len({inputs})"
+    n, wanted, whole = f"len({inputs})", taking.wanted, pattern is to.rule.left
     if taking.rests:
         to.test(f"{n} >= {wanted}" if wanted else "True")
-        emit_any(to, pattern, taking, inputs, out, then)
-    elif taking.collector is None and pattern is not to.rule.left:
+    elif taking.collector is None and not whole:
         to.test(f"{n} == {wanted}")
-        both = emit_pair if wanted == 2 else emit_any
-        both(to, pattern, taking, inputs, out, then)
-    elif wanted == 2 and open_nodes(to.rule.left) <= 2:
-        before = to.state()
-        to.test(f"{n} == 2")
-        emit_pair(to, pattern, taking, inputs, out, then)
-        to.go_back(before)
-        to.test(f"{n} > 2" + may_regroup(to, out))
-        emit_any(to, pattern, taking, inputs, out, then)
+    elif to.rule.exact:
+        to.test(f"{n} == {wanted} or {n} > {wanted} and {out}.type.regroups_exactly")
     else:
-        more = may_regroup(to, out)
-        to.test(f"{n} == {wanted} or {n} > {wanted}{more}" if more else f"{n} >= {wanted}")
-        emit_any(to, pattern, taking, inputs, out, then)
-
-
-def may_regroup(to: RuleEmitter, out: str) -> str:
-    """The condition under which a rule may match some of more operands."""
-    return f" and {out}.type.regroups_exactly" if to.rule.exact else ""
-
-
-def open_nodes(left: OpNode) -> int:
-    """How many parts of a left side match two operands as well as more; each doubles the code."""
-    parts = [p for p, _ in subpatterns(left) if is_ac(p)]
-    return sum(p is left or plan(p, left).collector is not None for p in parts)
-
-
-def emit_pair(
-    to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, out: str, then: Then
-) -> None:
-    """Two operands for two patterns: one order, then the other."""
-    first, second = [p for p in (*taking.fixed, taking.collector) if p is not None]
-    among_two(to, (first, second), inputs)
-    v, w = to.local(), to.local()
-    to.wholes.update({v: out, w: out})
-    if first == second:
-        to.line(f"{v}, {w} = {inputs}")
-    else:
-        to.line(f"for {v}, {w} in ({inputs}, {inputs}[::-1]):")
-        to.indent += 1
-    if pattern is to.rule.left:
-        to.bound[EXTRA] = "()"
-    (p, a), (q, b) = sorted([(first, v), (second, w)], key=lambda pair: not is_bound(to, pair[0]))
-    emit_one(to, p, a, lambda: emit_one(to, q, b, then))
-
-
-def among_two(to: RuleEmitter, patterns: Sequence[Any], inputs: str) -> None:
-    """Test that variables that are bound already are among two operands, before trying orders."""
-    known = [to.bound[p.name] for p in patterns if is_bound(to, p)]
-    tests = [f"({inputs}[0] is {v} or {inputs}[1] is {v})" for v in known]
-    to.test(" and ".join(tests) or "True")
-
-
-def is_bound(to: RuleEmitter, pattern: Any) -> bool:
-    """Whether a pattern is a variable that is bound already: the cheapest test of all."""
-    return isinstance(pattern, Hole) and pattern.name in to.bound
-
-
-def emit_any(
-    to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, out: str, then: Then
-) -> None:
-    """Any number of operands: a loop for each fixed pattern, and something for what is left."""
+        to.test(f"{n} >= {wanted}")
     known = [to.bound[p.name] for p in taking.fixed if is_bound(to, p)]
     to.test(" and ".join(f"{v} in {inputs}" for v in known) or "True")
 
     def finish(places: Sequence[str], taken: Sequence[str]) -> None:
-        if not (taking.rests or taking.collector or pattern is to.rule.left):
+        if not (taking.rests or taking.collector or whole):
             then()
             return
         left = to.local("left")
-        to.line(f"{left} = {remaining(inputs, places)}")
+        to.line(f"{left} = {remaining(to, inputs, places)}")
         if taking.rests:
-            emit_rests(to, taking, left, taken, out)
+            emit_rest(to, taking, left, taken, out)
         elif taking.collector is not None:
             keep(to, out, taken, (left,))
-            whole = to.local()
+            one = to.local()
             op = to.constant(pattern.op)
             join = to.constant(joined)
-            to.line(f"{whole} = {left}[0] if len({left}) == 1 else {join}({op}, {left})")
-            to.hole(taking.collector, whole)
+            to.line(f"{one} = {left}[0] if len({left}) == 1 else {join}({op}, {left})")
+            to.hole(taking.collector, one)
         else:
             keep(to, out, taken, (), left)
             to.bound[EXTRA] = left
@@ -338,6 +265,11 @@ def emit_any(
     take(to, taking.fixed, (inputs, out), (), finish, index)
     if not any(f"{index} :=" in line for line in to.lines[written:]):
         del to.lines[written - 1]
+
+
+def is_bound(to: RuleEmitter, pattern: Any) -> bool:
+    """Whether a pattern is a variable that is bound already: the cheapest test of all."""
+    return isinstance(pattern, Hole) and pattern.name in to.bound
 
 
 def keep(
@@ -360,31 +292,15 @@ def keep(
         to.test(f"{' and '.join(alike)} or {call}")
 
 
-def emit_rests(to: RuleEmitter, taking: Plan, left: str, taken: Sequence[str], out: str) -> None:
-    """Let the rests of a pattern take what is left: a loop over the ways, if there are several."""
-    free = {hole.name: n for hole, n in taking.rests.items() if hole.name not in to.bound}
-    bounds = [hole for hole in taking.rests if hole.name in to.bound]
-    known = [to.bound[hole.name] for hole in bounds for _ in range(taking.rests[hole])]
-    if not known and list(free.values()) == [1]:
-        (name,) = free
-        keep(to, out, taken, (left,))
-        to.bound[name] = left
-    elif not free and len(known) == 1:
-        test = f"{left} == {known[0]}"
-        if not taking.ordered:
-            test = f"{to.constant(taking.same, 'same')}({left}, {known[0]})"
-        to.test(test)
-        keep(to, out, taken, (left,))
-    else:
-        parts = [to.local("r") for _ in free]
-        sharing = to.constant(shares)
-        given = "".join(f"{v}, " for v in known)
-        ways = f"({given}), {tuple(free.values())}, {taking.ordered}, tries"
-        names = "".join(f"{part}, " for part in parts) or "()"
-        to.line(f"for {names} in {sharing}({left}, {ways}):")
-        to.indent += 1
-        to.bound.update(zip(free, parts, strict=True))
-        keep(to, out, taken, (*known, *parts))
+def emit_rest(to: RuleEmitter, taking: Plan, left: str, taken: Sequence[str], out: str) -> None:
+    """Let the rest of a pattern take what is left."""
+    (hole,) = taking.rests
+    if hole.name in to.bound:
+        known = to.bound[hole.name]
+        same = f"{left} == {known}"
+        to.test(same if taking.ordered else f"{to.constant(taking.same, 'same')}({left}, {known})")
+    keep(to, out, taken, (left,))
+    to.bound.setdefault(hole.name, left)
     to.ready_guards()
 
 
@@ -446,10 +362,10 @@ def emit_one(to: RuleEmitter, pattern: Any, v: str, then: Then) -> None:
 
 def _with_default(to: RuleEmitter, pattern: OpNode, v: str, then: Then) -> None:
     """Two ways, one after the other: with all operands, and with the one that may be missing."""
-    before = to.state()
+    bound, asked, indent = dict(to.bound), set(to.asked), to.indent
     to.test(to.head(pattern, v))
     to.descend([(pattern, v)], then)
-    to.go_back(before)
+    to.bound, to.asked, to.indent = bound, asked, indent
     missing = pattern.default
     assert missing is not None
     if missing.name in to.bound:
@@ -458,10 +374,9 @@ def _with_default(to: RuleEmitter, pattern: OpNode, v: str, then: Then) -> None:
     (other,) = [a for a in pattern.args if a is not missing]
     to.ready_guards()
     emit_one(to, other, v, then)
-    to.go_back(before)
 
 
-def remaining(inputs: str, taken: Sequence[str]) -> str:
+def remaining(to: RuleEmitter, inputs: str, taken: Sequence[str]) -> str:
     """The source of the operands that nobody took."""
     if not taken:
         return inputs
@@ -474,8 +389,7 @@ def remaining(inputs: str, taken: Sequence[str]) -> str:
             for a, b in ((i, j), (j, i))
         ]
         return f"{low} if {i} < {j} else {high}"
-    test = " and ".join(f"_i != {t}" for t in taken)
-    return f"tuple([_v for _i, _v in enumerate({inputs}) if {test}])"
+    return f"{to.constant(without)}({inputs}, ({', '.join(taken)}))"
 
 
 # --- operands in order ---------------------------------------------------------------------------

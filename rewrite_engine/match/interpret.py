@@ -8,6 +8,7 @@ not match: `match/explain.py` listens there to say why a rule does not apply.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -42,6 +43,7 @@ from rewrite_engine.match.pattern import (
     OpClass,
     OpNode,
     is_wide,
+    subpatterns,
     test_cost,
 )
 
@@ -97,11 +99,13 @@ def interpreted(rule: Lowered, fgraph: Graph, node: Any) -> Any:
 
 
 def matcher_for(rule: Lowered, name: str, text: str) -> Function:
-    """The compiled matcher; interpreted where Python cannot compile it (20 loops in each other)."""
-    try:
-        return compile_rule(rule, name, text)
-    except SyntaxError:
-        return partial(interpreted, rule)
+    """The compiled matcher; interpreted where several rests share operands, which is most of the
+    time, and where Python cannot compile it (20 loops in each other).
+    """
+    with suppress(SyntaxError):
+        if not any(is_ac(p) and len(p.rests) > 1 for p, _ in subpatterns(rule.left)):
+            return compile_rule(rule, name, text)
+    return partial(interpreted, rule)
 
 
 def with_views(left: OpNode, exact: bool, match: Function) -> Function:
