@@ -269,23 +269,26 @@ class Blockwise(TensorOp):
         return found
 
 
-def of_arrays(op: TensorOp, batched: Callable[..., Any], node: Apply) -> Callable[..., Any]:
+def of_arrays(
+    op: TensorOp,
+    batched: Callable[..., Any],
+    node: Apply,
+    one: Callable[..., Any] | None = None,
+) -> Callable[..., Any]:
     """A node as a function: its inputs are checked, and its outputs made by `batched`, a function
     of arrays. What is wrong with them that says in an error with no more than what it is, as
     `ShapeError(what)`; of which op, and where that was applied, is added.
+
+    one: a quicker function of arrays with elements, whose outputs have the dtypes of the node's;
+    where it returns None, `batched` is asked.
     """
     groups = op.shapes_of(node).equal
     dtypes = [v.type.numpy_dtype for v in node.outputs]
     plain = all([is_dimension(n) for group in groups for n in group])
-    pairs = [(*group[0], *n) for group in groups for n in group[1:]] if plain else ()
     (first,) = dtypes if len(dtypes) == 1 else (None,)
 
     def run(*arrays: Any) -> Any:
-        for i, axis, j, other in pairs:
-            if arrays[i].shape[axis] != arrays[j].shape[other]:
-                op.check(node, arrays)
-        if not plain:
-            op.check(node, arrays)
+        op.check(node, arrays)
         try:
             found = batched(*arrays)
         except RewriteEngineError as error:
@@ -294,7 +297,24 @@ def of_arrays(op: TensorOp, batched: Callable[..., Any], node: Apply) -> Callabl
             return np.asarray(found, first)
         return tuple([np.asarray(x, dtype) for x, dtype in zip(found, dtypes, strict=True)])
 
-    return run
+    if one is None or not plain:
+        return run
+    ready = _ready(len(node.inputs), tuple(map(tuple, groups)))
+
+    def quick(*arrays: Any) -> Any:
+        found = one(*arrays) if ready(*arrays) else None
+        return run(*arrays) if found is None else found
+
+    return quick
+
+
+@cache
+def _ready(count: int, groups: tuple[Any, ...]) -> Callable[..., bool]:
+    """Whether arrays have elements, and the lengths of groups are equal."""
+    names = [f"x{i}" for i in range(count)]
+    tests = [" == ".join([f"x{i}.shape[{axis}]" for i, axis in group]) for group in groups]
+    tests += [f"{name}.size" for name in names]
+    return eval(f"lambda {', '.join(names)}: {' and '.join(tests)}")  # type: ignore[no-any-return]
 
 
 def store(cells: Sequence[list[Any]], found: Any) -> None:

@@ -83,13 +83,16 @@ MEANS: dict[str, Callable[..., Any]] = {
     "SLogDet": lambda op, a: list(np.linalg.slogdet(_float(a))),
     "SVD": lambda op, a: list(np.linalg.svd(_float(a), op.full_matrices)),
     "Eigh": lambda op, a: list(np.linalg.eigh(_float(a), "L" if op.lower else "U")),
-    "QR": lambda op, a: list(np.linalg.qr(_float(a), "complete" if op.complete else "reduced")),
+    "EighPair": lambda op, a, b: list(scipy.linalg.eigh(*_floats(a, b), lower=op.lower)),
+    "QR": lambda op, a: list(
+        scipy.linalg.qr(_float(a), mode="full" if op.complete else "economic", pivoting=op.pivoting)
+    ),
     "MatrixPinv": lambda op, a: np.linalg.pinv(_float(a), hermitian=op.hermitian),
     "Expm": lambda op, a: scipy.linalg.expm(_float(a)),
     "LUFactor": lambda op, a: _eliminated(_float(a)),
+    "SolveLUFactor": lambda op, lu, p, b: _from_factors(op, *_floats(lu, b), p),
     "PivotToPermutations": lambda op, p: _swapped(op.inverse, p),
     "Eig": lambda op, a: [x + 0j for x in np.linalg.eig(_float(a))],
-    "QRPivots": lambda op, a: scipy.linalg.qr(_float(a), pivoting=True)[2],
     "Schur": lambda op, a: list(scipy.linalg.schur(_float(a), op.output, sort=op.sort)[:2]),
     "QZ": lambda op, a, b: _pencil(op, *_floats(a, b)),
     "Lstsq": lambda op, a, b, part: _least(*_floats(a, b), part),
@@ -191,6 +194,12 @@ def _swapped(inverse: bool, pivots: Any) -> Any:
     for i, k in enumerate(pivots):
         order[[i, k]] = order[[k, i]]
     return order if inverse else np.argsort(order)
+
+
+def _from_factors(op: Any, both: Any, b: Any, pivots: Any) -> Any:
+    whole = np.tril(both, -1) @ np.triu(both) + np.triu(both)
+    a = whole[_swapped(False, pivots)]
+    return np.linalg.solve(a.T if op.transposed else a, b)
 
 
 def _of_cholesky(low: Any, g: Any) -> Any:

@@ -88,7 +88,7 @@ class SolveSylvester(_OneByOne):
 
         a, b, q = matrices
         (r, u), (s, v) = [found(schur, x, output="real") for x in (a, b)]
-        y, scale, info = lapack("trsyl", q)(r, s, u.conj().T @ q @ v)
+        y, scale, info = lapack("trsyl", q.dtype)(r, s, u.conj().T @ q @ v)
         if info:
             shapes = f"the matrices of shapes {a.shape} and {b.shape}"
             raise SingularMatrixError(

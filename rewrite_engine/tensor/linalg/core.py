@@ -11,11 +11,13 @@ import numpy as np
 import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError, RewriteEngineError
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.null import is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.tensor.blockwise import Blockwise, of_arrays, parse, store
 from rewrite_engine.tensor.constant import operand
-from rewrite_engine.tensor.creation import eye
+from rewrite_engine.tensor.creation import eye, zeros_like
+from rewrite_engine.tensor.diagonal import tril, triu
 from rewrite_engine.tensor.dimshuffle import expand_dims, shape_padleft
 from rewrite_engine.tensor.op import Shapes, TensorOp
 from rewrite_engine.tensor.selection import take_along_axis
@@ -64,6 +66,13 @@ class _MatrixOp(TensorOp):
         """The values of the output for arrays of matrices; a tuple of several outputs."""
         raise NotImplementedError
 
+    def single(self, dtype: Any) -> Callable[..., Any] | None:
+        """A quick function of single matrices with elements whose lengths fit: what `batched`
+        returns, or None, and `batched` says what is wrong. It calls LAPACK, whose routines are
+        looked up here, once for each node. dtype: one that LAPACK has, of all floats that it takes.
+        """
+        return None
+
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
@@ -71,8 +80,11 @@ class _MatrixOp(TensorOp):
         store(output_storage, self.make_function(node)(*inputs))
 
     def make_function(self, node: Apply) -> Callable[..., Any]:
-        """`batched`, and what surrounds it."""
-        return of_arrays(self, self.batched, node)
+        """`batched` or `single`, and what surrounds them."""
+        own = {v.type.dtype for v in node.inputs if v.type.kind in "fc"}
+        dtype = np.dtype(own.pop()) if len(own) == 1 else None
+        one = self.single(dtype) if dtype is not None and dtype.char in _LETTERS else None
+        return of_arrays(self, self.batched, node, one)
 
 
 def working_dtype(*dtypes: str) -> str:
@@ -108,19 +120,8 @@ def floats(*xs: Any) -> list[Any]:
     return [x if x.type.dtype == dtype else m.cast(x, dtype) for x in tensors]
 
 
-#: the dtypes that LAPACK computes with
-_DTYPES = tuple(map(np.dtype, "dfDF"))
-
-
 def of_dtype(*arrays: Any) -> Sequence[Any]:
     """Values as `floats` makes them."""
-    kind = arrays[0].dtype
-    if kind in _DTYPES:
-        for x in arrays:
-            if x.dtype is not kind:
-                break
-        else:
-            return arrays
     dtype = working_dtype(*[x.dtype.name for x in arrays])
     return [np.asarray(x, dtype) for x in arrays]
 
@@ -136,18 +137,11 @@ def _routine(name: str) -> Any:
 _LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
 
 
-def lapack(name: str, x: Any) -> Any:
-    """A routine of LAPACK or BLAS for values of one dtype: SciPy's. Those of NumPy have threads of
-    their own, and both together are slow where one follows the other.
+def lapack(name: str, dtype: Any) -> Any:
+    """A routine of LAPACK or BLAS: SciPy's. Those of NumPy have threads of their own, and both
+    together are slow where one follows the other.
     """
-    return _routine(_LETTERS[x.dtype.char] + name)
-
-
-def alone(*arrays: Any) -> bool:
-    """Whether these are single matrices with elements: LAPACK is then called at once, where NumPy
-    takes longer to get there than it does.
-    """
-    return all([x.ndim == 2 and x.size for x in arrays])
+    return _routine(_LETTERS[dtype.char] + name)
 
 
 def rows_of(x: Any, order: Any) -> Any:
@@ -163,6 +157,19 @@ def rows_of(x: Any, order: Any) -> Any:
 def adjoint(x: Any) -> Any:
     """The transposes of matrices, conjugated: by them gradients go back."""
     return m.conjugated(x).mT
+
+
+def connected(outputs: Sequence[Any], gs: Sequence[Any]) -> list[Any]:
+    """Gradients, zeros where the cost does not depend on an output."""
+    return [zeros_like(z) if is_disconnected(g) else g for z, g in zip(outputs, gs, strict=True)]
+
+
+def in_triangle(g: Any, lower: bool) -> Any:
+    """The gradient for one triangle of matrices of which the other mirrors it, given that for all
+    elements.
+    """
+    both = m.add(g, adjoint(g))
+    return m.sub(tril(both) if lower else triu(both), m.mul(m.mul(0.5, unit(both)), both))
 
 
 def unit(x: Any) -> Any:
@@ -191,14 +198,7 @@ def singular(a: Any, index: Any = None) -> str:
 
 
 def solved(a: Any, b: Any) -> Any:
-    """The x of a @ x = b, by LAPACK's `gesv`, or `numpy.linalg.solve` of many matrices. Raises
-    `SingularMatrixError`.
-    """
-    if alone(a, b):
-        *_, x, info = lapack("gesv", a)(a, b)
-        if info:
-            raise SingularMatrixError(singular(a))
-        return x
+    """The x of a @ x = b, by `numpy.linalg.solve`. Raises `SingularMatrixError`."""
     try:
         return np.linalg.solve(a, b)
     except np.linalg.LinAlgError:

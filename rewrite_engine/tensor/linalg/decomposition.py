@@ -20,7 +20,6 @@ from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
     adjoint,
-    alone,
     floats,
     lapack,
     of_dtype,
@@ -56,16 +55,19 @@ class Cholesky(_MatrixOp):
     def shapes(self, *types: TensorType) -> Shapes:
         return square(types[0], [(0, 0), (0, 1)])
 
+    def single(self, dtype: Any) -> Any:
+        """By `potrf`, of the transpose, which is in columns, as LAPACK has it."""
+        potrf, below = lapack("potrf", dtype), not self.lower
+
+        def run(a: Any) -> Any:
+            factor, info = potrf(a.T, below)
+            return None if info else factor.T
+
+        return run
+
     def batched(self, *arrays: Any) -> Any:
-        """By LAPACK's `potrf`, or `numpy.linalg.cholesky` of many; one by one only where one of
-        them has no factor.
-        """
+        """By `numpy.linalg.cholesky`; one by one only where one of them has no factor."""
         (a,) = of_dtype(*arrays)
-        if alone(a):
-            # the transpose of what is in rows is in columns, as LAPACK has it
-            factor, info = lapack("potrf", a)(a.T, not self.lower)
-            if not info:
-                return factor.T
         try:
             return np.linalg.cholesky(a, upper=not self.lower)
         except np.linalg.LinAlgError:
@@ -115,17 +117,23 @@ class CholeskyGradient(_MatrixOp):
         n = (0, 0)
         return Shapes([[n, n]], [[n, (0, 1), (1, 0), (1, 1)]])
 
+    def single(self, dtype: Any) -> Any:
+        """Of the conjugate transposes."""
+        back = _Back(dtype)
+        if dtype.kind == "c":
+            return lambda low, g: back.of(low.T.conj(), g.T.conj()).T.conj()
+        return lambda low, g: back.of(low.T, g.T).T
+
     def batched(self, *arrays: Any) -> Any:
         """Matrix by matrix."""
         low, g = of_dtype(*arrays)
-        if alone(low, g):
-            return _cholesky_gradient(low.T.conj(), g.T.conj()).T.conj()
         batch = np.broadcast_shapes(low.shape[:-2], g.shape[:-2])
         out = np.empty((*batch, *g.shape[-2:]), g.dtype)
         if out.size:
-            low, g = [np.broadcast_to(x, out.shape).mT.conj() for x in (low, g)]
+            low, g = [np.broadcast_to(x, out.shape) for x in (low, g)]
+            one = self.single(g.dtype)
             for index in np.ndindex(batch):
-                out[index] = _cholesky_gradient(low[index], g[index]).T.conj()
+                out[index] = one(low[index], g[index])
         return out
 
     def L_op(
@@ -141,36 +149,47 @@ class CholeskyGradient(_MatrixOp):
         return [tril(m.sub(matmul(g, adjoint(halved(inner))), whole)), moved]
 
 
-#: rows up to which the formula is faster than halves
-_BLOCK = 64
+#: rows up to which `sygst` is faster than `trsm`, and both than halves
+_SMALL, _BLOCK = 16, 64
 _ABOVE = np.tri(_BLOCK, dtype=bool).T
 _PHI = (np.tri(_BLOCK) - 0.5 * np.eye(_BLOCK)).T
 
 
-def _cholesky_gradient(up: Any, g: Any) -> Any:
+class _Back:
     """The conjugate transpose of the gradient, given those of the factor and of its gradient: small
     ones by the formula (Murray, section 3.1, equation 10), of which larger ones are made (section
     3.2).
     """
-    n, trsm = len(up), lapack("trsm", up)
-    out, half = np.zeros(up.shape, up.dtype, "F"), n // 2
-    if n <= _BLOCK:
-        phi = _PHI[:n, :n]
+
+    def __init__(self, dtype: Any) -> None:
+        names = "trmm", "hegst" if dtype.kind == "c" else "sygst", "trsm", "gemm"
+        self.trmm, self.sygst, self.trsm, self.gemm = [lapack(name, dtype) for name in names]
+        self.phi = _PHI.astype(dtype)
+
+    def of(self, up: Any, g: Any) -> Any:
+        n = len(up)
+        if n > _BLOCK:
+            return self.halves(up, g, n // 2)
+        phi, trsm, out = self.phi[:n, :n], self.trsm, np.zeros(up.shape, up.dtype, "F")
         np.copyto(out, g, where=_ABOVE[:n, :n])
-        out = lapack("trmm", up)(1, up, out, 1, 0, 2, 0, 1)
+        out = self.trmm(1, up, out, 1, 0, 2, 0, 1)
+        if n <= _SMALL:  # of one triangle, from the last row to the first
+            return self.sygst(out[::-1, ::-1], up[::-1, ::-1], 1, 1)[0][::-1, ::-1] * phi
         out *= phi
         out = trsm(1, up, trsm(1, up, out, 0, 0, 0, 0, 1), 1, 0, 2, 0, 1)
         out = out + out.T.conj()
         out *= phi
         return out
-    gemm = lapack("gemm", up)
-    last = out[half:, half:] = _cholesky_gradient(up[half:, half:], g[half:, half:])
-    first, corner = up[:half, :half], up[:half, half:]
-    side = gemm(-1, corner, last + last.T.conj(), 1, g[:half, half:])
-    side = out[:half, half:] = trsm(1, first, side, overwrite_b=True)
-    rest = gemm(-1, corner, side, 1, g[:half, :half], trans_b=2)
-    out[:half, :half] = _cholesky_gradient(first, rest)
-    return out
+
+    def halves(self, up: Any, g: Any, half: int) -> Any:
+        out, gemm = np.zeros(up.shape, up.dtype, "F"), self.gemm
+        last = out[half:, half:] = self.of(up[half:, half:], g[half:, half:])
+        first, corner = up[:half, :half], up[:half, half:]
+        side = gemm(-1, corner, last + last.T.conj(), 1, g[:half, half:])
+        side = out[:half, half:] = self.trsm(1, first, side, overwrite_b=True)
+        rest = gemm(-1, corner, side, 1, g[:half, :half], trans_b=2)
+        out[:half, :half] = self.of(first, rest)
+        return out
 
 
 def halved(x: Any) -> Any:

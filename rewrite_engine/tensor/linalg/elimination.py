@@ -14,7 +14,7 @@ import numpy as np
 import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import DTypeError, NDimError, ShapeError
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.graph.null import is_disconnected
+from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import arange, eye
@@ -24,26 +24,27 @@ from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.join import concatenate
 from rewrite_engine.tensor.linalg.core import (
+    SingularMatrixError,
     _MatrixOp,
     adjoint,
-    alone,
     floats,
     lapack,
     of_dtype,
     real_dtype,
     rows_of,
+    singular,
     unit,
+    working_dtype,
 )
-from rewrite_engine.tensor.linalg.triangular import (
-    SolveTriangular,
-    columns,
-    solve_triangular,
-)
+from rewrite_engine.tensor.linalg.triangular import SolveTriangular, columns
 from rewrite_engine.tensor.op import Computed, NoGradient, Shapes, same_shape
 from rewrite_engine.tensor.shape import lengths, smaller
 from rewrite_engine.tensor.type import TensorType
 
-__all__ = ["LUFactor", "PivotToPermutations", "lu", "lu_factor", "lu_solve", "pivot_to_permutation"]
+__all__ = [
+    "LUFactor", "PivotToPermutations", "SolveLUFactor", "lu", "lu_factor", "lu_solve",
+    "pivot_to_permutation",
+]  # fmt: skip
 
 
 class LUFactor(_MatrixOp):
@@ -65,16 +66,18 @@ class LUFactor(_MatrixOp):
             raise NDimError(f"takes a matrix, not a {types[0]}")
         return Shapes([[(0, 0), (0, 1)], [Computed(smaller, [(0, 0), (0, 1)])]])
 
+    def single(self, dtype: Any) -> Any:
+        """By `getrf`: a singular matrix has factors, too."""
+        getrf = lapack("getrf", dtype)
+        return lambda a: getrf(a)[:2]
+
     def batched(self, *arrays: Any) -> Any:
-        """By LAPACK's `getrf`, matrix by matrix: a singular one has factors, too."""
+        """Matrix by matrix."""
         (a,) = of_dtype(*arrays)
-        if alone(a):
-            return lapack("getrf", a)(a)[:2]
         out, pivots = np.empty_like(a), np.empty((*a.shape[:-2], min(a.shape[-2:])), "int32")
-        if a.size:
-            getrf = lapack("getrf", a)
-            for index in np.ndindex(a.shape[:-2]):
-                out[index], pivots[index], _ = getrf(a[index])
+        one = self.single(a.dtype)
+        for index in np.ndindex(a.shape[:-2] if a.size else (0,)):
+            out[index], pivots[index] = one(a[index])
         return out, pivots
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
@@ -156,6 +159,87 @@ class PivotToPermutations(NoGradient, _MatrixOp):
                 order[i], order[k] = order[k], order[i]
             out[index] = order
         return out if self.inverse else np.argsort(out, -1)
+
+
+class SolveLUFactor(_MatrixOp):
+    """The x of a @ x = b, given the two outputs of `LUFactor` of a square `a`, which are read
+    (transposed: of its transpose). Raises `SingularMatrixError`, `ShapeError` for a pivot that is
+    no row.
+    """
+
+    __props__ = ("transposed",)
+    nin = 3
+    signature = "(m,m),(m),(m,n)->(m,n)"
+    _factors = ([[4.0, 1.0, 2.0], [0.5, 3.0, 1.0], [-0.25, 0.5, 2.0]], [1, 2, 2])
+    samples: Sequence[Any] = (({}, *_factors, (3, 2)), ({"transposed": True}, *_factors, (3, 1)))
+
+    def __init__(self, transposed: bool = False) -> None:
+        self.transposed = transposed
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        if types[1].kind not in "iu":
+            raise DTypeError(f"takes pivots, which are integers, not a {types[1]}")
+        return [working_dtype(types[0].dtype, types[2].dtype)]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        if [t.ndim for t in types] != [2, 1, 2]:
+            raise NDimError("takes a matrix, a vector of pivots, and a matrix")
+        return Shapes([[(2, 0), (2, 1)]], [[(0, 0), (0, 1), (1, 0), (2, 0)]])
+
+    def single(self, dtype: Any) -> Any:
+        """By `getrs`, which checks nothing."""
+        getrs, transposed, largest = lapack("getrs", dtype), self.transposed, np.maximum.reduce
+
+        def run(both: Any, pivots: Any, b: Any) -> Any:
+            n = len(b)
+            if np.count_nonzero(both.diagonal()) < n or largest(pivots.astype("uint64")) >= n:
+                return None
+            return getrs(both, pivots, b, transposed)[0]
+
+        return run
+
+    def batched(self, *arrays: Any) -> Any:
+        """Matrix by matrix; the columns of all at once where there is one matrix."""
+        both, b = of_dtype(arrays[0], arrays[2])
+        pivots, n = arrays[1], b.shape[-2]
+        batch = np.broadcast_shapes(both.shape[:-2], pivots.shape[:-1], b.shape[:-2])
+        if both.ndim == 2 and pivots.ndim == 1 and b.ndim > 2 and b.size:
+            x = self.batched(both, pivots, np.moveaxis(b, -2, 0).reshape(n, -1))
+            return np.moveaxis(x.reshape(n, *batch, b.shape[-1]), 0, -2)
+        both, b = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (both, b)]
+        pivots = np.broadcast_to(pivots, (*batch, n))
+        if pivots.size and not 0 <= pivots.min() <= pivots.max() < n:
+            raise ShapeError(f"pivots of {n} rows are from 0 to {n - 1}")
+        out, one = np.empty(b.shape, b.dtype), self.single(b.dtype)
+        for index in np.ndindex(batch if b.size else (0,)):
+            x = one(both[index], pivots[index], b[index])
+            if x is None:
+                raise SingularMatrixError(singular(both, index))
+            out[index] = x
+        return out
+
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """Pivots do not change."""
+        return [[True], [False], [True]]
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """As of two triangular equations (Giles, 2.2.3), between which is `half`."""
+        (both, pivots, _), (x,), (g,) = inputs, outputs, output_gradients
+        turned, low = m.conjugated(both), {"lower": True, "unit_diagonal": True}
+        gb = SolveLUFactor(not self.transposed)(turned, pivots, g)
+        if self.transposed:
+            order = pivot_to_permutation(pivots, inverse=True)
+            v, g_half = rows_of(x, order), SolveTriangular(**low)(turned, rows_of(g, order))
+            half = matmul(tril(both, -1).mT + unit(both), v)
+            of_low, of_up = matmul(m.conjugated(v), g_half.mT), matmul(m.conjugated(half), gb.mT)
+        else:
+            g_half = SolveTriangular(transpose=True)(turned, g)
+            g_b = SolveTriangular(transpose=True, **low)(turned, g_half)
+            half = matmul(triu(both), x)
+            of_low, of_up = matmul(g_b, adjoint(half)), matmul(g_half, adjoint(x))
+        return [m.neg(m.add(tril(of_low, -1), triu(of_up))), disconnected(), gb]
 
 
 # --- functions --------------------------------------------------------------------------------
@@ -241,11 +325,7 @@ def lu_solve(
     if trans not in (0, 1, 2):
         raise ValueError(located(f"lu_solve: trans is 0, 1 or 2, not {trans!r}"))
     both, pivots = LU_and_pivots
-    both, x, vector = columns(both, b, b_ndim)
-    if not trans:
-        x = rows_of(x, pivot_to_permutation(pivots, inverse=True))
-    for lower in (False, True) if trans else (True, False):
-        x = solve_triangular(both, x, trans=int(trans), lower=lower, unit_diagonal=lower, b_ndim=2)
-    if trans:
-        x = rows_of(x, pivot_to_permutation(pivots))
+    both, b, vector = columns(both, b, b_ndim)
+    both = m.conjugated(both) if trans == 2 else both
+    x = SolveLUFactor(bool(trans)).lifted(both, operand(pivots), b)
     return squeeze(x, -1) if vector else x

@@ -1,4 +1,9 @@
-"""Two matrices made triangular at once: `qz`, `ordqz`."""
+"""Two matrices made triangular or diagonal at once: `qz`, `ordqz`, and what `eigh` does with two.
+
+Gradients: M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+differentiation", Advances in Automatic Differentiation (2008), section 3.1, with lengths in the
+second matrix.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +12,29 @@ from typing import Any
 
 import numpy as np
 
+import rewrite_engine.tensor.math as m
 from rewrite_engine.graph.null import grad_not_implemented
+from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.linalg.control import all_matrices
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
+    adjoint,
     check_order,
     complex_dtype,
+    connected,
     floats,
     found,
+    in_triangle,
     lapack,
     of_dtype,
+    real_dtype,
+    unit,
 )
 from rewrite_engine.tensor.op import Shapes
 from rewrite_engine.tensor.type import TensorType
 
-__all__ = ["QZ", "ordqz", "qz"]
+__all__ = ["EighPair", "QZ", "ordqz", "qz"]
 
 
 class QZ(_MatrixOp):
@@ -78,7 +90,9 @@ class QZ(_MatrixOp):
             from scipy.linalg import ordqz
 
             return found(ordqz, a, b, self.sort, self.output)
-        aa, bb, _, *values, beta, q, z, _, info = lapack("gges", a)(lambda *_: None, a, b, sort_t=0)
+        aa, bb, _, *values, beta, q, z, _, info = lapack("gges", a.dtype)(
+            lambda *_: None, a, b, sort_t=0
+        )
         if info:
             raise SingularMatrixError(f"no triangular matrices are found (shape {a.shape})")
         alpha = values[0] if len(values) == 1 else values[0] + 1j * values[1]
@@ -89,6 +103,78 @@ class QZ(_MatrixOp):
     ) -> list[Any]:
         """None."""
         return [grad_not_implemented(self, i, x) for i, x in enumerate(inputs)]
+
+
+class EighPair(_MatrixOp):
+    """The eigenvalues w, rising, and eigenvectors v (columns) of a @ v = (b @ v) * w, for symmetric
+    or Hermitian matrices of which one triangle is read, `b` positive definite; v.T @ b @ v is the
+    unit matrix (complex: conjugate transposes). Raises `SingularMatrixError`.
+    """
+
+    __props__ = ("lower",)
+    nin = 2
+    signature = "(m,m),(m,m)->(m),(m,m)"
+    output_names = ("eigenvalues", "eigenvectors")
+    _definite = ([[4.0, 1.0], [1.0, 3.0]], [[3.0]])
+    samples: Sequence[Any] = (
+        ({}, (2, 2), _definite[0]),
+        ({"lower": False}, (2, 2), _definite[0]),
+        ({}, (1, 1), _definite[1]),
+    )
+
+    def __init__(self, lower: bool = True) -> None:
+        self.lower = lower
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        values, vectors = super().dtypes(*types)
+        return [real_dtype(values), vectors]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        all_matrices(types)
+        n = (0, 0)
+        return Shapes([[n], [n, n]], [[n, (0, 1), (1, 0), (1, 1)]])
+
+    def single(self, dtype: Any) -> Any:
+        """By `sygvd`."""
+        sygvd = lapack("hegvd" if dtype.kind == "c" else "sygvd", dtype)
+        below = "L" if self.lower else "U"
+
+        def run(a: Any, b: Any) -> Any:
+            values, vectors, info = sygvd(a, b, 1, "V", below)
+            return None if info else (values, vectors)
+
+        return run
+
+    def batched(self, *arrays: Any) -> Any:
+        """Pair by pair."""
+        a, b = of_dtype(*arrays)
+        batch, n = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-1]
+        a, b = [np.broadcast_to(x, (*batch, n, n)) for x in (a, b)]
+        values, vectors = (
+            np.empty((*batch, n), real_dtype(a.dtype.name)),
+            np.empty(a.shape, a.dtype),
+        )
+        one = self.single(a.dtype)
+        for index in np.ndindex(batch if n else (0,)):
+            found = one(a[index], b[index])
+            if found is None:
+                where = f"pair {index} of the arrays" if index else "the matrices"
+                what = "the second is not positive definite, or there are elements that are NaN"
+                raise SingularMatrixError(f"{where} of shape {(n, n)} have no eigenvalues: {what}")
+            values[index], vectors[index] = found
+        return values, vectors
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """Of the triangles that are read; as of `Eigh`, and v.T @ b @ v stays."""
+        w, v = outputs
+        gw, gv = connected(outputs, output_gradients)
+        e, inner = unit(v), matmul(adjoint(v), gv)
+        core = e * gw + m.true_div(1 - e, w - w[:, None] + e) * inner
+        others = m.neg(core * w + 0.5 * e * inner)
+        found = [matmul(matmul(v, part), adjoint(v)) for part in (core, others)]
+        return [in_triangle(g, self.lower) for g in found]
 
 
 # --- functions --------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
     adjoint,
-    alone,
     floats,
     lapack,
     of_dtype,
@@ -48,6 +47,16 @@ class Solve(_Equations):
         ({}, (0, 0), (0, 2)),
     )
 
+    def single(self, dtype: Any) -> Any:
+        """By `gesv`."""
+        gesv = lapack("gesv", dtype)
+
+        def run(a: Any, b: Any) -> Any:
+            *_, x, info = gesv(a, b)
+            return None if info else x
+
+        return run
+
     def batched(self, *arrays: Any) -> Any:
         """As `solved`."""
         return solved(*of_dtype(*arrays))
@@ -68,17 +77,21 @@ class MatrixInverse(_MatrixOp):
     def shapes(self, *types: TensorType) -> Shapes:
         return square(types[0], [(0, 0), (0, 1)])
 
-    def batched(self, *arrays: Any) -> Any:
-        """By LAPACK's `getri`, or `numpy.linalg.inv` of many."""
-        (a,) = of_dtype(*arrays)
-        if alone(a):
-            # of the transpose, which is in columns, as LAPACK has it
-            both, pivots, info = lapack("getrf", a)(a.T)
+    def single(self, dtype: Any) -> Any:
+        """By `getrf` and `getri`, of the transpose, which is in columns, as LAPACK has it."""
+        getrf, getri = lapack("getrf", dtype), lapack("getri", dtype)
+
+        def run(a: Any) -> Any:
+            both, pivots, info = getrf(a.T)
             if not info:
-                inverse, info = lapack("getri", a)(both, pivots, 64 * len(a), overwrite_lu=True)
-            if info:
-                raise SingularMatrixError(singular(a))
-            return inverse.T
+                inverse, info = getri(both, pivots, 64 * len(a), True)
+            return None if info else inverse.T
+
+        return run
+
+    def batched(self, *arrays: Any) -> Any:
+        """By `numpy.linalg.inv`."""
+        (a,) = of_dtype(*arrays)
         try:
             return np.linalg.inv(a)
         except np.linalg.LinAlgError:

@@ -17,46 +17,43 @@ import numpy as np
 
 import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError
+from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.null import grad_not_implemented, is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.creation import arange, triangle, zeros_like
-from rewrite_engine.tensor.diagonal import tril, triu
 from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.join import concatenate
 from rewrite_engine.tensor.linalg.core import (
     _MatrixOp,
     adjoint,
-    alone,
     check_order,
     complex_dtype,
+    connected,
     floats,
     found,
+    in_triangle,
     lapack,
     of_dtype,
     real_dtype,
-    rows_of,
     square,
     unit,
 )
-from rewrite_engine.tensor.linalg.decomposition import cholesky, halved
+from rewrite_engine.tensor.linalg.decomposition import halved
+from rewrite_engine.tensor.linalg.pencils import EighPair
 from rewrite_engine.tensor.linalg.solvers import Solve
-from rewrite_engine.tensor.linalg.triangular import SolveTriangular, solve_triangular
-from rewrite_engine.tensor.op import Computed, NoGradient, Shapes
+from rewrite_engine.tensor.linalg.triangular import SolveTriangular
+from rewrite_engine.tensor.op import Computed, Shapes
 from rewrite_engine.tensor.padding import pad
 from rewrite_engine.tensor.reduce import sum as reduce_sum
 from rewrite_engine.tensor.shape import lengths, smaller
+from rewrite_engine.tensor.sorting import argsort
 from rewrite_engine.tensor.statistics import argmax
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
-    "Eig", "Eigh", "Expm", "MatrixPinv", "QR", "QRPivots", "SVD", "Schur", "eig", "eigh",
+    "Eig", "Eigh", "Expm", "MatrixPinv", "QR", "SVD", "Schur", "eig", "eigh",
     "eigvals", "eigvalsh", "expm", "pinv", "qr", "schur", "svd",
 ]  # fmt: skip
-
-
-def _connected(outputs: Sequence[Any], gs: Sequence[Any]) -> list[Any]:
-    """Gradients, zeros where the cost does not depend on an output."""
-    return [zeros_like(z) if is_disconnected(g) else g for z, g in zip(outputs, gs, strict=True)]
 
 
 class SVD(_MatrixOp):
@@ -101,7 +98,7 @@ class SVD(_MatrixOp):
             u, s, vh = SVD()(inputs[0])
             return [matmul(m.mul(u, output_gradients[1]), vh)]
         u, s, vh = outputs
-        gu, gs, gvh = _connected(outputs, output_gradients)
+        gu, gs, gvh = connected(outputs, output_gradients)
         v, gv = adjoint(vh), adjoint(gvh)
         e = _unit_of(s)
         f = m.true_div(1 - e, m.sqr(s) - m.sqr(s)[:, None] + e)
@@ -140,15 +137,19 @@ class Eigh(_MatrixOp):
     def shapes(self, *types: TensorType) -> Shapes:
         return square(types[0], [(0, 0)], [(0, 0), (0, 1)])
 
+    def single(self, dtype: Any) -> Any:
+        """By `syevd`."""
+        run, below = lapack("heevd" if dtype.kind == "c" else "syevd", dtype), self.lower
+
+        def found(a: Any) -> Any:
+            values, vectors, info = run(a, 1, below)
+            return None if info else (values, vectors)
+
+        return found
+
     def batched(self, *arrays: Any) -> Any:
-        """By LAPACK's `syevd`, or `numpy.linalg.eigh` of many."""
+        """By `numpy.linalg.eigh`."""
         (a,) = of_dtype(*arrays)
-        if alone(a):
-            values, vectors, info = lapack("heevd" if a.dtype.kind == "c" else "syevd", a)(
-                a, 1, self.lower
-            )
-            if not info:
-                return values, vectors
         return tuple(found(np.linalg.eigh, a, UPLO="L" if self.lower else "U"))
 
     def L_op(
@@ -158,13 +159,11 @@ class Eigh(_MatrixOp):
         does not depend on their phases.
         """
         w, v = outputs
-        gw, gv = _connected(outputs, output_gradients)
+        gw, gv = connected(outputs, output_gradients)
         e = unit(v)
         f = m.true_div(1 - e, w - w[:, None] + e)
         core = e * gw + f * matmul(adjoint(v), gv)
-        whole = matmul(matmul(v, core), adjoint(v))
-        both = whole + adjoint(whole)
-        return [(tril(both) if self.lower else triu(both)) - 0.5 * e * both]
+        return [in_triangle(matmul(matmul(v, core), adjoint(v)), self.lower)]
 
 
 class Eig(_MatrixOp):
@@ -212,85 +211,96 @@ class Eig(_MatrixOp):
 class QR(_MatrixOp):
     """Matrices as Q @ R, columns of Q orthonormal, R upper triangular.
 
-    complete: whether Q is square.
+    complete: whether Q is square. pivoting: R is of the columns in the order P, one more output, in
+    which what is left of each is the largest.
     """
 
-    __props__ = ("complete",)
-    output_names = ("Q", "R")
-    samples: Sequence[Any] = (({}, (3, 2)), ({}, (2, 3)), ({}, (2, 2)))
+    __props__ = ("complete", "pivoting")
+    samples: Sequence[Any] = (
+        ({}, (3, 2)),
+        ({}, (2, 3)),
+        ({}, (2, 2)),
+        ({"pivoting": True}, [[1.0, 2.0], [0.5, 5.0], [0.0, 1.0]]),
+        ({"complete": True, "pivoting": True}, [[1.0, 4.0, 2.0], [5.0, 0.5, 1.0]]),
+    )
 
-    def __init__(self, complete: bool = False) -> None:
+    def __init__(self, complete: bool = False, pivoting: bool = False) -> None:
         self.complete = complete
-        self.signature = "(m,n)->(m,m),(m,n)" if complete else "(m,n)->(m,k),(k,n)"
+        self.pivoting = pivoting
+        self.output_names = ("Q", "R", "P") if pivoting else ("Q", "R")
+        signature = "(m,n)->(m,m),(m,n)" if complete else "(m,n)->(m,k),(k,n)"
+        self.signature = signature + ",(n)" * pivoting
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return [*super().dtypes(*types)[:2], "int32"][: 2 + self.pivoting]
 
     def shapes(self, *types: TensorType) -> Shapes:
+        if types[0].ndim != 2:
+            raise NDimError(f"takes a matrix, not a {types[0]}")
         k = (0, 0) if self.complete else Computed(smaller, [(0, 0), (0, 1)])
-        return Shapes([[(0, 0), k], [k, (0, 1)]])
+        order: list[list[Any]] = [[(0, 1)]] if self.pivoting else []
+        return Shapes([[(0, 0), k], [k, (0, 1)], *order])
+
+    def single(self, dtype: Any) -> Any:
+        """By `geqrf` or `geqp3`, and `orgqr`; with room for blocks of columns."""
+        geqrf, geqp3 = lapack("geqrf", dtype), lapack("geqp3", dtype)
+        orgqr = lapack("ungqr" if dtype.kind == "c" else "orgqr", dtype)
+        complete, pivoting = self.complete, self.pivoting
+
+        def run(a: Any) -> Any:
+            rows, columns = a.shape
+            k, wider = min(rows, columns), complete and rows > columns
+            if pivoting:
+                both, order, tau, *_ = geqp3(a, 34 * (columns + 1))
+                order -= 1
+            else:
+                both, tau, *_ = geqrf(a, 64 * columns)
+            q, r = both[:, :k], both[:k]
+            if wider:
+                r, q = both, np.zeros((rows, rows), a.dtype, "F")
+                q[:, :k] = both
+            q = orgqr(q, tau, 64 * q.shape[1], wider)[0]
+            r = np.where(triangle(len(r), columns, -1), 0, r)
+            return (q, r, order) if pivoting else (q, r)
+
+        return run
 
     def batched(self, *arrays: Any) -> Any:
-        """By LAPACK's `geqrf`, or `numpy.linalg.qr` of many."""
-        run: Any = np.linalg.qr
-        if alone(*arrays):
-            return self._one(*of_dtype(*arrays))
-        return tuple(run(*of_dtype(*arrays), mode="complete" if self.complete else "reduced"))
+        """By `numpy.linalg.qr`; with pivots matrix by matrix."""
+        (a,) = of_dtype(*arrays)
+        if not self.pivoting:
+            run: Any = np.linalg.qr
+            return tuple(run(a, mode="complete" if self.complete else "reduced"))
+        *batch, rows, columns = a.shape
+        k = rows if self.complete else min(rows, columns)
+        q, r = np.zeros((*batch, rows, k), a.dtype), np.zeros((*batch, k, columns), a.dtype)
+        q[...] = np.eye(rows, k)
+        order = np.broadcast_to(np.arange(columns, dtype="int32"), (*batch, columns)).copy()
+        one = self.single(a.dtype)
+        for index in np.ndindex(*batch if a.size else (0,)):
+            q[index], r[index], order[index] = one(a[index])
+        return q, r, order
 
-    def _one(self, a: Any) -> Any:
-        """Of one matrix, with room for blocks of 64 columns."""
-        k, wider = min(a.shape), self.complete and a.shape[0] > a.shape[1]
-        both, tau, *_ = lapack("geqrf", a)(a, 64 * a.shape[1])
-        q, r = both[:, :k], both[:k]
-        if wider:
-            r, q = both, np.zeros((len(a), len(a)), a.dtype, "F")
-            q[:, :k] = both
-        name = "ungqr" if a.dtype.kind == "c" else "orgqr"
-        q = lapack(name, a)(q, tau, 64 * q.shape[1], overwrite_a=wider)[0]
-        return q, np.where(triangle(len(r), r.shape[1], -1), 0, r)
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """The order does not change with small changes."""
+        return [[True, True, False][: 2 + self.pivoting]]
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
         """Walter & Lehmann, section 4; of a wide matrix by its first columns, which are square."""
-        (a,), (q, r) = inputs, outputs
+        (a,), (q, r, *order) = inputs, outputs
         rows, columns = a.type.shape
         if self.complete and None not in (rows, columns) and rows > columns:
             return [grad_not_implemented(self, 0, a, "of a complete Q with more columns than A")]
-        gq, gr = _connected(outputs, output_gradients)
+        gq, gr = connected(outputs[:2], output_gradients[:2])
         k = q.shape[1]
-        gq = gq + matmul(a[:, k:], adjoint(gr[:, k:]))
+        gq = gq + matmul(a[:, order[0]][:, k:] if order else a[:, k:], adjoint(gr[:, k:]))
         core = halved(matmul(r[:, :k], adjoint(gr[:, :k])) - matmul(adjoint(gq), q))
         own = adjoint(gq + matmul(q, core + adjoint(core)))
         first = adjoint(SolveTriangular(lower=False)(r[:, :k], own))
-        return [concatenate([first, matmul(q, gr[:, k:])], axis=1)]
-
-
-class QRPivots(NoGradient, _MatrixOp):
-    """The order of columns in which what is left of each is the largest, as of `qr`."""
-
-    __props__ = ()
-    signature = "(m,n)->(n)"
-    only_lengths = True
-    samples: Sequence[Any] = (({}, (3, 2)), ({}, (2, 3)), ({}, (2, 2)))
-
-    def dtypes(self, *types: TensorType) -> list[str]:
-        return ["int32"]
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        if types[0].ndim != 2:
-            raise NDimError(f"takes a matrix, not a {types[0]}")
-        return Shapes([[(0, 1)]])
-
-    def batched(self, *arrays: Any) -> Any:
-        """By LAPACK's `geqp3`, matrix by matrix."""
-        (a,) = of_dtype(*arrays)
-        n = a.shape[-1]
-        if alone(a):
-            return lapack("geqp3", a)(a, 34 * (n + 1))[1] - 1
-        out = np.broadcast_to(np.arange(n, dtype="int32"), (*a.shape[:-2], n)).copy()
-        if a.size:
-            geqp3 = lapack("geqp3", a)
-            for index in np.ndindex(a.shape[:-2]):
-                out[index] = geqp3(a[index])[1] - 1
-        return out
+        whole = concatenate([first, matmul(q, gr[:, k:])], axis=1)
+        return [whole[:, argsort(order[0])] if order else whole]
 
 
 class Schur(_MatrixOp):
@@ -440,13 +450,7 @@ def eigh(
     lower = bool(lower) if UPLO is None else UPLO == "L"
     if b is None:
         return Eigh(lower).lifted(*floats(a))
-    a, b = floats(a, b)
-    factor = cholesky(b, lower, on_error="raise")
-    low, part = (factor, halved(a)) if lower else (adjoint(factor), halved(adjoint(a)))
-    half = solve_triangular(low, m.add(part, adjoint(part)), lower=True, b_ndim=2)
-    own = Eigh().lifted(solve_triangular(low, adjoint(half), lower=True, b_ndim=2))
-    vectors = solve_triangular(low, own.eigenvectors, trans="C", lower=True, b_ndim=2)
-    return own._replace(eigenvectors=vectors)
+    return EighPair(lower).lifted(*floats(a, b))
 
 
 def eig(x: Any) -> Any:
@@ -515,15 +519,12 @@ def qr(A: Any, mode: str = "full", overwrite_a: bool = False, pivoting: bool = F
         what = f"mode is one of {[*_COMPLETE, 'r']}, not {mode!r}"
         raise ValueError(located(f"qr: {what}"))
     (a,) = floats(A)
-    order = QRPivots().lifted(a) if pivoting else None
-    if order is not None:
-        a = rows_of(a.mT, order).mT
-    whole = QR(_COMPLETE.get(mode, False)).lifted(a)
+    whole = QR(_COMPLETE.get(mode, False), bool(pivoting)).lifted(a)
     if mode == "r":
         rows, columns = lengths(a)[-2:]
         zero = [(0, 0)] * (a.type.ndim - 2) + [(0, rows - smaller(rows, columns)), (0, 0)]
-        return (pad(whole.R, zero), order) if pivoting else pad(whole.R, zero)
-    return (*whole, order) if pivoting else whole
+        return (pad(whole.R, zero), whole.P) if pivoting else pad(whole.R, zero)
+    return whole
 
 
 def pinv(x: Any, hermitian: bool = False) -> Any:

@@ -109,6 +109,9 @@ class Cofactors(_MatrixOp):
 class _SafeInverse(MatrixInverse):
     """The inverses, where they are known to a digit. Raises `SingularMatrixError`."""
 
+    def single(self, dtype: Any) -> None:
+        """How good it is has to be asked."""
+
     def batched(self, *arrays: Any) -> Any:
         """As of `MatrixInverse`, and how good it is."""
         (a,) = of_dtype(*arrays)

@@ -22,7 +22,6 @@ from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
     adjoint,
-    alone,
     floats,
     lapack,
     of_dtype,
@@ -79,30 +78,35 @@ class SolveTriangular(_Equations):
         self.lower = lower
         self.transpose = transpose
         self.unit_diagonal = unit_diagonal
-        self._as_it_is = lower, transpose, unit_diagonal
         # the transpose of what is in rows is in columns, as LAPACK has it
         self._options = not lower, not transpose, unit_diagonal
+
+    def single(self, dtype: Any) -> Any:
+        """By `trtrs`."""
+        trtrs, in_rows = lapack("trtrs", dtype), self._options
+        as_it_is = self.lower, self.transpose, self.unit_diagonal
+
+        def run(a: Any, b: Any) -> Any:
+            if a.flags.c_contiguous:
+                x, info = trtrs(a.T, b, *in_rows)
+            else:
+                x, info = trtrs(a, b, *as_it_is)
+            return None if info else x
+
+        return run
 
     def batched(self, *arrays: Any) -> Any:
         """By LAPACK's `trtrs`, triangle by triangle: neither NumPy nor SciPy has one for many that
         only substitutes.
         """
         a, b = of_dtype(*arrays)
-        if alone(a, b):
-            if a.flags.c_contiguous:
-                x, info = lapack("trtrs", b)(a.T, b, *self._options)
-            else:
-                x, info = lapack("trtrs", b)(a, b, *self._as_it_is)
-            if info:
-                raise SingularMatrixError(singular(a))
-            return x
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        if a.ndim == 2 and b.size:  # the columns of all at once
+        if a.ndim == 2 < b.ndim and b.size:  # the columns of all at once
             n, columns = b.shape[-2:]
             x = self.batched(a, np.moveaxis(b, -2, 0).reshape(n, -1))
             return np.moveaxis(x.reshape(n, *batch, columns), 0, -2)
         a, b = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (a, b)]
-        out, trtrs = np.empty(b.shape, b.dtype), lapack("trtrs", b)
+        out, trtrs = np.empty(b.shape, b.dtype), lapack("trtrs", b.dtype)
         if not out.size:
             return out
         every = [x.reshape(-1, *x.shape[-2:]) for x in (a.mT, b, out)]

@@ -176,7 +176,7 @@ def _long(x: Any, n: int, value: int) -> Any:
 def _factors(a: Any) -> Any:
     """Of one matrix, or of one with more rows, of the unit matrix."""
     dl, d, du = [_long(np.diagonal(a, k), 3 - abs(k), k == 0) for k in (-1, 0, 1)]
-    return lapack("gttrf", d)(dl, d, du)[:5]
+    return lapack("gttrf", d.dtype)(dl, d, du)[:5]
 
 
 def _solved(factors: Any, b: Any, transposed: bool) -> Any:
@@ -187,7 +187,7 @@ def _solved(factors: Any, b: Any, transposed: bool) -> Any:
     full = [_long(dl, 2, 0), _long(d, 3, 1), _long(du, 2, 0), _long(du2, 1, 0), rows]
     more = np.zeros((max(3 - n, 0), b.shape[1]), b.dtype)
     b = np.concatenate([b, more]) if n < 3 else b
-    return lapack("gttrs", b)(*full, b, "T" if transposed else "N")[0][:n]
+    return lapack("gttrs", b.dtype)(*full, b, "T" if transposed else "N")[0][:n]
 
 
 # --- functions --------------------------------------------------------------------------------
