@@ -287,12 +287,11 @@ def evaluate(
     given: Mapping[Variable, Any],
     frozen: Mapping[Any, Any] | None = None,
     doubts: list[Apply] | None = None,
-    near: float = 0.0,
     rng: Random | None = None,
 ) -> dict[Variable, Any]:
     """The values of variables: arrays of `mpf`, or of integers and booleans. Those without an exact
-    meaning are left out. doubts: gets comparisons and roundings that hang by the last digit, or
-    by less than the part `near` of a number. rng: moves results by a unit of their dtype.
+    meaning are left out. doubts: gets comparisons and roundings that hang by the last digit. rng:
+    moves results by a unit of their dtype.
     """
     values: dict[Variable, Any] = {}
     for v, a in given.items():
@@ -310,7 +309,7 @@ def evaluate(
                 results = compute(node, inputs)
         except NotKnown:
             continue
-        if doubts is not None and _hangs(node, values, near):
+        if doubts is not None and _hangs(node, values):
             doubts.append(node)
         if rng is not None:
             pairs = zip(results, node.outputs, strict=True)
@@ -331,12 +330,12 @@ def _moved_by_units(rng: Random, array: Any, v: Variable) -> Any:
     return np.asarray(array * (1 + dice.reshape(array.shape)), object)
 
 
-def _hangs(node: Apply, values: Mapping[Variable, Any], part: float) -> bool:
+def _hangs(node: Apply, values: Mapping[Variable, Any]) -> bool:
     """Whether two sides of a comparison, or a number and the step where it is rounded, differ by
-    less than what digits can tell, or by less than a part of the number.
+    less than what digits can tell.
     """
     name = str(getattr(node.op, "scalar_op", ""))
-    if name in ("add", "sub") and len(node.inputs) == 2 and not part:
+    if name in ("add", "sub") and len(node.inputs) == 2:
         return _cancels(node, values)
     if name == "isinf":
         return any(map(_overflows, values, values.values()))
@@ -346,20 +345,13 @@ def _hangs(node: Apply, values: Mapping[Variable, Any], part: float) -> bool:
     if all(a.dtype != object for a in sides):
         return False
     if name == "switch":
-        return sides[0].dtype == object and _vanishes(node.inputs[0], sides[0], part > 0)
+        return sides[0].dtype == object and _vanishes(node.inputs[0], sides[0])
     if name in TESTS:
         apart = exact(sides[0]) - exact(sides[1])
     else:
         whole = SCALAR["round"](2 * sides[0])  # half a step is where `round` jumps
         apart = 2 * sides[0] - whole
-    near = mpf(10) ** (20 - mp.dps)
-    if part:  # what is below it may be 0
-        dtypes = [v.type.dtype for v in node.inputs if v.type.kind == "f"]
-        near = max([near, *[mpf(float(np.finfo(dtype).tiny)) for dtype in dtypes]])
-    sizes = np.broadcast_to(np.abs(exact(sides[0])) * part, np.shape(apart)).ravel()
-    pairs = zip(np.ravel(apart), sizes, strict=True)
-    differ = [(abs(d), s) for d, s in pairs if d == d and s == s]
-    return any((d > 0 or part) and d <= max(near, s) for d, s in differ)
+    return any(0 < abs(d) <= mpf(10) ** (20 - mp.dps) for d in np.ravel(apart) if d == d)
 
 
 def _overflows(v: Variable, value: Any) -> bool:
@@ -386,10 +378,10 @@ def _cancels(node: Apply, values: Mapping[Variable, Any]) -> bool:
     return False
 
 
-def _vanishes(v: Variable, value: Any, also_zero: bool) -> bool:
+def _vanishes(v: Variable, value: Any) -> bool:
     """Whether a number is so small that floating point may take it for 0."""
     tiny = float(np.finfo(v.type.dtype).tiny)
-    return any(abs(x) < tiny and (x or also_zero) for x in np.ravel(value))
+    return any(0 < abs(x) < tiny for x in np.ravel(value))
 
 
 def constant(v: Any) -> Any:

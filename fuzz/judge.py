@@ -2,7 +2,9 @@
 (`rewrite_engine/match/claim.py`).
 
 Cheap tests first: equal, or equal up to some units in the last place. Where that fails, noise tells
-how well the value is determined, and many digits tell what it should be.
+how well the value is determined, and many digits tell what it should be. Rules may mend one step
+and leave the next as it is written, which then rounds, overflows, or compares what is mended: so
+the graph is also run as it is written with true values in the places of steps that are wrong.
 """
 
 from __future__ import annotations
@@ -136,9 +138,9 @@ class Judge:
         if w.dtype.kind in "biu":
             truth = self.true(i, place)
             varies = (noise != w).any() or truth == int(f) or self.doubts
-            if varies or ((truth is None or self.is_close) and self.is_mended):
+            if varies or (truth is None and self.is_unknown) or self.is_led(i, place, f):
                 return None
-            if (self.is_close and self.is_improved) or (self.regrouped and self.may_overflow):
+            if self.regrouped and self.may_overflow:
                 return None
             excused = self.limit(i, place) == int(f) or (
                 (truth is None or self.taken) and self.is_limit
@@ -150,6 +152,8 @@ class Judge:
             return None  # which part is infinite, or NaN, is nobody's promise
         both = np.isfinite(w) and np.isfinite(f)
         found = (self.finite if both else self.infinite)(i, place, w, f, noise)
+        if found is not None and self.is_led(i, place, f):
+            return None
         if found is not None and np.isfinite(w) and self.is_limit:
             if self.is_from_limit(i, place, f):
                 return "value", 0.0  # NaN that became the limit was compared as that
@@ -159,10 +163,8 @@ class Judge:
         """Two numbers that are not both finite."""
         truth = self.true(i, place)
         known = truth is not None and truth - truth == 0
-        if not (known and np.isfinite(f) and not np.isfinite(w)) and self.is_mended:
+        if not (known and np.isfinite(f) and not np.isfinite(w)) and self.is_unknown:
             return None  # another value on the way led elsewhere
-        if self.is_mended and self.may_branch:
-            return None  # another branch was taken
         if np.isfinite(w):
             if self.doubts or (truth is not None and abs(truth) > 0.99 * largest(w)):
                 return None
@@ -203,26 +205,50 @@ class Judge:
     @cached_property
     def truths(self) -> dict[Any, Any]:
         """What is true of each step, as far as that is known."""
-        with mp.workdps(DIGITS[0]):
-            return exact.evaluate(self.case.results, self.start)
+        found: dict[Any, Any] = {}
+        for digits in DIGITS[: self.most if self.surely else 1]:
+            with mp.workdps(digits):
+                found |= exact.evaluate(self.case.results, self.start)
+        return found
+
+    @property
+    def most(self) -> int:
+        """How many numbers of digits may be tried: the last takes long."""
+        size = sum(a.size for a in self.values.values())
+        return len(DIGITS) if self.surely and size <= 200 and reaches_far(self.values) else 2
 
     @cached_property
-    def is_mended(self) -> bool:
-        """Whether something on the way is not finite that has a true value: what depends on it in
-        jumps may be another thing.
+    def is_unknown(self) -> bool:
+        """Whether something on the way is not finite of which nothing is known."""
+        floats = [(v, a) for v, a in self.values.items() if v.owner and v.type.kind == "f"]
+        return any(v not in self.truths and not np.isfinite(a).all() for v, a in floats)
+
+    def is_led(self, i: int, place: Any, f: Any) -> bool:
+        """Whether a number is what the graph gives as it is written once some steps are mended."""
+        return _is_among(f, [[sample[i][place] for sample in run] for run in self.mended])
+
+    @cached_property
+    def mended(self) -> list[list[list[np.ndarray]]]:
+        """The results under noise if steps have their true values that are not finite, or have no
+        digit of them, as log(1 + x) for a tiny x: each of them alone, and all up to each.
         """
-        true = self.truths
+        return self._mended(self.truths, _is_wrong)
+
+    def _mended(self, true: Any, is_wrong: Any) -> list[list[list[np.ndarray]]]:
+        """The same with other numbers for the true ones."""
+        steps = {}
         for v, a in self.values.items():
-            if a.dtype.kind != "f":
-                continue
-            if v not in true:
-                if v.owner is not None and not np.isfinite(a).all():
-                    return True
-                continue
-            known = np.array([t - t == 0 for t in np.ravel(true[v])], bool)
-            if (known & ~np.isfinite(np.ravel(a))).any():
-                return True
-        return False
+            if v in true and v.owner is not None and v.type.kind == "f":
+                with np.errstate(all="ignore"):
+                    where = np.asarray(is_wrong(true[v], a), bool)
+                    other = np.asarray(true[v], object).astype(a.dtype)
+                if where.any():
+                    steps[v] = where, other
+        order = list(steps.items())
+        runs = [dict(order[a:b]) for b in range(1, len(order) + 1) for a in {0, b - 1}]
+        results, given = self.case.results, self.case.given
+        found = [spread(results, given, SAMPLES, self.regrouped, mended) for mended in runs]
+        return [run for run in found if run is not None]
 
     @property
     def may_overflow(self) -> bool:
@@ -237,36 +263,6 @@ class Judge:
                 ):
                     return True
         return False
-
-    @cached_property
-    def is_improved(self) -> bool:
-        """Whether something on the way has no digit right, as log(1 + x) for a tiny x."""
-        true = self.truths
-        for v, a in self.values.items():
-            if a.dtype.kind == "f" and v in true:
-                pairs = zip(np.ravel(true[v]), np.ravel(a), strict=True)
-                if any(t - t == 0 and 2 * abs(t - mpf(float(x))) > abs(t) for t, x in pairs):
-                    return True
-        return False
-
-    @property
-    def is_close(self) -> bool:
-        """Whether a comparison, or a rounding, is decided by the last digits of numbers."""
-        return bool(self.decided)
-
-    @property
-    def may_branch(self) -> bool:
-        """Whether a comparison is."""
-        return any(str(node.op) not in exact.ROUNDING for node in self.decided)
-
-    @cached_property
-    def decided(self) -> list[Any]:
-        """The nodes that are decided by the last digits of numbers."""
-        close: list[Any] = []
-        units = max([float(np.finfo(dtype).eps) for dtype in self.widths], default=0.0)
-        with mp.workdps(DIGITS[0]):
-            exact.evaluate(self.case.results, self.start, doubts=close, near=64 * units)
-        return close
 
     @property
     def is_blurred(self) -> bool:
@@ -287,13 +283,7 @@ class Judge:
 
     def is_beyond(self, f: Any) -> bool:
         """Whether digits do not tell what a number that was found should be."""
-        return bool(np.isfinite(f)) and (self.is_saturated or self.is_blurred)
-
-    @property
-    def is_saturated(self) -> bool:
-        """Whether inputs are so large that no digits tell what exponentials leave of a number."""
-        floats = [a for v, a in self.case.given.items() if v.type.kind == "f"]
-        return any(bool((np.abs(a[np.isfinite(a)]) > 20000).any()) for a in floats)
+        return bool(np.isfinite(f)) and (bool(self.doubts) or self.is_blurred)
 
     def finite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
         """Two numbers."""
@@ -313,10 +303,8 @@ class Judge:
                 slack = max(slack, 16 * coarse * abs(float(truth)))
             if better or abs(mpf(float(f)) - truth) <= slack or self.doubts:
                 return None
-            if self.is_mended and self.is_close:
-                return None  # another branch was taken
             apart = float(abs(mpf(float(f)) - truth))
-        elif self.is_mended:
+        elif self.is_unknown:
             return None  # another value on the way led elsewhere
         return "less accurate", apart / around
 
@@ -364,8 +352,7 @@ class Judge:
         self.doubts = []
         if any(np.isnan(self.start[v]).any() for v in self.taken):
             return None
-        most = len(DIGITS) if self.surely and reaches_far(self.values) else 2
-        for digits in DIGITS[:most]:
+        for digits in DIGITS[: self.most]:
             if digits not in self._truth:
                 self._truth[digits] = self._exactly(self.start, digits)
             found, doubts = self._truth[digits]
@@ -406,22 +393,14 @@ class Judge:
         """Whether a number is the limit, or what some step gives that has its limit for NaN."""
         if self.near(self.limit(i, place), f) or self.grows_to(i, place, f):
             return True
-        others = np.array([values[i][place] for values in self._with_limits], self.wanted[i].dtype)
-        return bool(close(others, np.full_like(others, f)).any())
+        return _is_among(f, [[sample[i][place] for sample in run] for run in self._with_limits])
 
     @cached_property
-    def _with_limits(self) -> list[list[np.ndarray]]:
+    def _with_limits(self) -> list[list[list[np.ndarray]]]:
         """The results if one step has its limit where it is NaN."""
-        values, found = self.values, []
         with mp.workdps(DIGITS[0]):
             limits = exact.evaluate(self.case.results, self._limit_at(LARGE))
-        for v in [v for v, a in values.items() if v in limits and a.dtype.kind == "f"]:
-            limit = np.asarray(limits[v], object).astype(values[v].dtype)
-            given = {**self.case.given, v: np.where(np.isnan(values[v]), limit, values[v])}
-            if np.isnan(values[v]).any() and not np.isnan(limit).all():
-                after = evaluate(self.case.results, given)
-                found.append([after[r] for r in self.case.results])
-        return found
+        return self._mended(limits, _has_limit)
 
     def limit(self, i: int, place: Any, size: int = LARGE) -> Any:
         """The true value for inputs that are large where they are infinite."""
@@ -468,6 +447,27 @@ class Judge:
         found: list[Any] = [None if v in self.taken else values.get(v) for v in self.case.results]
         pairs = zip(found, self.wanted, strict=True)
         return [a if np.shape(a) == w.shape else None for a, w in pairs], doubts
+
+
+def _is_among(f: Any, runs: Sequence[Any]) -> bool:
+    """Whether a number is among those of one of several runs, as near to one as they vary."""
+    for run in runs:
+        found = np.array(run)
+        if close(found, np.full_like(found, f)).any():
+            return True
+        if found.dtype.kind == "f" and np.isfinite([*found, f]).all():
+            near = np.abs(found.astype("longdouble") - np.median(found))
+            around = 20 * max(np.median(near), np.spacing(np.abs(found).max()))
+            if (np.abs(found - np.longdouble(f)) <= around).any():
+                return True
+    return False
+
+
+#: where a step is wrong as it is written, or NaN that has a limit
+_is_wrong = np.frompyfunc(
+    lambda t, x: t - t == 0 and not 2 * abs(t - mpf(float(x))) <= abs(t), 2, 1
+)
+_has_limit = np.frompyfunc(lambda t, x: x != x and t == t, 2, 1)
 
 
 def _is_infinite(array: Any) -> bool:

@@ -21,6 +21,9 @@ from rewrite_engine.tensor import CumOp, Dot, Elemwise, MatMul, Prod, Softmax, S
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp
 
 Values = dict[Variable, np.ndarray]
+#: places, and what is there
+Mended = Mapping[Variable, tuple[np.ndarray, np.ndarray]]
+NOTHING: Mended = {}
 
 #: what rounds nothing
 COPIES = frozenset(
@@ -43,24 +46,35 @@ def evaluate(
     given: Mapping[Variable, Any],
     rng: Random | None = None,
     regrouped: bool = False,
+    mended: Mended = NOTHING,
 ) -> Values:
     """The values of all variables that outputs are computed from. rng: makes noise; regrouped: as
-    if what is added up in steps were added up in another order.
+    if what is added up in steps were added up in another order; mended: where steps have another
+    result than they give, with what they have there.
     """
     values: Values = {v: np.asarray(a) for v, a in given.items()}
     for node in toposort(list(outputs), list(given)):
-        extend(values, node, rng, regrouped)
+        extend(values, node, rng, regrouped, mended)
     for v in outputs:
         if isinstance(v, Constant):
             values[v] = np.asarray(v.data)
     return values
 
 
-def extend(values: Values, node: Apply, rng: Random | None = None, regrouped: bool = False) -> None:
+def extend(
+    values: Values,
+    node: Apply,
+    rng: Random | None = None,
+    regrouped: bool = False,
+    mended: Mended = NOTHING,
+) -> None:
     """Compute a node of which the inputs are there."""
     inputs = [v.data if isinstance(v, Constant) else values[v] for v in node.inputs]
     results = run(node, inputs)
     for out, result in zip(node.outputs, results, strict=True):
+        if out in mended:
+            where, other = mended[out]
+            result = np.where(where, other, result)
         values[out] = result if rng is None else noisy(rng, node, inputs, result, regrouped)
 
 
@@ -160,8 +174,8 @@ def spread(
     outputs: Sequence[Variable],
     given: Mapping[Variable, Any],
     samples: int,
-    seed: int = 0,
     regrouped: bool = False,
+    mended: Mended = NOTHING,
 ) -> list[list[np.ndarray]] | None:
     """Values of the outputs under noise: for each sample, one array per output. None where some
     noise makes the graph fail.
@@ -169,7 +183,7 @@ def spread(
     found = []
     for k in range(samples):
         try:
-            values = evaluate(outputs, given, Random(seed + k), regrouped)
+            values = evaluate(outputs, given, Random(k), regrouped, mended)
         except Exception:
             return None
         found.append([values[v] for v in outputs])

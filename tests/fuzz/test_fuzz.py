@@ -52,6 +52,21 @@ def in_float32(x: Any) -> Any:
     return pt.Sum(axis=(0,), acc_dtype="float32", keepdims=True)(x)
 
 
+FLAT = np.float32([-17, 0, -100])  # 1 - 4e-8, and 1, by a function that grows to the left
+
+
+def overflowing_powers(x: Any) -> Any:
+    """A number that hangs by the last digit once a logarithm is mended."""
+    log = pt.log(1 - pt.sigmoid(x))
+    return (log // x) ** log
+
+
+def powers_of_log_of_square(x: Any) -> Any:
+    """A number that overflows on the way once the logarithm is mended."""
+    log = pt.log(x * x)
+    return 0.5 / (log**4 / log)
+
+
 @rule(phase="canonicalize", claim=exact)
 def wrong_cosine(x):
     """A rule that is wrong."""
@@ -286,6 +301,14 @@ def test_a_lost_error_is_found() -> None:
         (lambda x: -pt.log(pt.exp(x)), [-909.59], [909.59003], True),
         (lambda x: pt.ceil(7 / (1 + pt.exp(-x)) * pt.exp(x) / pt.exp(x)), [1e3], [7.0], False),
         (lambda x: pt.ceil(7 / (1 + pt.exp(-x)) * pt.exp(x) / pt.exp(x)), [1e3], [9.0], True),
+        (lambda x: pt.log(pt.exp(x)), [1e3, 2.0], [1e3, np.inf], True),  # the other is no excuse
+        (lambda x: pt.gt(pt.log(pt.exp(x)), 1 + x / 2), [1e3, 2.0, 3], [True, False, False], True),
+        (overflowing_powers, [709.0], [-1.0], False),  # (-709 // 709) ** -709
+        (overflowing_powers, [709.0], [-3.0], True),
+        (lambda x: (pt.sigmoid(x) * pt.exp(-x)).argmax(), FLAT, 0, False),
+        (lambda x: (pt.sigmoid(x) * pt.exp(-x)).argmax(), FLAT, 1, True),
+        (powers_of_log_of_square, np.float16([2**-14]), np.float16([-0.0]), False),
+        (powers_of_log_of_square, np.float16([2**-14]), np.float16([1.0]), True),
     ],
 )
 def test_what_is_judged_wrong(make: Any, given: Any, found: Any, wrong: bool) -> None:
