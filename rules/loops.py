@@ -10,8 +10,8 @@ from rewrite_engine.tensor import Subtensor
 
 
 def is_loop(op):
-    """Whether an op is a `Scan`. (The module of it is not imported for that.)"""
-    return isinstance(op, HasInnerGraph) and hasattr(op, "carried")
+    """Whether an op is a `Scan` without a mode. (The module of it is not imported for that.)"""
+    return isinstance(op, HasInnerGraph) and hasattr(op, "carried") and op.mode is None
 
 
 def arguments_kept(fgraph, node, new):

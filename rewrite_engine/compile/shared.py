@@ -22,6 +22,7 @@ from rewrite_engine.errors import (
     refuse_unknown,
 )
 from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.states import collect
 from rewrite_engine.graph.type import Type, generic
 from rewrite_engine.link.program import Cell, plain
 from rewrite_engine.random.type import (
@@ -108,6 +109,7 @@ class SharedVariable(Variable):
     @default_update.setter
     def default_update(self, value: Any) -> None:
         self._default_update = None if value is None else checked_update(self, value)
+        collect(self)
 
     def clone(self, name: str | None = None) -> Any:
         """Return a shared variable with the same value: what is done to one shows in the other."""

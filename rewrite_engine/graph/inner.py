@@ -46,6 +46,8 @@ class HasInnerGraph:
     given_away: Collection[int] = ()
     #: a linker by its name, for `fn` and `perform`: filled by `link/`
     linker_hook: ClassVar[Callable[[str], Any]]
+    #: of an op that is compiled by itself, as this mode says: rules leave it as it is
+    mode: Any = None
 
     @property
     def inner_inputs(self) -> list[Variable]:

@@ -50,6 +50,9 @@ class Linker:
         op = node.op
         if not isinstance(op, HasInnerGraph) or op.runs is None:
             return runner(node)
+        if op.mode is not None:
+            apart: Callable[..., Any] = import_module("rewrite_engine.compile.apart").apart
+            return apart(node)  # type: ignore[no-any-return]
         return op.runs(node, self.body(op))
 
     def body(self, op: Any) -> Callable[..., Any]:
@@ -58,7 +61,7 @@ class Linker:
         """
         if self not in bodies(op):
             for one in inner_ops([op]):
-                if one.runs is not None and self not in bodies(one):
+                if one.runs is not None and one.mode is None and self not in bodies(one):
                     bodies(one)[self] = self.linked_body(one)
         return bodies(op)[self].call
 

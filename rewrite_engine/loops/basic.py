@@ -10,11 +10,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
+
+import numpy as np
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import (
     DTypeError,
+    ForeignObjectError,
     InputError,
     MissingInputError,
     NDimError,
@@ -26,7 +30,12 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.graph.replace import graph_replace
-from rewrite_engine.graph.traverse import graph_inputs, truncated_graph_inputs
+from rewrite_engine.graph.states import collected
+from rewrite_engine.graph.traverse import (
+    explicit_graph_inputs,
+    graph_inputs,
+    truncated_graph_inputs,
+)
 from rewrite_engine.loops.op import Scan
 from rewrite_engine.tensor.type import TensorType
 
@@ -62,6 +71,15 @@ class Step:
     condition: Any = None
     several: bool = False
 
+    def own(self, states: list[Any]) -> None:
+        """Let each step update the states that it has made, of a `RandomStream`, and uses."""
+        if states:
+            read = [*self.outputs, *self.updates.values(), self.condition]
+            used = set(graph_inputs([v for v in read if v is not None]))
+            for v in dict.fromkeys(states):
+                if v in used and v not in self.updates and v.default_update is not None:
+                    self.updates[v], v.default_update = v.default_update, None
+
 
 def scan(
     fn: Callable[..., Any],
@@ -95,7 +113,8 @@ def scan(
     arguments; whatever else the step uses is found by itself (strict: is an error). n_steps: how
     many; by default as many as the shortest sequence allows. go_backwards: sequences are read from
     their ends. truncate_gradient: over how many of the last steps gradients go back (-1: all).
-    mode, profile and allow_gc cannot be honoured: the inner graph is compiled with the function.
+    mode: how the loop is compiled, if not as the function around it; nothing is moved out of it
+    then. profile is refused, as `function` does. allow_gc: True or False, which changes nothing.
 
     An output that is no tensor (a random generator) is what the last step gives.
 
@@ -108,8 +127,8 @@ def scan(
     >>> sums.eval({x: [1.0, 2.0, 3.0]})
     array([1., 3., 6.])
     """
-    refuse_options("scan", "steps run as the function does", mode=mode, profile=profile)
-    refuse_options("scan", "memory is kept as the function does", allow_gc=allow_gc)
+    refuse_options("scan", "there is no profiler", profile=profile)
+    mode = _mode(mode)
     if truncate_gradient != -1 and truncate_gradient < 1:
         what = f"truncate_gradient is a number of steps, or -1, not {truncate_gradient}"
         raise InputError(located(f"scan: {what}"))
@@ -119,17 +138,16 @@ def scan(
     steps, shifted = _steps(reads, n_steps, go_backwards)
     slices = [_slice(x) for x in shifted]
     past = [_values(k, info) for k, info in enumerate(infos or [])]
-    own = [v.type(v.name) for v in others]
+    own = [v if _is_shared(v) else v.type(v.name) for v in others]
     given = [x for info, values in zip(infos or [], past, strict=True)
              for x in _given(info, values)]  # fmt: skip
     _takes(fn, len(slices), len(given), len(own))
-    step = _step(fn(*slices, *given, *own))
-    return_list = return_list or step.several
+    step = _step(fn, [*slices, *given, *own], return_updates)
     infos = _matched(infos, step)
     past = past or [[] for _ in infos]
     loop = _Loop(steps, shifted, slices, infos, past, dict(zip(own, others, strict=True)), step)
-    outputs, updates = loop.built(truncate_gradient, name, strict)
-    found = outputs if return_list or len(outputs) != 1 else outputs[0]
+    outputs, updates = loop.built(truncate_gradient, name, strict, mode)
+    found = outputs if return_list or step.several or len(outputs) != 1 else outputs[0]
     return (found, updates) if return_updates else found
 
 
@@ -169,8 +187,9 @@ def reduce(
     >>> reduce(lambda v, total: total + v, x, pt.constant(0.0))[0].eval({x: [1.0, 2.0, 3.0]})
     array(6.)
     """
-    found, updates = scan(fn, sequences, outputs_info, non_sequences, None, -1, go_backwards, mode,
-                          name)  # fmt: skip
+    made = scan(fn, sequences, outputs_info, non_sequences, None, -1, go_backwards, mode, name,
+                return_updates=return_updates)  # fmt: skip
+    found, updates = made if return_updates else (made, None)
     last = [v[-1] for v in found] if isinstance(found, list) else found[-1]
     return (last, updates) if return_updates else last
 
@@ -190,6 +209,15 @@ def foldr(fn: Any, sequences: Any, outputs_info: Any, non_sequences: Any = None,
 # --- arguments --------------------------------------------------------------------------------
 
 
+def _mode(given: Any) -> Any:
+    """The mode of a loop's own; None for the default one. Raises `UnknownNameError`."""
+    if given is None:
+        return None
+    get_mode = import_module("rewrite_engine.compile.mode").get_mode  # (a layer above)
+    mode = get_mode(given)
+    return None if mode == get_mode() else mode
+
+
 def _listed(given: Any) -> list[Any]:
     if given is None:
         return []
@@ -197,10 +225,10 @@ def _listed(given: Any) -> list[Any]:
 
 
 def _taps(given: Any, default: list[int]) -> list[int]:
-    taps = default if given is None else _listed(given)
-    if not all(isinstance(k, int) for k in taps):
-        raise InputError(located(f"scan: taps are integers, not {taps}"))
-    return list(taps)
+    taps = default if given is None else list(np.atleast_1d(given))
+    if not all(isinstance(k, int | np.integer) for k in taps):
+        raise InputError(located(f"scan: taps are integers, not {given}"))
+    return [int(k) for k in taps]
 
 
 def _keys(given: Mapping[str, Any], known: Sequence[str]) -> None:
@@ -232,13 +260,16 @@ def _output(given: Any) -> Taps:
         given = {"initial": given}
     _keys(given, ("initial", "taps"))
     start = given.get("initial")
-    taps = _taps(given.get("taps"), [-1] if start is not None else [])
+    none = start is None or given.get("taps", ()) is None  # ("taps": None says that there are none)
+    taps = _taps(given.get("taps"), [] if none else [-1])
     if start is None or not taps:
         if taps:
             raise InputError(located(f"scan: an output with taps {taps} needs an initial value"))
         return Taps(None, [])
     if max(taps) >= 0:
         raise InputError(located(f"scan: taps of outputs are below 0: {taps}"))
+    if len(set(taps)) < len(taps):
+        raise InputError(located(f"scan: an output has each tap once, not {taps}"))
     x = _variable(start)
     if taps != [-1] and not x.type.ndim:
         what = f"scan: the initial value of an output with taps {taps} holds {-min(taps)} values"
@@ -315,7 +346,9 @@ def _given(info: Taps, values: list[Any]) -> list[Any]:
 
 
 def _takes(fn: Callable[..., Any], *counts: int) -> None:
-    """Raise `InputError` for a function that does not take so many arguments."""
+    """Raise `InputError` for no function, or one that does not take so many arguments."""
+    if not callable(fn):
+        raise InputError(located(f"scan: a step is a function, not {describe(fn)}"))
     try:
         signature = inspect.signature(fn)
     except (TypeError, ValueError):  # it does not tell
@@ -332,7 +365,21 @@ def _takes(fn: Callable[..., Any], *counts: int) -> None:
         raise InputError(located(what, hint=hint)) from None
 
 
-def _step(found: Any) -> Step:
+def _step(fn: Callable[..., Any], arguments: list[Any], may_update: bool) -> Step:
+    """Call the function. Raises `InputError`."""
+    with collected() as states:
+        step = _returned(fn(*arguments))
+    step.own(states)
+    if not step.outputs and not step.updates:
+        raise InputError(located("scan: the step returns no output, and no updates"))
+    if step.updates and not may_update:
+        what = f"the step updates {describe(next(iter(step.updates)))}"
+        hint = "outputs come alone of steps without updates (outputs_info can carry states)"
+        raise InputError(located(f"scan: return_updates=False, and {what}", hint=hint))
+    return step
+
+
+def _returned(found: Any) -> Step:
     """Read what the function has returned. Raises `InputError`."""
     step = Step([])
     if (
@@ -352,10 +399,10 @@ def _step(found: Any) -> Step:
         elif isinstance(part, Mapping) or (_is_pairs(part) and part):
             step.updates |= dict(part)
         elif isinstance(part, list | tuple):
-            step.outputs += [_variable(v) for v in part]
+            step.outputs += [_value(v) for v in part]
             step.several = step.several or len(part) > 1
         elif part is not None:
-            step.outputs.append(_variable(part))
+            step.outputs.append(_value(part))
     for v in step.updates:
         if not _is_shared(v):
             raise InputError(located(f"scan: updates are of shared variables, not {describe(v)}"))
@@ -364,6 +411,15 @@ def _step(found: Any) -> Step:
 
 def _variable(x: Any) -> Any:
     return x if isinstance(x, Variable) else pt.as_tensor_variable(x)
+
+
+def _value(x: Any) -> Any:
+    """An output. Raises `ForeignObjectError`."""
+    try:
+        return _variable(x)
+    except ForeignObjectError:
+        what = f"scan: a step returns variables or numbers, not {describe(x)}"
+        raise ForeignObjectError(located(what)) from None
 
 
 def _is_pairs(found: Any) -> bool:
@@ -405,7 +461,9 @@ class _Loop:
     others: dict[Any, Any]
     step: Step
 
-    def built(self, truncate: int, name: str | None, strict: bool) -> tuple[list[Any], Any]:
+    def built(
+        self, truncate: int, name: str | None, strict: bool, mode: Any
+    ) -> tuple[list[Any], Any]:
         """The outputs, and the updates."""
         states, starts, new, last = self.carried()
         step, shared = self.step, list(self.step.updates)
@@ -415,17 +473,18 @@ class _Loop:
         outputs += [step.condition] if step.condition is not None else []
         if inside:
             outputs = graph_replace(outputs, inside, strict=False)
-        inputs = [*self.slices, *states, *inside.values(), *self.others]
+        others = {v: x for v, x in self.others.items() if v is not x}  # (shared ones are found)
+        inputs = [*self.slices, *states, *inside.values(), *others]
         outer = self.outer(inputs, outputs, strict)
         memo = {v: v.type(v.name) for v in outer}
         if memo:
             outputs = graph_replace(outputs, memo, strict=False)
         op = Scan(
             [*inputs, *memo.values()], outputs, len(self.slices), len(states) + len(shared),
-            step.condition is not None, truncate, name,
+            step.condition is not None, truncate, name, mode,
         )  # fmt: skip
         made = op(
-            self.steps, *self.sequences, *starts, *shared, *self.others.values(), *outer,
+            self.steps, *self.sequences, *starts, *shared, *others.values(), *outer,
             return_list=True,
         )  # fmt: skip
         first = len(states) + len(shared)
@@ -454,7 +513,8 @@ class _Loop:
             out = self.step.outputs[k] = fitting(k, values[-1], self.step.outputs[k])
             one = info.taps == [-1]
             states += values
-            starts += [info.start] if one else [info.start[i] for i in range(len(values))]
+            start = info.start if one else long_enough(k, info)
+            starts += [start] if one else [start[i] for i in range(len(values))]
             new += [*values[1:], out]
         return states, starts, new, last
 
@@ -465,13 +525,24 @@ class _Loop:
     def outer(self, inputs: list[Any], outputs: list[Any], strict: bool) -> list[Any]:
         """What a step uses that is no argument of it. Raises `MissingInputError`."""
         roots = truncated_graph_inputs(outputs, inputs)
-        known = set(inputs)
-        fixed = {v for v in roots if all([isinstance(r, Constant) for r in graph_inputs([v])])}
-        found = [v for v in roots if v not in known and v not in fixed]
-        if strict and found:
-            what = f"scan: the step uses {describe(found[0])}, which is not among its arguments"
-            raise MissingInputError(located(what, hint="strict=True: name it in non_sequences"))
+        known, said = set(inputs), {*self.others.values(), *self.sequences}
+        found = [v for v in roots if v not in known and any(True for _ in explicit_graph_inputs(v))]
+        for v in found if strict else ():
+            if any(r not in said and not isinstance(r, Constant) for r in graph_inputs([v], said)):
+                what = f"scan: the step uses {describe(v)}, which is not among its arguments"
+                raise MissingInputError(located(what, hint="strict=True: name it in non_sequences"))
         return found
+
+
+def long_enough(k: int, info: Taps) -> Any:
+    """The initial values of an output, of which a run finds that they are enough if a type does not
+    tell.
+    """
+    length = pt.shape_tuple(info.start)[0]
+    if isinstance(length, Constant):
+        return info.start
+    what = f"scan: the initial value of output {k} holds fewer than {info.reach} values"
+    return pt.CheckAndRaise(ShapeError, what)(info.start, pt.ge(length, info.reach))
 
 
 def fitting(k: int, before: Any, out: Any) -> Any:

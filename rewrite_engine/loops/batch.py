@@ -69,7 +69,7 @@ class Along:
             if a + k in wide:
                 rank = new[k].type.ndim - op.inner_outputs[k].type.ndim
                 new[k] = stretched(new[k], rank, shape_tuple(own[a + k])[:n])
-        loop = type(op)(own, new, a, op.carried, False, op.truncate, op.name)
+        loop = type(op)(own, new, a, op.carried, False, op.truncate, op.name, op.mode)
         found = loop(self.steps, *given, return_list=True)
         for j in op.results:
             v = found[j]

@@ -63,8 +63,9 @@ def scan_checkpoints(
         several.append(isinstance(found, list))
         return [v[-1] for v in (found if several[0] else [found])], updates
 
-    found, updates = scan(segment, [*parts, steps], starts, others, segments, name=name,
-                          return_list=True)  # fmt: skip
+    made = scan(segment, [*parts, steps], starts, others, segments, name=name, return_list=True,
+                return_updates=return_updates)  # fmt: skip
+    found, updates = made if return_updates else (made, None)
     outputs = found if several[0] else found[0]
     return (outputs, updates) if return_updates else outputs
 

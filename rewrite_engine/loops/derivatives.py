@@ -102,6 +102,7 @@ class Backwards:
             len(read),
             len(arriving) + len(sums),
             name=f"gradient of {op}",
+            mode=op.mode,
         )
         return loop, [x for _, x in pairs]
 
@@ -137,7 +138,7 @@ class Backwards:
         op, made = self.op, self.op.inner_outputs
         end = op.nout - op.until
         outputs = [*made[:end], *carried, *made[end:]]
-        more = type(op)(op.inner_inputs, outputs, op.sequences, op.carried, op.until)
+        more = type(op)(op.inner_inputs, outputs, op.sequences, op.carried, op.until, mode=op.mode)
         return list(more(*self.inputs, return_list=True)[end : end + len(carried)])
 
     def is_whole(self, x: Any) -> bool:
@@ -192,7 +193,7 @@ def changes(op: Scan, inputs: Sequence[Any], points: Sequence[Any]) -> list[Any]
         [*slices, *[d for _, d, _ in read], *kept, *[d for _, d, _ in moving], *same,
          *[d for _, d, _ in fixed]],
         [*made[: op.carried], *found[:n], *made[op.carried : end], *found[n:], *made[end:]],
-        len(slices) + len(read), op.carried + n, op.until, name=f"change of {op}",
+        len(slices) + len(read), op.carried + n, op.until, name=f"change of {op}", mode=op.mode,
     )  # fmt: skip
     out = loop(
         inputs[0], *sequences, *[t for _, _, t in read], *first, *starts, *others,

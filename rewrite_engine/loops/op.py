@@ -35,10 +35,11 @@ class Scan(HasInnerGraph, Op):
     The graph inside has as inputs slices, carried values and the others; as outputs carried values,
     results and, with `until`, whether this was the last step. sequences, carried: how many. name:
     what it prints as. truncate: over how many of the last steps gradients go back; -1: over all.
+    mode: how it is compiled, if not as the function around it; rules then leave it as it is.
     Raises `ShapeError` for a sequence that is too short, or a number of steps below 0.
     """
 
-    __props__ = ("structure", "sequences", "carried", "until", "truncate", "name")
+    __props__ = ("structure", "sequences", "carried", "until", "truncate", "name", "mode")
     nout: int
     stepwise = True
 
@@ -51,9 +52,10 @@ class Scan(HasInnerGraph, Op):
         until: bool = False,
         truncate: int = -1,
         name: str | None = None,
+        mode: Any = None,
     ) -> None:
         self.sequences, self.carried, self.until = sequences, carried, until
-        self.truncate, self.name = truncate, name
+        self.truncate, self.name, self.mode = truncate, name, mode
         kept = [x.type.filter_variable(v) for x, v in zip(inputs[sequences:], outputs[:carried])]
         self.hold(inputs, [*kept, *outputs[carried:]])
         self.nout = len(outputs)

@@ -122,7 +122,7 @@ class Descent(GraphRewriter):
 
     def sites(self, fgraph: FunctionGraph, variants: Variants) -> dict[Apply, Site]:
         """What is to be rewritten for each node with a graph. variants: what there is already."""
-        ops = set(held(fgraph)).difference(self.done)
+        ops = {op for op in held(fgraph) if op.mode is None}.difference(self.done)
         nodes = [node for node in fgraph.toposort() if node.op in ops]
         return {n: Site(Call(n.op), range(len(n.inputs)), range(len(n.outputs))) for n in nodes}
 

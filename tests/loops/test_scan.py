@@ -12,16 +12,20 @@ from hypothesis import strategies as st
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.compile import NanGuardMode, get_mode
 from rewrite_engine.errors import (
     DTypeError,
+    ForeignObjectError,
     InputError,
     MissingInputError,
     NDimError,
     OptionError,
     ShapeError,
+    UnknownNameError,
 )
 from rewrite_engine.gradient import Rop, verify_grad
 from rewrite_engine.loops import Scan, foldl, foldr, map, reduce, scan, until
+from rewrite_engine.random import RandomStream
 
 RNG = np.random.default_rng(2)
 
@@ -48,7 +52,7 @@ def test_arguments_come_in_the_order_of_the_documentation() -> None:
         sequences=[{"input": one, "taps": [-3, 2, -1]}, two, {"input": three, "taps": 3}],
         outputs_info=[
             {"initial": out1, "taps": [-3, -5]},
-            {"initial": None, "taps": None},
+            {"initial": pt.dscalar("out2"), "taps": None},
             out3,
         ],
         non_sequences=[arg1, arg2],
@@ -157,6 +161,36 @@ def test_random_numbers_inside() -> None:
     wanted = np.random.default_rng(7).normal(size=8).cumsum()
     np.testing.assert_allclose(f(), wanted[:4])
     np.testing.assert_allclose(f() + wanted[3], wanted[4:])
+
+
+def test_streams_inside() -> None:
+    """What a step draws is drawn in each; what was drawn before the loop, once."""
+    x, stream, other = pt.dvector("x"), RandomStream(5), RandomStream(5)
+    out, updates = scan(lambda v: stream.normal(v), x)
+    f = rw.function([x], out, updates=updates)
+    single = other.normal(0.0)
+    draw = rw.function([], single)
+    for _ in range(2):
+        at = np.array([0.0, 10.0, 20.0])
+        np.testing.assert_allclose(f(at), at + [draw() for _ in at])
+    noise = stream.normal()
+    out, updates = scan(lambda v: v * noise, x)
+    assert updates == {}
+    assert len(set(rw.function([x], out)([1.0, 1.0]))) == 1
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_shared_variables_among_the_arguments(strict: bool) -> None:
+    """A step may use them, or the arguments that stand for them; so may its updates."""
+    x, count = pt.dvector("x"), rw.shared(3)
+    steps = [lambda v, c: (v * c, {c: c + 1}), lambda v, c: (v * count, {c: count + 1}),
+             lambda v, c: (v * c, {count: c + 1})]  # fmt: skip
+    for step in steps:
+        count.set_value(3)
+        out, updates = scan(step, x, non_sequences=count, strict=strict)
+        f = rw.function([x], out, updates=updates)
+        assert f([1.0, 10.0]).tolist() == [3.0, 40.0]
+        assert count.get_value() == 5
 
 
 def test_a_condition_ends_the_loop() -> None:
@@ -382,6 +416,39 @@ def test_modes(mode: Any) -> None:
     assert [g.tolist() for g in got] == [[1.0, 3.0], [2.0, 1.0]]
 
 
+MODES = ["FAST_COMPILE", "py", rw.Mode(optimizer=None), rw.Mode().excluding("inplace")]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("outer", [None, "py"])
+def test_a_loop_with_a_mode_of_its_own(mode: Any, outer: Any) -> None:
+    """It is compiled by itself, and so is its gradient; values are the same."""
+    x, w, a = pt.dmatrix("x"), pt.dmatrix("w"), RNG.normal(size=(4, 3))
+
+    def outputs(mode: Any) -> list[Any]:
+        step = lambda v, h: (pt.tanh(pt.dot(h, w)) + pt.exp(v), until(h.sum() > 100))
+        out, _ = scan(step, x, pt.zeros(3), mode=mode, name="own")
+        return [out, *rw.grad(out.sum(), [x, w])]
+
+    f = rw.function([x, w], outputs(mode), mode=outer)
+    own = [n.op for n in f.fgraph.toposort() if isinstance(n.op, Scan)]
+    assert {op.mode for op in own} == {get_mode(mode)}
+    assert "exp" in {str(n.op) for op in own for n in op.fgraph.apply_nodes}
+    for got, want in zip(f(a, np.eye(3)), run(outputs(None), {x: a, w: np.eye(3)}), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+def test_a_mode_of_a_loop_that_looks_at_its_values() -> None:
+    x = pt.dvector("x")
+    safe, _ = scan(lambda v: pt.log(v), x)
+    watched, _ = scan(lambda v: pt.log(v) + 1, x, mode=NanGuardMode())
+    with pytest.raises(rw.errors.BadValueError, match="NaN in log"):
+        run([safe, watched], {x: np.array([1.0, -1.0])})
+    assert np.isnan(run(safe, {x: np.array([1.0, -1.0])})[1])
+    default, _ = scan(lambda v: pt.log(v), x, mode=get_mode())
+    assert default.owner.op.mode is None
+
+
 def test_many_steps() -> None:
     out, _ = scan(lambda t: t + 1.0, outputs_info=pt.constant(0.0), n_steps=100_000)
     assert rw.function([], out[-1])() == 100_000
@@ -405,6 +472,8 @@ def test_wrong_uses() -> None:
         scan(lambda v, t: t + v, x, pt.constant(0, dtype="int64"))
     with pytest.raises(InputError, match="taps of outputs are below 0"):
         scan(lambda t: t, outputs_info={"initial": x, "taps": [0]}, n_steps=1)
+    shown = scan(lambda a, b: a + b, {"input": x, "taps": np.array([0, 1])})[0]
+    assert run(shown, {x: [1.0, 2.0, 3.0]}).tolist() == [3.0, 5.0]
     with pytest.raises(InputError, match="needs an initial value"):
         scan(lambda t: t, outputs_info={"taps": [-1]}, n_steps=1)
     with pytest.raises(NDimError, match="holds 2 values"):
@@ -420,11 +489,33 @@ def test_wrong_uses() -> None:
             scan(lambda v: v, x, truncate_gradient=k)
     with pytest.raises(MissingInputError, match="uses s of type"):
         scan(lambda v: v * s, x, strict=True)
-    with pytest.raises(OptionError, match="cannot be honoured"):
-        scan(lambda v: v, x, mode="FAST_RUN")
     out, _ = scan(lambda v, t: pt.sin(t) + v, x, zero, n_steps=5)
     with pytest.raises(ShapeError, match="sequence 0 has 3 elements, and there are 5 steps"):
         run(out, {x: np.ones(3)})
     out, _ = scan(lambda k: x[k], i)
     with pytest.raises(IndexError, match="index 9 is out of bounds"):
         run(out, {x: np.ones(3), i: np.array([0, 9])})
+
+
+def test_wrong_uses_of_options_and_steps() -> None:
+    x = pt.dvector("x")
+    with pytest.raises(OptionError, match="there is no profiler"):
+        scan(lambda v: v, x, profile=True)
+    with pytest.raises(UnknownNameError, match="no mode or linker is called 'quick'"):
+        scan(lambda v: v, x, mode="quick")
+    with pytest.raises(InputError, match=r"each tap once, not \[-1, -1\]"):
+        scan(lambda a, b: a, outputs_info={"initial": x, "taps": [-1, -1]}, n_steps=1)
+    with pytest.raises(InputError, match=r"taps are integers, not \[0.5\]"):
+        scan(lambda a: a, {"input": x, "taps": [0.5]})
+    with pytest.raises(InputError, match="a step is a function, not int 3"):
+        scan(3, x)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="returns no output, and no updates"):
+        scan(lambda v: until(v > 3), x)
+    for nothing in None, "v", object():
+        with pytest.raises(ForeignObjectError, match="a step returns variables or numbers, not"):
+            scan(lambda v, it=nothing: [v, it], x)
+    count = rw.shared(0)
+    with pytest.raises(InputError, match="return_updates=False, and the step updates"):
+        scan(lambda v: (v, {count: count + 1}), x, return_updates=False)
+    with pytest.raises(InputError, match="return_updates=False, and the step updates"):
+        reduce(lambda v, t: (v + t, {count: count + 1}), x, 0.0, return_updates=False)

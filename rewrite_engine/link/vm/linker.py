@@ -40,7 +40,7 @@ class VMLinker(Linker):
 
 
 def _is_loop(op: Any) -> bool:
-    return getattr(op, "stepwise", False)
+    return getattr(op, "stepwise", False) and op.mode is None
 
 
 class VMCode(ExecutionPlan):

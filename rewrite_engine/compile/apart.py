@@ -1,0 +1,20 @@
+"""Ops with a mode of their own: each node is a function, compiled by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rewrite_engine.compile.function import function
+from rewrite_engine.graph.node import Apply
+
+
+def apart(node: Apply) -> Callable[..., Any]:
+    """A function of the values of a node's inputs, as the mode of its op says."""
+    op: Any = node.op
+    plain = op.holding(op.inner_inputs, op.inner_outputs, mode=None)
+    inputs = [v.type.make_variable(v.name) for v in node.inputs]
+    outputs = plain.make_node(*inputs).outputs
+    options: Any = {"name": str(op), "on_unused_input": "ignore", "trust_input": True}
+    found = outputs if len(outputs) > 1 else outputs[0]
+    return function(inputs, found, mode=op.mode, check=False, **options)
