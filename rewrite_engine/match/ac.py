@@ -9,7 +9,8 @@ and in every process. Several rests share what is left in every way (`shares`).
 
 The operands of an op that is associative only have an order. A left side matches any that stand
 side by side, and leaves those before and after them alone: `lower.extended` gives it a rest at both
-ends. Below the root, a bare hole that occurs once takes one or more operands (`run_of`).
+ends. Below the root, a bare hole that occurs once takes one or more operands that
+`stands_alone` lets be one term.
 
 Here is also what a nest `a + (b + c)` is, and the operands of all of it; the rules that open nests
 are in `rewrite/ac.py`.
@@ -26,6 +27,10 @@ from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
 from rewrite_engine.match.pattern import Graph, Hole, Literal, OpNode, subpatterns
 
 MOST = 100_000  # ways to share operands among rests that are looked at in one match
+TOO_MANY = (
+    f"the operands of one term go to the rests of the pattern in more than {MOST:,} ways, and no "
+    "guard takes one of the first"
+)
 EXTRA = "*"  # the name under which the operands that a left side leaves alone are bound
 BEFORE, AFTER = "<*", "*>"  # the same where operands have an order: on both sides
 
@@ -125,14 +130,6 @@ def stands_alone(out: Variable, exact: bool, start: int, end: int) -> bool:
     return may_regroup(1, 2, exact, out) and keeps_dtype(out, some, inputs[:1])
 
 
-def run_of(out: Variable, exact: bool, start: int, end: int) -> Any:
-    """Operands of `out` that stand side by side, as one term; None where they may not be one."""
-    if not stands_alone(out, exact, start, end):
-        return None
-    node: Any = out.owner
-    return joined(node.op, node.inputs[start:end])
-
-
 def without(operands: Sequence[Any], taken: Container[int]) -> tuple[Any, ...]:
     """The operands at the other positions, in order."""
     return tuple([v for i, v in enumerate(operands) if i not in taken])
@@ -141,64 +138,31 @@ def without(operands: Sequence[Any], taken: Container[int]) -> tuple[Any, ...]:
 # --- several rests --------------------------------------------------------------------------------
 
 
-class Tries:
-    """How many ways to share operands among rests are looked at in one match. Raises
-    `SearchBudgetError` when they are used up: n operands go to two rests in 2ⁿ ways.
-    """
-
-    __slots__ = ("left",)
-
-    def __init__(self, most: float = MOST) -> None:
-        self.left = most
-
-    def use(self) -> None:
-        """Count one."""
-        self.left -= 1
-        if self.left < 0:
-            raise SearchBudgetError(
-                f"the operands of one term go to the rests of the pattern in more than {MOST:,} "
-                "ways, and no guard takes one of the first"
-            )
+def tries() -> Iterator[int]:
+    """The ways to share operands among rests that are looked at in one match."""
+    return iter(range(MOST))
 
 
 def shares(
-    left: Sequence[Any],
-    known: Sequence[Sequence[Any]],
-    times: Sequence[int],
-    ordered: bool,
-    tries: Tries,
+    left: Sequence[Any], times: Sequence[int], ordered: bool, tries: Iterator[int]
 ) -> Iterator[tuple[tuple[Any, ...], ...]]:
     """Yield the ways to share operands among rests, as multisets; each way once.
 
-    known: what rests that are bound already take. times: how often each of the others occurs. The
-    first of those that occur most often takes few operands before many, earlier ones before later
-    ones; what it leaves is shared in the same way, and the last one takes all. (Who takes each
-    operand several times has little choice. Had others chosen before, most choices would leave what
-    it cannot take.) ordered: the order of operands counts.
+    times: how often each rest occurs. The first takes few operands before many, earlier ones before
+    later ones; what it leaves is shared in the same way, and the last one takes all. Those that
+    occur most often come first: what they can take is little, and after others they would refuse
+    most choices. ordered: the order of operands counts. Raises `SearchBudgetError` when no `tries`
+    are left: n operands go to two rests in 2ⁿ ways.
     """
-    for operands in known:
-        found = minus(left, operands, ordered)
-        if found is None:
-            return
-        left = found
     if not times:
         if not left:
             yield ()
         return
-    turns = sorted(range(len(times)), key=lambda i: -times[i])
-    places = [turns.index(i) for i in range(len(times))]
-    for way in _shared(left, [times[i] for i in turns], ordered, tries):
-        yield tuple([way[place] for place in places])
-
-
-def _shared(
-    left: Sequence[Any], times: Sequence[int], ordered: bool, tries: Tries
-) -> Iterator[tuple[tuple[Any, ...], ...]]:
-    """The same for rests in the order in which they choose, of which there is one at least."""
     each, *others = times
     pool = left if each == 1 else portion(left, each)
     if not others:
-        tries.use()
+        if next(tries, None) is None:
+            raise SearchBudgetError(TOO_MANY)
         if len(pool) * each == len(left):
             yield (tuple(pool),)
         return
@@ -206,7 +170,7 @@ def _shared(
         for places in choices(pool, n, ordered):
             some = tuple([pool[i] for i in places])
             remaining = without(left, places) if each == 1 else minus(left, some * each)
-            for more in _shared(remaining or (), others, ordered, tries):
+            for more in shares(remaining or (), others, ordered, tries):
                 yield some, *more
 
 
@@ -225,16 +189,10 @@ def minus(
     return tuple(kept) if fits else None
 
 
-def portion(operands: Sequence[Any], times: int) -> list[Any]:
+def portion(operands: Sequence[Any], times: int) -> Sequence[Any]:
     """What can be taken so many times: each operand at its first places."""
-    count = Counter(operands)
-    room = {v: n // times for v, n in count.items()}
-    found = []
-    for v in operands:
-        if room[v]:
-            room[v] -= 1
-            found.append(v)
-    return found
+    more = Counter({v: n - n // times for v, n in Counter(operands).items()})
+    return (minus(operands[::-1], [*more.elements()]) or ())[::-1]
 
 
 def choices(operands: Sequence[Any], n: int, ordered: bool) -> Iterator[tuple[int, ...]]:
@@ -336,18 +294,14 @@ def all_constant(node: Any) -> bool:
 def is_inside(fgraph: Graph | Uses, node: Apply, anywhere: bool) -> bool:
     """Whether a node is an inner one of a nest: the whole nest is opened at its root."""
     out = node.outputs[0]
-    if fgraph is None or len(users := fgraph.users[out]) != 1 or out in fgraph.out_uses:
+    if fgraph is None or len(users := fgraph.users[out]) != 1:
         return False
     (client,) = users
-    type_ = client.outputs[0].type
-    if client.op is not node.op or not (out.type is type_ or out.type.is_super(type_)):
+    if not is_joined_to(fgraph, out, client.op, client.outputs[0].type):
         return False
-    if all_constant(node):
+    if not anywhere and fgraph.present_inputs(client)[0] is not out:
         return False
-    if anywhere:
-        return len(client.inputs) > 4 or fgraph.present_inputs(client).count(out) == 1
-    inputs = fgraph.present_inputs(client)
-    return inputs[0] is out and (len(inputs) > 4 or inputs.count(out) == 1)
+    return len(client.inputs) > 4 or fgraph.present_inputs(client).count(out) == 1
 
 
 def leaves(fgraph: Graph | Uses, node: Apply, anywhere: bool = True) -> Iterator[Variable]:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import SeveralOutputsError
-from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
+from rewrite_engine.graph.node import Apply, Variable, build_variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import Origin, plainly
 from rewrite_engine.match.ac import (
@@ -24,6 +24,7 @@ from rewrite_engine.match.ac import (
     put_back,
 )
 from rewrite_engine.match.lower import Compute, Condition, askable
+from rewrite_engine.match.outline import may_match, outline
 from rewrite_engine.match.pattern import ALL, Graph, Hole, Literal, OpClass, OpNode, subpatterns
 
 if TYPE_CHECKING:
@@ -123,17 +124,14 @@ def complete(terms: Any) -> Any:
     return None if any([v is None for v in terms]) else tuple(terms)
 
 
-def literal_like(node: Apply, value: Any, index: int | None = None) -> Any:
-    """A number as the whole right side: a constant of the type that it replaces, if there is."""
-    type_ = node.outputs[index or 0].type
-    if type_.ndim:
-        return None
-    return type_.make_constant(value)
-
-
 def as_term(node: Apply, value: Any, index: int | None = None) -> Any:
-    """What a right side made, as a variable or a tuple of them; a number becomes a constant."""
-    return value if isinstance(value, Variable | tuple) else literal_like(node, value, index)
+    """What a right side made, as a variable or a tuple of them; a number becomes a constant of the
+    type that it replaces, if there is.
+    """
+    if isinstance(value, (Variable, tuple)):
+        return value
+    type_ = node.outputs[index or 0].type
+    return None if type_.ndim else type_.make_constant(value)
 
 
 # --- as source -----------------------------------------------------------------------------------
@@ -221,11 +219,9 @@ def keeping_errors(apply: Function, keeps: Keeps | None) -> Function:
 
     def checked(fgraph: Graph, node: Apply) -> Any:
         new = apply(fgraph, node)
-        if new.__class__ in (tuple, dict):  # for each output
+        if isinstance(new, (Variable, tuple, dict)):
             return keeps(fgraph, node, new) and new
-        if not isinstance(new, Variable):
-            return new
-        return keeps(fgraph, node, new) and new
+        return new
 
     return checked
 
@@ -327,9 +323,9 @@ def views(left: OpNode, exact: bool, fgraph: Graph, node: Apply) -> Iterator[Vie
         (p, q, part)
         for part in wanted
         for p in added
-        if _may_be(part.args[0], p[1])
+        if may_match(part.args[0], outline(p[1], 0))
         for q in taken
-        if _may_be(part.args[1], q[1])
+        if may_match(part.args[1], outline(q[1], 0))
     )
     for (here, v), (there, u), part in islice(pairs, PAIRS):
         pair = part.op(v, u)
@@ -351,12 +347,6 @@ def _leaves(fgraph: Graph, node: Apply, ops: tuple[Any, ...]) -> list[tuple[Path
             else:
                 found.append(((*path, i), v, own))
     return found
-
-
-def _may_be(pattern: Any, v: Any) -> bool:
-    if isinstance(pattern, OpNode) and pattern.default is None:
-        return v.owner is not None and pattern.fits(v.owner.op)
-    return not isinstance(pattern, Literal) or v.head is CONSTANT
 
 
 def _view(node: Apply, ops: tuple[Any, ...], pair: Any, here: Path, there: Path) -> View:

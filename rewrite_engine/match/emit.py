@@ -24,7 +24,6 @@ from rewrite_engine.match.ac import (
     keeps_dtype,
     plan,
     positions,
-    run_of,
     same_node,
     stands_alone,
     without,
@@ -87,21 +86,10 @@ class RuleEmitter(Source):
         if is_ac(pattern):
             emit_ac(self, pattern, inputs, out, then)
             return
-        wide = sum(map(is_wide, args))
-        if wide:
-            for p in filter(must_be, args if wide > 1 else ()):  # else all places are tried
-                self.test(f"any([{self.head(p, 'v')} for v in {inputs}])")
-            emit_sequence(self, list(args), inputs, "", out, lambda: emit_window(self, out, then))
-            return
-        self.test(f"len({inputs}) == {len(args)}")
-        parts = [self.local() for _ in args]
-        if pattern.swaps:
-            self.line(f"for {', '.join(parts)} in ({inputs}, {inputs}[::-1]):")
-            self.indent += 1
-        elif parts:
-            self.line(f"{', '.join(parts)}, = {inputs}")
-        self.wholes.update(dict.fromkeys(parts, out))
-        self.all_of(list(zip(args, parts, strict=True)), then)
+        for p in filter(must_be, args if sum(map(is_wide, args)) > 1 else ()):
+            self.test(f"any([{self.head(p, 'v')} for v in {inputs}])")  # else all places are tried
+        window = partial(emit_window, self, out, then)
+        emit_sequence(self, pattern, list(args), inputs, "", out, window)
 
     def all_of(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
         """Match pairs of pattern and expression; what is cheap to test comes first."""
@@ -399,21 +387,27 @@ def emit_window(to: RuleEmitter, out: str, then: Then) -> None:
     """Test that the operands that the left side does not leave alone may be taken."""
     ends = {name: v for name, v in to.bound.items() if name in (BEFORE, AFTER)}
     if ends and out == ROOT:
-        start = f"len({ends[BEFORE]})" if BEFORE in ends else "0"
         end = "len(inputs)" + (f" - len({ends[AFTER]})" if AFTER in ends else "")
-        alone = to.constant(stands_alone)
-        to.test(f"{alone}({out}, {to.rule.exact}, {start}, {end})")
+        test_alone(to, out, f"len({ends[BEFORE]})" if BEFORE in ends else "0", end)
     then()
 
 
+def test_alone(to: RuleEmitter, out: str, start: str, end: str) -> None:
+    """Test that operands from one place to another may be a term of their own."""
+    to.test(f"{to.constant(stands_alone)}({out}, {to.rule.exact}, {start}, {end})")
+
+
 def emit_sequence(
-    to: RuleEmitter, args: list[Any], inputs: str, at: str, out: str, then: Then
+    to: RuleEmitter, pattern: OpNode, args: list[Any], inputs: str, at: str, out: str, then: Then
 ) -> None:
-    """Match operands of which some stand for any number: a loop over where each of those ends."""
+    """Match operands in order, from a place on: a loop over where each ends that stands for any
+    number; and over both orders of two that may be exchanged.
+    """
     position = next((i for i, a in enumerate(args) if is_wide(a)), None)
     if position is None:
         to.test(f"len({inputs}) == {plus(at, len(args))}")
-        to.all_of(named(to, args, inputs, at, out), then)
+        left = f"{inputs}[{at}:]" if at else inputs
+        to.all_of(named(to, args, left, out, pattern.swaps), then)
         return
     before, rest, after = args[:position], args[position], args[position + 1 :]
     needed = sum(not (isinstance(a, Hole) and a.rest) for a in after)
@@ -433,9 +427,9 @@ def emit_sequence(
             if must_be(after[0]):  # before anything is cut out
                 to.test(to.head(after[0], f"{inputs}[{end}]"))
         bind_several(to, rest, inputs, start, end, out)
-        emit_sequence(to, after, inputs, end, out, then)
+        emit_sequence(to, pattern, after, inputs, end, out, then)
 
-    to.all_of(named(to, before, inputs, at, out), go_on)
+    to.all_of(named(to, before, f"{inputs}[{at}:{start}]", out), go_on)
 
 
 def must_be(pattern: Any) -> bool:
@@ -457,23 +451,23 @@ def bind_several(to: RuleEmitter, hole: Hole, inputs: str, start: str, end: str,
         to.bound.setdefault(hole.name, taken)
         to.ready_guards()
         return
-    run = to.constant(run_of)
-    to.line(f"{taken} = {run}({out}, {to.rule.exact}, {start}, {end})")
-    to.test(f"{taken} is not None")
+    test_alone(to, out, start, end)
+    to.line(f"{taken} = {to.constant(joined)}({out}.owner.op, {inputs}[{start}:{end}])")
     to.hole(hole, taken)
 
 
 def named(
-    to: RuleEmitter, args: list[Any], inputs: str, at: str, out: str
+    to: RuleEmitter, args: list[Any], operands: str, out: str, swaps: bool = False
 ) -> list[tuple[Any, str]]:
-    """Give operands of `out` that are looked up by index a local name."""
-    result = []
-    for i, pattern in enumerate(args):
-        v = to.local()
-        to.wholes[v] = out
-        to.line(f"{v} = {inputs}[{plus(at, i)}]")
-        result.append((pattern, v))
-    return result
+    """Give operands of `out` local names. swaps: in both orders."""
+    parts = [to.local() for _ in args]
+    to.wholes.update(dict.fromkeys(parts, out))
+    if swaps:
+        to.line(f"for {', '.join(parts)} in ({operands}, {operands}[::-1]):")
+        to.indent += 1
+    elif parts:
+        to.line(f"{', '.join(parts)}, = {operands}")
+    return list(zip(args, parts, strict=True))
 
 
 def plus(at: str, n: int) -> str:

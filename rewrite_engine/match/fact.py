@@ -80,7 +80,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Why something is not known to hold. False."""
+    """Why something is not known to hold. False. blame: the variable to look at."""
 
     why: str
     blame: Any = None
@@ -100,9 +100,8 @@ def because(*reasons: Any, value: Any = None) -> Evidence:
     return Evidence(reasons, value)
 
 
-def unknown(why: str, blame: Any = None) -> Unknown:
-    """A reason why a fact is not known to hold; `blame` is the variable to look at."""
-    return Unknown(why, blame)
+#: `unknown(why, blame=None)`: a reason why a fact is not known to hold
+unknown = Unknown
 
 
 def both(why: str, *answers: Any) -> Any:

@@ -11,25 +11,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
-from math import inf
+from itertools import chain, count
 from typing import Any, ClassVar
 
 from rewrite_engine.match.ac import (
     AFTER,
     BEFORE,
     EXTRA,
-    MOST,
     Plan,
-    Tries,
     is_ac,
     joined,
     keeps_dtype,
     may_regroup,
+    minus,
     plan,
     same_node,
     shares,
     stands_alone,
+    tries,
     without,
 )
 from rewrite_engine.match.build import ask, differences, guards_hold, instantiate, proposed, views
@@ -42,6 +41,7 @@ from rewrite_engine.match.pattern import (
     Literal,
     OpClass,
     OpNode,
+    is_literal,
     is_wide,
     subpatterns,
     test_cost,
@@ -66,8 +66,7 @@ def match_root(pattern: OpNode, node: Any, exact: bool = False) -> Iterator[Bind
     The root itself has to be there, whatever defaults it has. Operands of it that the left side
     leaves alone are bound to `ac.EXTRA`.
     """
-    for bound in Matcher(pattern, exact, Tries(inf)).ways(node):
-        yield named(bound)
+    return map(named, Matcher(pattern, exact, count()).ways(node))
 
 
 def every_result(
@@ -91,7 +90,7 @@ def interpreted(rule: Lowered, fgraph: Graph, node: Any) -> Any:
     """What a rule makes of a node, or its bindings if it has no right side; None if it does not
     apply. (It does not look at `views`.)
     """
-    for bound in Matcher(rule.left, rule.exact, Tries(MOST), rule.guards, fgraph).ways(node):
+    for bound in Matcher(rule.left, rule.exact, tries(), rule.guards, fgraph).ways(node):
         result = instantiate(rule.right, named(bound), node, rule.left.place)
         if result is not None:
             return result if rule.right is None else proposed(node, rule.left.place, result)
@@ -134,7 +133,7 @@ class Matcher:
 
     left: Any
     exact: bool = False
-    tries: Tries = field(default_factory=Tries)
+    tries: Iterator[int] = field(default_factory=tries)
     guards: Sequence[Condition] = ()
     fgraph: Graph = None
     plans: dict[int, Plan | None] = field(default_factory=dict)  # by the `id` of a pattern
@@ -202,7 +201,8 @@ class Matcher:
         if isinstance(pattern, Hole):
             yield from self.bind(pattern, v, bound)
         elif isinstance(pattern, Literal):
-            if pattern.holds(self.shown(v), None if whole is None else self.variable(whole)):
+            of = None if whole is None else self.variable(whole)
+            if is_literal(self.shown(v), pattern.value, of):
                 yield bound
             else:
                 self.failed(pattern, v, bound)
@@ -327,13 +327,18 @@ class Matcher:
         bound: Bindings,
     ) -> Iterator[Bindings]:
         """Let the rests of an AC pattern take what is left."""
-        free = {hole.name: n for hole, n in taking.rests.items() if hole.name not in bound}
+        rests = sorted(taking.rests.items(), key=lambda pair: -pair[1])  # (see `ac.shares`)
+        free = {hole.name: n for hole, n in rests if hole.name not in bound}
         bounds = [hole for hole in taking.rests if hole.name in bound]
         known = [bound[hole.name] for hole in bounds for _ in range(taking.rests[hole])]
-        here, *keys = [tuple(map(self.key, operands)) for operands in (left, *known)]
-        own = dict(zip(here, left, strict=True))
+        own = {self.key(operand): operand for operand in left}
+        here: tuple[Any, ...] | None = tuple(map(self.key, left))
+        for operands in known:
+            keys = tuple(map(self.key, operands))
+            here = None if here is None else minus(here, keys, taking.ordered)
         found = False
-        for way in shares(here, keys, tuple(free.values()), taking.ordered, self.tries):
+        times = tuple(free.values())
+        for way in () if here is None else shares(here, times, taking.ordered, self.tries):
             found = True
             some = [tuple([own[key] for key in operands]) for operands in way]
             if self.keeps_dtype(v, taken, *known, *some):

@@ -95,7 +95,7 @@ class Hole:
     sort: Sort = Anything
     #: the number it stands for where its operand is missing; None: it has to be there
     default: Any = None
-    #: whether it takes one or more operands that stand side by side, as one term (`ac.run_of`)
+    #: whether it takes one or more operands that stand side by side, as one term
     several: bool = False
 
     @property
@@ -147,10 +147,6 @@ class Literal:
     def marks(self) -> tuple[Any, ...]:
         """The numbers that constants may have which it matches: it, as dtypes round it."""
         return roundings(self.value)
-
-    def holds(self, v: Any, whole: Any = None) -> bool:
-        """Whether a variable is this number, as an operand of `whole` (None: of no op)."""
-        return is_literal(v, self.value, whole)
 
 
 class OpClass(NamedTuple):
@@ -257,7 +253,7 @@ Pattern = Hole | Literal | OpNode
 
 
 def is_literal(v: Any, value: Any, whole: Any) -> bool:
-    """Whether a variable is a number in a pattern, as an operand of `whole` (see `Literal`)."""
+    """Whether a variable is a number in a pattern, as an operand of `whole` (None: of no op)."""
     if v.head is not CONSTANT or not counts_as(v, value):
         return False
     node = getattr(whole, "owner", None)

@@ -8,6 +8,7 @@ relations too: `rule.goal` is made in `match/goal.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from operator import is_
 from typing import Any
@@ -59,8 +60,7 @@ class RelationRule(Rule):
         results_filter: ResultsFilter | None = None,
         node_filter: NodeFilter | None = None,
     ) -> None:
-        super().__init__(fn, phase=phase, claim=claim, tags=tags)
-        self.tracks = None if tracks is None else tuple(tracks)
+        super().__init__(fn, phase=phase, claim=claim, tags=tags, tracks=tracks)
         self.depth = depth
         if not isinstance(budget, Budget):
             raise self.error(PatternError, f"has the budget {budget!r}: say Budget(answers=...)")
@@ -68,9 +68,6 @@ class RelationRule(Rule):
         self.results_filter = results_filter
         self.node_filter = node_filter
         self.text = f"relation {self.short_name}(term, result)"
-
-    def roots(self) -> Sequence[Any] | None:
-        return self.tracks
 
     def goal(self, term: Any, result: Any) -> Goal:
         """The relation itself. Raises `PatternError` if the function makes no goal."""
@@ -155,13 +152,9 @@ class RelationRule(Rule):
             return new
         if not isinstance(new, int | float | complex):
             raise self.error(PatternError, f"has the answer {new!r}, which is no term")
-        if old.type.ndim:
-            return None
-        try:
-            constant: Variable = old.type.make_constant(new)
-        except (TypeError, ValueError):
-            return None
-        return constant
+        with suppress(TypeError, ValueError):
+            return None if old.type.ndim else old.type.make_constant(new)
+        return None
 
     def accept(self, old: Variable, new: Variable) -> bool:
         """What a results filter chose may be of a type that fits only for some operands: then the

@@ -63,7 +63,13 @@ class Rule:
     """
 
     def __init__(
-        self, fn: Callable[..., Any], *, phase: str | None, claim: Claim, tags: Iterable[str] = ()
+        self,
+        fn: Callable[..., Any],
+        *,
+        phase: str | None,
+        claim: Claim,
+        tags: Iterable[str] = (),
+        tracks: Sequence[Any] | None = None,
     ) -> None:
         code = getattr(inspect.unwrap(fn), "__code__", None)
         if code is None or not hasattr(fn, "__name__"):
@@ -79,6 +85,7 @@ class Rule:
             raise self.error(RuleError, f"claims {claim!r}: {CLAIMS}")
         self.phase = phase
         self.claim = claim
+        self.tracks = None if tracks is None else tuple(tracks)
         more = {tags} if isinstance(tags, str) else set(tags)
         if not all(isinstance(tag, str) for tag in more):
             raise self.error(PatternError, f"tags are names, not {tags!r}")
@@ -154,7 +161,7 @@ class Rule:
 
     def roots(self) -> Sequence[Any] | None:
         """The ops and classes of ops at which this rule can apply; None: at any."""
-        return None
+        return self.tracks
 
     def considers(self, op: Any) -> bool:
         """Whether the rule can apply at a node with this op."""
@@ -366,10 +373,8 @@ class DataRule(Rule):
 class RuleOfRules(Rule):
     """A rule that is made of rules: where it may act they say."""
 
-    @property
-    def leading(self) -> Sequence[Rule]:
-        """The rules that may act at the node itself, first."""
-        raise NotImplementedError
+    #: the rules that may act at the node itself, first
+    leading: Any
 
     def roots(self) -> Sequence[Any] | None:
         found: list[Any] = []
@@ -432,9 +437,8 @@ class NodeRewriter(Rule):
         when: When | None = None,
         keeps: Keeps | None = None,
     ) -> None:
-        super().__init__(fn, phase=phase, claim=claim, tags=tags)
+        super().__init__(fn, phase=phase, claim=claim, tags=tags, tracks=tracks)
         self.when, self.keeps = when, keeps
-        self.tracks = None if tracks is None else tuple(tracks)
         self.depth = depth
         self.constant_inputs = constant_inputs
         names = [str(getattr(root, "__name__", root)) for root in self.tracks or ("any op",)]
@@ -442,9 +446,6 @@ class NodeRewriter(Rule):
 
     def may_apply(self, op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
         return self.when is None or self.when(op, seen, distinct)
-
-    def roots(self) -> Sequence[Any] | None:
-        return self.tracks
 
     def fits(self, seen: Sequence[Outline]) -> bool:
         return not self.constant_inputs or all(head_of(s) is CONSTANT for s in seen)

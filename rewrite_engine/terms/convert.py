@@ -87,7 +87,7 @@ class Converter:
         """Return the term of a node."""
         for v in node.inputs:
             self.term(v)
-        return make(self.items(node), node if self.faithful(node) else null)
+        return self.made(node, node)
 
     def term(self, x: Any) -> Any:
         """Return the term of a variable, after those of all it depends on."""
@@ -110,39 +110,33 @@ class Converter:
         self.done[v] = new.etuple if isinstance(new, PatternTerm) else new
         return True
 
-    def items(self, node: Apply) -> tuple[Any, ...]:
-        """The elements of a node's term."""
-        return (node.op, *[self.done[v] for v in node.inputs])
-
-    def faithful(self, node: Apply) -> bool:
-        """Whether the term of the node evaluates to it: nothing below was replaced."""
-        done = self.done
-        return not self.holes or all(
-            done[v] is v or getattr(done[v], "_evaled_obj", None) is v for v in node.inputs
+    def made(self, node: Apply, value: Any) -> GraphTuple:
+        """Make the term of a node from those of its inputs; it evaluates to `value` if nothing
+        below was replaced.
+        """
+        inside = [self.done[v] for v in node.inputs]
+        faithful = not self.holes or all(
+            [t is v or getattr(t, "_evaled_obj", None) is v for t, v in zip(inside, node.inputs)]
         )
+        return make((node.op, *inside), value if faithful else null)
 
     def build(self, v: Any) -> GraphTuple:
-        """Make the term of a variable from those of its node's inputs. The outputs of a node share
-        its term, which is also that of its default output.
+        """Make the term of a variable. The outputs of a node share its term, which is also that of
+        its default output.
         """
-        node, plain = v.owner, not self.holes
-        faithful = plain or self.faithful(node)
-        several = len(node.outputs) > 1
-        default = node.op.default_output if several else 0
-        term: GraphTuple | None = self.done.get(node) if several else None
-        if term is None:
+        node, known = v.owner, {} if self.holes else _known
+        if len(node.outputs) == 1:
+            term = self.made(node, v)
+        else:
+            default = node.op.default_output
             value: Any = list(node.outputs) if default is None else node.outputs[default]
-            if several and plain and default is not None:
-                term = _known.get(value)
-            term = term or make(self.items(node), value if faithful else null)
-            if several:
-                self.done[node] = term
-                if plain and default is not None:
-                    _known[value] = term
-        if v.index != default:
-            term = make((nth, v.index, term), v if faithful else null)
-        if plain:
-            _known[v] = term
+            found = self.done.get(node) or (None if default is None else known.get(value))
+            term = self.done[node] = found or self.made(node, value)
+            if v.index != default:
+                if default is not None:
+                    known[value] = term
+                term = make((nth, v.index, term), null if term._evaled_obj is null else v)
+        known[v] = term
         return term
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from rewrite_engine.graph.node import Constant, Projection, Variable
 from rewrite_engine.graph.number import same_number
 from rewrite_engine.match.ac import EXTRA
-from rewrite_engine.match.build import build, literal_like
+from rewrite_engine.match.build import as_term, build
 from rewrite_engine.match.interpret import Bindings
 from rewrite_engine.match.lower import sound_side
 from rewrite_engine.match.pattern import OpNode
@@ -183,7 +183,7 @@ class Explorer:
         right = self._whole(build(instance.right, instance.bound, self._applied))
         if right is not None and not isinstance(right, Place):
             v: Any = egraph.var[left]
-            constant = literal_like(v.owner, right, v.index)
+            constant = as_term(v.owner, right, v.index)
             right = None if constant is None else Place(egraph.leaf(constant))
         return self.made(egraph.head[left], [right, *beside]) if beside else right
 
