@@ -53,7 +53,7 @@ class DestroyHandler(Feature):
         #: → who has to run before it, if any; the inverse is `Order.extra`
         self.readers: dict[Apply, dict[Apply, None]] = {}
         self.broken: dict[Apply, str] = {}
-        self.stale: dict[Apply, bool] = {}  # to be looked at again; True: and claimed anew
+        self.stale: dict[Apply, None] = {}  # to be looked at again
         self.exposed: list[Variable] = []  # what became an output, or an output that moved
         self.memo: dict[Variable, Roots] = {}  # what views show
 
@@ -87,7 +87,7 @@ class DestroyHandler(Feature):
         self.broken.clear()
         self.exposed.clear()
         self.memo.clear()
-        self.stale = {node: True for node in fgraph.apply_nodes if node.op.destroy_map}
+        self.stale = {node: None for node in fgraph.apply_nodes if node.op.destroy_map}
         for node in self.stale:
             check_places(node)
         self.refresh(fgraph)
@@ -95,13 +95,13 @@ class DestroyHandler(Feature):
     def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         if node.op.destroy_map:
             check_places(node)
-            self.stale[node] = True
+            self.stale[node] = None
             for root in self._destroyed(node):  # at once, so that no equal value is merged with it
                 if root not in self.destroyer:
                     self.destroyer[root] = node
                     self.claims[node] = (*self.claims.get(node, ()), root)
         elif self.destroyer:
-            self.stale.setdefault(node, False)
+            self.stale[node] = None
 
     def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         self.stale.pop(node, None)
@@ -126,12 +126,12 @@ class DestroyHandler(Feature):
             self.exposed.append(new)
             return
         if self.destroyer or node.op.destroy_map:
-            self.stale.setdefault(node, False)
+            self.stale[node] = None
         if node.op.view_map:
             self._moved(fgraph, node)
 
     def on_validate(self, fgraph: FunctionGraph) -> None:
-        self.stale.update(dict.fromkeys(self.broken, True))
+        self.stale.update(dict.fromkeys(self.broken))
         self.refresh(fgraph)
         for node, why in self.broken.items():
             raise InconsistencyError(
@@ -228,10 +228,10 @@ class DestroyHandler(Feature):
             return
         for v in self.exposed:
             owners = [self.destroyer.get(root) for root in self.roots(v)]
-            self.stale.update([(node, True) for node in owners if node is not None])
+            self.stale.update([(node, None) for node in owners if node is not None])
         self.exposed.clear()
         again, self.stale = self.stale, {}
-        changed = [n for n, anew in again.items() if anew or self._claims_changed(n)]
+        changed = [node for node in again if node.op.destroy_map]
         for node in changed:
             self._forget(fgraph, node)
         for node in changed:
@@ -244,17 +244,6 @@ class DestroyHandler(Feature):
         """The roots that a node overwrites."""
         inputs = [node.inputs[i] for i in sorted(memory_of(node.op).destroyed)]
         return tuple([root for v in inputs for root in self.roots(v)])
-
-    def _claims_changed(self, node: Apply) -> bool:
-        """Whether a node overwrites something else than before, or reads it twice now."""
-        if not node.op.destroy_map:
-            return False
-        if node in self.broken:
-            return True
-        roots = self._destroyed(node)
-        if roots != self.claims.get(node):
-            return True
-        return sum([r in roots for v in node.inputs for r in self.roots(v)]) > len(roots)
 
     def _register(self, fgraph: FunctionGraph, node: Apply) -> None:
         """Claim what a node overwrites, or note why it must not."""
@@ -329,7 +318,7 @@ class DestroyHandler(Feature):
                 if out in fgraph.out_uses:
                     self.exposed.append(out)
                 for client in fgraph.users[out]:
-                    self.stale.setdefault(client, False)
+                    self.stale[client] = None
                     if client not in seen and _views(client, out):
                         seen.add(client)
                         queue.append(client)
