@@ -26,6 +26,7 @@ from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.feature import AlreadyThere, Feature, heard_by
 from rewrite_engine.graph.history import PUT_BACK, State, replace_validate
 from rewrite_engine.graph.intern import key_in_any_order, key_of
+from rewrite_engine.graph.knowledge import knowledge_of
 from rewrite_engine.graph.memory import makers_of_destroyed
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Op
@@ -503,8 +504,9 @@ class FunctionGraph(NodeStore):
             self.inputs, self.outputs, features, memo=memo, update_mapping=mapping, merging=False
         )
         copy.merging, copy.reorders = self.merging, self.reorders
-        if self.facts is not None:
-            self.facts.copy_to(copy, memo)
+        declared = {} if self.facts is None else self.facts.declared_by(memo)
+        for v, said in declared.items():
+            knowledge_of(copy).declare(v, said)
         if check_integrity:
             copy.check_integrity()
         memo.update([(node, memo[node.outputs[0]].owner) for node in self.apply_nodes])

@@ -143,7 +143,7 @@ class History(Feature):
 class ReplaceValidate(History):
     """A `History` that a graph has once, and that tells whether it is `consistent()`.
 
-    `FunctionGraph.replace_validate` works without it (it then keeps a history for that one call).
+    `FunctionGraph.replace_validate` works without it.
     """
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
@@ -170,15 +170,8 @@ def replace_validate(
 
     absent: variables that must not be in the graph afterwards (else `InconsistencyError`).
     """
-    history: History | None = next(
-        (f for f in fgraph.features if isinstance(f, ReplaceValidate)), None
-    )
-    keep = history is not None
-    history = history or History()
-    fgraph.flush()
-    if not keep:
-        fgraph.attach_feature(history)
-    start = history.checkpoint()
+    history = History()
+    fgraph.attach_feature(history)
     try:
         fgraph.replace_all(pairs, reason)
         fgraph.validate()
@@ -186,11 +179,10 @@ def replace_validate(
             if v in fgraph.users:
                 raise InconsistencyError(f"{v!r} should have left the graph ({reason})")
     except BaseException:
-        history.revert(fgraph, start)
+        history.revert(fgraph)
         raise
     finally:
-        if not keep:
-            fgraph.remove_feature(history)
+        fgraph.remove_feature(history)
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,12 +141,6 @@ class HasInnerGraph:
     def __reduce__(self) -> Any:
         return _last, ([row_of(op) for op in inner_ops([self]) if hasattr(op, "structure")],)
 
-    def __copy__(self) -> Any:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self
-
 
 # --- structure ------------------------------------------------------------------------------------
 

@@ -125,11 +125,6 @@ class Knowledge:
         """What is declared of variables that have other names."""
         return {names[v]: said for v, said in self.declared.items() if v in names}
 
-    def copy_to(self, fgraph: Any, names: Mapping[Variable, Variable]) -> None:
-        """Let a copy of the graph know what is declared. names: of variables there."""
-        for v, said in self.declared_by(names).items():
-            knowledge_of(fgraph).declare(v, said)
-
     # --- answers ---------------------------------------------------------------------------------
 
     def covers(self, args: Iterable[Any]) -> bool:

@@ -127,8 +127,10 @@ class NodeStore:
                     v = self.constants.get(v.signature(), v)
                 self._prune(v, "failed import", free=False)  # the terms stay their makers'
 
-    def _root(self, v: Variable, missing: bool = False) -> Variable:
-        """Return the graph's own root for `v`: an input, or the one constant with that content."""
+    def _root(self, v: Variable, missing: bool = False, node: Apply | None = None) -> Variable:
+        """Return the graph's own root for `v`: an input, or the one constant with that content.
+        node: uses it.
+        """
         if v in self.users:
             return v
         if isinstance(v, Constant):
@@ -139,9 +141,11 @@ class NodeStore:
             self.inputs.append(v)
             self.users[v] = {}
             return v
-        raise MissingInputError(
-            message(f"{v!r} of type {v.type} is neither an input of the graph nor a constant")
-        )
+        if node is None:
+            text = f"{v!r} of type {v.type} is neither an input of the graph nor a constant"
+            raise MissingInputError(message(text))
+        text = f"its input {v!r} of type {v.type} is neither an input nor a constant"
+        raise MissingInputError(message(text, op=node.op, inputs=node.inputs, where=node.where()))
 
     def _enter(
         self,
@@ -156,7 +160,7 @@ class NodeStore:
         if names:
             inputs = tuple(map(names.get, inputs, inputs))
         if not all(map(clients.__contains__, inputs)):
-            inputs = tuple([v if v in clients else self._root_of(v, node) for v in inputs])
+            inputs = tuple([v if v in clients else self._root(v, node=node) for v in inputs])
         key = self.key_of(node, inputs)
         twin = self.table.get(key) if self.merging else None
         if twin is not None and twin in self.dirty:
@@ -191,7 +195,7 @@ class NodeStore:
             own = []
             for v in node.inputs:
                 v = names.get(v, v)
-                own.append(v if v in clients else self._root_of(v, node))
+                own.append(v if v in clients else self._root(v, node=node))
             inputs = tuple(own)
             key = key_of(node, inputs)
             twin = table.get(key) if merging and node not in apart else None
@@ -216,19 +220,6 @@ class NodeStore:
             names[a] = b
             if b.name is None:
                 b.name = a.name
-
-    def _root_of(self, v: Variable, node: Apply) -> Variable:
-        try:
-            return self._root(v)
-        except MissingInputError:
-            raise MissingInputError(
-                message(
-                    f"its input {v!r} of type {v.type} is neither an input nor a constant",
-                    op=node.op,
-                    inputs=node.inputs,
-                    where=node.where(),
-                )
-            ) from None
 
     # --- replacing -------------------------------------------------------------------------------
 
