@@ -27,7 +27,7 @@ from rewrite_engine.match.ruleset import Addition, RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import GraphRewriter, MergeOptimizer, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
-from rewrite_engine.rewrite.inner import Exchange, InnerFirst, InnerGraphs, OnOps
+from rewrite_engine.rewrite.inner import Exchange, InnerGraphs, OnOps, inner_first
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rules.packs import installed
 
@@ -258,7 +258,7 @@ def optimizer(
                 if isinstance(other, OnOps):
                     other.inner = part
         elif places[i] == part.name and "inner" in [phase.name for phase in wanted]:
-            parts[i] = InnerFirst(part)
+            parts[i] = inner_first(part)
     return SequentialOptimizer(parts, WHOLE)
 
 

@@ -150,6 +150,9 @@ class SequentialOptimizer(GraphRewriter):
         super().__init__(name)
         self.parts = tuple(parts)
 
+    def idle(self, fgraph: FunctionGraph) -> bool:
+        return all(part.idle(fgraph) for part in self.parts)
+
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         for part in self.parts:
             if part.idle(fgraph):

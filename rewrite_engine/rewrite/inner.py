@@ -305,24 +305,11 @@ def crossing(where: str, known: Known) -> Known:
     return {one: because(where, said, value=said.value) for one, said in known.items()}
 
 
-class InnerFirst(Descent):
+def inner_first(part: GraphRewriter) -> GraphRewriter:
     """A driver in the graphs inside ops, and then in the graph itself."""
-
-    def __init__(self, part: GraphRewriter) -> None:
-        super().__init__(part.name)
-        self.inside = (part,)
-
-    def idle(self, fgraph: FunctionGraph) -> bool:
-        return self.inside[0].idle(fgraph)
-
-    def run(self, fgraph: FunctionGraph, result: Result) -> None:
-        (part,) = self.inside
-        if held(fgraph):
-            super().run(fgraph, result)
-            result.parts.append(part.rewrite(fgraph, None, result.within))
-            result.stop_as_parts()
-        else:
-            part.run(fgraph, result)
+    inner = Descent(part.name)
+    inner.inside = (part,)
+    return SequentialOptimizer([inner, part], part.name)
 
 
 @contextmanager
