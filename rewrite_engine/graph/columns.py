@@ -135,9 +135,8 @@ class NodeRow:
         node = self.node
         inputs = [v if v.owner is None else (row_of(v.owner), v.index) for v in node.inputs]
         outputs = [(type(v), v.type, v.name) for v in node.outputs]
-        more: list[Any] = [_more_of(v) for v in node.outputs]  # may refer to the node itself
-        state = node.where(), node._tag, more if any(more) else None
-        return _node, (node.op, inputs, outputs), state
+        tags = [v._tag for v in node.outputs]  # may refer to the node itself
+        return _node, (node.op, inputs, outputs), (node.where(), node._tag, tags)
 
 
 class Rows:
@@ -186,19 +185,8 @@ def _node(op: Any, inputs: Sequence[Any], outputs: Sequence[tuple[Any, Any, Any]
     return node
 
 
-_HERE = ("owner", "index", "type", "name", "head")
-
-
-def _more_of(v: Variable) -> dict[str, Any] | None:
-    """What else there is to a variable that a node computes: a tag, or what a subclass keeps."""
-    if v._tag is None and type(v).__getstate__ is Variable.__getstate__:
-        return None
-    return {key: value for key, value in v.__getstate__().items() if key not in _HERE}
-
-
 def finish(node: Apply, state: Any) -> None:
     """Set the rest (`Apply.__setstate__`)."""
-    node.origin, node._tag, more = state
-    for out, own in zip(node.outputs, more or (), strict=False):
-        if own is not None:
-            out.__setstate__({**own, **{key: getattr(out, key) for key in _HERE}})
+    node.origin, node._tag, tags = state
+    for out, tag in zip(node.outputs, tags, strict=True):
+        out._tag = tag

@@ -11,7 +11,7 @@ The mechanism is in `graph/store.py`; watching a graph is the job of features (`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.errors import (
@@ -281,34 +281,27 @@ class FunctionGraph(NodeStore):
         told.
         """
         self._unfile(nodes)
-        pairs: Iterable[tuple[Apply, Op]] = zip(nodes, ops, strict=True)
-        leave, enter = self._without_handler(self.on_prune), self._without_handler(self.on_import)
-        if self.on_exchange or leave or enter:
-            pairs = self._told(pairs, leave, enter, reason)
-        for node, op in pairs:
+        own, pairs = self.destroy_handler, zip(nodes, ops, strict=True)
+        leave, enter = [
+            [call for call in calls if getattr(call, "__self__", call) is not own]
+            for calls in (self.on_prune, self.on_import)
+        ]
+        told = bool(self.on_exchange or leave or enter)  # (in the order in which they run)
+        order = self.order.level
+        for node, op in sorted(pairs, key=lambda pair: order[pair[0]]) if told else pairs:
+            if told:
+                for tell in self.on_exchange:
+                    tell(self, node, op, reason)
+                for tell in leave:
+                    tell(self, node, reason)
             if len(node.outputs) == 1:  # by far the most
                 node.op = node.outputs[0].head = op
             else:
                 node.set_op(op)
             node.origin = plainly(node, None, reason)
-
-    def _told(
-        self, pairs: Iterable[tuple[Apply, Op]], leave: list[Any], enter: list[Any], reason: Any
-    ) -> Iterator[tuple[Apply, Op]]:
-        """Nodes in the order in which they run, and their new ops; features hear of each."""
-        for node, op in sorted(pairs, key=lambda pair: self.order.level[pair[0]]):
-            for tell in self.on_exchange:
-                tell(self, node, op, reason)
-            for tell in leave:
-                tell(self, node, reason)
-            yield node, op
-            for tell in enter:
-                tell(self, node, reason)
-
-    def _without_handler(self, calls: Iterable[Any]) -> list[Any]:
-        """Those of the features but for the `DestroyHandler`."""
-        own = self.destroy_handler
-        return [call for call in calls if getattr(call, "__self__", call) is not own]
+            if told:
+                for tell in enter:
+                    tell(self, node, reason)
 
     def replace_all(
         self,
