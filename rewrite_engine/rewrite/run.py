@@ -7,15 +7,18 @@ round in circles is recognised in `loop/`; one replacement is made, or refused, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from operator import is_
 from time import perf_counter
 from typing import Any
 
-from rewrite_engine.errors import CycleError, RuleLoopError
+from rewrite_engine.errors import CycleError, InconsistencyError, RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.history import TYPE, History
 from rewrite_engine.graph.memory import NoDestroyHandler
-from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.origin import REFUSED
 from rewrite_engine.graph.worklist import Worklist
 from rewrite_engine.match.dispatch import Candidates
 from rewrite_engine.match.emit import Function
@@ -25,7 +28,7 @@ from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop.cycle import Stop, text_of
 from rewrite_engine.rewrite.result import Result, Rollback, RuleStats, StopReason
-from rewrite_engine.rewrite.step import Derived, Refusal, Validator, fail, made_by
+from rewrite_engine.rewrite.step import Derived, Refusal, applying, default_of, enact, fail, made_by
 from rewrite_engine.rewrite.trace import asked_for_tries
 
 
@@ -33,7 +36,9 @@ class Run(Worklist):
     """One run of rules over one graph. Subclasses say in which `order` nodes are visited.
 
     hit: whether a rule fired at the node that was visited last (the order sets it back). reason:
-    why the last match was not put in. kept: nodes still there after a rule replaced them.
+    why the last match was not put in. kept: nodes still there after a rule replaced them. asks:
+    whether there are features that may refuse a replacement (`Feature.on_validate`); it is then
+    taken back, and is not tried again on the same inputs (refused).
     """
 
     def __init__(
@@ -46,7 +51,9 @@ class Run(Worklist):
         self.frees = fgraph.owns_nodes and not fgraph.features
         self.level: dict[Apply, int] = fgraph.order.level
         self.hit = False
-        self.validator = Validator(fgraph)
+        self.history = History()
+        self.refused: dict[tuple[Apply, Any], tuple[tuple[Any, ...], Exception]] = {}
+        self.asks = bool(fgraph.on_validate)
         self.account = Account(result, budget, fgraph, result.within)
         self.before = Rollback(fgraph, result)
         self.reason: Any = None
@@ -64,7 +71,8 @@ class Run(Worklist):
         error: RuleLoopError | None = None
         try:
             try:
-                self.validator.enter()
+                if self.asks:
+                    fgraph.attach_feature(self.history)
                 fgraph.worklist = self
                 self.go(self.order())
                 fgraph.worklist = None
@@ -93,7 +101,7 @@ class Run(Worklist):
         if error is not None:
             self.before.restore(error)
         fgraph.flush()
-        self.validator.leave()
+        fgraph.remove_feature(self.history)
 
     def go(self, order: Iterable[Apply]) -> None:
         """The loop: at each node the first rule that applies is taken."""
@@ -171,14 +179,15 @@ class Run(Worklist):
 
     def put(self, node: Apply, rule: Rule, new: Any) -> bool:
         """Make a replacement; False if the graph does not change, and `reason` says why."""
-        old, plain = node.outputs[0], len(node.outputs) == 1 and not self.validator.asks
+        old, plain = node.outputs[0], len(node.outputs) == 1 and not self.asks
         try:
             if plain and getattr(new, "type", None) is old.type:  # by far the most
                 return self.fgraph.replace(old, new, rule) is not old
-            return self.validator.put(node, rule, new)
+            return self.put_or_not(node, rule, new)
         except NoDestroyHandler:  # from here on it is watched what is overwritten, nothing is freed
-            self.frees = False
-            self.validator.watch()
+            self.frees, self.asks = False, True
+            self.fgraph.watch()
+            self.fgraph.attach_feature(self.history)
             return self.put(node, rule, new)
         except Refusal as refusal:
             self.reason, name = refusal, refusal.feature
@@ -189,6 +198,64 @@ class Run(Worklist):
                     self.result.refusals[name] = self.result.refusals.get(name, 0) + 1
             refusal.told = True
             return False
+
+    def put_or_not(self, node: Apply, rule: Rule, new: Any) -> bool:
+        """Make a replacement, unless a feature refuses it."""
+        known = self.refused.get((node, rule))
+        if known is not None and all(map(is_, known[0], node.inputs)):
+            raise known[1]
+        fgraph, fresh, inputs = self.fgraph, self.fresh, node.inputs
+        if self.asks:
+            fgraph.flush()
+            del self.history.log[:]
+        before = len(fresh)
+        changed = False
+        with applying(fgraph, node, rule, new) as application:
+            try:
+                changed = enact(fgraph, node, rule, new)
+                self.ask(fresh[before:])
+                application.done = True
+            except (Refusal, InconsistencyError) as no:
+                if getattr(no, "feature", self) is not None:
+                    self.refused[node, rule] = inputs, no
+                raise
+            finally:
+                if changed and not application.done:
+                    self.take_back(node, rule, made_by(new), fresh[before:])
+        return changed
+
+    def ask(self, came: Iterable[Apply]) -> None:
+        """Ask the features about nodes that came in. A `DestroyHandler` is asked only while
+        something is overwritten; where it is strict, a rule that wants to overwrite what it must
+        not has failed.
+        """
+        fgraph, handler = self.fgraph, self.fgraph.destroy_handler
+        for check in fgraph.on_validate:
+            feature = getattr(check, "__self__", check)
+            if feature is handler and handler.is_idle():
+                continue
+            fgraph.flush()
+            try:
+                check(fgraph)
+            except InconsistencyError as error:
+                strict = feature is handler and handler.strict
+                if strict and not handler.broken.keys().isdisjoint(came):
+                    raise  # what the rule itself wants to overwrite
+                raise Refusal(str(error), type(feature).__name__) from error
+
+    def take_back(self, node: Apply, rule: Rule, new: Any, came: Collection[Apply]) -> None:
+        """Undo the last replacement. One new node in the place of one output is replaced by it
+        again, which costs its clients; else the history is gone back, which costs the graph.
+        """
+        fgraph = self.fgraph
+        fgraph.flush()
+        if isinstance(new, Variable) and new.owner in came and new in fgraph.users:
+            old = default_of(node, rule)
+            if new.type is old.type and not any(kind == TYPE for kind, *_ in self.history.log):
+                fgraph.replace(new, old, REFUSED)
+                fgraph.flush()
+                return
+        self.history.revert(fgraph)
 
     def remain(self, node: Apply, rule: Rule, size: int) -> None:
         """What replaces a node is made from it: if that goes on, it is a loop."""

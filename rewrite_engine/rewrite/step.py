@@ -1,12 +1,11 @@
 """One step: take what a rule returned for a node, check it, and put it into the graph, or leave
-the graph alone. `Validator` takes back what a feature of the graph does not want.
+the graph alone. (What a feature of the graph does not want `rewrite/run.py` takes back.)
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping
-from operator import is_
+from collections.abc import Mapping
 from typing import Any
 
 from rewrite_engine.config import config
@@ -24,10 +23,8 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.history import TYPE, History
 from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.origin import REFUSED
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.terms.print import brief
@@ -76,11 +73,12 @@ def put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
     if result is None or result is False or result.__class__ is Unknown:
         return False
     with applying(fgraph, node, rule, result) as application:
-        application.done = _put(fgraph, node, rule, result)
+        application.done = enact(fgraph, node, rule, result)
     return application.done
 
 
-def _put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
+def enact(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
+    """`put`, without telling features what belongs together."""
     if isinstance(result, Derived):
         name, steps = rule.name, result.steps
         rule, result = steps[-1]
@@ -166,103 +164,6 @@ def fire_all(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool
     if any(node.op.destroy_map for node in toposort(terms, fgraph.users)):
         raise NoDestroyHandler  # before anything is put in or told
     return any([fire(fgraph, old, rule, new) for old, new in todo])
-
-
-class Validator:
-    """Puts in what rules propose, and takes it back where a feature of the graph refuses it
-    (`Feature.on_validate` raises `InconsistencyError`). asks: whether there are such features.
-
-    A proposal is not tried twice on the same inputs. A `DestroyHandler` is asked only while
-    something is overwritten; where it is strict, a rule that wants to overwrite what it must not
-    has failed.
-    """
-
-    def __init__(self, fgraph: FunctionGraph) -> None:
-        self.fgraph = fgraph
-        self.history = History()
-        self.refused: dict[tuple[Apply, Any], tuple[tuple[Any, ...], Exception]] = {}
-        self.asks = bool(fgraph.on_validate)
-
-    def enter(self) -> None:
-        """The run begins."""
-        if self.asks:
-            self.fgraph.attach_feature(self.history)
-
-    def watch(self) -> None:
-        """Something will be overwritten from here on."""
-        self.fgraph.watch()
-        self.asks = True
-        self.enter()
-
-    def leave(self) -> None:
-        """The run is over."""
-        self.fgraph.remove_feature(self.history)
-
-    def put(self, node: Apply, rule: Any, result: Any) -> bool:
-        """Like the function `put`; raises `Refusal` also where a feature refuses."""
-        if not self.asks:
-            return put(self.fgraph, node, rule, result)
-        known = self.refused.get((node, rule))
-        if known is not None and all(map(is_, known[0], node.inputs)):
-            raise known[1]
-        fgraph, inputs = self.fgraph, node.inputs
-        assert fgraph.worklist is not None
-        fresh = fgraph.worklist.fresh
-        fgraph.flush()
-        del self.history.log[:]
-        before = len(fresh)
-        changed = False
-        with applying(fgraph, node, rule, result) as application:
-            try:
-                changed = _put(fgraph, node, rule, result)
-                self._ask(fresh[before:])
-                application.done = True
-            except (Refusal, InconsistencyError) as no:
-                if getattr(no, "feature", self) is not None:
-                    self.refused[node, rule] = inputs, no
-                raise
-            finally:
-                if changed and not application.done:
-                    made = made_by(result)
-                    old = default_of(node, rule) if isinstance(made, Variable) else None
-                    self._take_back(old, made, fresh[before:])
-        return changed
-
-    def _ask(self, new: Iterable[Apply]) -> None:
-        """Ask the features. new: the nodes that came in."""
-        fgraph = self.fgraph
-        handler = fgraph.destroy_handler
-        for check in fgraph.on_validate:
-            feature = getattr(check, "__self__", check)
-            if feature is handler and handler.is_idle():
-                continue
-            fgraph.flush()
-            try:
-                check(fgraph)
-            except InconsistencyError as error:
-                strict = feature is handler and handler.strict
-                if strict and not handler.broken.keys().isdisjoint(new):
-                    raise  # what the rule itself wants to overwrite
-                raise Refusal(str(error), type(feature).__name__) from error
-
-    def _take_back(self, old: Any, result: Any, new: Collection[Apply]) -> None:
-        """Undo the last replacement. One new node in the place of one output is replaced by it
-        again, which costs its clients; else the history is gone back, which costs the graph.
-        """
-        fgraph = self.fgraph
-        fgraph.flush()
-        owner = result.owner if isinstance(result, Variable) else None
-        simple = (
-            owner in new
-            and result in fgraph.users
-            and result.type is old.type
-            and not any(kind == TYPE for kind, *_ in self.history.log)
-        )
-        if simple:
-            fgraph.replace(result, old, REFUSED)
-            fgraph.flush()
-        else:
-            self.history.revert(fgraph, 0)
 
 
 def fail(rule: Any, node: Apply, error: Exception) -> None:
