@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from random import Random
 from typing import Any
 
 import mpmath
@@ -287,11 +286,9 @@ def evaluate(
     given: Mapping[Variable, Any],
     frozen: Mapping[Any, Any] | None = None,
     doubts: list[Apply] | None = None,
-    rng: Random | None = None,
 ) -> dict[Variable, Any]:
     """The values of variables: arrays of `mpf`, or of integers and booleans. Those without an exact
-    meaning are left out. doubts: gets comparisons and roundings that hang by the last digit. rng:
-    moves results by a unit of their dtype.
+    meaning are left out. doubts: gets comparisons and roundings that hang by the last digit.
     """
     values: dict[Variable, Any] = {}
     for v, a in given.items():
@@ -311,23 +308,11 @@ def evaluate(
             continue
         if doubts is not None and _hangs(node, values):
             doubts.append(node)
-        if rng is not None:
-            pairs = zip(results, node.outputs, strict=True)
-            results = [_moved_by_units(rng, a, v) for a, v in pairs]
         values.update(zip(node.outputs, results, strict=True))
     for v in outputs:
         if isinstance(v, Constant) and v.type.kind != "c":
             values[v] = constant(v)
     return values
-
-
-def _moved_by_units(rng: Random, array: Any, v: Variable) -> Any:
-    """Numbers moved by up to four units of the dtype of a variable."""
-    if v.type.kind != "f" or array.dtype != object:
-        return array
-    eps = 4 * float(np.finfo(v.type.dtype).eps)
-    dice = np.array([mpf(rng.uniform(-eps, eps)) for _ in range(array.size)], object)
-    return np.asarray(array * (1 + dice.reshape(array.shape)), object)
 
 
 def _hangs(node: Apply, values: Mapping[Variable, Any]) -> bool:

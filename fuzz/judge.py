@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -174,8 +173,6 @@ class Judge:
         if self.near(truth, f) and (np.isfinite(f) or np.isnan(w)):
             return None
         if np.isnan(w) and np.isinf(f) and truth is not None and truth == mpf(float(f)):
-            return None
-        if known and np.isfinite(f) and abs(mpf(float(f)) - truth) <= self.rough(i, place):
             return None
         if truth is None and np.isfinite(f) and np.isinf(w):
             return None
@@ -379,16 +376,6 @@ class Judge:
         """The results of steps that are taken as the reference gives them."""
         return self.start.keys() - self.case.given.keys()
 
-    def rough(self, i: int, place: Any) -> Any:
-        """How far a true value moves if each step on the way loses its last digits."""
-        truth, found = self.true(i, place), [sample[i] for sample in self._rough]
-        apart = [abs(_number(a, place) - truth) for a in found if a is not None]
-        return max([d for d in apart if d - d == 0], default=mpf(0))
-
-    @cached_property
-    def _rough(self) -> list[list[Any]]:
-        return [self._exactly(self.start, DIGITS[0], Random(k))[0] for k in range(SAMPLES)]
-
     def is_from_limit(self, i: int, place: Any, f: Any) -> bool:
         """Whether a number is the limit, or what some step gives that has its limit for NaN."""
         if self.near(self.limit(i, place), f) or self.grows_to(i, place, f):
@@ -437,13 +424,11 @@ class Judge:
             and not any(_is_infinite(values.get(v)) for v in node.inputs)
         }
 
-    def _exactly(
-        self, given: Any, digits: int, rng: Random | None = None
-    ) -> tuple[list[Any], list[Any]]:
+    def _exactly(self, given: Any, digits: int) -> tuple[list[Any], list[Any]]:
         """The true results, None where they are not known, and the nodes that leave doubts."""
         doubts: list[Any] = []
         with mp.workdps(digits):
-            values = exact.evaluate(self.case.results, given, doubts=doubts, rng=rng)
+            values = exact.evaluate(self.case.results, given, doubts=doubts)
         found: list[Any] = [None if v in self.taken else values.get(v) for v in self.case.results]
         pairs = zip(found, self.wanted, strict=True)
         return [a if np.shape(a) == w.shape else None for a, w in pairs], doubts
