@@ -293,9 +293,6 @@ class Judge:
             better = abs(mpf(float(f)) - truth) <= 4 * abs(mpf(float(w)) - truth)
             tiny = float(np.finfo(w.dtype).tiny)
             slack = max(20 * around, tiny if abs(truth) < tiny else 0.0)
-            if len({*self.widths}) > 1:  # where a narrow step is left out, its rounding is, too
-                coarse = max([float(np.finfo(dtype).eps) for dtype in self.widths])
-                slack = max(slack, 16 * coarse * abs(float(truth)))
             if better or abs(mpf(float(f)) - truth) <= slack or self.doubts:
                 return None
             apart = float(abs(mpf(float(f)) - truth))
