@@ -253,7 +253,7 @@ def _from_point(
     value, first, slope, mixed = state
     f, g = [value, first * step], [slope, mixed * step]
     sums = [value + f[1], first, slope + g[1], mixed]
-    lead, q = at * (1 - at), c - (a + b + 1) * at
+    lead, q = np.where(step > 0, at * (1 - at), 1), c - (a + b + 1) * at
     for n in range(_TERMS):
         middle = (n + 1) * ((1 - 2 * at) * n + q)
         turned = (n + 1) * (dc - (da + db) * at) * f[1] * step

@@ -73,6 +73,13 @@ def test_hypergeometric_function(z: float) -> None:
                 assert error(name, (a, b, c, z), wanted) < 1e-10, (a, b, c)
 
 
+def test_arguments_beside_each_other_do_not_count() -> None:
+    z = np.array([0.0, 0.3, 0.8, -0.7, -0.0, 0.999])
+    at = [np.array(v) for v in (0.5, 1.5, 2.5)]
+    for f in (parameters.hyp2f1_da, parameters.hyp2f1_dc):
+        np.testing.assert_allclose(f(*at, z), [f(*at, v) for v in z], rtol=1e-12)
+
+
 def test_hypergeometric_function_at_its_ends() -> None:
     with mp.workdps(30):
         at = (0.5, 0.7, 3.2, 1)
