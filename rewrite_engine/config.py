@@ -26,19 +26,34 @@ _CHOICES = {
 WITHOUT_EFFECT = frozenset({
     "allow_gc", "base_compiledir", "blas__check_openmp", "blas__ldflags", "check_input",
     "check_stack_trace", "cmodule__age_thresh_use", "cmodule__compilation_warning",
-    "cmodule__debug", "cmodule__preload_cache", "cmodule__warn_no_version", "compile__timeout",
+    "cmodule__debug", "cmodule__preload_cache", "cmodule__remove_gxx_opt",
+    "cmodule__warn_no_version", "compile__timeout",
     "compile__wait", "compiledir", "compiledir_format", "compiler_verbose", "cxx",
-    "cycle_detection", "exception_verbosity", "gcc__cxxflags", "nocleanup", "numba__cache",
-    "numba__vectorize_target", "openmp", "openmp_elemwise_minsize", "optdb__max_use_ratio",
-    "optimizer_verbose", "scan__allow_gc", "scan__allow_output_prealloc",
-    "traceback__compile_limit", "traceback__limit", "unpickle_function", "vm__lazy",
-    "warn__ignore_bug_before",
+    "cycle_detection", "exception_verbosity", "gcc__cxxflags", "lib__amdlibm", "nocleanup",
+    "numba__cache", "numba__vectorize_target", "on_shape_error", "openmp",
+    "openmp_elemwise_minsize", "optdb__max_use_ratio", "optdb__position_cutoff",
+    "optimizer_verbose", "optimizer_verbose_ignore", "print_global_stats", "profiling__debugprint",
+    "profiling__destination", "profiling__ignore_first_call", "profiling__min_memory_size",
+    "profiling__min_peak_memory", "profiling__n_apply", "profiling__n_ops",
+    "profiling__output_line_width", "profiling__time_thunks", "scan__allow_gc",
+    "scan__allow_output_prealloc", "tensor__cmp_sloppy",
+    "tensor__insert_inplace_optimizer_validate_nb", "traceback__compile_limit",
+    "traceback__limit", "unpickle_function", "vm__lazy", "warn__ignore_bug_before",
+    "warn_unused_flags",
 })  # fmt: skip
 #: settings of theirs that have one value here, and what to do instead of setting another
 FIXED: dict[str, tuple[Any, str]] = {
     "cast_policy": ("custom", "Python's numbers take the dtype of the array"),
     "compute_test_value": ("off", "call `variable.eval`"),
+    "linker": ("auto", 'say Mode(linker="py"), here or as config.mode'),
+    "NanGuardMode__big_is_error": (True, "say NanGuardMode(big_is_error=False)"),
+    "NanGuardMode__inf_is_error": (True, "say NanGuardMode(inf_is_error=False)"),
+    "NanGuardMode__nan_is_error": (True, "say NanGuardMode(nan_is_error=False)"),
     "numba__fastmath": (False, 'say Mode().including("fastmath")'),
+    "optimizer": ("o4", 'say config.mode = "fast_compile", or Mode(optimizer=…)'),
+    "optimizer_excluding": ("", "say Mode().excluding(…)"),
+    "optimizer_including": ("", "say Mode().including(…)"),
+    "optimizer_requiring": ("", "say Mode().including(…)"),
     "profile": (False, "there is no profiler; `explain` tells times"),
     "profile_memory": (False, "there is no profiler"),
     "profile_optimizer": (False, "`explain` tells times"),
@@ -101,13 +116,16 @@ class Config:
         object.__setattr__(self, name, value)
 
     @contextmanager
-    def change_flags(self, **settings: Any) -> Iterator[None]:
+    def change_flags(self, *pairs: tuple[str, Any], **settings: Any) -> Iterator[None]:
         """Change settings for a `with` block, or for the calls of a decorated function.
+
+        pairs: of names and values.
 
         >>> with config.change_flags(floatX="float32"):
         ...     config.floatX
         'float32'
         """
+        settings = dict(pairs, **settings)
         before = {name: getattr(self, name) for name in settings}
         try:
             for name, value in settings.items():

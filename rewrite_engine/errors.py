@@ -33,12 +33,16 @@ class DTypeError(RewriteEngineError, TypeError):
     """A value or variable has a dtype that the op or type does not accept."""
 
 
-class NDimError(RewriteEngineError, TypeError):
+class NDimError(RewriteEngineError, TypeError, ValueError):
     """A value or variable has the wrong number of dimensions."""
 
 
 class ForeignObjectError(RewriteEngineError, TypeError):
     """Something that is neither a variable nor convertible to one was given as an input."""
+
+
+class NoTensorError(DTypeError, ForeignObjectError, ValueError, NotImplementedError):
+    """A value that is no array of numbers, such as a ragged list, or one with masked elements."""
 
 
 class TypeMismatchError(RewriteEngineError, TypeError):
@@ -53,12 +57,24 @@ class StaticShapeError(ShapeError, TypeError):
     """A value has not the static shape of its type."""
 
 
+class SpecifiedShapeError(ShapeError, AssertionError):
+    """An array has not the shape that was specified."""
+
+
 class BroadcastError(ShapeError):
     """Shapes that cannot be broadcast together."""
 
 
 class AxisError(ShapeError, IndexError):
     """An axis or index is out of range."""
+
+
+class AxisTypeError(AxisError, TypeError):
+    """An axis that is no integer."""
+
+
+class StepError(ShapeError, ZeroDivisionError):
+    """A step that is 0."""
 
 
 class NotConstantError(RewriteEngineError, TypeError):
@@ -114,7 +130,7 @@ class MissingArgumentError(MissingInputError, TypeError):
     """A compiled function was called without an argument that it needs."""
 
 
-class OptionError(RewriteEngineError, TypeError):
+class OptionError(RewriteEngineError, TypeError, ValueError):
     """An option that does not exist, or that cannot be honoured."""
 
 
@@ -225,7 +241,7 @@ class NotHereError(RewriteEngineError, NotImplementedError):
     """A name of another library that this one does not have was used."""
 
 
-class UnknownNameError(RewriteEngineError, KeyError):
+class UnknownNameError(RewriteEngineError, KeyError, ValueError):
     """A name that no rule, phase, tag or mode has."""
 
     def __str__(self) -> str:

@@ -23,6 +23,7 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import vars_between
 from rewrite_engine.match.build import levels
 from rewrite_engine.match.claim import Claim, assumes, refines
+from rewrite_engine.match.decorate import node_rewriter as node_rewriter
 from rewrite_engine.match.find import finder_for
 from rewrite_engine.match.outline import deepest
 from rewrite_engine.match.query import Query, labels

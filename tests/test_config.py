@@ -48,6 +48,12 @@ def test_settings_of_other_libraries() -> None:
     with pytest.raises(ValueError, match="no profiler"):
         config.profile = True
     assert config.profile is False
+    with config.change_flags(("cxx", ""), ("floatX", "float32"), linker="auto"):
+        assert (config.cxx, config.floatX) == ("", "float32")
+    with pytest.raises(ValueError, match=r"linker is 'auto' .*Mode\(linker"):
+        config.linker = "c|py"
+    with pytest.raises(ValueError, match="optimizer is 'o4' .*fast_compile"):
+        config.optimizer = "fast_compile"
 
 
 @pytest.mark.parametrize("name", ["exception_verbosty", "fold_limt"])

@@ -183,6 +183,7 @@ RENAMED = {
     "OrderedUpdates": "builtins:dict",
     "updates.OrderedUpdates": "builtins:dict",
     "graph.rewriting.is_same_graph": "rewrite_engine.graph.replace:is_same_graph",
+    "gradient.pushforward_through_pullback": "rewrite_engine.gradient:pushforward",
     "graph.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
     "graph.basic.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
     "graph.fg.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",

@@ -14,7 +14,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 
 
 def ancestors(
-    variables: Iterable[Variable], blockers: Collection[Variable] | None = None
+    graphs: Iterable[Variable], blockers: Collection[Variable] | None = None
 ) -> Iterator[Variable]:
     """Yield the variables and everything they are computed from, each once, outputs first.
 
@@ -22,7 +22,7 @@ def ancestors(
     """
     stop = frozenset(blockers or ())
     seen: set[Variable] = set()
-    stack = list(variables)[::-1]
+    stack = list(graphs)[::-1]
     while stack:
         v = stack.pop()
         if v in seen:
@@ -62,10 +62,10 @@ def apply_ancestors(
 
 
 def graph_inputs(
-    variables: Iterable[Variable], blockers: Collection[Variable] | None = None
+    graphs: Iterable[Variable], blockers: Collection[Variable] | None = None
 ) -> Iterator[Variable]:
     """Yield the roots (inputs and constants) that the variables depend on."""
-    return (v for v in ancestors(variables, blockers) if v.owner is None)
+    return (v for v in ancestors(graphs, blockers) if v.owner is None)
 
 
 def explicit_graph_inputs(variables: Variable | Iterable[Variable]) -> Iterator[Variable]:

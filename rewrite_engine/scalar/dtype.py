@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import DTypeError
+from rewrite_engine.errors import DTypeError, NoTensorError
 
 DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -122,7 +122,9 @@ def _checked(value: Any, dtype: str | None) -> str:
 
 
 def refuse_masked(value: Any) -> None:
-    """Raise `DTypeError` for an array with masked elements, also in lists: they would be lost."""
+    """Raise `NoTensorError` for an array with masked elements, also in lists: they would be
+    lost.
+    """
     masked = sys.modules.get("numpy.ma")  # which NumPy imports when it is first used
     if masked is None or value.__class__ in _PLAIN_NUMBERS or value.__class__ is np.ndarray:
         return
@@ -133,7 +135,7 @@ def refuse_masked(value: Any) -> None:
             if not _PLAIN_NUMBERS.issuperset(map(type, item)):
                 todo += item
         elif isinstance(item, masked.MaskedArray) and masked.is_masked(item):
-            raise DTypeError(
+            raise NoTensorError(
                 "the array has masked elements: fill them first, with `.filled(value)`"
             )
 

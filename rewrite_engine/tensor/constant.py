@@ -15,9 +15,9 @@ import numpy as np
 
 from rewrite_engine.config import config
 from rewrite_engine.errors import (
-    DTypeError,
     ForeignObjectError,
     NDimError,
+    NoTensorError,
     PatternError,
     describe,
     message,
@@ -43,8 +43,8 @@ def constant(
     """Return a constant with the value, dtype and exact static shape of `x`.
 
     x: a number, (nested) list, array, or another constant. Python floats get dtype floatX.
-    ndim: dimensions of length 1 are added or dropped on the left. Raises `DTypeError` where `x` is
-    no array of numbers, `NDimError` if it cannot have `ndim` dimensions.
+    ndim: dimensions of length 1 are added or dropped on the left. Raises `NoTensorError` where `x`
+    is no array of numbers, `NDimError` if it cannot have `ndim` dimensions.
     """
     if isinstance(x, TensorConstant):
         x = x.data
@@ -66,9 +66,9 @@ def _value(x: Any, dtype: str | None) -> np.ndarray:
     try:
         array = np.asarray(x, dtype=dtype)
     except (ValueError, TypeError, OverflowError) as error:
-        raise DTypeError(f"cannot make a constant of {describe(x)}: {error}") from error
+        raise NoTensorError(f"cannot make a constant of {describe(x)}: {error}") from error
     if array.dtype.kind not in "biufc":
-        raise DTypeError(f"cannot make a constant of {describe(x)}: it is no array of numbers")
+        raise NoTensorError(f"cannot make a constant of {describe(x)}: it is no array of numbers")
     if dtype is None and array.dtype.kind == "f" and not isinstance(x, np.ndarray | np.generic):
         return array.astype(config.floatX, copy=False)
     return array.astype(dtype_name(array.dtype), copy=False)
@@ -130,10 +130,7 @@ def of_value(x: Any, name: str | None = None, ndim: int | None = None, dtype: An
     """What `as_tensor_variable` makes of a value that is no variable, nor has one in it; other
     classes of values are added by `register`.
     """
-    try:
-        return constant(x, name, ndim, dtype)
-    except DTypeError as error:
-        raise ForeignObjectError(str(error)) from error
+    return constant(x, name, ndim, dtype)
 
 
 as_tensor = as_tensor_variable

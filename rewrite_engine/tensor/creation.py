@@ -17,12 +17,13 @@ from rewrite_engine.errors import (
     MethodNotDefined,
     NDimError,
     ShapeError,
+    StepError,
     describe,
 )
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import user_origin
-from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, promote
+from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, is_number, promote
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.batch import batch_ranks
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, weak_constant
@@ -249,7 +250,7 @@ class ARange(_Allocating):
     ) -> None:
         """Compute."""
         if not inputs[2]:
-            self.fail(node, "the step is 0")
+            self.fail(node, "the step is 0", StepError)
         output_storage[0][0] = np.arange(*[x.item() for x in inputs], dtype=self.dtype)
 
     def bounds(self, node: Apply, of: Callable[[Variable], Any]) -> Any:
@@ -425,14 +426,14 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
     return m.second(a, _cast_value(as_tensor_variable(fill_value), dtype or a.type.dtype))
 
 
-def zeros_like(a: Any, dtype: Any = None) -> Any:
-    """Return zeros in the shape of `a`, in the dtype of `a` by default."""
-    return full_like(a, 0, dtype)
+def zeros_like(model: Any, dtype: Any = None) -> Any:
+    """Return zeros in the shape of `model`, in its dtype by default."""
+    return full_like(model, 0, dtype)
 
 
-def ones_like(a: Any, dtype: Any = None) -> Any:
-    """Return ones in the shape of `a`, in the dtype of `a` by default."""
-    return full_like(a, 1, dtype)
+def ones_like(model: Any, dtype: Any = None) -> Any:
+    """Return ones in the shape of `model`, in its dtype by default."""
+    return full_like(model, 1, dtype)
 
 
 def empty_like(prototype: Any, dtype: Any = None) -> Any:
@@ -445,9 +446,9 @@ def empty_like(prototype: Any, dtype: Any = None) -> Any:
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
     """Return numbers from `start` (0 if only one argument is given) up to `stop`; NumPy's dtype
-    by default.
+    by default, and floatX of Python's numbers alone.
 
-    Raises `NDimError`, `DTypeError`.
+    Raises `NDimError`, `DTypeError`; `StepError` for steps of 0.
     """
     if stop is None:
         start, stop = 0, start
@@ -455,6 +456,8 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> An
     if dtype is None:
         dtype = promote(*[x.type.dtype for x in parts])
         dtype = "int64" if dtype in DISCRETE else dtype
+        if dtype == "float64" and all(map(is_number, (start, stop, step))):
+            dtype = config.floatX
     return ARange(dtype)(*parts)
 
 

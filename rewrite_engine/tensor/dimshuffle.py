@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, NDimError
+from rewrite_engine.errors import AxisError, AxisTypeError, NDimError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
@@ -77,7 +77,8 @@ class DimShuffle(Linear):
         kept = [o for o in order if o != "x"]
         if any(isinstance(o, str) or not 0 <= o < input_ndim for o in kept):
             what = f"new_order {order} must be made of 'x' and integers from 0 to {input_ndim - 1}"
-            raise AxisError(located(f"DimShuffle: {what}"))
+            error = AxisTypeError if any(isinstance(o, str) for o in kept) else AxisError
+            raise error(located(f"DimShuffle: {what}"))
         if len(set(kept)) != len(kept):
             raise AxisError(located(f"DimShuffle: a dimension occurs twice in {order}"))
         self.input_ndim = input_ndim
@@ -227,9 +228,9 @@ def matrix_transpose(x: Any) -> Any:
     return swapaxes(x, -1, -2)
 
 
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(y: Any, axis1: int, axis2: int) -> Any:
     """Exchange two dimensions."""
-    a = as_tensor_variable(a)
+    a = as_tensor_variable(y)
     order = list(range(a.ndim))
     i, j = normalize_axis(axis1, len(order)), normalize_axis(axis2, len(order))
     order[i], order[j] = order[j], order[i]

@@ -21,8 +21,6 @@ _NAMES = {"amax": "max", "amin": "min", "around": "round", "fix": "trunc", "copy
 #: functions whose arguments mean something else here, and what to write
 _UNLIKE = {
     "split": "pt.split(x, sizes, len(sizes), axis)",
-    "array_split": "pt.split(x, sizes, len(sizes), axis)",
-    "array_equal": "pt.all(pt.eq(x, y))",
     "copyto": "x.set(y), pt.switch(where, y, x)",
     "putmask": "pt.switch(mask, values, x)",
     "place": "x[mask].set(values)",
@@ -75,7 +73,8 @@ def call_function(pt: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, 
         return args[0].type.ndim
     if func.__name__ == "clip":
         return _clip(pt, *args, **kwargs)
-    found = _find(pt, func.__name__, name)
+    home = pt.linalg if func.__module__ == "numpy.linalg" else pt
+    found = _find(home, func.__name__, name)
     signature = inspect.signature(func)
     if any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values()):
         return _call(name, found, args, kwargs)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, ShapeError
+from rewrite_engine.errors import AxisError, AxisTypeError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable, build_variable
 from rewrite_engine.graph.origin import located, user_origin
 from rewrite_engine.tensor.constant import refuse_truth
@@ -38,7 +38,7 @@ def sorted_axes(axis: Any) -> Axes:
     try:
         axes = tuple(sorted([operator.index(a) for a in many]))
     except TypeError:
-        raise AxisError(located(f"axis must be None or integers, not {axis!r}")) from None
+        raise AxisTypeError(located(f"axis must be None or integers, not {axis!r}")) from None
     if len(set(axes)) != len(axes):
         raise AxisError(located(f"an axis is given twice: {axis}"))
     return axes

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, DTypeError, ShapeError
+from rewrite_engine.errors import AxisError, AxisTypeError, DTypeError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import located
@@ -247,7 +247,7 @@ def one_axis(x: Any, axis: Any) -> tuple[Any, int]:
     try:
         return x, normalize_axis(operator.index(axis), x.type.ndim)
     except TypeError:
-        raise AxisError(located(f"axis must be None or an integer, not {axis!r}")) from None
+        raise AxisTypeError(located(f"axis must be None or an integer, not {axis!r}")) from None
 
 
 def cumsum(x: Any, axis: int | None = None) -> Any:

@@ -17,6 +17,7 @@ from rewrite_engine.errors import (
     DTypeError,
     NDimError,
     ShapeError,
+    SpecifiedShapeError,
     message,
 )
 from rewrite_engine.graph.node import Apply, Constant, Variable
@@ -27,7 +28,7 @@ from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.dimshuffle import normalize_axes, normalize_axis
 from rewrite_engine.tensor.math import cast, maximum, minimum
-from rewrite_engine.tensor.op import Linear, NoGradient, Shapes, Value
+from rewrite_engine.tensor.op import Group, Linear, NoGradient, Shapes, Types, Value
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -155,8 +156,8 @@ class SpecifyShape(Linear):
     """The same array, with a claim about its shape that is checked when the graph runs; a view.
 
     shape: per dimension the length, None for no claim, or "i" where the length is the next input
-    after the array. The static shape of the result has what is known of both. Raises `ShapeError`
-    where the claim does not hold.
+    after the array. The static shape of the result has what is known of both. Raises
+    `SpecifiedShapeError` where the claim does not hold.
     """
 
     moves_only = True
@@ -183,6 +184,9 @@ class SpecifyShape(Linear):
         equal = [[(0, i), n] for i, n in enumerate(lengths) if n is not None]
         return Shapes([[(0, i) if n is None else n for i, n in enumerate(lengths)]], equal)
 
+    def misfit(self, types: Types, group: Group) -> type[ShapeError]:
+        return SpecifiedShapeError
+
     def is_total(self, node: Apply) -> bool:
         """Of lengths that are variables nothing is known."""
         return "i" not in self.shape
@@ -199,7 +203,7 @@ class SpecifyShape(Linear):
     ) -> None:
         if np.ndim(inputs[0]) != len(self.shape):
             what = f"the shape is {np.shape(inputs[0])}, where {self.shape} was specified"
-            self.fail(node, what)
+            self.fail(node, what, SpecifiedShapeError)
         self.check(node, inputs)
         output_storage[0][0] = inputs[0]
 

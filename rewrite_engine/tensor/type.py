@@ -76,7 +76,7 @@ class TensorType(Type):
     dtype: a dtype or its name. shape: one entry per dimension, an integer or None for "not
     known"; a number is the length of a vector.
     broadcastable: the legacy way to give a shape: True for 1, False for not known.
-    Equal types are one object. Raises `DTypeError`, `ShapeError`.
+    Equal types are one object, so `name` is taken and not kept. Raises `DTypeError`, `ShapeError`.
 
     >>> TensorType("float64", (2, None))
     TensorType(float64, (2, None))
@@ -90,7 +90,7 @@ class TensorType(Type):
         self,
         dtype: Any,
         shape: Iterable[Any] | int | None = None,
-        *,
+        name: str | None = None,
         broadcastable: Iterable[bool] | None = None,
     ) -> None:
         dims = broadcastable if shape is None else (shape,) if isinstance(shape, int) else shape

@@ -45,7 +45,6 @@ def test_what_has_no_meaning_does_not_exist() -> None:
     for call in (
         lambda: pt.zeros_like(x, opt=True),
         lambda: pt.set_subtensor(x[0], 1.0, tolerate_inplace_aliasing=True),
-        lambda: pt.TensorType("float64", (None,), name="t"),
     ):
         with pytest.raises(TypeError, match="unexpected keyword"):
             call()

@@ -122,6 +122,9 @@ def test_arange_details():
     n = pt.lscalar("n")
     assert evaluate(pt.arange(n), {n: 3}).tolist() == [0, 1, 2]
     assert pt.arange(3, dtype="float32").dtype == "float32"
+    with config.change_flags(floatX="float32"):
+        assert [pt.arange(3.0).dtype, pt.arange(0, 3, 0.5).dtype] == ["float32", "float32"]
+        assert [pt.arange(3).dtype, pt.arange(pt.dscalar()).dtype] == ["int64", "float64"]
     with pytest.raises(NDimError):
         pt.arange(pt.lvector())
     a, s, g = pt.scalar("a"), pt.scalar("s"), pt.vector("g")

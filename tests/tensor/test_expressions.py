@@ -234,11 +234,21 @@ def close(found: Any, wanted: Any, node: Any) -> None:
 
 
 def is_smooth(case: Case) -> bool:
-    """Whether differences tell: no root of 0 is on the way, nor a float that is shorter."""
+    """Whether differences tell: no root of 0 is on the way, nor the sign of what is almost 0, nor a
+    float that is shorter.
+    """
     values = evaluate(case.outputs, case.given)
     floats = [v for node in case.nodes for v in node.outputs if v.type.kind == "f"]
     roots = [v for v in floats if str(v.owner.op) in ("sqrt", "cbrt")]
-    return all(v.type.dtype == "float64" for v in floats) and all(values[v].all() for v in roots)
+    signs = [v.owner.inputs[1] for v in floats if str(v.owner.op) == "copysign"]
+    signs = [v.data if isinstance(v, rw.Constant) else values[v] for v in signs]
+    wide = [getattr(v.owner.op, "acc_dtype", None) or v.type.dtype for v in floats]
+    return (
+        all(v.type.dtype == "float64" for v in floats)
+        and "float32" not in wide
+        and all(values[v].all() for v in roots)
+        and all((np.abs(x) > 1e-6).all() for x in signs)
+    )
 
 
 @seeds

@@ -30,6 +30,8 @@ def test_equal_types_are_one_object():
     t = TensorType("float64", (2, None))
     assert TensorType(np.float64, [2, None]) is t
     assert TensorType(np.dtype("f8"), (np.int64(2), None)) is t
+    assert TensorType("float64", (2, None), "named") is t
+    assert TensorType("float64", name="named", broadcastable=(True, False)).shape == (1, None)
     assert pickle.loads(pickle.dumps(t)) is t
     assert copy.deepcopy(t) is t
     assert TensorType("float32", (2, None)) is not t

@@ -1,0 +1,56 @@
+"""Errors are of the builtin classes that the same mistake has in PyTensor and in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import RewriteEngineError
+from rewrite_engine.gradient import hessian
+from rewrite_engine.tensor.raise_op import Assert
+
+x, m, s, n = pt.dvector("x"), pt.dmatrix("m"), pt.dscalar("s"), pt.lscalar("n")
+MASKED = np.ma.array([1, 2], mask=[False, True])
+MISTAKES: list[tuple[type[Exception], Callable[[], Any]]] = [
+    (TypeError, lambda: pt.as_tensor(object())),
+    (NotImplementedError, lambda: pt.as_tensor(None)),
+    (NotImplementedError, lambda: pt.as_tensor("a")),
+    (NotImplementedError, lambda: pt.constant(MASKED)),
+    (NotImplementedError, lambda: pt.as_tensor(MASKED)),
+    (ValueError, lambda: pt.as_tensor([[1], [1, 2]])),
+    (ValueError, lambda: pt.as_tensor_variable(m, ndim=1)),
+    (ValueError, lambda: pt.constant(np.ones((2, 2)), ndim=1)),
+    (ValueError, lambda: pt.diag(pt.dtensor3())),
+    (ValueError, lambda: pt.matmul(s, s)),
+    (ValueError, lambda: pt.linalg.det(x)),
+    (ValueError, lambda: hessian(x, x)),
+    (ValueError, lambda: pt.pad(x, 1, mode="foo")),
+    (ValueError, lambda: rw.function([x], x, mode="foo")),
+    (TypeError, lambda: rw.function([x], x, foo=1)),
+    (TypeError, lambda: pt.sum(m, axis=1.5)),
+    (TypeError, lambda: pt.cumsum(m, axis=1.5)),
+    (TypeError, lambda: m.dimshuffle("y", 0)),
+    (ValueError, lambda: pt.sum(m, axis=2)),
+    (IndexError, lambda: pt.sort(m, axis=2)),
+    (ValueError, lambda: pt.specify_shape(m, (2,))),
+    (AssertionError, lambda: pt.specify_shape(m, (2, 2)).eval({m: np.ones((2, 3))})),
+    (AssertionError, lambda: pt.specify_broadcastable(m, 0).eval({m: np.ones((2, 3))})),
+    (AssertionError, lambda: pt.specify_shape(x, (n,)).eval({x: np.ones(2), n: 3})),
+    (AssertionError, lambda: Assert("no")(s, s > 5).eval({s: 1.0})),
+    (ZeroDivisionError, lambda: pt.arange(0, 5, n).eval({n: 0})),
+    (IndexError, lambda: x[5].eval({x: np.ones(2)})),
+    (ValueError, lambda: pt.max(x).eval({x: np.ones(0)})),
+]
+
+
+@pytest.mark.parametrize("which", range(len(MISTAKES)))
+def test_class(which: int) -> None:
+    wanted, mistake = MISTAKES[which]
+    with pytest.raises(wanted) as caught:
+        mistake()
+    assert isinstance(caught.value, RewriteEngineError | AssertionError)
