@@ -234,8 +234,8 @@ def close(found: Any, wanted: Any, node: Any) -> None:
 
 
 def is_smooth(case: Case) -> bool:
-    """Whether differences tell: no root of 0 is on the way, nor the sign of what is almost 0, nor a
-    float that is shorter.
+    """Whether differences tell: no root of 0 is on the way, nor the sign of what is almost 0, a pole
+    (of the tangent), or a float that is shorter.
     """
     values = evaluate(case.outputs, case.given)
     floats = [v for node in case.nodes for v in node.outputs if v.type.kind == "f"]
@@ -248,6 +248,7 @@ def is_smooth(case: Case) -> bool:
         and "float32" not in wide
         and all(values[v].all() for v in roots)
         and all((np.abs(x) > 1e-6).all() for x in signs)
+        and all((np.abs(values[v]) < 1e6).all() for v in floats)
     )
 
 
