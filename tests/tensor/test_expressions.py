@@ -234,8 +234,8 @@ def close(found: Any, wanted: Any, node: Any) -> None:
 
 
 def is_smooth(case: Case) -> bool:
-    """Whether differences tell: no root of 0 is on the way, nor the sign of what is almost 0, a pole
-    (of the tangent), or a float that is shorter.
+    """Whether differences tell: no root of 0 is on the way, nor the sign of what is almost 0, a
+    pole (of the tangent), or a float that is shorter.
     """
     values = evaluate(case.outputs, case.given)
     floats = [v for node in case.nodes for v in node.outputs if v.type.kind == "f"]
