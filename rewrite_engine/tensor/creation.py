@@ -426,14 +426,14 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
     return m.second(a, _cast_value(as_tensor_variable(fill_value), dtype or a.type.dtype))
 
 
-def zeros_like(model: Any, dtype: Any = None) -> Any:
-    """Return zeros in the shape of `model`, in its dtype by default."""
-    return full_like(model, 0, dtype)
+def zeros_like(a: Any, dtype: Any = None) -> Any:
+    """Return zeros in the shape of `a`, in the dtype of `a` by default."""
+    return full_like(a, 0, dtype)
 
 
-def ones_like(model: Any, dtype: Any = None) -> Any:
-    """Return ones in the shape of `model`, in its dtype by default."""
-    return full_like(model, 1, dtype)
+def ones_like(a: Any, dtype: Any = None) -> Any:
+    """Return ones in the shape of `a`, in the dtype of `a` by default."""
+    return full_like(a, 1, dtype)
 
 
 def empty_like(prototype: Any, dtype: Any = None) -> Any:

@@ -228,9 +228,9 @@ def matrix_transpose(x: Any) -> Any:
     return swapaxes(x, -1, -2)
 
 
-def swapaxes(y: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     """Exchange two dimensions."""
-    a = as_tensor_variable(y)
+    a = as_tensor_variable(a)
     order = list(range(a.ndim))
     i, j = normalize_axis(axis1, len(order)), normalize_axis(axis2, len(order))
     order[i], order[j] = order[j], order[i]

@@ -159,9 +159,9 @@ _dot = Dot()
 _matmul = MatMul()
 
 
-def dot(l: Any, r: Any) -> Any:
-    """Return the product of `l` and `r` as `numpy.dot` does: a 0-d factor multiplies, else the
-    last dimension of `l` is summed with the second to last (or only) one of `r`.
+def dot(a: Any, b: Any) -> Any:
+    """Return the product of `a` and `b` as `numpy.dot` does: a 0-d factor multiplies, else the
+    last dimension of `a` is summed with the second to last (or only) one of `b`.
 
     Raises `ShapeError` where the lengths differ (when the graph is built if they are known, else
     when it runs).
@@ -170,7 +170,7 @@ def dot(l: Any, r: Any) -> Any:
     >>> dot(tensor(shape=(2, 3)), tensor(shape=(3,))).type
     TensorType(float64, (2,))
     """
-    a, b = operand(l), operand(r)
+    a, b = operand(a), operand(b)
     if has_pattern([a, b]) and not have_ranks([a, b]):
         return _dot(a, b)
     if a.type.ndim == 0 or b.type.ndim == 0:

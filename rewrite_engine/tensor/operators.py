@@ -247,9 +247,9 @@ class TensorOperators:
         """For `x[index].inc(y)`: `x` with that part increased."""
         return pt.inc_subtensor(self, y, **options)
 
-    def dot(self, right: Any) -> Any:
+    def dot(self, b: Any) -> Any:
         """Dot product."""
-        return pt.dot(self, right)
+        return pt.dot(self, b)
 
     # --- reductions -------------------------------------------------------------------------
 

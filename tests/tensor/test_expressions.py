@@ -31,8 +31,8 @@ TOLERANCE = {"float32": 1e-4, "float16": 1e-2}
 #: operands that are constants: numbers that have to be whole, and orders, which have no gradient
 FIXED = WHOLE | dict.fromkeys(("jv", "iv", "ive", "kn", "kv", "kve"), 0)
 JUMPS = ("mod", "fmod", "nextafter")
-#: an operand that may not be 0 where there are derivatives
-KINKS = {"sqrt": 0, "cbrt": 0, "copysign": 1, "arctan2": 1, "hypot": 0}
+#: operands that may not be 0 where there are derivatives
+KINKS = {"sqrt": (0,), "cbrt": (0,), "copysign": (1,), "arctan2": (0, 1), "hypot": (0,)}
 #: derivatives with respect to parameters, which have none themselves, are left out
 DIFFERENTIABLE = [op for op in SMOOTH if "_d" not in op.name and op.name not in JUMPS]
 #: ops that mark, fail or leave their values open
@@ -242,7 +242,7 @@ def is_smooth(case: Case) -> bool:
     values = evaluate(case.outputs, case.given)
     floats = [v for node in case.nodes for v in node.outputs if v.type.kind == "f"]
     wide = {getattr(v.owner.op, "acc_dtype", None) or v.type.dtype for v in floats}
-    kinks = [v.owner.inputs[KINKS[str(v.owner.op)]] for v in floats if str(v.owner.op) in KINKS]
+    kinks = [v.owner.inputs[i] for v in floats for i in KINKS.get(str(v.owner.op), ())]
     near = [v.data if isinstance(v, rw.Constant) else values[v] for v in kinks]
     return (
         {v.type.dtype for v in floats} | wide == {"float64"}
