@@ -46,6 +46,11 @@ class Call:
     given: Sequence[Variable | None] = field(default=(), compare=False)
     told: Sequence[Known] = field(default=(), compare=False)
 
+    @property
+    def same(self) -> bool:
+        """Whether nothing of the arguments is in the graph."""
+        return not any([new is not None for new in self.given])
+
     def graph(self) -> FunctionGraph:
         """A copy of the graph inside, in which that is known."""
         op = self.op
@@ -126,9 +131,9 @@ class Descent(GraphRewriter):
         nodes = [node for node in fgraph.toposort() if node.op in ops]
         return {n: Site(Call(n.op), range(len(n.inputs)), range(len(n.outputs))) for n in nodes}
 
-    def made(self, call: Call, graph: FunctionGraph) -> Made:
-        """What comes of a call, given its graph as it is now."""
-        return Made(call.op.clone(graph))
+    def made(self, op: Any, graph: FunctionGraph) -> Made:
+        """What comes of a call: an op, with its graph as it is now."""
+        return Made(op)
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         self.open(fgraph, result)
@@ -163,8 +168,10 @@ class Descent(GraphRewriter):
                     whole = SequentialOptimizer(
                         [Exchange(inner, new, self.keeps), *self.inside], "inside"
                     )
-                    result.parts.append(whole.rewrite(graph, None, result.within))
-                    new[call] = self.made(call, graph)
+                    part = whole.rewrite(graph, None, result.within)
+                    result.parts.append(part)
+                    same = call.same and not part.firings and not part.merged
+                    new[call] = self.made(call.op if same else call.op.clone(graph), graph)
         exchange = Exchange(sites, new, self.keeps)
         if not exchange.idle(fgraph):
             result.parts.append(exchange.rewrite(fgraph))
@@ -258,8 +265,7 @@ class InnerGraphs(Descent):
         found = {one: said for one in asked if (said := one.ask(fgraph, x))}
         return {one: said for one, said in found.items() if not one(plain)}
 
-    def made(self, call: Call, graph: FunctionGraph) -> Made:
-        op = call.op.clone(graph)
+    def made(self, op: Any, graph: FunctionGraph) -> Made:
         if not op.runs_once:
             return Made(op)
         number = {v: i for i, v in enumerate(graph.inputs)}

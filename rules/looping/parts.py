@@ -56,10 +56,13 @@ class Loop:
 
     def step_nodes(self):
         """The nodes of a step, operands first."""
-        return toposort(self.op.inner_outputs)
+        return remembered(self.op, "_step_nodes", lambda: toposort(self.op.inner_outputs))
 
     def sure_nodes(self):
         """Those that each step computes: not what is read under a condition only (`Op.read_if`)."""
+        return remembered(self.op, "_sure_nodes", self._sure_nodes)
+
+    def _sure_nodes(self):
         found, todo = set(), list(self.op.inner_outputs)
         while todo:
             node = todo.pop().owner
@@ -164,6 +167,14 @@ class Loop:
         if starts is None:
             starts = [pt.zeros([0 if n is None else n for n in t.shape], t.dtype) for t in types]
         return block(pt.minimum(self.steps, 1), *starts, *outer, return_list=True)
+
+
+def remembered(op, name, compute):
+    """What is computed of an op's graph, which never changes: once."""
+    found = op.__dict__.get(name)
+    if found is None:
+        found = op.__dict__[name] = compute()
+    return found
 
 
 @fact

@@ -10,6 +10,8 @@ from rewrite_engine.rules.looping.parts import Lengths
 def without_unused(loop):
     """The outputs of a loop without what nobody needs, or None."""
     needed = reached(loop, loop.used)
+    if less(loop, needed, ()) is None:
+        return None
     nodes = loop.step_nodes()
     lengths = Lengths(loop.op, loop.sure_nodes().intersection(needed))
     failing = {n for n in nodes if n not in needed and not lengths.fits(n)}
@@ -64,8 +66,10 @@ def may_go(loop):
     )
 
 
-def narrowed(loop, needed, stay):
-    """A loop of what is needed, where that is less."""
+def less(loop, needed, stay):
+    """The parts of a loop that are needed, and {output: its place among these, or what it is}; None
+    where these are all.
+    """
     used = lambda outer: outer in stay or loop.used(outer)
     carried, results, fixed, places = [], [], [], {}
     shown = {v for v, t in zip(loop.results, loop.traces, strict=True) if loop.used(t)}
@@ -87,7 +91,16 @@ def narrowed(loop, needed, stay):
     kept = len(sequences) + len(carried) + len(others), len(carried) + len(results)
     if kept == (len(loop.op.inner_inputs), len(loop.op.inner_outputs) - len(loop.condition)):
         return None
-    finals, traces, done = loop.rebuilt(sequences, carried, others, results)
+    return (sequences, carried, others, results), places
+
+
+def narrowed(loop, needed, stay):
+    """A loop of what is needed, where that is less."""
+    found = less(loop, needed, stay)
+    if found is None:
+        return None
+    parts, places = found
+    finals, traces, done = loop.rebuilt(*parts)
     new = {} if done is None else {loop.done: done}
     for outer, place in places.items():
         if isinstance(place, int):
