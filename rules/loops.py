@@ -43,17 +43,21 @@ def drop_unused(fgraph, node):
 
 
 @node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"])
-def merge_inputs(fgraph, node):
-    """The same array is given to a step once. Not data: a loop has any number of inputs.
+def merge_doubles(fgraph, node):
+    """The same array is given to a step once; what begins alike and goes on alike is carried once,
+    and kept once. Not data: a loop has any number of parts.
 
     >>> from rewrite_engine import scan
     >>> x = vector("x")
     >>> rewritten(scan(lambda v, w, t: sin(t * v) + w, [x, x], constant(0.0))[0])
     Scan(Shape_i{i=0}(x), x, 0.0)[1]
+    >>> both, _ = scan(lambda v, s, t: [sin(s) + v, sin(t) + v], x, [constant(0.0)] * 2)
+    >>> rewritten(both[0] * both[1])
+    sqr(Scan(Shape_i{i=0}(x), x, 0.0)[1])
     """
-    from rewrite_engine.rules.looping.unused import with_inputs_once
+    from rewrite_engine.rules.looping.unused import without_doubles
 
-    return with_inputs_once(taken_apart(fgraph, node))
+    return without_doubles(taken_apart(fgraph, node))
 
 
 @node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"], keeps=arguments_kept)

@@ -21,11 +21,14 @@ class Along:
         self.op: Any = node.op
         pairs = list(zip(inputs, node.inputs, strict=True))
         ranks = [x.type.ndim - v.type.ndim if hasattr(v.type, "ndim") else 0 for x, v in pairs]
-        if ranks[0] or self.op.until:
-            what = "along a batch there is one number of steps, and no condition ends the loop"
-            raise InputError(message(what, op=self.op, inputs=inputs))
+        if ranks[0]:
+            self.refuse(inputs)
         self.steps, self.inputs, self.ranks = inputs[0], list(inputs[1:]), ranks[1:]
         self.batch = batch_shape(self.inputs, self.ranks)
+
+    def refuse(self, inputs: Sequence[Any]) -> None:
+        what = "along a batch there is one number of steps, and one condition that ends the loop"
+        raise InputError(message(what, op=self.op, inputs=inputs))
 
     def outputs(self) -> list[Any]:
         """Those of the loop; what is the same along all of the batch has none."""
@@ -57,6 +60,8 @@ class Along:
 
     def built(self, own: list[Any], new: list[Any], wide: set[int]) -> list[Any]:
         op, a, n = self.op, self.op.sequences, len(self.batch)
+        if op.until and new[-1].type.ndim:
+            self.refuse([self.steps, *self.inputs])
         given = []
         for i, (x, rank) in enumerate(zip(self.inputs, self.ranks, strict=True)):
             if i in wide:
@@ -69,7 +74,7 @@ class Along:
             if a + k in wide:
                 rank = new[k].type.ndim - op.inner_outputs[k].type.ndim
                 new[k] = stretched(new[k], rank, shape_tuple(own[a + k])[:n])
-        loop = type(op)(own, new, a, op.carried, False, op.truncate, op.name, op.mode)
+        loop = type(op)(own, new, a, op.carried, op.until, op.truncate, op.name, op.mode)
         found = loop(self.steps, *given, return_list=True)
         for j in op.results:
             v = found[j]

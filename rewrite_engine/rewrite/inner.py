@@ -46,10 +46,12 @@ class Call:
     given: Sequence[Variable | None] = field(default=(), compare=False)
     told: Sequence[Known] = field(default=(), compare=False)
 
-    @property
-    def same(self) -> bool:
-        """Whether nothing of the arguments is in the graph."""
-        return not any([new is not None for new in self.given])
+    def op_with(self, graph: FunctionGraph, result: Result) -> Any:
+        """The op with its graph as it is after drivers: itself where nothing changed."""
+        same = (
+            not result.firings and not result.merged and not any(v is not None for v in self.given)
+        )
+        return self.op if same else self.op.clone(graph)
 
     def graph(self) -> FunctionGraph:
         """A copy of the graph inside, in which that is known."""
@@ -168,10 +170,8 @@ class Descent(GraphRewriter):
                     whole = SequentialOptimizer(
                         [Exchange(inner, new, self.keeps), *self.inside], "inside"
                     )
-                    part = whole.rewrite(graph, None, result.within)
-                    result.parts.append(part)
-                    same = call.same and not part.firings and not part.merged
-                    new[call] = self.made(call.op if same else call.op.clone(graph), graph)
+                    result.parts.append(whole.rewrite(graph, None, result.within))
+                    new[call] = self.made(call.op_with(graph, result.parts[-1]), graph)
         exchange = Exchange(sites, new, self.keeps)
         if not exchange.idle(fgraph):
             result.parts.append(exchange.rewrite(fgraph))

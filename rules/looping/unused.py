@@ -6,6 +6,8 @@ from rewrite_engine.graph.replace import clone_replace
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.rules.looping.parts import Lengths
 
+TURNS = 10  # to find which carried values are equal
+
 
 def without_unused(loop):
     """The outputs of a loop without what nobody needs, or None."""
@@ -110,9 +112,10 @@ def narrowed(loop, needed, stay):
     return new | first if new else {v: loop.checked(v, x) for v, x in first.items()}
 
 
-def with_inputs_once(loop):
-    """The outputs of a loop whose equal inputs are one, or None."""
-    replace, kept = {}, []
+def without_doubles(loop):
+    """The outputs of a loop whose equal inputs, carried values and results are one, or None."""
+    replace, kept = alike(loop), []
+    carried = [parts for parts in loop.carried if parts[0] not in replace]
     for pairs in (loop.sequences, loop.others):
         first, own = {}, []
         for v, x in pairs:
@@ -122,11 +125,46 @@ def with_inputs_once(loop):
                 first.setdefault(x, v)
                 own.append((v, x))
         kept.append(own)
-    if not replace:
+    same = numbers(loop, replace) if len(carried) < len(loop.carried) else {}
+    results = list(dict.fromkeys([same.get(v, v) for v in loop.results]))
+    if not replace and len(results) == len(loop.results):
         return None
     sequences, others = kept
-    finals, traces, done = loop.rebuilt(sequences, loop.carried, others, loop.results, replace)
-    return outputs_of(loop, finals, traces, done)
+    finals, traces, done = loop.rebuilt(sequences, carried, others, results, replace)
+    last = dict(zip([v for v, *_ in carried], finals, strict=True))
+    shown = dict(zip(results, traces, strict=True))
+    finals = [last[replace.get(v, v)] for v, *_ in loop.carried]
+    return outputs_of(loop, finals, [shown[same.get(v, v)] for v in loop.results], done)
+
+
+def alike(loop):
+    """{carried value: the first that is equal to it in all steps}: they begin alike, and go on so
+    as long as all of these are equal.
+    """
+    first = {}
+    same = {v: first.setdefault((start, v.type), v) for v, start, _ in loop.carried}
+    for _ in range(TURNS):
+        known = {v: one for v, one in same.items() if v is not one}
+        if not known:
+            return {}
+        number, first = numbers(loop, known), {}
+        after = {v: first.setdefault((same[v], number.get(new, new)), v)
+                 for v, _, new in loop.carried}  # fmt: skip
+        if after == same:
+            return known
+        same = after
+    return {}
+
+
+def numbers(loop, same):
+    """{variable of a step: the first that is computed as it is}, where some are the same."""
+    number, made = dict(same), {}
+    for node in loop.step_nodes():
+        key = node.op, tuple([number.get(v, v) for v in node.inputs])
+        one = made.setdefault(key, node)
+        if one is not node:
+            number.update(zip(node.outputs, one.outputs, strict=True))
+    return number
 
 
 def outputs_of(loop, finals, traces, done):

@@ -165,13 +165,24 @@ def test_loops_in_loops_along_a_batch() -> None:
     along([out], inputs, [inputs[0]], [RNG.normal(size=(2, 3, 4)), 0.5])
 
 
+def test_loops_that_end_early_along_a_batch() -> None:
+    """The condition is the same for all of the batch."""
+    x, s = pt.dvector("x"), pt.dscalar("s")
+    (out, done), _ = scan(
+        lambda v, t, k: ([pt.sin(t) + v, k + 1], until(v > 2)), x, [s, pt.constant(0)]
+    )
+    at = [np.array([0.5, 1.0, 3.0, 4.0]), RNG.normal(size=3)]
+    found = along([out, out[-1], done, rw.grad(out.sum(), s)], [x, s], [s], at)
+    assert [v.type.ndim for v in found] == [2, 1, 1, 1]
+
+
 def test_what_no_batch_can_have() -> None:
     x, n = pt.dvector("x"), pt.lscalar("n")
     out, _ = scan(lambda t: pt.sin(t), outputs_info=1.0, n_steps=n)
     with pytest.raises(InputError, match="one number of steps"):
         vectorize_graph(out, {n: pt.lvector("many")})
     out, _ = scan(lambda v: (v, until(v > 0)), x)
-    with pytest.raises(InputError, match="no condition ends"):
+    with pytest.raises(InputError, match="one condition that ends the loop"):
         vectorize_graph(out, {x: pt.dmatrix("xs")})
 
 

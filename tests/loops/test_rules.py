@@ -154,6 +154,43 @@ def test_arrays_that_are_given_twice() -> None:
     assert len(node.inputs) == 3
 
 
+def test_what_is_carried_twice() -> None:
+    """What begins alike and goes on alike, each from the other perhaps."""
+    x, s, u = pt.dvector("x"), pt.dscalar("s"), pt.dscalar("u")
+    at = {x: RNG.normal(size=4), s: 0.3, u: 0.3}
+
+    def carried(step: Any, starts: list[Any]) -> int:
+        out, _ = scan(step, x, starts)
+        (node,) = loops(agree(out, {v: at[v] for v in (x, *dict.fromkeys(starts))}))
+        return int(node.op.carried)
+
+    twice = lambda v, a, b: [pt.sin(a) + v, pt.sin(b) + v]
+    assert carried(twice, [s, s]) == 1
+    assert carried(twice, [s, u]) == 2
+    assert carried(lambda v, a, b: [pt.sin(b) + v, pt.sin(a) + v], [s, s]) == 1
+    assert carried(lambda v, a, b: [pt.sin(b) + v, pt.cos(a) + v], [s, s]) == 2
+    chain = lambda v, a, b, c: [pt.sin(b) + v, pt.sin(c) + v, pt.cos(a) * v]
+    assert carried(chain, [s, s, s]) == 3
+    ends = lambda v, a, b: ([pt.sin(a) + v, pt.sin(b) + v], until(a + b > 1))
+    assert carried(ends, [s, s]) == 1
+    out, _ = scan(lambda v, a: [pt.sin(a) + v, pt.sin(a) + v, pt.sin(a)], x, [s, None, None])
+    f = agree(out, {x: at[x], s: at[s]})
+    assert f.fgraph.outputs[0] is f.fgraph.outputs[1]
+
+
+def test_states_of_generators_that_are_alike() -> None:
+    state = rw.shared(np.random.default_rng(3))
+
+    def step(a: Any, b: Any) -> list[Any]:
+        draws = [pt.random.normal(rng=rng, return_next_rng=True) for rng in (a, b)]
+        return [after for after, _ in draws] + [draw for _, draw in draws]
+
+    out = scan(step, outputs_info=[state, state, None, None], n_steps=4)[0][2:]
+    f = agree(out, {})
+    assert [n.op.carried for n in loops(f)] == [1]
+    np.testing.assert_allclose(f()[1], np.random.default_rng(3).normal(size=4))
+
+
 # --- few steps --------------------------------------------------------------------------------
 
 
