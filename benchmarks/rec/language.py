@@ -33,7 +33,7 @@ from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import Result
-from rewrite_engine.terms.expression import make
+from rewrite_engine.terms.convert import make
 from rewrite_engine.terms.logic import pattern_classes
 
 

@@ -92,23 +92,22 @@ class RuleEmitter(Source):
         emit_sequence(self, pattern, list(args), inputs, "", out, window)
 
     def all_of(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
-        """Match pairs of pattern and expression; what is cheap to test comes first."""
+        """Match pairs of pattern and expression: what is cheap to test, what computes the others,
+        then these one by one in depth.
+        """
         cheap = [(p, v) for p, v in todo if not isinstance(p, OpNode)]
         for p, v in sorted(cheap, key=lambda pair: test_cost(pair[0])):
             if isinstance(p, Literal):
                 self.literal(p, v)
             else:
                 self.bind(p, v)
-        self.nested([(p, v) for p, v in todo if isinstance(p, OpNode)], then)
-
-    def nested(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
-        """Match operands that are ops: what computes each of them, then one by one in depth."""
-        sure = [(p, v) for p, v in todo if p.default is None]
+        ops = [(p, v) for p, v in todo if isinstance(p, OpNode)]
+        sure = [(p, v) for p, v in ops if p.default is None]
         if sure:
             self.test(" and ".join(self.head(p, v) for p, v in sure))
         self.ready_guards()
-        for pattern, v in [pair for pair in todo if pair[0].default is not None]:
-            then = partial(emit_one, self, pattern, v, then)
+        for pattern, v in [(p, v) for p, v in ops if p.default is not None]:
+            then = partial(_with_default, self, pattern, v, then)
         self.descend(sure, then)
 
     def head(self, pattern: OpNode, v: str) -> str:
@@ -154,10 +153,6 @@ class RuleEmitter(Source):
             else:
                 self.bound[wanted.name] = v = self.local()
                 self.line(f"{v} = {op}.{name}")
-
-    def hole(self, hole: Hole, v: str) -> None:
-        self.bind(hole, v)
-        self.ready_guards()
 
     def bind(self, hole: Hole, v: str) -> None:
         if hole.name in self.bound:
@@ -241,7 +236,8 @@ def emit_ac(to: RuleEmitter, pattern: OpNode, inputs: str, out: str, then: Then)
             op = to.constant(pattern.op)
             join = to.constant(joined)
             to.line(f"{one} = {left}[0] if len({left}) == 1 else {join}({op}, {left})")
-            to.hole(taking.collector, one)
+            to.bind(taking.collector, one)
+            to.ready_guards()
         else:
             keep(to, out, taken, (), left)
             to.bound[EXTRA] = left
@@ -319,7 +315,8 @@ def take(
         )
     to.indent += 1
     to.test(" and ".join(f"{i} != {t}" for t, _ in taken) or "True")
-    emit_one(to, fixed[0], v, lambda: take(to, fixed[1:], whole, (*taken, (i, v)), then, index))
+    others = partial(take, to, fixed[1:], whole, (*taken, (i, v)), then, index)
+    to.all_of([(fixed[0], v)], others)
 
 
 def position_key(to: RuleEmitter, pattern: Any) -> str | None:
@@ -332,20 +329,6 @@ def position_key(to: RuleEmitter, pattern: Any) -> str | None:
         if is_bound(to, a) and not a.rest and not a.has_default:
             return f"({to.constant(pattern.op)}, {to.bound[a.name]})"
     return None
-
-
-def emit_one(to: RuleEmitter, pattern: Any, v: str, then: Then) -> None:
-    """Write the matching of one pattern against one variable."""
-    if isinstance(pattern, Literal):
-        to.literal(pattern, v)
-        then()
-    elif not isinstance(pattern, OpNode):
-        to.hole(pattern, v)
-        then()
-    elif pattern.default is None:
-        to.nested([(pattern, v)], then)
-    else:
-        _with_default(to, pattern, v, then)
 
 
 def _with_default(to: RuleEmitter, pattern: OpNode, v: str, then: Then) -> None:
@@ -361,7 +344,7 @@ def _with_default(to: RuleEmitter, pattern: OpNode, v: str, then: Then) -> None:
     to.bound[missing.name] = to.constant(missing.default)
     (other,) = [a for a in pattern.args if a is not missing]
     to.ready_guards()
-    emit_one(to, other, v, then)
+    to.all_of([(other, v)], then)
 
 
 def remaining(to: RuleEmitter, inputs: str, taken: Sequence[str]) -> str:
@@ -453,7 +436,8 @@ def bind_several(to: RuleEmitter, hole: Hole, inputs: str, start: str, end: str,
         return
     test_alone(to, out, start, end)
     to.line(f"{taken} = {to.constant(joined)}({out}.owner.op, {inputs}[{start}:{end}])")
-    to.hole(hole, taken)
+    to.bind(hole, taken)
+    to.ready_guards()
 
 
 def named(

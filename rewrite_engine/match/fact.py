@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial, update_wrapper
 from itertools import chain
@@ -259,7 +259,9 @@ class Fact:
         if not isinstance(answer, ANSWERS):
             raise self.no_answer(answer, self.fn)
         if not answer and self.cases:
-            for case in self._cases_of(args[0]):
+            node = getattr(args[0], "owner", None)
+            keys = () if node is None else (node.op, *type(node.op).__mro__)
+            for case in chain.from_iterable([self.cases.get(key, ()) for key in keys]):
                 said = case(*args)
                 if said is None:
                     continue
@@ -291,12 +293,6 @@ class Fact:
             f"fact {self.name}{case} ({where})\n"
             f"    returned {said}, and not because(...) or unknown(...)"
         )
-
-    def _cases_of(self, v: Any) -> Iterator[Callable[..., Any]]:
-        node = getattr(v, "owner", None)
-        if node is not None:
-            for key in (node.op, *type(node.op).__mro__):
-                yield from self.cases.get(key, ())
 
     def __repr__(self) -> str:
         return f"fact {self.name}"

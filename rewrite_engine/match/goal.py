@@ -3,40 +3,47 @@
 `goal(in_term, out_term)` holds where the left side is `in_term` and the right side `out_term` under
 the same bindings. A term that is known is matched with its side as rewriting matches it, in any
 order where the op says so; where both have free variables the sides are unified with them. So it
-runs forwards, backwards (`match/backward.py`), and as a check. Guards and sorts are asked as soon
-as their variables are known; a variable that stays unknown does not refuse.
+runs forwards, backwards (`backward`), and as a check. Guards and sorts are asked as soon as their
+variables are known; a variable that stays unknown does not refuse.
 
-What has no way back: a right side that needs Python (`compute`), and numbers that were put together
-on the right (the 3 of 2 * x + x). A variable that only the left side has stays free in backward
-answers; a rest that only the left side has is empty in them.
+Backwards, what the right side binds makes terms of the left side: in each order of operands that
+may stand in any, with and without an operand that may be missing, and beside the operands that the
+rule leaves alone. What has no way back: a right side that needs Python (`compute`), and numbers
+that were put together on the right (the 3 of 2 * x + x). A variable that only the left side has
+stays free in backward answers; a rest that only the left side has is empty in them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, combinations, permutations, product
+from numbers import Number
 from typing import Any
 
 import kanren
+from etuples.core import ExpressionTuple
 from unification import reify
 
 import rewrite_engine.terms.dispatch  # noqa: F401  (importing it registers)
 from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.number import same_number
 from rewrite_engine.graph.replace import Shared
-from rewrite_engine.match.ac import is_associative
-from rewrite_engine.match.backward import (
-    as_one_term,
-    backward,
-    may_be,
-    opened,
-    orders,
-    repeats,
-    to_term,
-)
+from rewrite_engine.match.ac import EXTRA, is_ac, is_associative, plan
 from rewrite_engine.match.build import Bindings, guards_hold, instantiate, views
-from rewrite_engine.match.interpret import every_result
-from rewrite_engine.match.lower import Compute, Lowered
-from rewrite_engine.match.pattern import Hole, OpNode, subpatterns
+from rewrite_engine.match.interpret import Matcher, every_result, named
+from rewrite_engine.match.lower import Compute, Lowered, spliced, with_runs
+from rewrite_engine.match.pattern import (
+    Anything,
+    Hole,
+    Literal,
+    OpClass,
+    OpNode,
+    Rest,
+    holes,
+    subpatterns,
+)
+from rewrite_engine.terms.convert import make
+from rewrite_engine.terms.logic import LogicVariable, nth
 from rewrite_engine.terms.unification import IMPOSSIBLE, UNKNOWN, evaluated
 
 Goal = Any
@@ -52,7 +59,8 @@ def rule_goal(*rules: Any) -> Callable[[Any, Any], Goal]:
 
 def _one_goal(rule: Lowered) -> Callable[[Any, Any], Goal]:
     parts = [p for p, _ in subpatterns(rule.left) if not isinstance(p, Hole)]
-    if not any(map(_needs_matcher, parts)):
+    # (unification alone does not say what rests and filled arrays are)
+    if all(isinstance(p, OpNode) and not (p.wide or p.default or is_associative(p)) for p in parts):
         return lambda term, result: _both_ways(rule, [(rule.left, rule.right)], term, result)
 
     def goal(term: Any, result: Any) -> Goal:
@@ -70,13 +78,6 @@ def _one_goal(rule: Lowered) -> Callable[[Any, Any], Goal]:
         return search
 
     return goal
-
-
-def _needs_matcher(part: Any) -> bool:
-    """Whether unification alone does not say what a part matches: rests, and filled arrays."""
-    if not isinstance(part, OpNode):
-        return True
-    return bool(part.rests) or part.default is not None or is_associative(part)
 
 
 def known(x: Any, state: Any) -> Any:
@@ -106,6 +107,107 @@ def _results(rule: Any, value: Any, state: Any) -> Iterator[Any]:
     for node, whole in seen:
         for answer in every_result(rule, None, node, state.__len__):  # (it may look at the clock)
             yield answer if whole is None else whole(answer)
+
+
+# --- backwards ----------------------------------------------------------------------------------
+
+
+def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:
+    """Yield the states in which `term` is one that the rule rewrites to the known `result`."""
+    shared, seen, found = Shared(), set[Any](), holes(rule.left).items()
+    #: what stands for variables that the right side says nothing of: a rest is empty
+    unbound = {name: () if hole.rest else LogicVariable(name) for name, hole in found}
+    for made in _made(rule, result):
+        if not guards_hold(rule.guards, made):
+            continue
+        bound = {name: as_one_term(value, shared) for name, value in made.items()}
+        terms = unbound | bound
+        lefts = [left for left in _lefts(rule, bound) if _is_term(left, terms)]
+        for left, flat in product(lefts, (False, True)):
+            for ordered in orders(left):
+                len(state)  # (a watched state looks at the clock)
+                made_of = to_term(ordered, terms, flat)
+                if made_of not in seen:
+                    seen.add(made_of)
+                    yield from kanren.eq(made_of, term)(state)
+
+
+def may_be(hole: Hole, value: Any) -> bool:
+    """Whether a hole may stand for a value: a variable of its sort; or a bare number (a literal met
+    in a backward run), where the sort asks for nothing or for a constant.
+    """
+    if isinstance(value, Variable):
+        return bool(hole.sort(value))
+    return isinstance(value, Number) and (hole.sort.inline == "True" or hole.sort.constant)
+
+
+def as_one_term(value: Any, shared: Shared) -> Any:
+    """What stands for a variable, equal terms being one object."""
+    if isinstance(value, tuple):
+        return tuple([as_one_term(v, shared) for v in value])
+    return shared(value) if isinstance(value, Variable) else value
+
+
+def _made(rule: Any, result: Any) -> Iterator[Bindings]:
+    """Yield the bindings under which the right side is a result, with `EXTRA` beside it; with some
+    of its rests empty, and no operand missing that may be.
+    """
+    left, right = rule.left, rule.right
+    if isinstance(right, Compute):
+        return
+    sides = [right]
+    if isinstance(result, Variable):
+        result = Shared()(result) if repeats(right) else result
+        if is_ac(left) and plan(left, left).leaves(left, left):
+            sides.append(OpNode(left.op, spliced(left.op, (right, Hole(EXTRA, Rest)))))
+    rests = [name for name, hole in holes(right).items() if hole.rest]
+    for side in sides:
+        for empty in _chosen(rests):
+            for bound in _matches(_filled(side, empty), result, empty):
+                if side is right or bound[EXTRA]:
+                    yield bound
+
+
+def _matches(right: Any, result: Any, bound: Bindings) -> Iterator[Bindings]:
+    if not isinstance(result, Variable):
+        if isinstance(right, Hole) and may_be(right, result):
+            yield bound | {right.name: result}
+        elif isinstance(right, Literal) and same_number(result, right.value):
+            yield bound
+        return
+    whole = OpNode(OpClass(type(None), ()), (right,))  # so that the right side is no left side
+    for made in Matcher(whole).matches(with_runs(right, right), result, bound):
+        yield named(made)
+
+
+def _chosen(names: Sequence[str]) -> Iterator[dict[str, tuple[Any, ...]]]:
+    """Yield the ways in which there is nothing for some of several variables, few of them first."""
+    for n in range(len(names) + 1):
+        for some in combinations(names, n):
+            yield dict.fromkeys(some, ())
+
+
+def _lefts(rule: Any, bound: Bindings) -> Iterator[OpNode]:
+    """Yield the left side without operands that may be missing, with those it leaves alone."""
+    left, maybe = rule.left, []
+    for name, hole in holes(left).items():
+        value = bound.get(name, hole.default)
+        if hole.has_default and hole is not left.default:
+            if same_number(getattr(value, "number", value), hole.default):
+                maybe.append(name)
+    if EXTRA in bound:
+        left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
+    for gone in _chosen(maybe):
+        yield _filled(left, gone)
+
+
+def _is_term(left: OpNode, terms: Bindings) -> bool:
+    """Whether no associative op is left with one operand, because a rest is empty."""
+    for p in [p for p, _ in subpatterns(left) if is_associative(p) and p.rests]:
+        taken = sum([len(terms[p.args[i].name]) for i in p.rests])
+        if len(p.args) - len(p.rests) + taken < 2:
+            return False
+    return True
 
 
 # --- by unification -------------------------------------------------------------------------------
@@ -152,3 +254,104 @@ def _computed(right: Compute, terms: Bindings, result: Any) -> Goal:
             yield from kanren.eq(value, result)(state)
 
     return goal
+
+
+def opened(rule: Any, term: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield pairs of sides without rests and without operands that may be missing, to be unified
+    with an open term: a rest is as many variables as some op of that term has operands.
+    """
+    found = holes(rule.left)
+    rests = [name for name, hole in found.items() if hole.rest]
+    maybe = [name for name, hole in found.items() if hole.has_default]
+    most = _most_operands(term) if rests else 0
+    for sizes in product(range(most + 1), repeat=len(rests)):
+        named: dict[str, tuple[Any, ...]] = {
+            name: tuple([Hole(f"{name}{i}", Anything) for i in range(size)])
+            for name, size in zip(rests, sizes, strict=True)
+        }
+        for gone in _chosen(maybe):
+            left = _filled(rule.left, named | gone)
+            numbers: dict[str, tuple[Any, ...]] = {n: (Literal(found[n].default),) for n in gone}
+            right = rule.right
+            if not isinstance(right, Compute):
+                right = _filled(right, named | numbers)
+            if isinstance(left, OpNode):
+                yield left, right
+
+
+def _filled(pattern: Any, named: dict[str, tuple[Any, ...]]) -> Any:
+    """A side with patterns in place of some variables, or nothing; all others have to be there."""
+    if isinstance(pattern, Hole):
+        return named.get(pattern.name, (Hole(pattern.name, pattern.sort),))[0]
+    if not isinstance(pattern, OpNode):
+        return pattern
+    args: list[Any] = []
+    for a in pattern.args:
+        if isinstance(a, Hole) and a.name in named:
+            args.extend(named[a.name])
+        else:
+            args.append(_filled(a, named))
+    if len(args) == 1 and len(pattern.args) > 1 and (is_associative(pattern) or pattern.default):
+        return args[0]
+    return pattern.of(*args)
+
+
+def _most_operands(term: Any) -> int:
+    stack, most = [term], 0
+    while stack:
+        x = stack.pop()
+        if isinstance(x, ExpressionTuple):
+            most = max(most, len(x) - 1)
+            stack.extend(x._tuple)
+    return most
+
+
+# --- sides as terms -------------------------------------------------------------------------------
+
+
+def orders(pattern: Any) -> Iterator[Any]:
+    """Yield a pattern with the operands of commutative ops in every order that is tried."""
+    if not isinstance(pattern, OpNode):
+        yield pattern
+        return
+    if is_ac(pattern):
+        arranged: Any = permutations(pattern.args)
+    else:
+        arranged = [pattern.args, pattern.args[::-1]] if pattern.swaps else [pattern.args]
+    for args in dict.fromkeys(arranged):
+        for choice in product(*[list(orders(a)) for a in args]):
+            yield pattern.of(*choice)
+
+
+def to_term(pattern: Any, terms: Bindings, flat: bool = False) -> Any:
+    """A pattern as a term; a variable for which nothing stands gets a logic variable. flat: the
+    operands of an associative op are not that op again.
+    """
+    if isinstance(pattern, Hole):
+        if pattern.name not in terms:
+            terms[pattern.name] = LogicVariable(pattern.name)
+        return terms[pattern.name]
+    if isinstance(pattern, Literal):
+        return pattern.value
+    op = pattern.op
+    if isinstance(op, OpClass):
+        op = make((op.cls, *[to_term(p, terms) if isinstance(p, Hole) else p for _, p in op.props]))
+    args: list[Any] = []
+    for a in pattern.args:
+        value = to_term(a, terms, flat)
+        if isinstance(a, Hole) and isinstance(value, tuple):
+            args.extend(value)
+        elif (
+            flat and is_associative(pattern) and getattr(value, "owner", None) and value.head is op
+        ):
+            args.extend(value.owner.inputs)
+        else:
+            args.append(value)
+    term = make((op, *args))
+    return term if pattern.index is None else make((nth, pattern.index, term))
+
+
+def repeats(pattern: Any) -> bool:
+    """Whether a variable occurs twice, so that equal operands have to be one object."""
+    names = [p.name for p, _ in subpatterns(pattern) if isinstance(p, Hole)]
+    return len(names) > len(set(names))

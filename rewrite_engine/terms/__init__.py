@@ -1,8 +1,8 @@
 """Terms: graphs as etuples, logic variables, unification. Knows no tensors.
 
-`expression.py` the etuple of a graph · `logic.py` variables and patterns · `convert.py` graphs to
-terms and back · `unification.py` unification and reification · `print.py` terms as text ·
-`dispatch.py` what miniKanren sees. Start with `convert.py`.
+`logic.py` variables and patterns · `convert.py` the etuple of a graph, graphs to terms and back ·
+`unification.py` unification and reification · `print.py` terms as text · `dispatch.py` what
+miniKanren sees. Start with `convert.py`.
 
 The names here are looked up when they are first used (PEP 562), which also imports `dispatch.py`:
 rules are written with `logic.py`, and who compiles a function does not wait for miniKanren.
@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING
 from rewrite_engine.lazy import lookup
 
 if TYPE_CHECKING:  # the same names as in `_HOMES`
-    from rewrite_engine.terms.convert import etuplize, etuplize_all, from_term
-    from rewrite_engine.terms.expression import GraphTuple
+    from rewrite_engine.terms.convert import GraphTuple, etuplize, etuplize_all, from_term
     from rewrite_engine.terms.logic import LogicVariable, PatternTerm, Term, nth, pattern_classes
     from rewrite_engine.terms.print import etuple_text, term_text
     from rewrite_engine.terms.unification import literal_matches, logic_variables, reify, unify
 
 _HOMES = {
-    "GraphTuple": "expression",
+    "GraphTuple": "convert",
     **dict.fromkeys(("LogicVariable", "PatternTerm", "Term", "nth", "pattern_classes"), "logic"),
     **dict.fromkeys(("etuple_text", "term_text"), "print"),
     **dict.fromkeys(("etuplize", "etuplize_all", "from_term"), "convert"),

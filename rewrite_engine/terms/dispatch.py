@@ -21,8 +21,7 @@ from unification import Var
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Op
-from rewrite_engine.terms.convert import etuplize
-from rewrite_engine.terms.expression import GraphTuple, make, null
+from rewrite_engine.terms.convert import GraphTuple, etuplize, make, null
 from rewrite_engine.terms.logic import LogicVariable, PatternTerm
 from rewrite_engine.terms.unification import Reifier, logic_variables, solve
 

@@ -22,7 +22,7 @@ from rewrite_engine.graph.op import known_outputs, output_text
 from rewrite_engine.terms.print import etuples_class, operator_of, term_text
 
 if TYPE_CHECKING:
-    from rewrite_engine.terms.expression import GraphTuple
+    from rewrite_engine.terms.convert import GraphTuple
 
 TRUTH = """a pattern is neither true nor false: {}
     Chained comparisons (a < b < c), `and`, `or`, `not`, `if` ask for it. Write and_(a < b, b < c),

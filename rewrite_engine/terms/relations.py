@@ -86,8 +86,8 @@ def ground(x: Any, state: Any, shared: Shared) -> Variable | None:
     return shared(value) if isinstance(value, Variable) else None
 
 
-def _turned(relation: Relation, backward: bool) -> Relation:
-    return (lambda new, old: relation(old, new)) if backward else relation
+def _inverse(relation: Relation) -> Relation:
+    return lambda new, old: relation(old, new)
 
 
 def _answers(
@@ -108,10 +108,10 @@ def _places(
     which that makes `whole`.
     """
     seen: set[Variable] = set()
-    relation = _turned(relation, backward)
+    answers_of = _inverse(relation) if backward else relation
     parts = list(ancestors([whole]))
     for part, term in zip(parts, etuplize_all(parts), strict=True):
-        for q, new, found in _answers(relation, term, state, shared):
+        for q, new, found in _answers(answers_of, term, state, shared):
             if new is None:  # with logic variables in it: a term, and no graph
                 yield etuplize(whole, holes={part: q}), found
                 continue
@@ -150,10 +150,9 @@ def _backward(
 ) -> Iterator[Any]:
     seen = {end}
     todo = deque([(end, state)])
-    from_end = _turned(relation, backward=True)
     while todo:
         term, reached = todo.popleft()
-        for q, new, found in _answers(from_end, etuplize(term), reached, shared):
+        for q, new, found in _answers(_inverse(relation), etuplize(term), reached, shared):
             if new is not None and new in seen:
                 continue
             yield from eq(q, start)(found)

@@ -28,8 +28,7 @@ from rewrite_engine.graph.number import counts_as
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.replace import ILL_TYPED
 from rewrite_engine.graph.type import Type
-from rewrite_engine.terms.convert import from_term, record_term
-from rewrite_engine.terms.expression import Merged, make, null, parts
+from rewrite_engine.terms.convert import Merged, from_term, make, null, parts, record_term
 from rewrite_engine.terms.logic import LogicVariable, PatternTerm
 
 Pair = tuple[Any, Any]
@@ -133,7 +132,7 @@ def admits(variable: Any, value: Any) -> bool:
 
 def decompose(a: Any, b: Any, merged: Merged) -> list[Pair] | None:
     """The pairs that have to be equal for two compounds to be; None if they are no such terms."""
-    a, b = _unwrap(a), _unwrap(b)
+    a, b = [x.etuple if issubclass(type(x), PatternTerm) else x for x in (a, b)]
     if ConsPair in (type(a), type(b)):
         try:
             return [(car(a), car(b)), (cdr(a), cdr(b))]
@@ -145,10 +144,6 @@ def decompose(a: Any, b: Any, merged: Merged) -> list[Pair] | None:
     if not merged.union(a, b):
         return []
     return list(zip(left, right, strict=True))
-
-
-def _unwrap(x: Any) -> Any:
-    return x.etuple if issubclass(type(x), PatternTerm) else x
 
 
 def _children(x: Any, other: Any) -> tuple[Any, ...] | None:

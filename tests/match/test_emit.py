@@ -16,7 +16,7 @@ from rewrite_engine.match.emit import RuleEmitter
 from rewrite_engine.match.fact import given
 from rewrite_engine.match.find import find
 from rewrite_engine.match.pattern import Const, Prop, Rest
-from rewrite_engine.terms.expression import make as graph_tuple
+from rewrite_engine.terms.convert import make as graph_tuple
 from rewrite_engine.terms.logic import LogicVariable
 from tests.match.language import Positive, ask, make, named_x, p, same, x, y, z
 from tests.toy import Scale, ToyOp, add, const, divmod_, exp, join, log, mul, neg, num, sin, sub

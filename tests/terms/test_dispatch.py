@@ -174,7 +174,7 @@ def test_compiling_a_function_imports_no_minikanren() -> None:
 def test_the_variables_of_rules_are_logic_variables_of_unification() -> None:
     code = """if True:
         from rewrite_engine.rules.language import *
-        import unification, rewrite_engine.terms.expression
+        import unification, rewrite_engine.terms.convert
         found = []
         @rule
         def log_of_exp(x: Float):

@@ -8,7 +8,7 @@ import pytest
 from etuples import etuple as e
 
 from rewrite_engine.terms import LogicVariable, PatternTerm, etuple_text, etuplize, term_text
-from rewrite_engine.terms.expression import GraphTuple
+from rewrite_engine.terms.convert import GraphTuple
 from rewrite_engine.terms.print import brief, write
 from tests.match.language import make
 from tests.toy import Scale, ToyOp, add, const, divmod_, log, mul, neg, num, sub
