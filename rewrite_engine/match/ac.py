@@ -327,8 +327,7 @@ def repeated(operands: Sequence[Variable]) -> set[Variable]:
     """The operands that occur more than once."""
     if len(set(operands)) == len(operands):
         return set()
-    seen: set[Variable] = set()
-    return {v for v in operands if v in seen or seen.add(v)}  # type: ignore[func-returns-value]
+    return {v for v, n in Counter(operands).items() if n > 1}
 
 
 def as_one(uses: Graph | Uses, node: Apply) -> Apply | None:

@@ -233,9 +233,8 @@ def emit_ac(to: RuleEmitter, pattern: OpNode, inputs: str, out: str, then: Then)
         elif taking.collector is not None:
             keep(to, out, taken, (left,))
             one = to.local()
-            op = to.constant(pattern.op)
-            join = to.constant(joined)
-            to.line(f"{one} = {left}[0] if len({left}) == 1 else {join}({op}, {left})")
+            several = f"{to.constant(joined)}({to.constant(pattern.op)}, {left})"
+            to.line(f"{one} = {left}[0] if len({left}) == 1 else {several}")
             to.bind(taking.collector, one)
             to.ready_guards()
         else:

@@ -11,7 +11,7 @@ guards, relations, traces) is true of each of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container
 from copy import copy
 from functools import cached_property, partial, wraps
 from typing import Any, Literal
@@ -19,7 +19,6 @@ from typing import Any, Literal
 from rewrite_engine.errors import PatternError, RuleError, UnboundVariableError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.ac import is_ac
-from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.lower import Compute, Given, RuleBody
 from rewrite_engine.match.pattern import Graph, Hole, OpClass, OpNode, holes
 from rewrite_engine.match.rule import DataRule, RuleOfRules
@@ -59,7 +58,7 @@ class DirectedRule(DataRule):
 class Equation(RuleOfRules):
     """left == right, with guards. direction: "forward" for one that is used only from left to
     right (its right side need not bind everything). prefer: the cost that a `SaturationOptimizer`
-    goes by if it is given no other.
+    goes by if it is given no other. options: those of `Rule`: claim, tags.
 
     Raises `RuleError`s, as `DataRule` does: a side that is no op, or only a rest; variables that
     the other side does not bind; a computed side.
@@ -72,13 +71,12 @@ class Equation(RuleOfRules):
         fn: Callable[..., Any],
         *,
         phase: str | None = "saturate",
-        claim: Claim = refines,
-        tags: Iterable[str] = (),
         prefer: Any = None,
         direction: Direction = "both",
         variable: type[LogicVariable] = LogicVariable,
+        **options: Any,
     ) -> None:
-        super().__init__(fn, phase=phase, claim=claim, tags=tags)
+        super().__init__(fn, phase=phase, **options)
         self.prefer = prefer
         self.direction = direction
         self.variable = variable
@@ -220,12 +218,7 @@ def _in_one_order(p: Any) -> Any:
 def _text(side: OpNode) -> str:
     """The left side, with parentheses also where they could be left out: `(a @ b) @ c`."""
     name = str(side.op)
-    if (
-        side.index is not None
-        or isinstance(side.op, OpClass)
-        or name not in INFIX
-        or len(side.args) != 2
-    ):
+    if side.index is not None or name not in INFIX or len(side.args) != 2:
         return pattern_text(side)
     symbol, level = INFIX[name]
     a, b = [pattern_text(x, level + 1) for x in side.args]

@@ -253,9 +253,10 @@ class Probe(Matcher):
             if next(match_root(self.left, node, self.exact), None) is not None:
                 reason = f"the left side matches; {reason}"
             return Diagnosis(False, part.text, reason, bound, evidence, self.progress)
-        name = part.name if isinstance(part, Hole) else pattern_text(part)
-        reason = self._hole(part, here, bound) if isinstance(part, Hole) else ""
-        if not reason:
+        if isinstance(part, Hole):
+            name, reason = part.name, self._hole(part, here, bound)
+        else:
+            name = pattern_text(part)
             reason = f"`{name}`: {self._why(part, here, why)}"
         return Diagnosis(False, name, reason, bound, evidence, max(self.progress, 0))
 

@@ -98,14 +98,12 @@ def find(
 
     nodes, outputs, own = _nodes(graph)
     fgraph = graph if isinstance(graph, FunctionGraph) else None
-    uses: Graph | Uses = fgraph
     here = _ticking(nodes, watch)
     found: Iterator[Match]
     if finder is None:
         found = (Match(node, {}) for node in here if is_root(pattern, node.op) and node.outputs)
     else:
-        if fgraph is None and finder.opens:
-            uses = Uses(nodes, outputs)
+        uses = Uses(nodes, outputs) if fgraph is None and finder.opens else fgraph
         found = _search(finder, here, fgraph, uses, every)
     if own is not None:
         found = (Match(own(m.variable).owner, {k: own(v) for k, v in m.bindings.items()}, m.index)

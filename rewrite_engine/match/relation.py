@@ -7,7 +7,7 @@ relations too: `rule.goal` is made in `match/goal.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from operator import is_
@@ -16,7 +16,6 @@ from typing import Any
 from rewrite_engine.errors import PatternError, RelationBudgetError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.replace import ILL_TYPED
-from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.pattern import Graph
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.terms.budget import Budget, Watch, bounded
@@ -38,7 +37,7 @@ class RelationRule(Rule):
     with as many outputs. The first answer that fits is taken: one without free variables, of a type
     that may stand there, and not the term itself.
 
-    tracks, depth: see `NodeRewriter`. results_filter: gets the iterator of all answers, as
+    tracks, depth, options: see `NodeRewriter`. results_filter: gets the iterator of all answers, as
     variables (lists of them for several outputs), and returns the one to take, an iterator of which
     the first that fits is taken, or None. node_filter: whether a node is looked at. budget: what
     one node may cost; `RelationBudgetError` when it is used up, or with `on_budget="stop"` what was
@@ -51,16 +50,15 @@ class RelationRule(Rule):
         self,
         fn: Callable[[Any, Any], Goal],
         *,
-        phase: str | None = None,
         tracks: Sequence[Any] | None = None,
-        claim: Claim = refines,
-        tags: Iterable[str] = (),
         depth: int = 2,
         budget: Budget = BUDGET,
         results_filter: ResultsFilter | None = None,
         node_filter: NodeFilter | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__(fn, phase=phase, claim=claim, tags=tags, tracks=tracks)
+        super().__init__(fn, **options)
+        self.tracks = None if tracks is None else tuple(tracks)
         self.depth = depth
         if not isinstance(budget, Budget):
             raise self.error(PatternError, f"has the budget {budget!r}: say Budget(answers=...)")

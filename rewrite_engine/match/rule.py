@@ -58,18 +58,18 @@ class Rule:
     """What all rules have. `name` is `pack/function`; it is what is printed and what can be
     excluded. The pack is the last part of the module's name, or what the module calls `__pack__`.
 
-    depth: how many levels below a node the rule looks; a change that deep makes the node be tried
-    again.
+    phase: where the default pipeline uses it. claim: what it promises about values. tags: more
+    names for queries (one or several). depth: how many levels below a node the rule looks; a change
+    that deep makes the node be tried again. tracks: see `roots`.
     """
 
     def __init__(
         self,
         fn: Callable[..., Any],
         *,
-        phase: str | None,
-        claim: Claim,
+        phase: str | None = None,
+        claim: Claim = refines,
         tags: Iterable[str] = (),
-        tracks: Sequence[Any] | None = None,
     ) -> None:
         code = getattr(inspect.unwrap(fn), "__code__", None)
         if code is None or not hasattr(fn, "__name__"):
@@ -85,7 +85,6 @@ class Rule:
             raise self.error(RuleError, f"claims {claim!r}: {CLAIMS}")
         self.phase = phase
         self.claim = claim
-        self.tracks = None if tracks is None else tuple(tracks)
         more = {tags} if isinstance(tags, str) else set(tags)
         if not all(isinstance(tag, str) for tag in more):
             raise self.error(PatternError, f"tags are names, not {tags!r}")
@@ -98,6 +97,7 @@ class Rule:
             )
 
     depth: int = 1
+    tracks: Sequence[Any] | None = None
     text: str = ""
     #: whether a rule without a docstring is refused (shipped ones always are)
     needs_reason: bool = True
@@ -222,8 +222,7 @@ class Rule:
 class DataRule(Rule):
     """left → right, with guards, as data.
 
-    phase: where the default pipeline uses it. claim: what it promises about values. tags: more
-    names for queries (one or several). keeping: of a rule, what its `keeps` is.
+    keeping: of a rule, what its `keeps` is. options: those of `Rule`: phase, claim, tags.
     """
 
     extends = True  # see `lower.extended`
@@ -232,15 +231,14 @@ class DataRule(Rule):
         self,
         fn: Callable[..., Any],
         *,
-        phase: str | None = None,
-        claim: Claim = refines,
-        tags: Iterable[str] = (),
         variable: type[LogicVariable] = LogicVariable,
         backward: bool = False,
         keeping: Callable[[DataRule], Keeps | None] = lambda rule: None,
+        **options: Any,
     ) -> None:
-        super().__init__(fn, phase=phase, claim=claim, tags=tags)
+        super().__init__(fn, **options)
         self.variable, self.keeping = variable, keeping
+        claim = self.claim
         pairs = exact in (claim, claim.then) or PAIRWISE in self.tags
         try:
             worlds = None if self.module.startswith(SHIPPED) else variable.worlds()
@@ -418,7 +416,8 @@ class NodeRewriter(Rule):
     levels below the node it looks. constant_inputs: it is only tried where all inputs are
     constants. when: tells from an op, what computes its inputs, and whether these are two that are
     not the same, whether there is anything to try; asked once for all nodes that look so. keeps:
-    tells of the graph, the node and what takes its place whether no error is lost.
+    tells of the graph, the node and what takes its place whether no error is lost. options: those
+    of `Rule`: phase, claim, tags.
     """
 
     with_phase = '@node_rewriter(phase="canonicalize")'
@@ -428,27 +427,25 @@ class NodeRewriter(Rule):
         self,
         fn: Callable[[Any, Apply], Any],
         *,
-        phase: str | None = None,
         tracks: Sequence[Any] | None = None,
-        claim: Claim = refines,
-        tags: Iterable[str] = (),
         depth: int = 1,
         constant_inputs: bool = False,
         when: When | None = None,
         keeps: Keeps | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__(fn, phase=phase, claim=claim, tags=tags, tracks=tracks)
+        super().__init__(fn, **options)
         self.when, self.keeps = when, keeps
+        self.tracks = None if tracks is None else tuple(tracks)
         self.depth = depth
         self.constant_inputs = constant_inputs
         names = [str(getattr(root, "__name__", root)) for root in self.tracks or ("any op",)]
         self.text = f"node rewriter on {', '.join(names)}"
 
     def may_apply(self, op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
+        if self.constant_inputs and any(head_of(s) is not CONSTANT for s in seen):
+            return False
         return self.when is None or self.when(op, seen, distinct)
-
-    def fits(self, seen: Sequence[Outline]) -> bool:
-        return not self.constant_inputs or all(head_of(s) is CONSTANT for s in seen)
 
     @cached_property
     def apply(self) -> Function:

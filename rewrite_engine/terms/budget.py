@@ -13,6 +13,7 @@ import os
 import sys
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from ctypes import c_ulong, py_object, pythonapi
 from dataclasses import dataclass
 from threading import Event, RLock, Thread, get_ident
@@ -69,7 +70,7 @@ class Watch:
         self.found = 0
         self.struck = False  # whether it was interrupted
         self.left = float("inf") if budget.seconds is None else budget.seconds
-        self.resume()
+        self.deadline = self.overdue = float("inf")
 
     def tick(self) -> None:
         """Asked within a search: raises `OutOfBudget` when the time is over."""
@@ -81,31 +82,27 @@ class Watch:
         return OutOfBudget(f"{self.budget.seconds:g} seconds, in which it found {self.told()}")
 
     def next(self, found: Iterator[T]) -> T:
-        """The next answer of the search."""
-        if self.budget.seconds is None:
-            return next(found)
+        """The next answer of the search, if it may still have one; only this counts as time."""
+        self.deadline = perf_counter() + self.left
+        self.overdue = self.deadline + GRACE
+        watched = self.budget.seconds is not None
         try:
             try:
-                watchdog.enter(self)
-                return next(found)
+                if watched:
+                    watchdog.enter(self)
+                answer = next(found)
             finally:
-                watchdog.leave(self)
+                if watched:
+                    watchdog.leave(self)
         except Overdue:
             if not self.struck:  # it is meant for a search around this one
                 raise
             raise self.over() from None
-
-    def resume(self) -> None:
-        """The search goes on."""
-        self.deadline = perf_counter() + self.left
-        self.overdue = self.deadline + GRACE
-
-    def pause(self) -> None:
-        """The search has an answer: one that it may still have, or else it is out of budget."""
         self.left = self.deadline - perf_counter()
         if self.found == self.budget.answers:
             raise OutOfBudget(f"{self.told()}, and there are more")
         self.found += 1
+        return answer
 
     def told(self) -> str:
         """The number of answers, in words."""
@@ -124,14 +121,9 @@ def bounded(
     text.
     """
     try:
-        while True:
-            watch.resume()
-            try:
-                answer = watch.next(found)
-            except StopIteration:
-                return
-            watch.pause()
-            yield answer
+        with suppress(StopIteration):
+            while True:
+                yield watch.next(found)
     except OutOfBudget as spent:
         if watch.budget.on_budget == "raise":
             raise error(f"{asked} used up its budget of {spent}") from None

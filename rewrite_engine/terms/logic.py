@@ -117,11 +117,8 @@ def nth(i: int, outputs: Any) -> Any:
     """
     if isinstance(outputs, Term):
         op = outputs.op if isinstance(outputs, PatternTerm) else None
-        return (
-            outputs
-            if getattr(op, "default_output", None) == i
-            else outputs.__apply_op__(nth, (i, outputs), {})
-        )
+        own = getattr(op, "default_output", None) == i
+        return outputs if own else outputs.__apply_op__(nth, (i, outputs), {})
     if isinstance(outputs, Variable):
         if outputs.owner is None:
             raise TypeError(
