@@ -91,6 +91,19 @@ def second_of_known_shape(fgraph, node):
     return y
 
 
+@node_rewriter([second], phase="canonicalize", claim=exact, keeps=operands_kept)
+def second_of_one_element(fgraph, node):
+    """One number needs no dimensions: constants meet as numbers. Not data: it looks at types only.
+
+    >>> rewritten(second(vector("x"), [3.0]) * 2)
+    second(x, 6.0)
+    """
+    x, y = node.inputs
+    if y.head is CONSTANT and y.type.ndim and set(y.type.shape) == {1}:
+        return second(x, y.data.reshape(())) if x.type.ndim >= y.type.ndim else None
+    return None
+
+
 @rule(phase="canonicalize", claim=assumes("shape_unsafe", then=exact))
 def second_of_same_shape(x, y):
     """y has the shape of x already; if not, the shapes may not fit, which is an error that is lost.

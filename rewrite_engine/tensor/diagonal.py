@@ -95,7 +95,8 @@ class Diagonal(Linear):
     def of(self, x: Any) -> Any:
         """The diagonal of a value."""
         out = x.diagonal(self.offset, self.axis1, self.axis2)
-        out.flags.writeable = x.flags.writeable
+        if x.flags.writeable:
+            out.setflags(True)
         return out
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:

@@ -77,6 +77,8 @@ CASES: list[tuple[str, Any, str | None]] = [
     ("dimshuffle_of_nothing", m.T, None),
     ("specified_shape_known", SpecifyShape((2, None))(fixed), "fixed"),
     ("specified_shape_known", SpecifyShape((2, None))(m), None),
+    ("second_of_one_element", pt.second(fixed, [[3.0]]), "second(fixed, 3.0)"),
+    ("second_of_one_element", pt.second(fixed, row), None),
     ("second_of_known_shape", pt.second(pt.exp(fixed), fixed), "fixed"),
     ("second_of_known_shape", pt.second(fixed, row), None),
 ]

@@ -23,7 +23,7 @@ from rewrite_engine.link.vm.lower import (
 )
 from rewrite_engine.tensor.diagonal import Diagonal
 from rewrite_engine.tensor.dimshuffle import DimShuffle
-from rewrite_engine.tensor.math import mul
+from rewrite_engine.tensor.math import mul, sqr
 from rewrite_engine.tensor.reshape import Reshape
 from rewrite_engine.tensor.shape import CheckedLength, Shape, Shape_i
 
@@ -80,7 +80,7 @@ def _is_plain(node: Apply) -> bool:
 def _is_length(x: Variable) -> bool:
     """Whether a number is the length of a dimension, or a product of such."""
     node = x.owner
-    if node is not None and node.op is mul:
+    if node is not None and node.op in (mul, sqr):
         return all(map(_is_length, node.inputs))
     return node is not None and isinstance(node.op, Shape_i | CheckedLength)
 

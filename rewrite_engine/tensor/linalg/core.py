@@ -144,6 +144,11 @@ def lapack(name: str, dtype: Any) -> Any:
     return _routine(_LETTERS[dtype.char] + name)
 
 
+def along(batch: Sequence[int], *arrays: Any) -> Any:
+    """What arrays with elements are for each of a batch, one after the other."""
+    return zip(*[x.reshape(-1, *x.shape[len(batch) :]) for x in arrays], strict=True)
+
+
 def rows_of(x: Any, order: Any) -> Any:
     """Rows of matrices, in another order."""
     if order.type.ndim == 1:

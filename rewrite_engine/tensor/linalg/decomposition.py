@@ -14,6 +14,7 @@ import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
+from rewrite_engine.tensor.creation import Tri
 from rewrite_engine.tensor.diagonal import tril
 from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.linalg.core import (
@@ -53,7 +54,7 @@ class Cholesky(_MatrixOp):
         self.only_lengths = on_error == "nan"
 
     def shapes(self, *types: TensorType) -> Shapes:
-        return square(types[0], [(0, 0), (0, 1)])
+        return square(types[0], [(0, 0), (0, 0)])
 
     def single(self, dtype: Any) -> Any:
         """By `potrf`, of the transpose, which is in columns, as LAPACK has it."""
@@ -90,8 +91,19 @@ class Cholesky(_MatrixOp):
         """Of the triangle that is read."""
         (factor,), (g,) = outputs, output_gradients
         if self.lower:
-            return [CholeskyGradient()(factor, g)]
+            return [CholeskyGradient()(factor, _below(g))]
         return [adjoint(CholeskyGradient()(adjoint(factor), adjoint(g)))]
+
+
+def _below(g: Any, depth: int = 3) -> Any:
+    """What has the same lower triangles, without masks for these in the last few sums."""
+    op, inputs = g.head, g.owner.inputs if g.owner is not None and depth else []
+    if inputs and op in (m.add, m.neg):
+        return op(*[_below(x, depth - 1) for x in inputs])
+    is_tril = inputs and op is m.switch and inputs[0].head == Tri()
+    if is_tril and inputs[0].owner.inputs[2].number == 0 and inputs[2].number == 0:
+        return inputs[1]
+    return g
 
 
 class CholeskyGradient(_MatrixOp):
@@ -176,10 +188,8 @@ class _Back:
         if n <= _SMALL:  # of one triangle, from the last row to the first
             return self.sygst(out[::-1, ::-1], up[::-1, ::-1], 1, 1)[0][::-1, ::-1] * phi
         out *= phi
-        out = trsm(1, up, trsm(1, up, out, 0, 0, 0, 0, 1), 1, 0, 2, 0, 1)
-        out = out + out.T.conj()
-        out *= phi
-        return out
+        out = trsm(1, up, out + out.T.conj(), 1, 0, 2, 0, 1)
+        return trsm(1, up, out.T.conj(), 1, 0, 2) * phi
 
     def halves(self, up: Any, g: Any, half: int) -> Any:
         out, gemm = np.zeros(up.shape, up.dtype, "F"), self.gemm

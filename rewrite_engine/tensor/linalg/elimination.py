@@ -27,6 +27,7 @@ from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
     adjoint,
+    along,
     floats,
     lapack,
     of_dtype,
@@ -210,12 +211,14 @@ class SolveLUFactor(_MatrixOp):
         pivots = np.broadcast_to(pivots, (*batch, n))
         if pivots.size and not 0 <= pivots.min() <= pivots.max() < n:
             raise ShapeError(f"pivots of {n} rows are from 0 to {n - 1}")
-        out, one = np.empty(b.shape, b.dtype), self.single(b.dtype)
-        for index in np.ndindex(batch if b.size else (0,)):
-            x = one(both[index], pivots[index], b[index])
-            if x is None:
-                raise SingularMatrixError(singular(both, index))
-            out[index] = x
+        out, getrs = np.empty(b.shape, b.dtype), lapack("getrs", b.dtype)
+        if not out.size:
+            return out
+        apart = (np.diagonal(both, axis1=-2, axis2=-1) == 0).any(-1)
+        if apart.any():
+            raise SingularMatrixError(singular(both, tuple(np.argwhere(apart)[0].tolist())))
+        for x, *given in along(batch, out, both, pivots, b):
+            x[...] = getrs(*given, self.transposed)[0]
         return out
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]

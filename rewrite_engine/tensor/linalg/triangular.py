@@ -22,6 +22,7 @@ from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
     adjoint,
+    along,
     floats,
     lapack,
     of_dtype,
@@ -109,9 +110,8 @@ class SolveTriangular(_Equations):
         out, trtrs = np.empty(b.shape, b.dtype), lapack("trtrs", b.dtype)
         if not out.size:
             return out
-        every = [x.reshape(-1, *x.shape[-2:]) for x in (a.mT, b, out)]
-        for index, turned, right, x in zip(np.ndindex(batch), *every, strict=True):
-            x[...], info = trtrs(turned, right, *self._options)
+        for index, (x, *given) in zip(np.ndindex(batch), along(batch, out, a.mT, b), strict=True):
+            x[...], info = trtrs(*given, *self._options)
             if info:
                 raise SingularMatrixError(singular(a, index))
         return out

@@ -9,14 +9,18 @@ import numpy as np
 
 import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError
-from rewrite_engine.graph.null import grad_not_implemented
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import operand
-from rewrite_engine.tensor.diagonal import tril, triu
+from rewrite_engine.tensor.creation import arange, ones_like, zeros_like
+from rewrite_engine.tensor.diagonal import put_on_diagonal, tril, triu
 from rewrite_engine.tensor.dimshuffle import squeeze
+from rewrite_engine.tensor.join import concatenate
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
+    connected,
     floats,
     lapack,
     of_dtype,
@@ -27,7 +31,7 @@ from rewrite_engine.tensor.linalg.core import (
 )
 from rewrite_engine.tensor.linalg.triangular import _Equations, columns
 from rewrite_engine.tensor.op import Computed, Shapes
-from rewrite_engine.tensor.shape import larger
+from rewrite_engine.tensor.shape import larger, lengths
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -37,7 +41,6 @@ __all__ = [
 
 #: up to which length `numpy.linalg.solve` of a batch is faster
 _SMALL = 16
-_ELSE = "solve(a, b, assume_a='tridiagonal') has one"
 
 
 class SolveTridiagonal(_Equations):
@@ -104,11 +107,40 @@ class LUFactorTridiagonal(_MatrixOp):
                 out[index] = part[: out.shape[-1]]
         return tuple(outs)
 
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """Rows are not swapped by small changes."""
+        return [[True, True, True, True, False]]
+
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """None."""
-        return [grad_not_implemented(self, 0, inputs[0], _ELSE)]
+        """Row by row, from the last one, each step that `gttrf` takes: its new row, of which the
+        first element has the gradient `first`, the second `second`, is that of two rows. An error
+        where the matrix is singular.
+        """
+        *factors, rows = outputs
+        low, d, du, du2 = map(m.conjugated, factors)
+        of_low, of_d, of_du, of_du2 = connected(factors, output_gradients[:4])
+        swapped, top = _swapped(rows), d[:-1]
+        at_end = zeros_like(du[: lengths(du)[0] - lengths(du2)[0]])
+        # second = start + slope * (first of the next row)
+        start, slope = m.switch(swapped, 0, of_du), m.switch(swapped, 1, -low)
+        own = m.switch(swapped, of_low / top, of_d[:-1] - low * of_low / top)
+        to_first = m.switch(swapped, -du, low * du) / top
+        to_second = m.switch(swapped, -concatenate([du2, at_end]), 0) / top
+        own = own + to_second * concatenate([start[1:], at_end])
+        own = concatenate([own, of_d[-1:]])[:, None]
+        first = _upper(ones_like(d), -to_first, -(to_second[:-1] * slope[1:]), own)[:, 0]
+        after = first[1:]
+        second = start + slope * after
+        below = m.switch(swapped, of_d[:-1] - low * first[:-1], (of_low - du * after) / top)
+        middle = concatenate([first[:1], m.switch(swapped, of_du - low * after, after)])
+        behind = m.switch(swapped[:-1], of_du2 - low[:-1] * second[1:], second[1:])
+        above = concatenate([second[:1], behind])
+        whole = zeros_like(inputs[0], dtype=d.type.dtype)
+        for k, part in enumerate((below, middle, above), -1):
+            whole = put_on_diagonal(whole, part, k)
+        return [whole]
 
 
 class SolveLUFactorTridiagonal(_MatrixOp):
@@ -153,14 +185,47 @@ class SolveLUFactorTridiagonal(_MatrixOp):
             out[index] = _solved(own, b[index], self.transposed)
         return out
 
+    def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
+        """Rows are not swapped by small changes."""
+        return [[i != 4] for i in range(6)]
+
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Of b."""
-        *factors, _ = inputs
+        """Of U as in triangular equations (Giles, 2.2.3); of L step by step, from the last one."""
+        (*factors, rows, b), (x,), (g,) = inputs, outputs, output_gradients
+        low, d, du, du2 = factors
         turned = SolveLUFactorTridiagonal(not self.transposed)
-        gb = m.conjugated(turned(*factors, m.conjugated(output_gradients[0])))
-        return [*[grad_not_implemented(self, i, x, _ELSE) for i, x in enumerate(factors)], gb]
+        gb = m.conjugated(turned(*factors, rows, m.conjugated(g)))
+        if self.transposed:  # b and g change places
+            x, g = m.conjugated(gb), m.conjugated(b)
+        own = [m.conjugated(v) for v in (d, du, du2)]
+        half = _upper(own[0], own[1], own[2], g, transposed=True)
+        conj, swapped = m.conjugated(x), _swapped(rows)
+        more = du2[:, None] * x[2:]
+        at_end = zeros_like(x[: lengths(du)[0] - lengths(du2)[0]])
+        before = d[:-1, None] * x[:-1] + du[:, None] * x[1:] + concatenate([more, at_end])
+        kept = m.switch(swapped[:, None], 0, half[:-1])
+        steps = _upper(
+            ones_like(d),
+            m.switch(swapped, -1, m.conjugated(low)),
+            zeros_like(du2),
+            concatenate([kept, half[-1:]]),
+        )
+        pairs = [(steps[1:], m.conjugated(before))]
+        pairs += [(half[: lengths(half)[0] - k] if k else half, conj[k:]) for k in range(3)]
+        return [*[m.neg(m.mul(u, v).sum(axis=1)) for u, v in pairs], disconnected(), gb]
+
+
+def _swapped(rows: Any) -> Any:
+    """Whether a row of the factors, but for the last, was swapped with the next."""
+    return m.neq(rows[:-1], arange(1, lengths(rows)[0]))
+
+
+def _upper(d: Any, du: Any, du2: Any, b: Any, transposed: bool = False) -> Any:
+    """The x of u @ x = b for a matrix u with these diagonals."""
+    rows = arange(1, lengths(d)[0] + 1, dtype="int32")
+    return SolveLUFactorTridiagonal(transposed)(zeros_like(du), d, du, du2, rows, b)
 
 
 def _without(n: Any, less: int) -> Any:
@@ -196,8 +261,8 @@ def _solved(factors: Any, b: Any, transposed: bool) -> Any:
 def tridiagonal_lu_factor(a: Any) -> Any:
     """The factors of square matrices, the last two dimensions, of which three diagonals are read,
     as `tridiagonal_lu_solve` takes them: `dl`, `d`, `du`, `du2`, and int32 `ipiv`, as LAPACK's
-    `gttrf` has them. Floats. Has no gradient: `solve(assume_a="tridiagonal")` does. Raises
-    `NDimError`, `ShapeError`.
+    `gttrf` has them. Floats. Has a gradient where the matrix is not singular. Raises `NDimError`,
+    `ShapeError`.
 
     >>> from rewrite_engine.tensor.linalg import tridiagonal_lu_factor
     >>> tridiagonal_lu_factor([[2.0, 1.0], [1.0, 2.0]]).d.eval()
@@ -210,7 +275,7 @@ def tridiagonal_lu_solve(
     a_diagonals: Any, b: Any, *, b_ndim: int | None = None, transposed: bool = False
 ) -> Any:
     """The x of a @ x = b as of `solve`, given the outputs of `tridiagonal_lu_factor` of `a`;
-    transposed: of a.T @ x = b. Has a gradient of `b`. Raises `ValueError`, `NDimError`,
+    transposed: of a.T @ x = b. Raises `ValueError`, `NDimError`,
     `ShapeError`; `SingularMatrixError` when it runs.
 
     >>> from rewrite_engine.tensor.linalg import tridiagonal_lu_factor, tridiagonal_lu_solve
