@@ -41,6 +41,7 @@ def apart(fgraph, a, b):
 
 def together(a, b):
     """The outputs of both."""
+    b = b if b.op is not a.op else b.copied()
     names = dict.fromkeys([str(a.op), str(b.op)])
     parts = [*a.sequences, *b.sequences], [*a.carried, *b.carried], [*a.others, *b.others]
     states, results = [new for *_, new in parts[1]], [*a.results, *b.results]

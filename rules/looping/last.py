@@ -104,13 +104,10 @@ def carrying_last(loop):
     if not ends:
         return None
     results = [v for v, trace in zip(loop.results, loop.traces) if trace not in ends]
-    finals, traces, done = loop.rebuilt(loop.sequences, carried, loop.others, results)
-    new = dict(zip([t for t in loop.traces if t not in ends], traces, strict=True))
-    new.update(zip(loop.finals, finals, strict=False))
-    if done is not None:
-        new[loop.done] = done
+    made = loop.rebuilt(loop.sequences, carried, loop.others, results)
+    finals, found = list(made.last.values()), {}
     after = Loop(loop.fgraph, finals[0].owner)
     for trace, own in ends.items():
         for node in list(loop.fgraph.users[trace]):
-            new[node.outputs[0]] = at_end(after, node, [finals[k] for k in own])
-    return {old: v for old, v in new.items() if loop.used(old)}
+            found[node.outputs[0]] = at_end(after, node, [finals[k] for k in own])
+    return loop.outputs(made, found)

@@ -1,13 +1,16 @@
 """A call of a loop, taken apart: what a rule changes of it, and the loop that is left."""
 
 from collections import defaultdict
+from copy import copy
 from functools import cached_property
+from typing import NamedTuple
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import ShapeError
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.replace import graph_replace
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.loops.derivatives import copied
 from rewrite_engine.loops.op import Scan
 from rewrite_engine.match.fact import every, fact
 from rewrite_engine.rewrite.step import is_used
@@ -16,6 +19,17 @@ from rewrite_engine.rules.facts_failure import fits
 from rewrite_engine.tensor.type import TensorType
 
 BLOCK = "steps of "  # what loops are called that compute something if there is a step
+
+
+class Made(NamedTuple):
+    """What takes the places of the outputs of a loop. last: {carried variable: what the last step
+    carried on}; each: {result: that of all steps}; done: how many steps there were, if a condition
+    ends the loop.
+    """
+
+    last: dict
+    each: dict
+    done: object
 
 
 class Loop:
@@ -34,6 +48,17 @@ class Loop:
         self.others = list(zip(own[2], outer[2], strict=True))
         self.results = [made[j] for j in op.results]
         self.condition = made[op.nout - 1 :] if op.until else []
+
+    def copied(self):
+        """The same with other variables of the step."""
+        new = copy(self)
+        own, made = copied(self.op)
+        pairs = zip(self.op.parts(own), (self.sequences, self.carried, self.others), strict=True)
+        slices, kept, same = [zip(vs, [x for _, x, *_ in old], strict=True) for vs, old in pairs]
+        new.sequences, new.others = list(slices), list(same)
+        new.carried = [(v, start, after) for (v, start), after in zip(kept, made, strict=False)]
+        new.results = [made[j] for j in self.op.results]
+        return new
 
     @property
     def finals(self):
@@ -115,10 +140,10 @@ class Loop:
     # --- what is left -------------------------------------------------------------------------
 
     def rebuilt(self, sequences, carried, others, results, replace=None):
-        """A loop of other parts: what it carried on last, its results, the number of its steps."""
+        """What a loop of other parts gives (`Made`)."""
         outputs = [*[new for _, _, new in carried], *results, *self.condition]
         if not outputs:
-            return [], [], None
+            return Made({}, {}, None)
         if replace:
             outputs = graph_replace(outputs, replace, strict=False)
         parts = [*sequences, *[(v, start) for v, start, _ in carried], *others]
@@ -126,7 +151,22 @@ class Loop:
         loop = Scan([v for v, _ in parts], outputs, len(sequences), n, op.until, op.truncate,
                     op.name)  # fmt: skip
         made = loop(self.steps, *[x for _, x in parts], return_list=True)
-        return made[:n], made[n : n + len(results)], made[-1] if op.until else None
+        last = dict(zip([v for v, *_ in carried], made, strict=False))
+        return Made(
+            last, dict(zip(results, made[n:], strict=False)), made[-1] if op.until else None
+        )
+
+    def outputs(self, made, found=()):
+        """What takes the places of the outputs that are used: what was found otherwise, and what
+        another loop made.
+        """
+        finals, traces = zip(self.carried, self.finals), zip(self.results, self.traces)
+        new = {old: made.last[v] for (v, *_), old in finals if v in made.last}
+        new |= {old: made.each[v] for v, old in traces if v in made.each}
+        if made.done is not None:
+            new[self.done] = made.done
+        new |= dict(found)
+        return {old: self.fitted(old, v) for old, v in new.items() if self.used(old)}
 
     def checked(self, old, new):
         """A value that takes the place of an output where no loop is left to compare the lengths of

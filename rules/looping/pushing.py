@@ -7,7 +7,7 @@ from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.traverse import apply_ancestors
 from rewrite_engine.loops.op import Scan, longer
 from rewrite_engine.rules.looping.parts import Lengths, clients
-from rewrite_engine.rules.looping.unused import may_go, outputs_of, reached
+from rewrite_engine.rules.looping.unused import may_go, reached
 from rewrite_engine.tensor.op import TensorOp
 from rewrite_engine.tensor.type import TensorType
 
@@ -92,8 +92,7 @@ def computed_before(loop):
     sequences, others = list(loop.sequences), list(loop.others)
     for v, x in zip(found, terms, strict=True):
         (sequences if v in before.along else others).append((own[v], x))
-    made = loop.rebuilt(sequences, loop.carried, others, loop.results, own)
-    return outputs_of(loop, *made)
+    return loop.outputs(loop.rebuilt(sequences, loop.carried, others, loop.results, own))
 
 
 def read_of_sequences(loop):
@@ -112,20 +111,8 @@ def read_of_sequences(loop):
 
 def without(loop, found, carried):
     """The outputs of a loop of which some were found otherwise."""
-    rest = [(v, t) for v, t in zip(loop.results, loop.traces, strict=True) if t not in found]
-    made = loop.rebuilt(loop.sequences, carried, loop.others, [v for v, _ in rest])
-    finals, traces, done = made
-    kept = {v: k for k, (v, *_) in enumerate(carried)}
-    new = {old: loop.fitted(old, term) for old, term in found.items()}
-    new.update((t, trace) for (_, t), trace in zip(rest, traces, strict=True))
-    new.update(
-        (final, finals[kept[v]])
-        for (v, *_), final in zip(loop.carried, loop.finals, strict=True)
-        if v in kept
-    )
-    if done is not None:
-        new[loop.done] = done
-    return {old: v for old, v in new.items() if loop.used(old)}
+    rest = [v for v, t in zip(loop.results, loop.traces, strict=True) if t not in found]
+    return loop.outputs(loop.rebuilt(loop.sequences, carried, loop.others, rest), found)
 
 
 # --- after ------------------------------------------------------------------------------------
@@ -186,23 +173,20 @@ class Late:
             return None
         if not all(map(lengths.steady, added)):
             return None
-        finals, traces, done = loop.rebuilt(
-            loop.sequences, loop.carried, loop.others, [*kept, *added]
-        )
-        terms = dict(loop.others) | dict(zip([*kept, *added], traces, strict=False))
-        terms.update((v, loop.first(x, done)) for v, x in loop.sequences)
-        roots = [*[x for _, x in (*loop.sequences, *loop.others)], *traces]
+        made = loop.rebuilt(loop.sequences, loop.carried, loop.others, [*kept, *added])
+        terms = dict(loop.others) | made.each
+        terms.update((v, loop.first(x, made.done)) for v, x in loop.sequences)
+        roots = [*[x for _, x in (*loop.sequences, *loop.others)], *made.each.values()]
         for node in self.nodes:
             if node not in self.late:
                 continue
-            made = for_all_steps(node, [terms.get(v, v) for v in node.inputs])
-            if made is None:
+            wide = for_all_steps(node, [terms.get(v, v) for v in node.inputs])
+            if wide is None:
                 return {node}
-            terms.update(zip(node.outputs, made, strict=True))
+            terms.update(zip(node.outputs, wide, strict=True))
         types = [longer(v.type) for v in self.moved]
         if not all([t.is_super(terms[v].type) for t, v in zip(types, self.moved, strict=True)]):
             return None
         new = loop.if_any_step([terms[v] for v in self.moved], types, roots)
-        of = dict(zip(kept, traces, strict=False)) | dict(zip(self.moved, new, strict=True))
-        results = [loop.fitted(t, of[v]) for v, t in zip(loop.results, loop.traces, strict=True)]
-        return outputs_of(loop, finals, results, done)
+        each = made.each | dict(zip(self.moved, new, strict=True))
+        return loop.outputs(made._replace(each=each))

@@ -107,23 +107,14 @@ class Accumulated:
         lengths = Lengths(loop.op, loop.sure_nodes())
         if (added and product is None) or not all(map(lengths.steady, added)):
             return None
-        finals, traces, done = loop.rebuilt(
-            loop.sequences, self.carried, loop.others, [*self.kept, *added]
-        )
-        terms = dict(zip([*self.kept, *added], traces, strict=True))
-        terms.update((v, loop.first(x, done)) for v, x in loop.sequences)
-        roots = [*traces, *[x for _, x in loop.sequences]]
+        made = loop.rebuilt(loop.sequences, self.carried, loop.others, [*self.kept, *added])
+        terms = dict(made.each)
+        terms.update((v, loop.first(x, made.done)) for v, x in loop.sequences)
+        roots = [*made.each.values(), *[x for _, x in loop.sequences]]
         wide = [terms[v] for v in vectors]
         whole = pt.sum(wide[0], axis=0) if product is None else product(*wide)
         found = self.block(pt.add(self.start, whole), roots)
-        if found is None:
-            return None
-        places = iter(finals)
-        new = {f: next(places) for f in loop.finals if f is not self.final} | found
-        new.update(zip(loop.traces, traces, strict=False))
-        if done is not None:
-            new[loop.done] = done
-        return {old: v for old, v in new.items() if loop.used(old)}
+        return None if found is None else loop.outputs(made, found)
 
 
 def factors(term):

@@ -4,7 +4,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.replace import clone_replace
 from rewrite_engine.graph.traverse import ancestors
-from rewrite_engine.rules.looping.parts import Lengths
+from rewrite_engine.rules.looping.parts import Lengths, Made
 
 TURNS = 10  # to find which carried values are equal
 
@@ -69,31 +69,27 @@ def may_go(loop):
 
 
 def less(loop, needed, stay):
-    """The parts of a loop that are needed, and {output: its place among these, or what it is}; None
-    where these are all.
+    """The parts of a loop that are needed, and {output: what it is without a loop}; None where
+    these are all.
     """
     used = lambda outer: outer in stay or loop.used(outer)
-    carried, results, fixed, places = [], [], [], {}
+    carried, fixed, first = [], [], {}
     shown = {v for v, t in zip(loop.results, loop.traces, strict=True) if loop.used(t)}
     if loop.at_least_one():  # (else the lengths of no results are those of what is carried on)
         shown = set()
     for k, (v, start, new) in enumerate(loop.carried):
         if v is new and not (v in shown and None in v.type.shape):
             fixed.append((v, start))
-            places[loop.finals[k]] = start
+            first[loop.finals[k]] = start
         elif v in needed or used(loop.finals[k]):
-            places[loop.finals[k]] = len(carried)
             carried.append((v, start, new))
-    for v, outer in zip(loop.results, loop.traces, strict=True):
-        if used(outer):
-            places[outer] = -1 - len(results)
-            results.append(v)
+    results = [v for v, t in zip(loop.results, loop.traces, strict=True) if used(t)]
     others = [(v, x) for v, x in (*fixed, *loop.others) if v in needed]
     sequences = [(v, x) for v, x in loop.sequences if v in needed or not loop.long_enough(x)]
     kept = len(sequences) + len(carried) + len(others), len(carried) + len(results)
     if kept == (len(loop.op.inner_inputs), len(loop.op.inner_outputs) - len(loop.condition)):
         return None
-    return (sequences, carried, others, results), places
+    return (sequences, carried, others, results), first
 
 
 def narrowed(loop, needed, stay):
@@ -101,15 +97,9 @@ def narrowed(loop, needed, stay):
     found = less(loop, needed, stay)
     if found is None:
         return None
-    parts, places = found
-    finals, traces, done = loop.rebuilt(*parts)
-    new = {} if done is None else {loop.done: done}
-    for outer, place in places.items():
-        if isinstance(place, int):
-            new[outer] = finals[place] if place >= 0 else traces[-1 - place]
-    new = {old: v for old, v in new.items() if loop.used(old)}
-    first = {v: x for v, x in places.items() if not isinstance(x, int) and loop.used(v)}
-    return new | first if new else {v: loop.checked(v, x) for v, x in first.items()}
+    parts, first = found
+    made = loop.rebuilt(*parts)
+    return loop.outputs(made, first) if loop.outputs(made) else checked_outputs(loop, made, first)
 
 
 def without_doubles(loop):
@@ -130,11 +120,10 @@ def without_doubles(loop):
     if not replace and len(results) == len(loop.results):
         return None
     sequences, others = kept
-    finals, traces, done = loop.rebuilt(sequences, carried, others, results, replace)
-    last = dict(zip([v for v, *_ in carried], finals, strict=True))
-    shown = dict(zip(results, traces, strict=True))
-    finals = [last[replace.get(v, v)] for v, *_ in loop.carried]
-    return outputs_of(loop, finals, [shown[same.get(v, v)] for v in loop.results], done)
+    made = loop.rebuilt(sequences, carried, others, results, replace)
+    last = {v: made.last[replace.get(v, v)] for v, *_ in loop.carried}
+    each = {v: made.each[same.get(v, v)] for v in loop.results}
+    return loop.outputs(Made(last, each, made.done))
 
 
 def alike(loop):
@@ -167,12 +156,6 @@ def numbers(loop, same):
     return number
 
 
-def outputs_of(loop, finals, traces, done):
-    """What takes the places of the outputs that are used."""
-    new = [*finals, *traces, *([done] if loop.op.until else [])]
-    return {old: v for old, v in zip(loop.node.outputs, new, strict=True) if loop.used(old)}
-
-
 def few_steps(loop):
     """What a loop of no step, or one, gives; None for others."""
     n = loop.steps
@@ -193,7 +176,7 @@ def no_step(loop):
         shape = [0 if k is None else k for k in v.type.shape]
         shape = pt.shape_tuple(first[v]) if v in first else shape
         traces.append(pt.zeros([0, *shape], v.type.dtype))
-    return checked_outputs(loop, starts, traces)
+    return checked_outputs(loop, without_loop(loop, starts, traces))
 
 
 def one_step(loop):
@@ -201,10 +184,17 @@ def one_step(loop):
     outputs = [*[new for *_, new in loop.carried], *loop.results]
     made = clone_replace(outputs, [*given, *loop.others], rebuild_strict=False)
     n = len(loop.carried)
-    return checked_outputs(loop, made[:n], [pt.expand_dims(v, 0) for v in made[n:]])
+    traces = [pt.expand_dims(v, 0) for v in made[n:]]
+    return checked_outputs(loop, without_loop(loop, made[:n], traces))
 
 
-def checked_outputs(loop, finals, traces):
-    """The same without a loop."""
-    found = outputs_of(loop, finals, traces, pt.constant(loop.steps.data, dtype="int64"))
-    return {old: loop.checked(old, new) for old, new in found.items()}
+def without_loop(loop, finals, traces):
+    """What takes the places of outputs of a loop of a known number of steps."""
+    last = dict(zip([v for v, *_ in loop.carried], finals, strict=True))
+    done = pt.constant(loop.steps.data, dtype="int64") if loop.op.until else None
+    return Made(last, dict(zip(loop.results, traces, strict=True)), done)
+
+
+def checked_outputs(loop, made, found=()):
+    """The outputs where no loop is left."""
+    return {old: loop.checked(old, new) for old, new in loop.outputs(made, found).items()}

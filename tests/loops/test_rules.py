@@ -560,6 +560,19 @@ def test_loops_of_as_many_steps_run_as_one() -> None:
     assert len(loops(agree([early, one], given))) == 2
 
 
+def test_equal_loops_over_different_sequences_run_as_one() -> None:
+    """They have one op, and so have pairs of them."""
+    xs, n = [pt.dvector(name) for name in "abcd"], pt.lscalar("n")
+    outs = [
+        scan(lambda v, t: pt.sin(t) * v, x, pt.constant(float(k)), n_steps=n)[0]
+        for k, x in enumerate(xs)
+    ]
+    assert len({out.owner.op for out in outs}) == 1
+    for some in 2, 3, 4:
+        given = {x: RNG.normal(size=3) for x in xs[:some]}
+        assert len(loops(agree(outs[:some], given | {n: np.array(3)}))) == 1
+
+
 def test_long_steps_take_time_in_proportion() -> None:
     m, h = pt.dmatrix("m"), pt.dvector("h")
 
