@@ -79,7 +79,6 @@ class Judge:
         surely: bool = False,
     ) -> None:
         self.case, self.wanted, self.regrouped, self.surely = case, wanted, regrouped, surely
-        self._limits: dict[int, list[Any]] = {}
         self._truth: dict[int, tuple[list[Any], list[Any]]] = {}
         self.doubts: list[Any] = []  # of the last true value that was asked for
 
@@ -141,9 +140,7 @@ class Judge:
                 return None
             if self.regrouped and self.may_overflow:
                 return None
-            excused = self.limit(i, place) == int(f) or (
-                (truth is None or self.taken) and self.is_limit
-            )
+            excused = self.is_from_limit(i, place, f)
             return ("value", 0.0 if excused else np.inf)
         if class_of(noise) - {*class_of(np.array([w]))}:
             return None  # it is not determined what it is
@@ -153,9 +150,8 @@ class Judge:
         found = (self.finite if both else self.infinite)(i, place, w, f, noise)
         if found is not None and self.is_led(i, place, f):
             return None
-        if found is not None and np.isfinite(w) and self.is_limit:
-            if self.is_from_limit(i, place, f):
-                return "value", 0.0  # NaN that became the limit was compared as that
+        if found is not None and np.isfinite(w) and self.is_from_limit(i, place, f):
+            return "value", 0.0  # NaN that became the limit was compared as that
         return found
 
     def infinite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
@@ -178,7 +174,7 @@ class Judge:
             kind = "NaN became a number"
             excused = self.is_from_limit(i, place, f) or self.is_beyond(f)
             return kind, 0.0 if excused else np.inf
-        excused = self.is_beyond(f) or self.is_limit
+        excused = self.is_beyond(f) or self.is_from_limit(i, place, f)
         return "infinity became another", 0.0 if excused else np.inf
 
     @property
@@ -186,25 +182,20 @@ class Judge:
         """Whether all that is given is finite."""
         return all(np.isfinite(a).all() for v, a in self.case.given.items() if v.type.kind in "fc")
 
-    @property
-    def is_limit(self) -> bool:
-        """Whether something on the way is NaN that has a limit at infinite inputs, or at poles,
-        maybe.
-        """
-        floats = [a for v, a in self.values.items() if v.type.kind == "f"]
-        if not any(np.isnan(a).any() for a in floats):
-            return False
-        given = [a for v, a in self.case.given.items() if v.type.kind == "f"]
-        return any(np.isinf(a).any() for a in given) or bool(self.poles(self.start))
-
     @cached_property
     def truths(self) -> dict[Any, Any]:
         """What is true of each step, as far as that is known."""
         found: dict[Any, Any] = {}
         for digits in DIGITS[: self.most if self.surely else 1]:
             with mp.workdps(digits):
-                found |= exact.evaluate(self.case.results, self.start)
+                found |= exact.evaluate(self.steps, self.start)
         return found
+
+    @property
+    def steps(self) -> list[Any]:
+        """The results of all steps that are computed exactly."""
+        computed = [v for node in self.case.nodes for v in node.outputs]
+        return [v for v in computed if v not in self.start]
 
     @property
     def most(self) -> int:
@@ -360,39 +351,24 @@ class Judge:
 
     def is_from_limit(self, i: int, place: Any, f: Any) -> bool:
         """Whether a number is the limit, or what some step gives that has its limit for NaN."""
-        if self.near(self.limit(i, place), f) or self.grows_to(i, place, f):
-            return True
         return _is_among(f, [[sample[i][place] for sample in run] for run in self._with_limits])
 
     @cached_property
     def _with_limits(self) -> list[list[list[np.ndarray]]]:
         """The results if one step has its limit where it is NaN."""
         with mp.workdps(DIGITS[0]):
-            limits = exact.evaluate(self.case.results, self._limit_at(LARGE))
+            limits = exact.evaluate(self.steps, self._limit_at)
         return self._mended(limits, _has_limit)
 
-    def limit(self, i: int, place: Any, size: int = LARGE) -> Any:
-        """The true value for inputs that are large where they are infinite."""
-        if size not in self._limits:
-            self._limits[size] = self._exactly(self._limit_at(size), DIGITS[0])[0]
-        found = self._limits[size][i]
-        return None if found is None else _number(found, place)
-
-    def grows_to(self, i: int, place: Any, f: Any) -> bool:
-        """Whether a number is infinite, and the limit so in the same direction."""
-        a, b = self.limit(i, place), self.limit(i, place, 10 * LARGE)
-        if not np.isinf(f) or a is None or b is None:
-            return False
-        return bool(abs(b) > 1.01 * abs(a) and mp.sign(a) == mp.sign(b) == mp.sign(float(f)))
-
-    def _limit_at(self, size: int) -> dict[Any, Any]:
+    @property
+    def _limit_at(self) -> dict[Any, Any]:
         """What is computed from if what is infinite is large."""
         given = {}
         for v, a in self.start.items():
             if v in self.taken and isinstance(v.owner.op, ScaledExp):
                 continue
-            given[v] = _large(exact.exact(a), size) if v.type.kind == "f" else a
-        poles = {v: _large(a, size) for v, a in self.poles(given).items()}
+            given[v] = _large(exact.exact(a)) if v.type.kind == "f" else a
+        poles = {v: _large(a) for v, a in self.poles(given).items()}
         return {**poles, **given}
 
     def poles(self, given: Any) -> dict[Any, Any]:
@@ -442,9 +418,9 @@ def _is_infinite(array: Any) -> bool:
     return array is not None and any(isinstance(t, mpf) and mp.isinf(t) for t in np.ravel(array))
 
 
-def _large(array: Any, size: int) -> Any:
+def _large(array: Any) -> Any:
     """Exact numbers with large ones in the places of infinities."""
-    flat = [mp.sign(t) * mpf(10) ** size if mp.isinf(t) else t for t in np.ravel(array)]
+    flat = [mp.sign(t) * mpf(10) ** LARGE if mp.isinf(t) else t for t in np.ravel(array)]
     found = np.empty(len(flat), object)
     found[:] = flat
     return found.reshape(np.shape(array))
