@@ -280,11 +280,13 @@ class Judge:
         if apart <= 20 * around:
             return None
         truth = self.true(i, place)
+        if self.doubts:
+            return None
         if truth is not None and truth - truth == 0:
             better = abs(mpf(float(f)) - truth) <= 4 * abs(mpf(float(w)) - truth)
             tiny = float(np.finfo(w.dtype).tiny)
             slack = max(20 * around, tiny if abs(truth) < tiny else 0.0)
-            if better or abs(mpf(float(f)) - truth) <= slack or self.doubts:
+            if better or abs(mpf(float(f)) - truth) <= slack:
                 return None
             apart = float(abs(mpf(float(f)) - truth))
         elif self.is_unknown:

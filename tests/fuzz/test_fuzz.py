@@ -61,6 +61,11 @@ def overflowing_powers(x: Any) -> Any:
     return (log // x) ** log
 
 
+def guarded_logarithm(x: Any) -> Any:
+    log = pt.log(1 - pt.exp(x) / (1 + pt.exp(x)))
+    return pt.switch(pt.isnan(log), 0.0, log)
+
+
 def powers_of_log_of_square(x: Any) -> Any:
     """A number that overflows on the way once the logarithm is mended."""
     log = pt.log(x * x)
@@ -307,6 +312,9 @@ def test_a_lost_error_is_found() -> None:
         (overflowing_powers, [709.0], [-3.0], True),
         (lambda x: (pt.sigmoid(x) * pt.exp(-x)).argmax(), FLAT, 0, False),
         (lambda x: (pt.sigmoid(x) * pt.exp(-x)).argmax(), FLAT, 1, True),
+        (guarded_logarithm, [186520.75], [-186520.75], False),  # no digits tell what it is
+        (guarded_logarithm, [500.0], [-500.0], False),
+        (guarded_logarithm, [800.0], [5000.0], True),
         (powers_of_log_of_square, np.float16([2**-14]), np.float16([-0.0]), False),
         (powers_of_log_of_square, np.float16([2**-14]), np.float16([1.0]), True),
     ],
