@@ -33,6 +33,16 @@ def sub_zero(x):
 
 
 @rule(phase="canonicalize")
+def zero_minus(x: Real):
+    """0 on the left of a difference is a sign (and that of a zero is nobody's promise).
+
+    >>> rewritten(0 - vector("x"))
+    -x
+    """
+    return 0 - x >> -x
+
+
+@rule(phase="canonicalize")
 def div_by_one(x):
     """1 is neutral below (exactly, as for products).
 

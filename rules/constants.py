@@ -5,7 +5,7 @@ under- or overflowed on the way no longer does. Two roundings stay two roundings
 operands: `rewrite_engine/rewrite/ac.py`.
 """
 
-from math import isfinite
+import numpy as np
 
 from rewrite_engine.rules.language import *
 from rewrite_engine.scalar.dtype import promote
@@ -122,11 +122,15 @@ def multiple_of_quotient(x: Real, a: FloatConstant, b: FloatConstant):
 
 
 def finite_sum(x, a, b):
-    """Whether real constants may be added up before x is: the sum is finite, with all digits."""
-    if a.number is None or b.number is None or not isfinite(abs(a.number + b.number)):
+    """Whether real constants may be added up before x is, or subtracted: what comes of it is finite
+    in their dtype, with all digits.
+    """
+    if a.number is None or b.number is None:
         return False
     dtype = promote(a.type.dtype, b.type.dtype)
-    return holds_digits(x, dtype) and all(v.type.kind == "f" for v in (x, a, b))
+    if not holds_digits(x, dtype) or any(v.type.kind != "f" for v in (x, a, b)):
+        return False
+    return abs(a.number) + abs(b.number) <= float(np.finfo(dtype).max)
 
 
 DIFFERENCES = table(

@@ -2,7 +2,8 @@
 
 Each node that lies between the outputs and the wanted variables is visited once. What arrives at
 a variable from its users is collected, and added up by one variadic `add` when the variable's own
-node is reached. A gradient known to be zero is carried as a mark, not as a graph, and one that is
+node is reached. What was written twice is one here: the derivatives along both ways are added up
+before they go on. A gradient known to be zero is carried as a mark, not as a graph, and one that is
 zero in places as a value and a mask (`gradient/masked.py`).
 """
 
@@ -40,6 +41,7 @@ from rewrite_engine.gradient.masked import (
     total,
     written_out,
 )
+from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import NullType, disconnected, is_disconnected, is_null
 from rewrite_engine.graph.traverse import toposort
@@ -95,6 +97,7 @@ class Reverse:
         self.nulls: dict[Variable, Apply] = {}
         nodes = toposort([v for v, _ in seeds] + list(fixed), stops)
         self.live, self.reach = _live(nodes, wanted, stops)
+        self.first = _first_of_equal(nodes, {*wanted, *stops, *fixed})
         self.reach.update(dict.fromkeys(kept, 2))
         for v, g in seeds:
             self._receive(v, g, None)
@@ -157,6 +160,7 @@ class Reverse:
 
     def _receive(self, v: Variable, term: Any, node: Apply | None) -> None:
         """Note one term for `v`. Once a variable is null it stays so."""
+        v = self.first.get(v, v)
         if v in self.settled or is_disconnected(term):
             return
         if is_null(term):
@@ -217,7 +221,8 @@ class Reverse:
             inputs = [i for i in inputs if any(pattern[i])]
         for i, term in self._ask(node, grads, inputs, flat).items():
             if flat and not is_null(term) and not is_disconnected(term):
-                self.terms.setdefault(node.inputs[i], [])
+                v = node.inputs[i]
+                self.terms.setdefault(self.first.get(v, v), [])
                 continue
             self._receive(node.inputs[i], term, node)
 
@@ -337,6 +342,22 @@ def _live(
                 if far and not is_discrete(out):
                     matter[out] = far
     return live, matter
+
+
+def _first_of_equal(nodes: Iterable[Apply], apart: set[Variable]) -> dict[Variable, Variable]:
+    """For what is computed as something before it is, the first. apart: variables that are none but
+    themselves, as what a derivative is wanted for.
+    """
+    first: dict[Variable, Variable] = {}
+    known: dict[Any, Apply] = {}
+    for node in nodes:
+        if not apart.isdisjoint(node.outputs):
+            continue
+        inputs = tuple([first.get(v, v) for v in node.inputs]) if first else node.inputs
+        own = known.setdefault(key_of(node, inputs), node)
+        if own is not node:
+            first.update(zip(node.outputs, own.outputs, strict=True))
+    return first
 
 
 def _add_up(terms: list[Any]) -> Any:

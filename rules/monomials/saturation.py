@@ -232,10 +232,11 @@ def terms_combined(out):
     chosen = by_choice(products)
     if chosen is not None:
         return fitting(out, chosen)
-    products = [pair for sign, p in products for pair in multiplied_out(sign, p)]
-    found = len(products) <= 2 * MANY and paired(products)
-    if not found and not any(p.shows(lost) for p in parts for q in parts for lost in q.lost):
+    apart = [pair for sign, p in products for pair in multiplied_out(sign, p)]
+    found = joined_pairs(products) or joined_pairs(apart)
+    if found is None and not any(p.shows(lost) for p in parts for q in parts for lost in q.lost):
         return None
+    products = found or products
     value = total([(s, p.written()) for s, p in products])
     return fitting(out, with_nans(value, [p for _, p in products]))
 
@@ -280,15 +281,16 @@ def multiplied_out(sign, product):
     return [(sign, product)]
 
 
-def paired(products):
-    """Join terms in a list as long as it goes; whether it did."""
-    done = False
+def joined_pairs(products):
+    """Terms, joined as long as it goes; None if there is nothing to join."""
+    if len(products) > 2 * MANY:
+        return None
+    old, products = products, list(products)
     while (found := pair_of(products)) is not None:
         i, j, new = found
         products[i] = (products[i][0], new)
         del products[j]
-        done = True
-    return done
+    return products if len(products) < len(old) else None
 
 
 def pair_of(products):

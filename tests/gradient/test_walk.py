@@ -10,6 +10,7 @@ import pytest
 import rewrite_engine.tensor as pt
 from rewrite_engine.gradient import grad
 from rewrite_engine.gradient.verify import evaluate
+from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.graph.traverse import ancestors, toposort
 
 
@@ -20,6 +21,24 @@ def test_a_long_chain():
         y = pt.sin(y)
     g = grad(y, x)
     assert sum(1 for _ in ancestors([g])) > 100_000
+
+
+def test_what_is_written_twice_is_one():
+    """One way back through what is equal; but what is wanted by itself is nothing else."""
+    a, w = pt.matrix("a"), pt.vector("w")
+
+    def built(one, two):
+        return grad((pt.exp(one) / (1 + pt.exp(two))).sum(), w)
+
+    z = pt.dot(a, w)
+    twice, once = built(pt.dot(a, w), pt.dot(a, w)), built(z, z)
+    assert equal_computations([twice], [once])
+    dots = [node for node in toposort([twice]) if node.op == z.owner.op]
+    assert len(dots) == 2 + 1  # twice there, once back
+    x = pt.dscalar("x")
+    one, two = pt.exp(x), pt.exp(x)
+    at_one, at_x = grad(one * two, [one, x])
+    assert evaluate([at_one, at_x], {x: 2.0}) == pytest.approx([np.exp(2), 2 * np.exp(4)])
 
 
 def product_nested(n):

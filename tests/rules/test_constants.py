@@ -34,6 +34,8 @@ f = pt.tensor("f", dtype="float32", shape=(None,))
         (1e300 * (x / 1e-300), "1e+300 * (x / 1e-300)"),
         (0 / (2 * x), "0.0 / (2.0 * x)"),
         (2 * x / 0, "2.0 * x / 0.0"),
+        (1e308 + (x - -1e308), "1e+308 + (x - -1e+308)"),
+        (f - np.float32(2.0**127) - np.float32(2.0**127), f"f - {2.0**127} - {2.0**127}"),
         # what is not a number times one operand
         (2 * x * y / 3, "2.0 * x * y / 3.0"),
         # the sigmoid is seen before its factor joins it

@@ -21,6 +21,7 @@ PROBABILITY: dict[str, Callable[[Any], Any]] = {
     "1 / (1 + exp(-z))": lambda z: 1 / (1 + pt.exp(-z)),
     "sigmoid": pt.sigmoid,
     "exp(z) / (1 + exp(z))": lambda z: pt.exp(z) / (1 + pt.exp(z)),
+    "e / (1 + e)": lambda z: (e := pt.exp(z)) / (1 + e),
     "reciprocal": lambda z: pt.reciprocal(pt.exp(-z) + 1.0),
     "power": lambda z: (1 + pt.exp(-z)) ** -1,
     "tanh": lambda z: 0.5 * (1 + pt.tanh(0.5 * z)),
@@ -60,6 +61,34 @@ def test_logistic_regression(probability: str, loss: str, dtypes: str) -> None:
     value, slope = value_and_slope(term, [z, y], [Z.astype(dtype), LABELS.astype(of_labels)])
     close(value, np.logaddexp(0, np.where(LABELS, -Z, Z)), dtype)
     close(slope, special.expit(Z) - LABELS, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("probability", ["exp(z) / (1 + exp(z))", "e / (1 + e)", "sigmoid"])
+def test_one_half_of_a_loss(probability: str, dtype: str) -> None:
+    z, y = pt.vectors("z y", dtype=dtype)
+    p = PROBABILITY[probability](z)
+    for term, wanted in (
+        (-(1 - y) * pt.log(1 - p), (1 - LABELS) * special.expit(Z)),
+        (-y * pt.log(p), -LABELS * special.expit(-Z)),
+    ):
+        _, slope = value_and_slope(term, [z, y], [Z.astype(dtype), LABELS.astype(dtype)])
+        close(slope, wanted, dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("loss", LOSS)
+def test_a_predictor_that_is_written_twice(loss: str, dtype: str) -> None:
+    """The gradients along both ways are one before they go through the product and the sum."""
+    a, w, y = pt.matrix("a", dtype=dtype), pt.vector("w", dtype=dtype), pt.vector("y")
+    b = pt.scalar("b", dtype=dtype)
+    p = pt.exp(a @ w + b) / (1 + pt.exp(a @ w + b))
+    f = rw.function([a, w, b, y], rw.grad(LOSS[loss](p, y).sum(), [w, b]))
+    data, labels = np.array([[1000, 0], [-1000, 1], [3, 2]], dtype), np.array([0.0, 1, 1])
+    residual = special.expit(data @ [1.0, 1] + 0.5) - labels
+    found = f(data, np.ones(2, dtype), np.asarray(0.5, dtype), labels)
+    for value, wanted in zip(found, [data.T @ residual, residual.sum()], strict=True):
+        np.testing.assert_allclose(value, wanted, rtol=1e-5 if dtype == "float32" else 1e-12)
 
 
 NORMAL: dict[str, Callable[[Any], Any]] = {
