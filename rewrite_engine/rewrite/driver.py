@@ -34,8 +34,10 @@ _holders: set[int] = set()
 _was_enabled = False
 
 
-class _Pause:
-    """A block in which the collector is still."""
+class paused_collector:  # noqa: N801  (used as a function)
+    """Switch the collector off, if it is on, until the outermost such block ends. One that is
+    interrupted while it is entered, or left, ends when nobody has it any more.
+    """
 
     def __enter__(self) -> None:
         global _was_enabled
@@ -50,13 +52,6 @@ class _Pause:
             if _holders == {id(self)} and _was_enabled:
                 gc.enable()
             _holders.discard(id(self))
-        self.__class__ = _Pause  # all is done: `__del__` need not be called
-
-
-class paused_collector(_Pause):  # noqa: N801  (used as a function)
-    """Switch the collector off, if it is on, until the outermost such block ends. One that is
-    interrupted while it is entered, or left, ends when nobody has it any more.
-    """
 
     def __del__(self) -> None:
         self.__exit__()

@@ -21,6 +21,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import HasInnerGraph, held
 from rewrite_engine.graph.knowledge import key_for, knowledge_of
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.postorder import postorder, same
 from rewrite_engine.graph.replace import clone_replace
 from rewrite_engine.match.fact import Fact, because
 from rewrite_engine.match.ruleset import RuleSet
@@ -140,38 +141,29 @@ class Descent(GraphRewriter):
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         self.open(fgraph, result)
         new: dict[Call, Made] = {}
-        opened: dict[Call, tuple[FunctionGraph, dict[Apply, Site]]] = {}
-        places: dict[Call, str] = {}
+        opened: dict[Call, tuple[str, FunctionGraph, dict[Apply, Site]]] = {}
         times: Counter[str] = Counter()
         variants: Variants = {}
+
+        def below(call: Call) -> list[Call]:
+            name = str(call.op)
+            times[name] += 1
+            place = name + (f" #{times[name]}" if times[name] > 1 else "")
+            graph = call.graph()
+            with inside(fgraph, graph, place, result):
+                self.open(graph, result)
+                inner = self.sites(graph, variants)
+            opened[call] = place, graph, inner
+            return [site.call for site in inner.values()]
+
         sites = self.sites(fgraph, variants)
-        stack = [site.call for site in sites.values()][::-1]
-        while stack:
-            call = stack[-1]
-            if call in new:
-                stack.pop()
-                continue
-            if call not in places:
-                name = str(call.op)
-                times[name] += 1
-                places[call] = name + (f" #{times[name]}" if times[name] > 1 else "")
-            opening = call not in opened
-            if opening:
-                opened[call] = call.graph(), {}
-            graph, inner = opened[call]
-            with inside(fgraph, graph, places[call], result):
-                if opening:
-                    self.open(graph, result)
-                    inner.update(self.sites(graph, variants))
-                missing = [site.call for site in inner.values() if site.call not in new]
-                stack += missing
-                if not missing:
-                    del opened[call]
-                    whole = SequentialOptimizer(
-                        [Exchange(inner, new, self.keeps), *self.inside], "inside"
-                    )
-                    result.parts.append(whole.rewrite(graph, None, result.within))
-                    new[call] = self.made(call.op_with(graph, result.parts[-1]), graph)
+        for call in postorder([site.call for site in sites.values()], below, key=same):
+            place, graph, inner = opened.pop(call)
+            parts = [Exchange(inner, new, self.keeps), *self.inside]
+            with inside(fgraph, graph, place, result):
+                whole = SequentialOptimizer(parts, "inside")
+                result.parts.append(whole.rewrite(graph, None, result.within))
+                new[call] = self.made(call.op_with(graph, result.parts[-1]), graph)
         exchange = Exchange(sites, new, self.keeps)
         if not exchange.idle(fgraph):
             result.parts.append(exchange.rewrite(fgraph))
