@@ -47,11 +47,9 @@ class Call:
     given: Sequence[Variable | None] = field(default=(), compare=False)
     told: Sequence[Known] = field(default=(), compare=False)
 
-    def op_with(self, graph: FunctionGraph, result: Result) -> Any:
-        """The op with its graph as it is after drivers: itself where nothing changed."""
-        same = (
-            not result.firings and not result.merged and not any(v is not None for v in self.given)
-        )
+    def op_with(self, graph: FunctionGraph, changed: object) -> Any:
+        """The op with its graph as it is after drivers: itself where nothing has changed."""
+        same = not changed and all(v is None for v in self.given)
         return self.op if same else self.op.clone(graph)
 
     def graph(self) -> FunctionGraph:
@@ -141,7 +139,7 @@ class Descent(GraphRewriter):
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         self.open(fgraph, result)
         new: dict[Call, Made] = {}
-        opened: dict[Call, tuple[str, FunctionGraph, dict[Apply, Site]]] = {}
+        opened: dict[Call, tuple[str, FunctionGraph, dict[Apply, Site], bool]] = {}
         times: Counter[str] = Counter()
         variants: Variants = {}
 
@@ -149,21 +147,22 @@ class Descent(GraphRewriter):
             name = str(call.op)
             times[name] += 1
             place = name + (f" #{times[name]}" if times[name] > 1 else "")
-            graph = call.graph()
+            graph, parts = call.graph(), len(result.parts)
             with inside(fgraph, graph, place, result):
                 self.open(graph, result)
                 inner = self.sites(graph, variants)
-            opened[call] = place, graph, inner
+            opened[call] = place, graph, inner, len(result.parts) > parts
             return [site.call for site in inner.values()]
 
         sites = self.sites(fgraph, variants)
         for call in postorder([site.call for site in sites.values()], below, key=same):
-            place, graph, inner = opened.pop(call)
+            place, graph, inner, changed = opened.pop(call)
             parts = [Exchange(inner, new, self.keeps), *self.inside]
             with inside(fgraph, graph, place, result):
-                whole = SequentialOptimizer(parts, "inside")
-                result.parts.append(whole.rewrite(graph, None, result.within))
-                new[call] = self.made(call.op_with(graph, result.parts[-1]), graph)
+                done = SequentialOptimizer(parts, "inside").rewrite(graph, None, result.within)
+                result.parts.append(done)
+                op = call.op_with(graph, changed or done.firings or done.merged)
+                new[call] = self.made(op, graph)
         exchange = Exchange(sites, new, self.keeps)
         if not exchange.idle(fgraph):
             result.parts.append(exchange.rewrite(fgraph))

@@ -423,3 +423,12 @@ def test_nests_deeper_than_calls_may_be_say_so(linker: str) -> None:
         sys.setrecursionlimit(limit)
     assert isinstance(caught.value, RecursionError)
     assert f([0.0]).tolist() == [1.0 + sum(range(120))]
+
+
+def test_what_is_only_inlined_inside_changes_the_op() -> None:
+    part = OpFromGraph([X], [pt.sin(X) * pt.cos(X)], inline=True)
+    whole = OpFromGraph([X], [pt.tanh(part(X))])
+    f = rw.function([A], whole(A))
+    (op,) = held(f.fgraph)
+    assert held(op.fgraph) == []
+    np.testing.assert_allclose(f([0.5]), np.tanh(np.sin([0.5]) * np.cos([0.5])))
