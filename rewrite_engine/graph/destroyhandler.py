@@ -13,8 +13,8 @@ into a graph, in `rewrite/inplace.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import InconsistencyError, message, source_line
 from rewrite_engine.graph.feature import AlreadyThere, Feature
@@ -24,15 +24,6 @@ from rewrite_engine.graph.output import Output
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
-
-
-class Seen(NamedTuple):
-    """Who sees the memory of a value. readers: the nodes that read it (what only makes views of it
-    reads nothing). output: a variable that shows it and is an output of the graph, or None.
-    """
-
-    readers: dict[Apply, None]
-    output: Variable | None
 
 
 class DestroyHandler(Feature):
@@ -159,8 +150,7 @@ class DestroyHandler(Feature):
         """Why `node` may not overwrite its input `i`; None if it may."""
         fgraph.flush()
         roots = self.roots(node.inputs[i])
-        seen = self.who_sees(fgraph, roots)
-        return self._refusal(fgraph, node, i, roots, seen)
+        return self._refusal(fgraph, node, i, roots, *self.who_sees(fgraph, roots))
 
     def may_merge(self, node: Apply, twin: Apply) -> bool:
         """Whether two equal nodes may become one: not if either one's value will be overwritten."""
@@ -181,8 +171,13 @@ class DestroyHandler(Feature):
             return f"{root!r} is overwritten by {named(other)} already"
         return None
 
-    def who_sees(self, fgraph: FunctionGraph, roots: Iterable[Variable]) -> Seen:
-        """Everybody who sees the memory that the roots stand for, through any views."""
+    def who_sees(
+        self, fgraph: FunctionGraph, roots: Iterable[Variable]
+    ) -> tuple[dict[Apply, None], Variable | None]:
+        """Who sees the memory that the roots stand for, through any views: the nodes that read it
+        (what only makes views of it reads nothing), and a variable that shows it and is an output
+        of the graph, or None.
+        """
         found = dict.fromkeys(roots)
         queue = list(found)
         readers: dict[Apply, None] = {}
@@ -197,23 +192,24 @@ class DestroyHandler(Feature):
                     if out not in found:
                         found[out] = None
                         queue.append(out)
-        return Seen(readers, output)
+        return readers, output
 
     def _refusal(
-        self, fgraph: FunctionGraph, node: Apply, i: int, roots: Roots, seen: Seen
-    ) -> str | None:
+        self, fgraph: FunctionGraph, node: Apply, i: int, roots: Roots,
+        readers: Iterable[Apply], shown: Variable | None,
+    ) -> str | None:  # fmt: skip
         for root in roots:
             why = self.owner_refusal(root, node)
             if why is not None:
                 return why
-        if (shown := seen.output) is not None:
+        if shown is not None:
             place = f"output {fgraph.out_uses[shown][0]} of the graph"
             there = f"an output shows its memory: {shown!r}, {place}"
             return f"{shown!r} is an output of the graph" if shown in roots else there
         for j, v in enumerate(node.inputs):
             if j != i and any(root in roots for root in self.roots(v)):
                 return f"it reads the memory of input {i} through input {j} too"
-        edges = [(reader, node) for reader in seen.readers if reader is not node]
+        edges = [(reader, node) for reader in readers if reader is not node]
         late = fgraph.order.conflict(edges)
         if late is None:
             return None
@@ -250,34 +246,19 @@ class DestroyHandler(Feature):
         own: dict[Apply, None] = {}
         for i in sorted(memory_of(node.op).destroyed):
             roots = self.roots(node.inputs[i])
-            seen = self.who_sees(fgraph, roots)
-            why = self._refusal(fgraph, node, i, roots, seen)
+            readers, shown = self.who_sees(fgraph, roots)
+            why = self._refusal(fgraph, node, i, roots, readers, shown)
             if why is not None:
                 self.broken[node] = f"cannot overwrite input {i}: {why}"
                 continue
             for root in roots:
                 self.destroyer[root] = node
                 self.claims[node] = (*self.claims.get(node, ()), root)
-            new = [reader for reader in seen.readers if reader is not node and reader not in own]
+            new = [reader for reader in readers if reader is not node and reader not in own]
             fgraph.order.add_edges([(reader, node) for reader in new])
             own.update(dict.fromkeys(new))
         if own:
             self.readers[node] = own
-
-    def claim(
-        self,
-        claims: Mapping[Apply, Roots],
-        destroyer: Mapping[Variable, Apply],
-        readers: Mapping[Apply, dict[Apply, None]],
-    ) -> None:
-        """Note what nodes overwrite, as somebody has found that they may.
-
-        claims: node → the roots. destroyer: the inverse. readers: node → those that read the roots
-        too; that they come first is in the graph's order already.
-        """
-        self.claims.update(claims)
-        self.destroyer.update(destroyer)
-        self.readers.update(readers)
 
     def _settle(self, fgraph: FunctionGraph, node: Apply) -> None:
         """Put a reader before those who overwrite what it reads, and before nobody else."""

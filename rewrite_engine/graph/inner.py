@@ -192,9 +192,9 @@ def any_order(node: Apply) -> bool:
     return n == 2 or (op.associative and node.outputs[0].type.regroups_exactly)
 
 
-def sorted_operands(fgraph: FunctionGraph) -> dict[Apply, Sequence[Variable]]:
-    """The operands of each node; where their order does not count, in one that depends on what they
-    are, so that the nodes of equal graphs are found in the same order.
+def in_one_order(fgraph: FunctionGraph) -> list[Apply]:
+    """The nodes, in an order that is the same for equal graphs: where that of operands does not
+    count, it depends on what they are.
     """
     marks: dict[Variable, int] = {v: hash((i, v.type)) for i, v in enumerate(fgraph.inputs)}
 
@@ -206,12 +206,7 @@ def sorted_operands(fgraph: FunctionGraph) -> dict[Apply, Sequence[Variable]]:
         operands[node] = sorted(node.inputs, key=mark) if any_order(node) else node.inputs
         own = hash((node.op, tuple([mark(v) for v in operands[node]])))
         marks.update((v, hash((own, i))) for i, v in enumerate(node.outputs))
-    return operands
-
-
-def in_one_order(fgraph: FunctionGraph) -> list[Apply]:
-    """The nodes, in an order that is the same for equal graphs."""
-    return toposort(fgraph.outputs, (), sorted_operands(fgraph))
+    return toposort(fgraph.outputs, (), operands)
 
 
 def held(fgraph: FunctionGraph) -> list[Any]:

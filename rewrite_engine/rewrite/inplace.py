@@ -63,7 +63,10 @@ class InplaceOptimizer(GraphRewriter):
             fgraph.facts.clear()
         if fgraph.owns_nodes:
             fgraph.exchange(choice.claims, choice.ops, self.rule_name)
-            fgraph.destroy_handler.claim(choice.claims, choice.taken, choice.before)
+            handler = fgraph.destroy_handler  # that others come first is in the order already
+            handler.claims.update(choice.claims)
+            handler.destroyer.update(choice.taken)
+            handler.readers.update(choice.before)
         else:
             choice.leave_order()
             self.insert(fgraph, dict(zip(choice.claims, choice.ops, strict=True)))
@@ -262,7 +265,7 @@ class Choice:
             return clients
         found = self.readers.get(root)
         if found is None:
-            found = self.readers[root] = self.handler.who_sees(self.fgraph, roots).readers
+            found = self.readers[root] = self.handler.who_sees(self.fgraph, roots)[0]
         return found
 
     def _reads_again(self, node: Apply, roots: Roots) -> bool:

@@ -96,14 +96,8 @@ class Past(History):
         inputs, outputs = [memo[v] for v in fgraph.inputs], [memo.get(v, v) for v in state.outputs]
         graph = FunctionGraph(inputs, outputs, clone=False, memo=twins, merging=self.turned)
         graph.reorders = fgraph.reorders
-        return graph, {node: twin(copy, twins) for node, copy in made.items()}
-
-
-def twin(node: Apply, twins: Mapping[Variable, Variable]) -> Apply:
-    """The node that stands for a copy."""
-    out = node.outputs[0]
-    found: Apply = twins.get(out, out).owner
-    return found
+        first = {node: copy.outputs[0] for node, copy in made.items()}
+        return graph, {node: twins.get(out, out).owner for node, out in first.items()}
 
 
 def numbered(fgraph: FunctionGraph) -> list[Apply]:
