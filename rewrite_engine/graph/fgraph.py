@@ -24,7 +24,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.feature import AlreadyThere, Feature, heard_by
-from rewrite_engine.graph.history import PUT_BACK, State, replace_validate
+from rewrite_engine.graph.history import PUT_BACK, State, replace_all_validate
 from rewrite_engine.graph.intern import key_in_any_order, key_of
 from rewrite_engine.graph.knowledge import knowledge_of
 from rewrite_engine.graph.memory import makers_of_destroyed
@@ -357,15 +357,9 @@ class FunctionGraph(NodeStore):
 
     def replace_validate(self, old: Variable, new: Variable, reason: Any = None) -> None:
         """`replace`, then `validate`; on any error, which is raised, the graph is as it was."""
-        replace_validate(self, [(old, new)], reason)
+        self.replace_all_validate([(old, new)], reason)
 
-    def replace_all_validate(
-        self,
-        pairs: Iterable[tuple[Variable, Variable]] | Mapping[Variable, Variable],
-        reason: Any = None,
-    ) -> None:
-        """`replace_validate` for several at once: all of them, or none."""
-        replace_validate(self, pairs, reason)
+    replace_all_validate = replace_all_validate
 
     def replace_all_validate_remove(
         self,
@@ -374,7 +368,7 @@ class FunctionGraph(NodeStore):
         reason: Any = None,
     ) -> None:
         """`replace_all_validate`, or nothing unless all of `remove` have then left the graph."""
-        replace_validate(self, pairs, reason, absent=remove)
+        self.replace_all_validate(pairs, reason, absent=remove)
 
     def restore(self, state: State) -> None:
         """Bring the graph into a state, which may say of only some nodes what they were. Linear in

@@ -159,14 +159,14 @@ class ReplaceValidate(History):
         return True
 
 
-def replace_validate(
+def replace_all_validate(
     fgraph: FunctionGraph,
     pairs: Iterable[tuple[Variable, Variable]] | Mapping[Variable, Variable],
     reason: Any = None,
     absent: Iterable[Variable] = (),
 ) -> None:
-    """Replace all pairs and validate; on any error the graph is as it was before, and the error is
-    raised.
+    """Replace all pairs and validate, or none: on any error the graph is as it was before, and the
+    error is raised. (A method of `FunctionGraph`.)
 
     absent: variables that must not be in the graph afterwards (else `InconsistencyError`).
     """

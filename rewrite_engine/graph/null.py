@@ -78,8 +78,7 @@ def grad_undefined(op: Any, x_pos: int, x: Variable, comment: str = "") -> Varia
 
     For `Op.grad`. Using it raises `NullTypeGradError` with the comment.
     """
-    what = f"the gradient of {op} for its input {x_pos} ({x} of type {x.type}) is undefined"
-    return _null(what, comment)
+    return _null("undefined", op, x_pos, x, comment)
 
 
 def grad_not_implemented(op: Any, x_pos: int, x: Variable, comment: str = "") -> Variable:
@@ -88,9 +87,9 @@ def grad_not_implemented(op: Any, x_pos: int, x: Variable, comment: str = "") ->
 
     For `Op.grad`. Using it raises `NullTypeGradError` with the comment.
     """
-    what = f"the gradient of {op} for its input {x_pos} ({x} of type {x.type}) is not implemented"
-    return _null(what, comment)
+    return _null("not implemented", op, x_pos, x, comment)
 
 
-def _null(why: str, comment: str) -> Variable:
+def _null(how: str, op: Any, x_pos: int, x: Variable, comment: str) -> Variable:
+    why = f"the gradient of {op} for its input {x_pos} ({x} of type {x.type}) is {how}"
     return NullType(f"{why}: {comment}" if comment else why)()  # type: ignore[no-any-return]

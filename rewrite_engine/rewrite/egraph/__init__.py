@@ -14,7 +14,7 @@ with its justification. `replay.py` reads it, `explore.py` fills it by rules (`e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -51,8 +51,10 @@ class EGraph:
         self._known: dict[Any, int] = {}  # (head, children) -> the e-node
         self._canonical: dict[Any, int] = {}  # (head, e-classes of the children) -> an e-node
         self._union_find: list[int] = []
-        self._members: dict[int, list[int]] = {}  # the e-nodes of an e-class, congruent ones once
-        self._parents: dict[int, list[int]] = {}  # e-nodes with a child in an e-class
+        #: the e-nodes of each e-class, one for each head and e-classes of children, oldest first
+        self.members: dict[int, list[int]] = {}
+        #: the e-nodes that have an e-class among their children
+        self.parents: dict[int, list[int]] = {}
         self._representative: dict[int, int] = {}  # whose variable tells most of an e-class
         self._pending: list[int] = []  # e-classes whose parents may have become congruent
         #: e-classes that have got new e-nodes since this was last emptied
@@ -71,18 +73,6 @@ class EGraph:
             above[n] = above[above[n]]
             n = above[n]
         return n
-
-    def members(self, c: int) -> list[int]:
-        """The e-nodes of an e-class, one for each head and e-classes of children, oldest first."""
-        return self._members[c]
-
-    def parents(self, c: int) -> list[int]:
-        """The e-nodes that have an e-class among their children."""
-        return self._parents.get(c, [])
-
-    def classes(self) -> Iterator[int]:
-        """All e-classes."""
-        return iter(self._members)
 
     def representative(self, n: int) -> Variable:
         """The variable that is asked for the type of an e-node's e-class: the most precise one."""
@@ -146,14 +136,14 @@ class EGraph:
         self._representative[n] = n
         twin = self._canonical.get(canonical)
         if twin is not None:
-            self._members[n] = []  # nothing new, but a form that explanations go through
+            self.members[n] = []  # nothing new, but a form that explanations go through
             self._union(n, twin, self.congruence(n, twin))
             return n
         self._canonical[canonical] = n
-        self._members[n] = [n]
+        self.members[n] = [n]
         self.changed[n] = None
         for c in {self.find(k) for k in children}:
-            self._parents.setdefault(c, []).append(n)
+            self.parents.setdefault(c, []).append(n)
         return n
 
     # --- uniting ---------------------------------------------------------------------------------
@@ -175,17 +165,17 @@ class EGraph:
         self.proof[at] = edge
         self._union_find[a] = b
         self._representative[b] = self._better(self._representative.pop(a), self._representative[b])
-        moved = self._members.pop(a)
-        above = self._parents.pop(a, None)
+        moved = self.members.pop(a)
+        above = self.parents.pop(a, None)
         if above:
-            self._parents.setdefault(b, []).extend(above)
+            self.parents.setdefault(b, []).extend(above)
         if moved:
-            self._members[b] = sorted(self._members[b] + moved)
+            self.members[b] = sorted(self.members[b] + moved)
             self.changed[b] = None
             self._pending.append(b)
 
     def _weight(self, c: int) -> int:
-        return len(self._members[c]) + len(self._parents.get(c, ()))
+        return len(self.members[c]) + len(self.parents.get(c, ()))
 
     def _better(self, m: int, n: int) -> int:
         """Which e-node tells more of an e-class: a constant, or the more precise type."""
@@ -203,12 +193,12 @@ class EGraph:
                 self._repair(self.find(c))
         for c in {self.find(c) for c in self.changed}:
             unique: dict[Any, int] = {}
-            for n in self._members[c]:
+            for n in self.members[c]:
                 unique.setdefault(self.key(n), n)
-            self._members[c] = list(unique.values())
+            self.members[c] = list(unique.values())
 
     def _repair(self, c: int) -> None:
-        above = self.parents(c)
+        above = self.parents.get(c, [])
         unique: dict[Any, int] = {}
         congruent: list[tuple[int, int]] = []
         for p in above:
@@ -218,7 +208,7 @@ class EGraph:
             if twin != p:
                 congruent.append((p, twin))
         if len(unique) < len(above):
-            self._parents[c] = list(unique.values())
+            self.parents[c] = list(unique.values())
         for p, twin in congruent:
             if self.find(p) != self.find(twin):
                 self._union(p, twin, self.congruence(p, twin))

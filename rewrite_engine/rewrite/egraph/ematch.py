@@ -141,7 +141,7 @@ class EMatcher(Matcher):
         self, pattern: OpNode, v: Place, bound: Bindings, whole: Any
     ) -> Iterator[tuple[Any, Bindings]]:
         egraph = self.egraph
-        for n in egraph.members(egraph.find(v.n)):
+        for n in egraph.members[egraph.find(v.n)]:
             if self.computes(pattern, n):
                 here = self.place(n)
                 yield here, bound | {(whole, v): here}

@@ -104,7 +104,7 @@ class Explorer:
         egraph.changed = {}
         found = set(layer)
         for _ in range(self.depth):
-            layer = {egraph.find(p) for c in layer for p in egraph.parents(c)} - found
+            layer = {egraph.find(p) for c in layer for p in egraph.parents.get(c, ())} - found
             found |= layer
         return sorted(found)
 
@@ -112,7 +112,7 @@ class Explorer:
 
     def _matches(self, classes: Sequence[int]) -> Iterator[Instance]:
         for c in classes:
-            for n in self.egraph.members(c):
+            for n in self.egraph.members[c]:
                 if self._late():
                     return
                 head = self.egraph.head[n]
@@ -142,7 +142,7 @@ class Explorer:
             return
         for i, k in enumerate(kids):
             inner = egraph.find(k)
-            for m in egraph.members(inner) if inner != c else ():
+            for m in egraph.members[inner] if inner != c else ():
                 if egraph.head[m] is head:
                     flat = (*kids[:i], *egraph.children[m], *kids[i + 1 :])
                     key = (c, *sorted(map(egraph.find, flat)))

@@ -143,7 +143,7 @@ class Extractor:
     def _spread(self, consider: Callable[[int, int], bool]) -> None:
         """Consider e-nodes again as long as their operands get cheaper."""
         egraph = self.egraph
-        todo = deque(n for c in egraph.classes() for n in egraph.members(c))
+        todo = deque(n for members in egraph.members.values() for n in members)
         waiting = set(todo)
         while todo:
             n = todo.popleft()
@@ -151,7 +151,7 @@ class Extractor:
             c = egraph.find(n)
             if not consider(n, c):
                 continue
-            for p in egraph.parents(c):
+            for p in egraph.parents.get(c, ()):
                 if p not in waiting:
                     waiting.add(p)
                     todo.append(p)
@@ -167,7 +167,7 @@ class Extractor:
         while helped or not ties:
             helped, ties = False, not helped
             for c in self.order(choice, roots) or ():
-                for n in self.egraph.members(c):
+                for n in self.egraph.members[c]:
                     if n == choice[c]:
                         continue
                     tries -= 1
