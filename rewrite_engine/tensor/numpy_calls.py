@@ -20,6 +20,9 @@ from rewrite_engine.graph.origin import located
 _NAMES = {"amax": "max", "amin": "min", "around": "round", "fix": "trunc", "copy": "identity"}
 #: functions whose arguments mean something else here, and what to write
 _UNLIKE = {
+    "atleast_3d": "x.dimshuffle('x', 0, 'x'), x[:, :, None]; pt.atleast_3d adds them in front",
+    "rfft": "pt.fft.rfft(x), with real and imaginary parts along a last dimension",
+    "irfft": "pt.fft.irfft(x), of real and imaginary parts along a last dimension",
     "split": "pt.split(x, sizes, len(sizes), axis)",
     "copyto": "x.set(y), pt.switch(where, y, x)",
     "putmask": "pt.switch(mask, values, x)",

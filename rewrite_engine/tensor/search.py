@@ -11,7 +11,7 @@ import numpy as np
 
 import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import AxisError, DTypeError, NDimError, ShapeError
-from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.bounds import LONGEST
@@ -22,6 +22,7 @@ from rewrite_engine.tensor.dimshuffle import normalize_axis, slice_at_axis
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.index import inc_subtensor
 from rewrite_engine.tensor.op import Shapes, TensorOp
+from rewrite_engine.tensor.reduce import any as reduce_any
 from rewrite_engine.tensor.reshape import reshape_like
 from rewrite_engine.tensor.shape import shape_i, specify_shape
 from rewrite_engine.tensor.sorting import argsort
@@ -239,10 +240,22 @@ def searchsorted(x: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
-    """The number (int64) of the interval of each element of `x`, between `bins` that rise; right:
-    whether the right end belongs to an interval.
+    """The number (int64) of the interval of each element of `x`, between `bins` that rise, or fall;
+    right: whether the right end belongs to an interval. Raises `ValueError` for constant bins that
+    do both.
+
+    >>> from rewrite_engine.tensor import digitize
+    >>> [digitize([0.5, 2.0, 9.0], bins).eval().tolist() for bins in ([1, 2, 3], [3, 2, 1])]
+    [[0, 2, 3], [3, 1, 0]]
     """
-    return searchsorted(bins, x, "left" if right else "right")
+    bins = operand(bins)
+    back = bins[::-1]
+    if isinstance(bins, Constant) and not np.array_equal(np.sort(bins.data), bins.data):
+        if not np.array_equal(np.sort(bins.data), bins.data[::-1]):
+            raise ValueError(located("digitize: bins rise or fall, and these do both"))
+    falls = reduce_any(m.lt(bins[1:], bins[:-1]))
+    found = searchsorted(m.switch(falls, back, bins), x, "left" if right else "right")
+    return m.switch(falls, m.sub(shape_i(bins, 0), found), found)
 
 
 def unique(

@@ -95,6 +95,8 @@ def test_the_same_call_on_variables(call: Any) -> None:
         (lambda x: np.sum(x, initial=2.0), OptionError, "np.sum: `initial=`"),
         (lambda x: np.sum(x, out=np.ones(())), OptionError, "np.sum: `out=`"),
         (lambda x: np.split(x, 2), NotConstantError, "np.split .*write: pt.split"),
+        (lambda x: np.atleast_3d(x), NotConstantError, "write: x.dimshuffle"),
+        (lambda x: np.fft.rfft(x), NotConstantError, "write: pt.fft.rfft"),
         (lambda x: np.unwrap(x), NotConstantError, "np.unwrap does not take variables.*as_op"),
         (lambda x: np.fft.fft(x), NotConstantError, "np.fft.fft does not take variables"),
         (lambda x: np.add.at(x, 0, 1), NotConstantError, "inc"),
