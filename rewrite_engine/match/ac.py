@@ -106,9 +106,9 @@ def joined(op: Any, operands: Sequence[Any]) -> Any:
     return operands[0] if len(operands) == 1 else op(*operands)
 
 
-def may_regroup(n: int, wanted: int, exact: bool, variable: Any) -> bool:
-    """Whether a rule may match `wanted` of `n`: an exact one may not regroup sums of floats."""
-    return n == wanted or not exact or bool(variable.type.regroups_exactly)
+def may_regroup(exact: bool, whole: Any) -> bool:
+    """Whether a rule may match some of the operands: an exact one regroups no sums of floats."""
+    return not exact or bool(whole.type.regroups_exactly)
 
 
 def keeps_dtype(whole: Variable, *groups: Sequence[Variable]) -> bool:
@@ -127,7 +127,7 @@ def stands_alone(out: Variable, exact: bool, start: int, end: int) -> bool:
     if end - start < 2 or end - start == len(inputs):
         return True
     some = inputs[start:end]
-    return may_regroup(1, 2, exact, out) and keeps_dtype(out, some, inputs[:1])
+    return may_regroup(exact, out) and keeps_dtype(out, some, inputs[:1])
 
 
 def without(operands: Sequence[Any], taken: Container[int]) -> tuple[Any, ...]:

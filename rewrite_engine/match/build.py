@@ -156,9 +156,8 @@ def write_right(to: RuleEmitter) -> None:
         result = term_source(to, right, left.place)
     if left.place not in (None, ALL):
         result = f"{to.constant(proposed)}(node, {left.place}, {result})"
-    extra = to.bound.get(EXTRA, "()")
-    if extra != "()":
-        result = f"{to.constant(put_back)}({to.constant(left.op)}, {result}, {extra})"
+    if EXTRA in to.bound:
+        result = f"{to.constant(put_back)}({to.constant(left.op)}, {result}, {to.bound[EXTRA]})"
     if isinstance(right, Hole | OpNode):
         to.line(f"return {result}")
         return
@@ -314,7 +313,7 @@ def views(left: OpNode, exact: bool, fgraph: Graph, node: Apply) -> Iterator[Vie
     """
     wanted, whole = differences(left), node.outputs[0]
     ops = (left.op, *left.op.undone_by) if wanted else ()
-    if node.op not in ops or not may_regroup(3, 2, exact, whole):
+    if node.op not in ops or not may_regroup(exact, whole):
         return
     found = _leaves(fgraph, node, ops)
     added = [(path, v) for path, v, sign in found if sign > 0]
@@ -354,14 +353,9 @@ def _view(node: Apply, ops: tuple[Any, ...], pair: Any, here: Path, there: Path)
     parent = node
     for i in here[:-1]:
         parent = parent.inputs[i].owner
-    place, others = here, ()
-    if parent.op is ops[0]:
-        place = here[:-1]
-        beside = [(*place, i) for i in range(len(parent.inputs)) if i != here[-1]]
-        kept = [_without(node, ops, path, {there: None}) for path in beside]
-        others = tuple([v for v in kept if v is not None])
-    out = ops[0].make_node(pair, *others).outputs[0] if others else None
-    if out is None:
+    place = here[:-1] if parent.op is ops[0] else here
+    out = _without(node, ops, place, {there: None, here: pair})
+    if out is pair:
         out = build_variable(ops[0], (pair,), pair.type)
     return out.owner, lambda term: _without(node, ops, (), {there: None, place: term})
 

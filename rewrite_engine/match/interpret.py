@@ -301,8 +301,8 @@ class Matcher:
         if n < taking.wanted or (n > taking.wanted and not more):
             self.failed(pattern, v, bound, COUNT)
             return
-        exact = self.exact and not taking.rests
-        if not may_regroup(n, taking.wanted, exact, self.variable(v)):
+        some = n > taking.wanted and not taking.rests
+        if some and not may_regroup(self.exact, self.variable(v)):
             self.failed(pattern, v, bound, REGROUPED)
             return
         for inner, places in self.assign(taking.fixed, v, bound, ()):
