@@ -74,7 +74,8 @@ class Along:
             if a + k in wide:
                 rank = new[k].type.ndim - op.inner_outputs[k].type.ndim
                 new[k] = stretched(new[k], rank, shape_tuple(own[a + k])[:n])
-        loop = type(op)(own, new, a, op.carried, op.until, op.truncate, op.name, op.mode)
+        loop = type(op)(own, new, a, op.carried, op.until, op.truncate, op.name, op.mode,
+                        op.derived)  # fmt: skip
         found = loop(self.steps, *given, return_list=True)
         for j in op.results:
             v = found[j]

@@ -103,6 +103,7 @@ class Backwards:
             len(arriving) + len(sums),
             name=f"gradient of {op}",
             mode=op.mode,
+            derived=True,
         )
         return loop, [x for _, x in pairs]
 

@@ -36,10 +36,12 @@ class Scan(HasInnerGraph, Op):
     results and, with `until`, whether this was the last step. sequences, carried: how many. name:
     what it prints as. truncate: over how many of the last steps gradients go back; -1: over all.
     mode: how it is compiled, if not as the function around it; rules then leave it as it is.
+    derived: whether it is the gradient of another, so that of what nobody needs no error is missed.
     Raises `ShapeError` for a sequence that is too short, or a number of steps below 0.
     """
 
-    __props__ = ("structure", "sequences", "carried", "until", "truncate", "name", "mode")
+    __props__ = ("structure", "sequences", "carried", "until", "truncate", "name", "mode",
+                 "derived")  # fmt: skip
     nout: int
     stepwise = True
 
@@ -53,9 +55,10 @@ class Scan(HasInnerGraph, Op):
         truncate: int = -1,
         name: str | None = None,
         mode: Any = None,
+        derived: bool = False,
     ) -> None:
         self.sequences, self.carried, self.until = sequences, carried, until
-        self.truncate, self.name, self.mode = truncate, name, mode
+        self.truncate, self.name, self.mode, self.derived = truncate, name, mode, derived
         kept = [x.type.filter_variable(v) for x, v in zip(inputs[sequences:], outputs[:carried])]
         self.hold(inputs, [*kept, *outputs[carried:]])
         self.nout = len(outputs)

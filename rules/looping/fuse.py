@@ -48,7 +48,7 @@ def together(a, b):
     variables = [v for group in parts for v, *_ in group]
     given = [x for group in parts for _, x, *_ in group]
     op = Scan(variables, [*states, *results], len(parts[0]), len(states), truncate=a.op.truncate,
-              name=" and ".join(names))  # fmt: skip
+              name=" and ".join(names), derived=a.op.derived and b.op.derived)  # fmt: skip
     found = op(a.steps, *given, return_list=True)
     old = [*a.finals, *b.finals, *a.traces, *b.traces]
     return {v: new for v, new in zip(old, found, strict=True) if a.used(v)}

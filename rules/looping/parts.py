@@ -149,7 +149,7 @@ class Loop:
         parts = [*sequences, *[(v, start) for v, start, _ in carried], *others]
         op, n = self.op, len(carried)
         loop = Scan([v for v, _ in parts], outputs, len(sequences), n, op.until, op.truncate,
-                    op.name)  # fmt: skip
+                    op.name, derived=op.derived)  # fmt: skip
         made = loop(self.steps, *[x for _, x in parts], return_list=True)
         last = dict(zip([v for v, *_ in carried], made, strict=False))
         return Made(

@@ -16,13 +16,14 @@ def without_unused(loop):
         return None
     nodes = loop.step_nodes()
     lengths = Lengths(loop.op, loop.sure_nodes().intersection(needed))
-    failing = {n for n in nodes if n not in needed and not lengths.fits(n)}
+    lost = lambda n: not (n in needed or loop.op.derived or lengths.fits(n))
+    failing = {n for n in nodes if lost(n)}
     outputs = loop.op.inner_outputs
     stay = {
         outer
         for inner, outer in zip(outputs, loop.node.outputs, strict=True)
         if (failing and any([v.owner in failing for v in ancestors([inner])]))
-        or not (loop.used(outer) or lengths.steady(inner))
+        or not (loop.used(outer) or loop.op.derived or lengths.steady(inner))
     }
     if not loop.at_least_one():  # the lengths of no results are those of what is carried on
         kept = {v for v, t in zip(loop.results, loop.traces, strict=True) if loop.used(t)}
@@ -85,7 +86,8 @@ def less(loop, needed, stay):
             carried.append((v, start, new))
     results = [v for v, t in zip(loop.results, loop.traces, strict=True) if used(t)]
     others = [(v, x) for v, x in (*fixed, *loop.others) if v in needed]
-    sequences = [(v, x) for v, x in loop.sequences if v in needed or not loop.long_enough(x)]
+    read = lambda v, x: v in needed or not (loop.op.derived or loop.long_enough(x))
+    sequences = [(v, x) for v, x in loop.sequences if read(v, x)]
     kept = len(sequences) + len(carried) + len(others), len(carried) + len(results)
     if kept == (len(loop.op.inner_inputs), len(loop.op.inner_outputs) - len(loop.condition)):
         return None

@@ -191,6 +191,17 @@ def test_states_of_generators_that_are_alike() -> None:
     np.testing.assert_allclose(f()[1], np.random.default_rng(3).normal(size=4))
 
 
+@pytest.mark.parametrize("n", [0, 4])
+def test_of_a_gradient_only_what_is_asked_for_is_computed(n: int) -> None:
+    x, w, u, h = pt.dmatrix("x"), pt.dmatrix("w"), pt.dmatrix("u"), pt.dvector("h")
+    out, _ = scan(lambda v, h: pt.tanh(pt.dot(h, w) + pt.dot(v, u)), x, h)
+    at = [RNG.normal(size=shape) for shape in [(n, 3), (2, 2), (3, 2), (2,)]]
+    for v, results in (w, 1), (u, 1), (x, 1), (h, 0):
+        f = agree(rw.grad(out.sum(), v), dict(zip([x, w, u, h], at, strict=True)))
+        back = [node.op for node in loops(f) if str(node.op) == "gradient of Scan"]
+        assert [(op.carried, op.nout) for op in back] == [(1, 1 + results)]
+
+
 # --- few steps --------------------------------------------------------------------------------
 
 
