@@ -141,12 +141,9 @@ def _of_equation(rule: Equation, node: Apply, fgraph: Graph, text: Text, run: bo
     """For equations: what both directions say."""
     here = [one for one in rule.directions if tracks(one.roots(), node.op)]
     found = [(one, diagnose(one, node, fgraph, text, run)) for one in here]
-    able = next((said for _, said in found if said.applies), None)
-    if able is not None:
-        return able
-    best = max([said for _, said in found], key=lambda said: said.progress)
+    best = max([said for _, said in found], key=lambda said: (said.applies, said.progress))
     reason = "; ".join([f"{one.short_name}: {said.reason}" for one, said in found])
-    return replace(best, reason=reason)
+    return best if best.applies else replace(best, reason=reason)
 
 
 def _of_strategy(rule: Any, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
