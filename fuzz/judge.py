@@ -133,33 +133,32 @@ class Judge:
 
     def element(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
         """What is wrong with a number, and how much."""
-        if w.dtype.kind in "biu":
-            truth = self.true(i, place)
-            varies = (noise != w).any() or truth == int(f) or self.doubts
-            if varies or (truth is None and self.is_unknown) or self.is_led(i, place, f):
-                return None
-            if self.regrouped and self.may_overflow:
-                return None
-            excused = self.is_from_limit(i, place, f)
-            return ("value", 0.0 if excused else np.inf)
         if class_of(noise) - {*class_of(np.array([w]))}:
             return None  # it is not determined what it is
         if w.dtype.kind == "c" and not (np.isfinite(w) and (np.isfinite(f) or abs(w) < edge(w))):
             return None  # which part is infinite, or NaN, is nobody's promise
-        both = np.isfinite(w) and np.isfinite(f)
-        found = (self.finite if both else self.infinite)(i, place, w, f, noise)
-        if found is not None and self.is_led(i, place, f):
+        both = self.integer if w.dtype.kind in "biu" else self.finite
+        compared = both if np.isfinite(w) and np.isfinite(f) else self.infinite
+        found = compared(i, place, w, f, noise)
+        if found is None or self.is_led(i, place, f):
             return None
-        if found is not None and np.isfinite(w) and self.is_from_limit(i, place, f):
-            return "value", 0.0  # NaN that became the limit was compared as that
-        return found
+        truth = self.true(i, place)
+        if self.is_unknown and (truth is None or truth - truth != 0):
+            return None  # another value on the way led elsewhere
+        kind, severity = found
+        if self.is_from_limit(i, place, f):  # NaN that became the limit was compared as that
+            return "value" if np.isfinite(w) else kind, 0.0
+        return kind, severity
+
+    def integer(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
+        """Two numbers that are no floats."""
+        if (noise != w).any() or self.true(i, place) == int(f) or self.doubts:
+            return None
+        return None if self.regrouped and self.may_overflow else ("value", np.inf)
 
     def infinite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
         """Two numbers that are not both finite."""
         truth = self.true(i, place)
-        known = truth is not None and truth - truth == 0
-        if not (known and np.isfinite(f) and not np.isfinite(w)) and self.is_unknown:
-            return None  # another value on the way led elsewhere
         if np.isfinite(w):
             if self.doubts or (truth is not None and abs(truth) > 0.99 * largest(w)):
                 return None
@@ -168,14 +167,8 @@ class Judge:
             return "lost (not finite)", np.inf
         if self.near(truth, f) and (np.isfinite(f) or np.isnan(w)):
             return None
-        if np.isnan(w) and np.isinf(f) and truth is not None and truth == mpf(float(f)):
-            return None
-        if np.isnan(w):
-            kind = "NaN became a number"
-            excused = self.is_from_limit(i, place, f) or self.is_beyond(f)
-            return kind, 0.0 if excused else np.inf
-        excused = self.is_beyond(f) or self.is_from_limit(i, place, f)
-        return "infinity became another", 0.0 if excused else np.inf
+        kind = "NaN became a number" if np.isnan(w) else "infinity became another"
+        return kind, 0.0 if self.is_beyond(f) else np.inf
 
     @property
     def is_moderate(self) -> bool:
@@ -289,8 +282,6 @@ class Judge:
             if better or abs(mpf(float(f)) - truth) <= slack:
                 return None
             apart = float(abs(mpf(float(f)) - truth))
-        elif self.is_unknown:
-            return None  # another value on the way led elsewhere
         return "less accurate", apart / around
 
     @property
@@ -303,7 +294,7 @@ class Judge:
 
     def near(self, truth: Any, f: Any) -> bool:
         """Whether a number is the true one, or infinite as the true one would be."""
-        if truth is None or truth - truth != 0 or f != f:
+        if truth is None or truth != truth or f != f:
             return False
         if abs(truth) > 0.99 * largest(f):
             return (
