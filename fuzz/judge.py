@@ -262,7 +262,13 @@ class Judge:
 
     def is_beyond(self, f: Any) -> bool:
         """Whether digits do not tell what a number that was found should be."""
-        return bool(np.isfinite(f)) and (bool(self.doubts) or self.is_blurred)
+        return bool(np.isfinite(f)) and (self.is_saturated or self.is_blurred)
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether inputs are so large that no digits tell what exponentials leave of a number."""
+        numbers = [a for v, a in self.case.given.items() if v.type.kind in "iuf"]
+        return any(bool((np.abs(a[np.isfinite(a)] * 1.0) > 20000).any()) for a in numbers)
 
     def finite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
         """Two numbers."""

@@ -221,6 +221,24 @@ def test_exponentials_of_numbers_whose_last_digit_is_large(x: float, is_told: bo
     assert (finding is not None and finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+@pytest.mark.parametrize(("x", "is_told"), [(494779, False), (800, True)])
+def test_numbers_that_no_digits_tell(dtype: str, x: int, is_told: bool) -> None:
+    """log(sigmoid(x)) is not 0, and what is divided by it and multiplied with it is left; so is
+    sigmoid(-800), and what is left there is 1.
+    """
+
+    def left(x: Any) -> Any:
+        log = pt.log(pt.sigmoid(x))
+        y = -800.0 / log * log
+        return pt.sigmoid(y) * pt.exp(-y)
+
+    one = case(left, np.array([x], dtype))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([5.0])])
+    assert finding is not None
+    assert (finding.severity > 0) is is_told
+
+
 @pytest.mark.parametrize(("y", "is_told"), [(2e-36, False), (2e-10, True)])
 def test_exponentials_of_what_is_large_without_errors(y: float, is_told: bool) -> None:
     """log(1 + y) is 0 for a tiny y as it is written, so all is NaN; 1/y swallows x otherwise."""
