@@ -455,7 +455,6 @@ switch = _op(
         lambda m, g, z, condition, x, y: m.switch(condition, 0.0, g),
     ), compute=_switch, dtypes=lambda condition, x, y: promote(x, y), free=(0,), **_moves,
     elements=slice(1, None),
-    aliases="where",
 )  # fmt: skip
 #: second(x, y): y in the shape of x
 second = _op(

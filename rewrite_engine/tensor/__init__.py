@@ -72,7 +72,7 @@ _FAMILIES = {
     "selection": (
         "Nonzero RavelMultiIndex UnravelIndex choose compress diag_indices diag_indices_from "
         "flatnonzero inverse_permutation nonzero nonzero_values permute_row_elements piecewise "
-        "ravel_multi_index select take take_along_axis unravel_index"
+        "ravel_multi_index select take take_along_axis unravel_index where"
     ),
     "search": "BinCount SearchsortedOp Unique bincount digitize interp interpolate1d searchsorted "
     "unique",

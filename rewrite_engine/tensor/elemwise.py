@@ -175,7 +175,7 @@ class Elemwise(TensorOp):
         except ForeignObjectError as error:
             what = f"takes tensors, not {describe(x)}"
             hint = str(error)
-            raise ForeignObjectError(located(what, op=self, hint=hint)) from error
+            raise type(error)(located(what, op=self, hint=hint)) from error
 
     def on_numbers(self, *numbers: Any) -> Any:
         """Apply to Python numbers: a Python number, as weak as they are."""

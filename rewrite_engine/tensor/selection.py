@@ -31,7 +31,7 @@ __all__ = [
     "Nonzero", "RavelMultiIndex", "UnravelIndex", "choose", "compress", "diag_indices",
     "diag_indices_from", "flatnonzero", "inverse_permutation", "nonzero", "nonzero_values",
     "permute_row_elements", "piecewise", "ravel_multi_index", "select", "take",
-    "take_along_axis", "unravel_index",
+    "take_along_axis", "unravel_index", "where",
 ]  # fmt: skip
 
 _MODES = ("raise", "wrap", "clip")
@@ -100,6 +100,15 @@ def _flat(x: Any) -> Any:
     """All elements as a vector; a constant stays one."""
     x = as_tensor_variable(x)
     return constant(x.data.reshape(-1)) if isinstance(x, Constant) else flatten(x)
+
+
+def where(cond: Any, ift: Any = None, iff: Any = None) -> Any:
+    """`switch`: `ift` where the condition is not 0, else `iff`; `nonzero` of a condition alone.
+
+    >>> where([True, False], [1, 2], 0).eval(), where([0, 3])[0].eval()
+    (array([1, 0]), array([1]))
+    """
+    return nonzero(cond) if ift is None and iff is None else m.switch(cond, ift, iff)
 
 
 def nonzero_values(a: Any) -> Any:

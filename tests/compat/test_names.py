@@ -40,6 +40,10 @@ SAME = [
     ("pytensor.tensor.reshape", "reshape", pt.reshape),
     ("pytensor.tensor", "reshape", pt.reshape),
     ("theano.tensor", "dmatrix", pt.dmatrix),
+    ("theano.tensor", "addbroadcast", pt.specify_broadcastable),
+    ("theano.tensor", "Rop", rw.gradient.Rop),
+    ("theano", "clone", rw.clone_replace),
+    ("theano", "dot", pt.dot),
     ("theano.tensor.nnet", "sigmoid", pt.sigmoid),
     ("theano.gof.graph", "Variable", rw.Variable),
 ]

@@ -92,7 +92,8 @@ def test_ternary_values():
     a, b = np.array([1.0, 2, 3]), np.array([9.0, 8, 7])
     got = evaluate(pt.switch(c, x, y), {c: np.array([0, 1, 0], "int8"), x: a, y: b})
     np.testing.assert_array_equal(got, [9, 2, 7])
-    assert pt.where is pt.switch
+    assert pt.where(c, x, y).owner.op is pt.switch
+    np.testing.assert_array_equal(evaluate(pt.where(c)[0], {c: np.array([0, 1, 0], "int8")}), [1])
     assert pt.switch(c, pt.fvector(), 0.5).dtype == "float32"
     np.testing.assert_array_equal(evaluate(pt.clip(x, 1.5, 2.5), {x: a}), [1.5, 2, 2.5])
     np.testing.assert_array_equal(evaluate(pt.second(x, 5), {x: a}), [5, 5, 5])

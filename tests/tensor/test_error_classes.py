@@ -22,6 +22,7 @@ MISTAKES: list[tuple[type[Exception], Callable[[], Any]]] = [
     (NotImplementedError, lambda: pt.as_tensor("a")),
     (NotImplementedError, lambda: pt.constant(MASKED)),
     (NotImplementedError, lambda: pt.as_tensor(MASKED)),
+    (NotImplementedError, lambda: x + MASKED),
     (ValueError, lambda: pt.as_tensor([[1], [1, 2]])),
     (ValueError, lambda: pt.as_tensor_variable(m, ndim=1)),
     (ValueError, lambda: pt.constant(np.ones((2, 2)), ndim=1)),
