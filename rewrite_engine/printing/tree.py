@@ -41,6 +41,7 @@ class Options:
     print_view_map: bool
     print_fgraph_inputs: bool
     print_topo_order: bool
+    print_inner_graphs: bool
 
 
 @dataclass(slots=True)
@@ -76,6 +77,7 @@ def debugprint(
     print_destroy_map: bool = False,
     print_view_map: bool = False,
     print_memory_map: bool = False,
+    print_inner_graphs: bool | str = "auto",
     print_fgraph_inputs: bool = False,
     print_topo_order: bool = True,
     ids: str | None = None,
@@ -92,8 +94,9 @@ def debugprint(
     below a variable that has a name. done, used_ids: the nodes printed and the identifiers given
     so far; pass the same dicts again to continue. print_shape, print_storage, print_op_info,
     print_destroy_map, print_view_map (print_memory_map: both), print_fgraph_inputs,
-    print_topo_order: show these too. Returns the text if `file` is "str", else `file`. Raises
-    `TypeError` for an object that has no graph, `ValueError` for an unknown `id_type`.
+    print_topo_order: show these too; print_inner_graphs: False leaves the graphs inside ops out.
+    Returns the text if `file` is "str", else `file`. Raises `TypeError` for an object that has no
+    graph, `ValueError` for an unknown `id_type`.
 
     >>> from tests.toy import num, log, add
     >>> debugprint(log(add(num("x"), num("y"))))
@@ -105,7 +108,7 @@ def debugprint(
     options = Options(
         depth, print_type, print_shape, stop_on_name, print_storage, print_op_info,
         print_destroy_map or print_memory_map, print_view_map or print_memory_map,
-        print_fgraph_inputs, print_topo_order,
+        print_fgraph_inputs, print_topo_order, bool(print_inner_graphs),
     )  # fmt: skip
     tree = Tree(options, Identifiers(id_type if ids is None else ids, used_ids), done)
     lines = tree.lines(sources(graph_like))
@@ -160,7 +163,8 @@ class Tree:
                 yield "Outputs:"
             for i, out in enumerate(source.outputs):
                 yield from self.below(out, source, source.notes.get(i, ""))
-        yield from self.inner_graphs()
+        if self.options.print_inner_graphs:
+            yield from self.inner_graphs()
 
     def below(
         self, root: Any, source: PrintedGraph, note: str = "", margin: str = ""

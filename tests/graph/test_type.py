@@ -43,6 +43,16 @@ class ComparableDouble(DoubleType):
         return type(self) is type(other)
 
 
+class OnlyDouble(DoubleType):
+    """The second one: there is one instance. (The third is to show `double` alone.)"""
+
+    only: Any = None
+
+    def __new__(cls) -> Any:
+        cls.only = cls.only or super().__new__(cls)
+        return cls.only
+
+
 class SingleDouble(DoubleType):
     """The remedy of this library."""
 
@@ -59,12 +69,15 @@ def test_two_instances_without_props_differ() -> None:
     assert double.is_super(DoubleType()) is None
 
 
-def test_the_two_remedies_make_instances_equal() -> None:
-    assert ComparableDouble() == ComparableDouble()
-    assert ComparableDouble() != DoubleType()
-    assert SingleDouble() is SingleDouble()
-    assert ComparableDouble().is_super(ComparableDouble())
-    assert ComparableDouble().in_same_class(ComparableDouble())
+@pytest.mark.parametrize("of", [ComparableDouble, OnlyDouble, SingleDouble, lambda: double])
+def test_the_remedies_make_instances_equal(of: Any) -> None:
+    assert of() == of()
+    assert of() != DoubleType()
+    assert of().is_super(of())
+    assert of().in_same_class(of())
+    x = of()("x")
+    assert of().filter_variable(x) is x
+    assert FunctionGraph([x], [x, of().make_constant(2.0)]).outputs[1].data == 2.0
 
 
 def test_types_without_parameters_are_one_object() -> None:

@@ -276,6 +276,7 @@ Small [id G]
     └─ x [id J]
 """
     )
+    assert "Inner graphs" not in text(small(x), print_inner_graphs=False)
 
 
 def test_information_of_ops() -> None:
