@@ -24,6 +24,8 @@ from rewrite_engine.errors import (
     NDimError,
     OptionError,
     ShapeError,
+    TypeMismatchError,
+    UpdateTypeError,
     describe,
     refuse_options,
 )
@@ -397,7 +399,10 @@ def _returned(found: Any) -> Step:
                 raise InputError(located("scan: a step returns one until(condition)"))
             step.condition = part.condition
         elif isinstance(part, Mapping) or (_is_pairs(part) and part):
-            step.updates |= dict(part)
+            pairs = list(part.items() if isinstance(part, Mapping) else part)
+            step.updates |= dict(pairs)
+            if len(dict(pairs)) < len(pairs):
+                raise InputError(located("scan: a step updates a shared variable once"))
         elif isinstance(part, list | tuple):
             step.outputs += [_value(v) for v in part]
             step.several = step.several or len(part) > 1
@@ -519,8 +524,13 @@ class _Loop:
         return states, starts, new, last
 
     def updated(self, v: Any) -> Any:
-        """What a shared variable becomes, in its type."""
-        return v.type.filter_variable(self.step.updates[v])
+        """What a shared variable becomes, in its type. Raises `UpdateTypeError`."""
+        new = self.step.updates[v]
+        try:
+            return v.type.filter_variable(new)
+        except TypeMismatchError:
+            what = f"scan: the update of {describe(v)} is {describe(new)}"
+            raise UpdateTypeError(located(what)) from None
 
     def outer(self, inputs: list[Any], outputs: list[Any], strict: bool) -> list[Any]:
         """What a step uses that is no argument of it. Raises `MissingInputError`."""

@@ -14,7 +14,8 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.gradient import pullback, pushforward
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.null import disconnected, is_disconnected
-from rewrite_engine.graph.traverse import clone_get_equiv
+from rewrite_engine.graph.replace import graph_replace
+from rewrite_engine.graph.traverse import clone_get_equiv, toposort
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.type import TensorType
 
@@ -37,6 +38,17 @@ def copied(op: Scan) -> tuple[list[Any], list[Any]]:
     memo: dict[Any, Any] = {v: v.type(v.name) for v in own}
     memo = clone_get_equiv(own, op.inner_outputs, memo=memo)
     return [memo[v] for v in own], [memo[v] for v in op.inner_outputs]
+
+
+def drawn(outputs: Sequence[Any]) -> list[Any]:
+    """What a step computes of states that are no tensors, of which there are no traces."""
+    nodes = toposort(outputs)
+    tensors = [v for node in nodes for v in node.outputs if isinstance(v.type, TensorType)]
+    return [v for v in tensors if any(is_state(x) for x in v.owner.inputs)]
+
+
+def is_state(v: Any) -> bool:
+    return not isinstance(v.type, TensorType) and not isinstance(v, Constant)
 
 
 class Backwards:
@@ -90,11 +102,15 @@ class Backwards:
             [*arriving, *results],
             disconnected_inputs="ignore",
         )
+        shown = {v: v.type() for v in drawn(made)}
+        found = graph_replace(found, shown, strict=False) if shown else found
         a, b = len(wrt[0]), len(wrt[0]) + len(wrt[1])
         sums = [v.type() for v in wrt[2]]
         added = [s + g for s, g in zip(sums, found[b:], strict=True)]
         before = self.before()
         pairs = [(v, x) for v, x in zip(kept, before, strict=True) if x is not None]
+        if shown:
+            pairs += zip(shown.values(), self.traces(drawn(op.inner_outputs)), strict=True)
         read = [*slices, *[v for v, _ in pairs], *results]
         loop = type(op)(
             [*read, *arriving, *sums, *same],

@@ -289,6 +289,15 @@ def test_results_have_one_shape(mode: str, stop: bool) -> None:
             f([1.0, 2.0, 3.0], lengths)
 
 
+def test_lengths_of_what_is_carried_on_are_compared_without_a_call() -> None:
+    m, w = pt.dmatrix("m"), pt.dmatrix("w")
+    f = rw.function([m, w], scan(lambda r, h: pt.tanh(pt.dot(h, w) + r), m, pt.zeros(3))[0])
+    assert re.search(r"= (\w+) if \1\.shape\[0\] == 3 else SpecifyShape\(\1\)\n", loop_text(f))
+    assert f(np.zeros((2, 3)), np.ones((3, 3))).tolist() == [[0.0] * 3] * 2
+    with pytest.raises(rw.errors.ShapeError, match="it has to be 3"):
+        f(np.ones((2, 4)), np.ones((3, 4)))
+
+
 def test_shapes_that_cannot_change_are_not_compared() -> None:
     m, h, w = pt.dmatrix("m"), pt.dvector("h"), pt.dmatrix("w")
     f = rw.function([m, h, w], scan(lambda r, h: pt.tanh(pt.dot(h, w) + r), m, h)[0])

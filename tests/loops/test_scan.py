@@ -22,6 +22,7 @@ from rewrite_engine.errors import (
     OptionError,
     ShapeError,
     UnknownNameError,
+    UpdateTypeError,
 )
 from rewrite_engine.gradient import Rop, verify_grad
 from rewrite_engine.loops import Scan, foldl, foldr, map, reduce, scan, until
@@ -177,6 +178,33 @@ def test_streams_inside() -> None:
     out, updates = scan(lambda v: v * noise, x)
     assert updates == {}
     assert len(set(rw.function([x], out)([1.0, 1.0]))) == 1
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", "py", rw.Mode().excluding("loops")])
+def test_gradients_with_what_was_drawn(mode: Any) -> None:
+    """They are of the numbers that the steps drew."""
+    x, s = pt.dvector("x"), pt.dscalar("s")
+    at = [np.array([0.5, 2.0, 3.0]), 2.0]
+
+    def total(x: Any, s: Any, draws: Any) -> Any:
+        t, found = s, 0.0
+        for k in range(3):
+            t = t * x[k] + s * draws[k] ** 2
+            found = found + t**2
+        return found
+
+    stream, noise = RandomStream(11), pt.dvector("noise")
+    out, updates = scan(lambda v, t: t * v + s * stream.normal() ** 2, x, s)
+    cost, wanted = (out**2).sum(), total(x, s, noise)
+    outputs = [[c, *rw.grad(c, [x, s]), rw.grad(rw.grad(c, s), s)] for c in (cost, wanted)]
+    f = rw.function([x, s], outputs[0], updates=updates, mode=mode)
+    g = rw.function([x, s, noise], outputs[1])
+    other = RandomStream(11).normal()
+    draw = rw.function([], other)
+    for _ in range(2):
+        draws = np.array([draw() for _ in range(3)])
+        for got, want in zip(f(*at), g(*at, draws), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-10)
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -517,5 +545,9 @@ def test_wrong_uses_of_options_and_steps() -> None:
     count = rw.shared(0)
     with pytest.raises(InputError, match="return_updates=False, and the step updates"):
         scan(lambda v: (v, {count: count + 1}), x, return_updates=False)
+    with pytest.raises(InputError, match="updates a shared variable once"):
+        scan(lambda v: (v, [(count, count + 1), (count, count + 2)]), x)
+    with pytest.raises(UpdateTypeError, match="the update of .*int64.* is .*float64"):
+        scan(lambda v: (v, {count: count + 0.5}), x)
     with pytest.raises(InputError, match="return_updates=False, and the step updates"):
         reduce(lambda v, t: (v + t, {count: count + 1}), x, 0.0, return_updates=False)

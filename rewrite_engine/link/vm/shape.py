@@ -25,7 +25,7 @@ from rewrite_engine.tensor.diagonal import Diagonal
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.math import mul, sqr
 from rewrite_engine.tensor.reshape import Reshape
-from rewrite_engine.tensor.shape import CheckedLength, Shape, Shape_i
+from rewrite_engine.tensor.shape import CheckedLength, Shape, Shape_i, SpecifyShape
 
 # --- DimShuffle -------------------------------------------------------------------------------
 
@@ -101,6 +101,18 @@ def _(op: Reshape, node: Apply, ctx: Context) -> str:
         parts.append(ctx.scalar(number) if s == "i" else str(s))
     ctx.form = "array"
     return f"{ctx.array(0)}.reshape({', '.join(parts) or '()'})"
+
+
+@lower.register(SpecifyShape)
+def _(op: SpecifyShape, node: Apply, ctx: Context) -> str:
+    """Lengths that are numbers are compared here; the op is called where they differ."""
+    call = call_op(op, node, ctx)
+    x, asked = ctx.array(0), [(i, n) for i, n in enumerate(op.shape) if n is not None]
+    if not asked or len(node.inputs) > 1:
+        return call
+    ctx.form = "array"
+    same = " and ".join([f"{x}.shape[{i}] == {n}" for i, n in asked])
+    return f"{x} if {same} else {call}"
 
 
 # --- Diagonal ---------------------------------------------------------------------------------
