@@ -102,7 +102,7 @@ class Backwards:
             [*arriving, *results],
             disconnected_inputs="ignore",
         )
-        shown = {v: v.type() for v in drawn(made)}
+        shown = {v: v.type() for v in drawn(found)}
         found = graph_replace(found, shown, strict=False) if shown else found
         a, b = len(wrt[0]), len(wrt[0]) + len(wrt[1])
         sums = [v.type() for v in wrt[2]]
@@ -110,7 +110,7 @@ class Backwards:
         before = self.before()
         pairs = [(v, x) for v, x in zip(kept, before, strict=True) if x is not None]
         if shown:
-            pairs += zip(shown.values(), self.traces(drawn(op.inner_outputs)), strict=True)
+            pairs += zip(shown.values(), self.traces(given, made, list(shown)), strict=True)
         read = [*slices, *[v for v, _ in pairs], *results]
         loop = type(op)(
             [*read, *arriving, *sums, *same],
@@ -146,17 +146,18 @@ class Backwards:
                     found[i] = pt.join(0, self.first[i][None], after)[: self.steps]
         missing = [i for i, v in enumerate(own) if found[i] is None and is_float(v)]
         if missing:
-            for i, x in zip(missing, self.traces([own[i] for i in missing]), strict=True):
+            states = [own[i] for i in missing]
+            for i, x in zip(missing, self.traces(op.inner_inputs, op.inner_outputs, states)):
                 found[i] = x
         return found
 
-    def traces(self, carried: list[Any]) -> list[Any]:
-        """What each step was given for some that no result shows: by a loop that shows them."""
-        op, made = self.op, self.op.inner_outputs
+    def traces(self, given: list[Any], made: list[Any], wanted: list[Any]) -> list[Any]:
+        """What no result shows of all steps, by a loop that does. given, made: of a step."""
+        op = self.op
         end = op.nout - op.until
-        outputs = [*made[:end], *carried, *made[end:]]
-        more = type(op)(op.inner_inputs, outputs, op.sequences, op.carried, op.until, mode=op.mode)
-        return list(more(*self.inputs, return_list=True)[end : end + len(carried)])
+        outputs = [*made[:end], *wanted, *made[end:]]
+        more = type(op)(given, outputs, op.sequences, op.carried, op.until, mode=op.mode)
+        return list(more(*self.inputs, return_list=True)[end : end + len(wanted)])
 
     def is_whole(self, x: Any) -> bool:
         """Whether a sequence is known to have no more elements than there are steps."""

@@ -207,6 +207,27 @@ def test_gradients_with_what_was_drawn(mode: Any) -> None:
             np.testing.assert_allclose(got, want, rtol=1e-10)
 
 
+def test_gradients_with_what_loops_in_loops_drew() -> None:
+    s, stream, noise = pt.dscalar("s"), RandomStream(11), pt.dvector("noise")
+
+    def outer(t: Any) -> Any:
+        found, updates = scan(
+            lambda a: pt.sin(a) * s + stream.normal(), outputs_info=[t], n_steps=2
+        )
+        return found[-1], updates
+
+    out, updates = scan(outer, outputs_info=[pt.constant(0.3)], n_steps=3)
+    wanted, t = pt.constant(0.0), pt.constant(0.3)
+    for k in range(6):
+        t = pt.sin(t) * s + noise[k]
+        wanted = wanted + t * (k % 2)
+    draw = rw.function([], RandomStream(11).normal())
+    draws = np.array([draw() for _ in range(6)])
+    got = rw.function([s], [out.sum(), rw.grad(out.sum(), s)], updates=updates)(1.3)
+    want = rw.function([s, noise], [wanted, rw.grad(wanted, s)])(1.3, draws)
+    np.testing.assert_allclose(got, want, rtol=1e-10)
+
+
 @pytest.mark.parametrize("strict", [False, True])
 def test_shared_variables_among_the_arguments(strict: bool) -> None:
     """A step may use them, or the arguments that stand for them; so may its updates."""
