@@ -8,7 +8,7 @@ with the default recursion limit; who pickles a function pickles its `FunctionGr
 inputs and outputs by position. Roots (shared variables too) are pickled as the objects that they
 are: the same root elsewhere in the pickle stays the same.
 
-A variable alone is written as its node's `NodeRow` and an index, after the rows of all nodes below,
+A variable alone is written as its node's row and an index, after the rows of all nodes below,
 so that each row finds its operands written already. A node has one row as long as somebody writes:
 what several variables have in common stays one, in one pickle and in one deep copy.
 """
@@ -16,13 +16,13 @@ what several variables have in common stays one, in one pickle and in one deep c
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from rewrite_engine.graph.knowledge import knowledge_of
-from rewrite_engine.graph.node import Apply, Variable, build_node, heads_of
+from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.origin import Row, origin_rows, origins_of
 from rewrite_engine.graph.traverse import toposort
 
@@ -123,40 +123,43 @@ def _nodes(columns: Columns, variables: list[Variable]) -> Iterator[Apply]:
 # --- variables and nodes alone --------------------------------------------------------------------
 
 
-class NodeRow:
-    """A node, to be written after those that it needs. What is read from it is a node again."""
+class Written:
+    """A thing, to be written after those that it needs. What is read from it is the thing again."""
 
-    __slots__ = ("node", "__weakref__")
+    __slots__ = ("thing", "write", "__weakref__")
 
-    def __init__(self, node: Apply) -> None:
-        self.node = node
+    def __init__(self, thing: Any, write: Callable[[Any], Any]) -> None:
+        self.thing, self.write = thing, write
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        node = self.node
-        inputs = [v if v.owner is None else (row_of(v.owner), v.index) for v in node.inputs]
-        outputs = [(type(v), v.type, v.name) for v in node.outputs]
-        tags = [v._tag for v in node.outputs]  # may refer to the node itself
-        return _node, (node.op, inputs, outputs), (node.where(), node._tag, tags)
+        return self.write(self.thing)
 
 
 class Rows:
     """The rows of things, one for each: called with a thing, it returns the row, which keeps the
     thing alive, so that its `id` stays its own. They live while somebody holds them, as a pickler
-    does until it is done, and so does `deepcopy`.
+    does until it is done, and so does `deepcopy`. write: what `__reduce_ex__` returns for a thing.
     """
 
-    def __init__(self, kind: type) -> None:
-        self.kind = kind
-        self.known: WeakValueDictionary[int, Any] = WeakValueDictionary()
+    def __init__(self, write: Callable[[Any], Any]) -> None:
+        self.write = write
+        self.known: WeakValueDictionary[int, Written] = WeakValueDictionary()
 
-    def __call__(self, thing: Any) -> Any:
+    def __call__(self, thing: Any) -> Written:
         row = self.known.get(id(thing))
         if row is None:
-            row = self.known[id(thing)] = self.kind(thing)
+            row = self.known[id(thing)] = Written(thing, self.write)
         return row
 
 
-row_of = Rows(NodeRow)
+def _written(node: Apply) -> Any:
+    inputs = [v if v.owner is None else (row_of(v.owner), v.index) for v in node.inputs]
+    types, names = [v.type for v in node.outputs], [v.name for v in node.outputs]
+    tags = [v._tag for v in node.outputs]  # may refer to the node itself
+    return _node, (node.op, inputs, types, names), (node.where(), node._tag, tags)
+
+
+row_of = Rows(_written)
 
 
 def flat(node: Apply, index: int | None = None) -> Any:
@@ -169,19 +172,11 @@ def _read(rows: Sequence[Apply], node: Apply, index: int | None) -> Any:
     return node if index is None else node.outputs[index]
 
 
-def _node(op: Any, inputs: Sequence[Any], outputs: Sequence[tuple[Any, Any, Any]]) -> Apply:
-    node = object.__new__(Apply)
-    node.op = op
-    node.inputs = tuple([v if isinstance(v, Variable) else v[0].outputs[v[1]] for v in inputs])
-    node.origin = node._tag = None
-    made: list[Variable] = []
-    for i, (cls, type_, name) in enumerate(outputs):
-        out = cls.__new__(cls)
-        out.type, out.name, out.owner, out.index, out._tag = type_, name, node, i, None
-        made.append(out)
-    node.outputs = tuple(made)
-    for out, head in zip(made, heads_of(op, len(made))):
-        out.head = head
+def _node(op: Any, inputs: Sequence[Any], types: Sequence[Any], names: Sequence[Any]) -> Apply:
+    found = [v if isinstance(v, Variable) else v[0].outputs[v[1]] for v in inputs]
+    node = build_node(op, tuple(found), tuple(types))
+    for out, name in zip(node.outputs, names, strict=True):
+        out.name = name
     return node
 
 

@@ -73,11 +73,9 @@ class DestroyHandler(Feature):
 
     def rebuild(self, fgraph: FunctionGraph) -> None:
         """Look at the whole graph."""
-        for held in (self.destroyer, self.claims, self.readers):
-            held.clear()
-        self.broken.clear()
-        self.exposed.clear()
-        self.memo.clear()
+        known = self.destroyer, self.claims, self.readers, self.broken, self.exposed, self.memo
+        for one in known:
+            one.clear()
         self.stale = {node: None for node in fgraph.apply_nodes if node.op.destroy_map}
         for node in self.stale:
             check_places(node)

@@ -255,23 +255,14 @@ def connections(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> list
 # --- pickling -------------------------------------------------------------------------------------
 
 
-class OpRow:
-    """An op with a graph, to be written after those that it holds; what is read is an op again."""
-
-    __slots__ = ("op", "__weakref__")
-
-    def __init__(self, op: Any) -> None:
-        self.op = op
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        op = self.op
-        columns = to_columns(op.fgraph)
-        ops = [row_of(o) if hasattr(o, "structure") else o for o in columns.ops]
-        state = {k: v for k, v in op.__state__().items() if k not in ("fgraph", "structure")}
-        return _op, (type(op), state, columns._replace(ops=ops))
+def _written(op: Any) -> Any:
+    columns = to_columns(op.fgraph)
+    ops = [row_of(o) if hasattr(o, "structure") else o for o in columns.ops]
+    state = {k: v for k, v in op.__state__().items() if k not in ("fgraph", "structure")}
+    return _op, (type(op), state, columns._replace(ops=ops))
 
 
-row_of = Rows(OpRow)
+row_of = Rows(_written)  # of ops with graphs, to be written after those that they hold
 
 
 def _op(cls: type, state: dict[str, Any], columns: Columns) -> Any:

@@ -349,36 +349,30 @@ class Exchange(GraphRewriter):
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         result.stopped = StopReason.PASSED
-        for node, (call, ins, outs) in self.sites.items():
-            made = self.new[call]
+        for node, site in self.sites.items():
+            made = self.new[site.call]
             if node not in fgraph:
                 continue
             found = list(node.outputs)
             if made.through or made.op is not node.op:
                 result.count(self.rule_name, sum([is_used(fgraph, v) for v in node.outputs]))
-                found = self.put(fgraph, node, made, ins, outs)
+                found = self.put(fgraph, node, made, site)
             for v, known in zip(found, made.told):
                 if known and v in fgraph:
                     knowledge_of(fgraph).declare(v, known)
 
-    def put(
-        self,
-        fgraph: FunctionGraph,
-        node: Apply,
-        made: Made,
-        ins: Sequence[int],
-        outs: Sequence[int],
-    ) -> list[Variable]:
+    def put(self, fgraph: FunctionGraph, node: Apply, made: Made, site: Site) -> list[Variable]:
         """Replace the outputs of one node; return what took their places."""
-        inputs = [fgraph.present_inputs(node)[i] for i in ins]
-        used = all([is_used(fgraph, node.outputs[j]) for j in outs])  # (else: for their errors)
-        new = made.outputs(inputs, len(outs)) if used and self.keeps is not None else None
+        inputs = [fgraph.present_inputs(node)[i] for i in site.inputs]
+        olds = [node.outputs[j] for j in site.outputs]
+        used = all([is_used(fgraph, v) for v in olds])  # (else: for their errors)
+        new = made.outputs(inputs, len(olds)) if used and self.keeps is not None else None
         if new is None or not self.keeps(fgraph, node, new):
             new = made.op.make_node(*inputs).outputs
         for maker in [v.owner for v in new]:
             if maker is not None and maker not in fgraph:
                 maker.origin = node.origin
-        pairs = list(zip([node.outputs[j] for j in outs], new, strict=True))
+        pairs = zip(olds, new, strict=True)
         with applying(fgraph, node, self.rule_name, new) as application:
             found = [fgraph.replace(old, out, self.rule_name) for old, out in pairs]
             application.done = True

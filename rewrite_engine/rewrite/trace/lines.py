@@ -73,14 +73,9 @@ def lines_of(
 
 def first_of(trace: Trace) -> dict[int, int]:
     """The oldest firing to begin with, for graphs of which a trace has forgotten some."""
-    found: dict[int, int] = {}
-    for f in trace.records:
-        if not f.part and f.graph in trace.pasts and trace.pasts[f.graph].turned:
-            found.setdefault(f.graph, f.number)
-    for f in trace.records:
-        if f.part and trace.pasts[f.graph].turned:  # all that is left is the rest of one go
-            found.setdefault(f.graph, trace.count + 1)
-    return found
+    kept = [f for f in trace.records if f.graph in trace.pasts and trace.pasts[f.graph].turned]
+    rest = {f.graph: trace.count + 1 for f in kept}  # where all that is left is that of one go
+    return rest | {f.graph: f.number for f in reversed(kept) if not f.part}
 
 
 def line(record: Record) -> str:
