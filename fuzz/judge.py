@@ -262,7 +262,7 @@ class Judge:
 
     def is_beyond(self, f: Any) -> bool:
         """Whether digits do not tell what a number that was found should be."""
-        return bool(np.isfinite(f)) and (self.is_saturated or self.is_blurred)
+        return self.is_blurred or (bool(np.isfinite(f)) and self.is_saturated)
 
     @property
     def is_saturated(self) -> bool:

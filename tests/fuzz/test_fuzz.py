@@ -239,6 +239,15 @@ def test_numbers_that_no_digits_tell(dtype: str, x: int, is_told: bool) -> None:
     assert (finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("x", "is_told"), [(1e30, False), (1e3, True)])
+def test_differences_of_exponentials_of_what_is_equal_up_to_the_last_digit(
+    x: float, is_told: bool
+) -> None:
+    one = case(lambda x: pt.log(pt.exp(pt.logaddexp(x, x)) - pt.exp(x)), np.array([x]))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([-np.inf])])
+    assert (finding is not None and finding.severity > 0) is is_told
+
+
 @pytest.mark.parametrize(("y", "is_told"), [(2e-36, False), (2e-10, True)])
 def test_exponentials_of_what_is_large_without_errors(y: float, is_told: bool) -> None:
     """log(1 + y) is 0 for a tiny y as it is written, so all is NaN; 1/y swallows x otherwise."""
