@@ -102,7 +102,7 @@ class Backwards:
             [*arriving, *results],
             disconnected_inputs="ignore",
         )
-        shown = {v: v.type() for v in drawn(found)}
+        shown = {v: v.type() for v in (drawn(found) if any(map(is_state, given)) else ())}
         found = graph_replace(found, shown, strict=False) if shown else found
         a, b = len(wrt[0]), len(wrt[0]) + len(wrt[1])
         sums = [v.type() for v in wrt[2]]
