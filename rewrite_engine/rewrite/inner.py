@@ -81,7 +81,7 @@ class Site(NamedTuple):
 
 
 @dataclass(slots=True)
-class Made:
+class Outcome:
     """What came of a call. through: the outputs that are constants, or (their numbers) inputs, and
     need no call. told: of each output. small: the op for the others, without inputs that these do
     not need, and the numbers of the inputs and outputs that it has.
@@ -132,13 +132,13 @@ class Descent(GraphRewriter):
         nodes = [node for node in fgraph.toposort() if node.op in ops]
         return {n: Site(Call(n.op), range(len(n.inputs)), range(len(n.outputs))) for n in nodes}
 
-    def made(self, op: Any, graph: FunctionGraph) -> Made:
+    def made(self, op: Any, graph: FunctionGraph) -> Outcome:
         """What comes of a call: an op, with its graph as it is now."""
-        return Made(op)
+        return Outcome(op)
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         self.open(fgraph, result)
-        new: dict[Call, Made] = {}
+        new: dict[Call, Outcome] = {}
         opened: dict[Call, tuple[str, FunctionGraph, dict[Apply, Site], bool]] = {}
         times: Counter[str] = Counter()
         variants: Variants = {}
@@ -256,9 +256,9 @@ class InnerGraphs(Descent):
         found = {one: said for one in asked if (said := one.ask(fgraph, x))}
         return {one: said for one, said in found.items() if not one(plain)}
 
-    def made(self, op: Any, graph: FunctionGraph) -> Made:
+    def made(self, op: Any, graph: FunctionGraph) -> Outcome:
         if not op.runs_once:
-            return Made(op)
+            return Outcome(op)
         number = {v: i for i, v in enumerate(graph.inputs)}
         through = {
             j: v if isinstance(v, Constant) else number[v]
@@ -266,7 +266,7 @@ class InnerGraphs(Descent):
             if isinstance(v, Constant) or v in number
         }
         known = [{} if isinstance(v, Constant) else self.known(graph, v) for v in graph.outputs]
-        return Made(op, through, [crossing(f"inside of {op}", facts) for facts in known])
+        return Outcome(op, through, [crossing(f"inside of {op}", facts) for facts in known])
 
 
 class OnOps(GraphRewriter):
@@ -338,7 +338,7 @@ class Exchange(GraphRewriter):
     rule_name = "inner/rewritten"
 
     def __init__(
-        self, sites: Mapping[Apply, Site], new: Mapping[Call, Made], keeps: Any = None
+        self, sites: Mapping[Apply, Site], new: Mapping[Call, Outcome], keeps: Any = None
     ) -> None:
         super().__init__("inner")
         self.sites, self.new, self.keeps = sites, new, keeps
@@ -361,7 +361,7 @@ class Exchange(GraphRewriter):
                 if known and v in fgraph:
                     knowledge_of(fgraph).declare(v, known)
 
-    def put(self, fgraph: FunctionGraph, node: Apply, made: Made, site: Site) -> list[Variable]:
+    def put(self, fgraph: FunctionGraph, node: Apply, made: Outcome, site: Site) -> list[Variable]:
         """Replace the outputs of one node; return what took their places."""
         inputs = [fgraph.present_inputs(node)[i] for i in site.inputs]
         olds = [node.outputs[j] for j in site.outputs]
