@@ -10,6 +10,7 @@ import scipy.linalg
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.errors import ShapeError
 from rewrite_engine.gradient import grad, verify_grad
 from rewrite_engine.tensor.type import TensorType
 from tests.tensor.test_linalg import ALL, agree, floats, general, rhs, vectors
@@ -97,3 +98,26 @@ def test_factors_of_a_singular_matrix_of_three_diagonals() -> None:
     for n in (2, 3):
         with pytest.raises(L.SingularMatrixError, match="singular"):
             L.solve(np.zeros((n, n)), np.ones(n), assume_a="tridiagonal").eval()
+
+
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_one_call_of_lapack_has_its_gradients(batch: Any) -> None:
+    rng = np.random.default_rng(0)
+    a, t, s = [rng.normal(size=(*batch, *own)) for own in ((4, 3), (3, 3), (3, 3))]
+    s, weights = s @ s.mT + np.eye(3), np.arange(9.0).reshape(3, 3)
+    for mode in ("economic", "r"):
+        verify_grad(lambda v, mode=mode: L.qr(v, mode, pivoting=True)[-2][..., :3, :] ** 2, [a])
+    for lower in (True, False):
+        verify_grad(lambda u, v, lower=lower: L.eigh(u, v, lower)[0], [t, s])
+        verify_grad(lambda u, v, lower=lower: L.eigh(u, v, lower)[1] ** 2 * weights, [t, s])
+    for trans in (0, 1):
+        verify_grad(lambda u, v, k=trans: L.lu_solve(L.lu_factor(u), v, k, b_ndim=2), [s, t])
+
+
+@pytest.mark.parametrize("batch", [(), (2,)])
+@pytest.mark.parametrize("wrong", [3, -1])
+def test_pivots_that_are_no_rows(batch: Any, wrong: int) -> None:
+    both, pivots = np.broadcast_to(np.eye(3), (*batch, 3, 3)), np.zeros((*batch, 3), "int32")
+    pivots[..., 1] = wrong
+    with pytest.raises(ShapeError, match="pivots of 3 rows are from 0 to 2"):
+        L.lu_solve((both, pivots), np.ones((*batch, 3, 1)), b_ndim=2).eval()
