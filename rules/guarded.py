@@ -6,7 +6,7 @@ The gradient of `switch(c, log(p), 0)` is `switch(c, y / p, 0)`, and goes on to 
 
 from rewrite_engine.rules.facts import same_dtype
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import exp, invert, switch
+from rewrite_engine.tensor import invert, switch
 from rewrite_engine.tensor.special import Softmax
 
 
@@ -33,30 +33,3 @@ def softmax_into_switch(c, x, y, z, v: Real, axis: Prop):
     """
     p = Softmax(axis=axis)(v)
     return switch(c, x / y, z) * p >> switch(c, x / y * p, z * p), given(same_dtype(x, y, z))
-
-
-@rule(phase="stabilize", claim=exact)
-def exp_into_switch(c, x, y, z, v: Real):
-    """An exponential meets the sum that it is divided by.
-
-    >>> x, y = matrices("x y")
-    >>> e = exp(x)
-    >>> rewritten(switch(y > 0, y / e.sum(axis=1, keepdims=True), 0) * e)
-    switch(y > 0.0, y / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)) * ScaledExp{axis=(1,)}(x),
-        0.0 * exp(x))
-    """
-    e = exp(v)
-    return switch(c, x / y, z) * e >> switch(c, x / y * e, z * e), given(same_dtype(x, y, z))
-
-
-@rule(phase="stabilize", claim=exact)
-def exp_into_sum_with_switch(c, x, y, z, w, v: Real):
-    """The same where another term stands beside.
-
-    >>> x, y, z = matrices("x y z")
-    >>> rewritten((switch(y > 0, y / x, 0) + z) * exp(x))
-    switch(y > 0.0, (y / x + z) * exp(x), z * exp(x))
-    """
-    e = exp(v)
-    right = switch(c, (x / y + w) * e, (z + w) * e)
-    return (switch(c, x / y, z) + w) * e >> right, given(same_dtype(x, y, z))

@@ -46,6 +46,7 @@ PACKS = (
     "rewrite_engine.rules.monomials.rest",
     "rewrite_engine.rules.softmax_index",  # before softmax: what cancels first
     "rewrite_engine.rules.softmax",
+    "rewrite_engine.rules.scaled",
     "rewrite_engine.rules.guarded",
     "rewrite_engine.rules.monomials.saturation",
     "rewrite_engine.rules.monomials.logarithm",

@@ -6,19 +6,15 @@ A factor that is the same along the axes of the sum cancels in `y / sum(exp(x)) 
 the values they had wherever nothing overflows.
 """
 
-from math import inf
-
 from rewrite_engine.rules.facts import same_dtype
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.reduce import putting_back
 from rewrite_engine.tensor import (
     DimShuffle,
     Sum,
-    eq,
     exp,
     isnan,
     log,
-    lt,
     second,
     switch,
 )
@@ -101,26 +97,6 @@ def same_slices(v, x):
     )
 
 
-def same_slices_chosen(c, v, x):
-    """The same of a choice."""
-    return same_slices(c, x) and same_slices(v, x)
-
-
-@rule(phase="stabilize")
-def softmax_denominator_gradient(v, x: Real, axis: Prop, keepdims: Prop):
-    """What comes through the denominator alone, sum(v / s) * exp(x), is 0 * inf for large x.
-
-    >>> x, v = matrices("x v")
-    >>> rewritten((v / exp(x).sum(axis=1, keepdims=True)).sum(axis=1, keepdims=True) * exp(x))
-    Sum{axis=1, keepdims}(v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)))
-        * ScaledExp{axis=(1,)}(x)
-    """
-    outer, total, e = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims), exp(x)
-    scaled = ScaledExp(axis=axis)(x)
-    right = outer(v / total(scaled)) * scaled
-    return outer(v / total(e)) * e >> right, given(stands_beside, same_slices)
-
-
 @rule(phase="stabilize", claim=approx(ulps=8))
 def softmax_gradient_of_log(y, v, x: Real, axis: Prop, keepdims: Prop):
     """What comes through numerator and denominator of log(p): there (y / p) / sum(exp(x)) * exp(x)
@@ -140,37 +116,6 @@ def softmax_gradient_of_log(y, v, x: Real, axis: Prop, keepdims: Prop):
     return left >> right, given(stands_beside, same_slices, same_dtype(x, y))
 
 
-@rule(phase="stabilize", claim=approx(ulps=8))
-def softmax_gradient(a, v, x: Real, axis: Prop, keepdims: Prop):
-    """What comes through the numerator and the denominator, as one product.
-
-    >>> x, a, v = matrices("x a v")
-    >>> e = exp(x)
-    >>> s = e.sum(axis=1, keepdims=True)
-    >>> rewritten((a / s + second(e, (v / s).sum(axis=1, keepdims=True))) * e)
-    (a / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x))
-        + Sum{axis=1, keepdims}(v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x))))
-        * ScaledExp{axis=(1,)}(x)
-    """
-    outer, total, e = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims), exp(x)
-    scaled = ScaledExp(axis=axis)(x)
-    left = (a / total(e) + second(e, outer(v / total(e)))) * e
-    right = (a / total(scaled) + outer(v / total(scaled))) * scaled
-    return left >> right, given(stands_beside, same_slices)
-
-
-@rule(phase="stabilize")
-def logsumexp_gradient(y, x: Real, axis: Prop, n: Prop, order: Prop):
-    """The gradient of log(sum(exp(x))), exp(x) / sum(exp(x)), is inf / inf for large x.
-
-    >>> x, y = matrix("x"), vector("y")
-    >>> rewritten((y / exp(x).sum(axis=1)).dimshuffle(0, "x") * exp(x))
-    ExpandDims{axes=[1]}(y / Sum{axis=1}(ScaledExp{axis=(1,)}(x))) * ScaledExp{axis=(1,)}(x)
-    """
-    turn, total, e = DimShuffle(n, order), Sum(axis=axis), ScaledExp(axis=axis)(x)
-    return turn(y / total(exp(x))) * exp(x) >> turn(y / total(e)) * e, given(puts_back)
-
-
 @rule(phase="stabilize")
 def softmax_cancels(y, x: Real, axis: Prop):
     """A probability is positive, also where it underflows to 0.
@@ -181,18 +126,6 @@ def softmax_cancels(y, x: Real, axis: Prop):
     """
     p = Softmax(axis=axis)(x)
     return (y / p) * p >> unless_nan(p, y)
-
-
-@rule(phase="stabilize")
-def softmax_in_product(y, x: Real, axis: Prop, keepdims: Prop):
-    """y / sum(exp(x)) * exp(x), as gradients write it: the same quotient in another order.
-
-    >>> x, y = matrix("x"), matrix("y")
-    >>> rewritten(y / exp(x).sum(axis=1, keepdims=True) * exp(x))
-    y / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)) * ScaledExp{axis=(1,)}(x)
-    """
-    total, e = Sum(axis=axis, keepdims=keepdims), ScaledExp(axis=axis)(x)
-    return (y / total(exp(x))) * exp(x) >> (y / total(e)) * e, given(stands_beside)
 
 
 @rule(phase="stabilize", claim=approx(ulps=8))
@@ -209,48 +142,6 @@ def softmax_cancels_in_difference(y, z, x: Real, axis: Prop):
 
 
 # --- behind a switch (see also `rules/guarded.py`) ------------------------------------------------
-
-
-@rule(phase="stabilize")
-def masked_denominator_gradient(c: Ordered, v: Real, x: Real, axis: Prop, keepdims: Prop):
-    """What comes through the denominator of a softmax that is used behind a `switch`. Where that
-    leaves nothing, a NaN beside x does not matter.
-
-    >>> x, v = matrices("x v")
-    >>> e = exp(x)
-    >>> t = switch(v > 0, v / e.sum(axis=1, keepdims=True), 0).sum(axis=1, keepdims=True)
-    >>> rewritten(t * e)
-    switch(Sum{axis=1, keepdims}(switch(v > 0.0, v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)),
-        0.0)) == 0.0, switch(x < inf, Sum{axis=1, keepdims}(switch(v > 0.0,
-        v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)), 0.0)), 0.0 * x),
-        Sum{axis=1, keepdims}(switch(v > 0.0, v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)),
-        0.0)) * ScaledExp{axis=(1,)}(x))
-    """
-    outer, total, e = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims), exp(x)
-    scaled = ScaledExp(axis=axis)(x)
-    t = outer(switch(c, v / total(scaled), 0))
-    right = switch(eq(t, 0), switch(lt(x, inf), t, 0 * x), t * scaled)
-    return outer(switch(c, v / total(e), 0)) * e >> right, given(stands_beside, same_slices_chosen)
-
-
-@rule(phase="stabilize", claim=approx(ulps=8))
-def masked_softmax_gradient(c: Ordered, a: Real, v: Real, x: Real, axis: Prop, keepdims: Prop):
-    """What comes through numerator and denominator.
-
-    >>> x, a, v = matrices("x a v")
-    >>> e = exp(x)
-    >>> s = e.sum(axis=1, keepdims=True)
-    >>> t = switch(v > 0, v / s, 0).sum(axis=1, keepdims=True)
-    >>> rewritten((a / s + second(e, t)) * e)
-    (a / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x))
-        + Sum{axis=1, keepdims}(switch(v > 0.0, v / Sum{axis=1, keepdims}(ScaledExp{axis=(1,)}(x)),
-        0.0))) * ScaledExp{axis=(1,)}(x)
-    """
-    outer, total, e = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims), exp(x)
-    scaled = ScaledExp(axis=axis)(x)
-    left = (a / total(e) + second(e, outer(switch(c, v / total(e), 0)))) * e
-    right = (a / total(scaled) + outer(switch(c, v / total(scaled), 0))) * scaled
-    return left >> right, given(stands_beside, same_slices_chosen)
 
 
 # --- tests for NaN that something else shows anyway ---------------------------------------------

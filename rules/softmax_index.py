@@ -84,25 +84,6 @@ def softmax_at_index_cancels(ops, y, x: Real, axis: Prop, keepdims: Prop, templa
     return (y / p / s) * at(e, *i) >> right, given(is_number)
 
 
-@at_both
-def softmax_at_index_in_product(
-    ops, y, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
-):
-    """y / sum(exp(x)) * exp(x)[i] is 0 * inf for large x.
-
-    >>> x, y = vector("x"), scalar("y")
-    >>> rewritten(y / exp(x).sum() * exp(x)[2])
-    y / Sum(ScaledExp{axis=None}(x)) * Subtensor{2}(ScaledExp{axis=None}(x))
-    >>> x, y, i = vector("x"), vector("y"), ivector("i")
-    >>> rewritten(y / exp(x).sum() * exp(x)[i])
-    y / Sum(ScaledExp{axis=None}(x)) * AdvancedSubtensor{i}(ScaledExp{axis=None}(x), i)
-    """
-    at, total, e = ops[0](idx_list=template), Sum(axis=axis, keepdims=keepdims), exp(x)
-    scaled = ScaledExp(axis=axis)(x)
-    right = (y / total(scaled)) * at(scaled, *i)
-    return (y / total(e)) * at(e, *i) >> right, given(is_number)
-
-
 def all_zero(zeros, x):
     """Whether a term is zeros in the shape of x (if their lengths fit)."""
     if zeros.head is not second or zeros.type.broadcastable != x.type.broadcastable:

@@ -55,9 +55,9 @@ def total(e: Any, axis: Any) -> Any:
     return np.add.reduce(e, axis=axis, keepdims=True, dtype=np.float64).astype(e.dtype, copy=False)
 
 
-def scaled_exp_array(x: Any, axis: Any) -> Any:
+def scaled_exp_array(x: Any, axis: Any, small: bool = False) -> Any:
     """(exp(x), its sum along axes), where that keeps all digits; elsewhere of x minus its maximum,
-    times a power of 2.
+    times a power of 2 (small: over it).
 
     Nothing is shifted where the sum does not overflow and no exponential underflows, or those that
     do are nothing beside the sum. Where there is a NaN, all exponentials are NaN, as the quotients
@@ -68,10 +68,10 @@ def scaled_exp_array(x: Any, axis: Any) -> Any:
            [2., 2.]])
     """
     with np.errstate(all="ignore"):
-        return _scaled(x, axis)
+        return _scaled(x, axis, small)
 
 
-def _scaled(x: Any, axis: Any) -> Any:
+def _scaled(x: Any, axis: Any, small: bool) -> Any:
     e = np.exp(x)
     s = total(e, axis)
     good = (s >= 1) & (s <= np.finfo(x.dtype).max)
@@ -79,14 +79,16 @@ def _scaled(x: Any, axis: Any) -> Any:
         low = np.minimum.reduce(e, axis=axis, keepdims=True)
         good |= (s < 1) & (low >= np.finfo(x.dtype).tiny)
         if not good.all():
-            e = np.where(good, e, np.exp(shifted(x, axis)[0]) * _room(x, s))
+            room = _room(x, s)
+            e = np.where(good, e, np.exp(shifted(x, axis)[0]) * (1 / room if small else room))
             e = np.where(np.isnan(s), s, e)
             s = total(e, axis)
     return e, s
 
 
 def _room(x: Any, s: Any) -> Any:
-    """A power of 2 not below the number n of terms: with it, sums of y / s are not larger than y.
+    """A power of 2 not below the number n of terms: with it, sums of y / s are not larger than y;
+    over it, sums of y e are not.
 
     (Where n times it would overflow, which takes float16, a smaller one.)
     """
@@ -198,15 +200,25 @@ class ScaledExp(_Exponential):
     """exp(x) in products and quotients where a factor that is the same along the axes cancels:
     `y / sum(e) * e`. It is exp(x) itself where the sums along the axes are normal numbers, else
     exp(x - max(x)); same shape and dtype as x. All of it is NaN along axes where there is a NaN.
+    small: for sums of `y * e`, over those of e, where the other ones are for sums of `y / s`.
     """
 
+    __props__ = ("axis", "small")
+    samples = (*_Exponential.samples, ({"axis": 0, "small": True}, (2, 3)))
     implied = {"positive": True}
+
+    def __init__(self, axis: Any = None, small: bool = False) -> None:
+        super().__init__(axis)
+        self.small = small
+
+    def __str__(self) -> str:
+        return f"ScaledExp{{axis={self.axis}{', small' if self.small else ''}}}"
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         """Compute."""
-        output_storage[0][0] = np.asarray(scaled_exp_array(inputs[0], self.axis)[0])
+        output_storage[0][0] = np.asarray(scaled_exp_array(inputs[0], self.axis, self.small)[0])
 
     def slope(self, x: Any, y: Any, g: Any) -> Any:
         """g y: as the factor cancels, so do its derivatives."""

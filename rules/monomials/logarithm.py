@@ -17,6 +17,7 @@ from rewrite_engine.rules.monomials.linear import MANY, number_of
 from rewrite_engine.rules.monomials.product import Product, with_nans
 from rewrite_engine.rules.monomials.saturation import COMBINED, fitting
 from rewrite_engine.rules.monomials.step import step
+from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import (
     Softmax,
     Sum,
@@ -112,12 +113,19 @@ def log_of_factor(f, depth, sign):
         return (LOGARITHMS if sign == 1 else OPPOSITES)[f.kind](f.written_argument)
     if f.kind is add:
         return log_of_sum([(sign * s, t) for s, t in signed_terms(f.term)], depth)
-    return log_of_other(f.term, depth) if f.kind is None and f.power == 1 else None
+    if f.kind is None and (f.power == 1 or is_sum_of_exponentials(f.term)):
+        return log_of_other(f.term, depth)
+    return None
+
+
+def is_sum_of_exponentials(v):
+    """Whether a term is one, so that its logarithm has a function."""
+    return isinstance(v.head, Sum) and v.owner.inputs[0].head is exp
 
 
 def log_of_other(v, depth):
     """The same for what is no product."""
-    if isinstance(v.head, Softmax) or (isinstance(v.head, Sum) and v.owner.inputs[0].head is exp):
+    if isinstance(v.head, Softmax) or is_sum_of_exponentials(v):
         return log(v)
     if v.head is switch:
         condition, *branches = v.owner.inputs
@@ -133,10 +141,16 @@ def log_of_rest(rest):
     """
     for f in rest:
         v = f.base()
-        known = nonneg(v) if f.power > 0 else positive(v) and nonzero(v)
+        known = nonneg(v) if f.power > 0 or is_count(v) else positive(v) and nonzero(v)
         if f.kind in OPPOSITES or not known:
             return None
     return [(f.power, log(f.base())) for f in rest]
+
+
+def is_count(v):
+    """Whether a term is an integer, also as a float: it is not -0.0."""
+    is_cast = isinstance(getattr(v.head, "scalar_op", None), Cast)
+    return v.type.kind in "iu" or (is_cast and v.owner.inputs[0].type.kind in "iu")
 
 
 # --- sums -----------------------------------------------------------------------------------------

@@ -45,6 +45,8 @@ def may_join(product, f, g):
             or (h.kind is sigmoid and f.power * along(f.argument, h.argument) * h.power < 0)
             for h in others
         )
+    if f.slot.v in cores(g.argument) or g.slot.v in cores(f.argument):
+        return True  # exp(x) * exp(-exp(x))
     return bool(cores(f.argument) & cores(g.argument)) or same_pattern(f, g)
 
 
@@ -89,7 +91,7 @@ def exp_erfc(product, f, g):
         return False
     square = squared(g.argument)
     k = f.power * along(f.argument, square)
-    if k * g.power <= 0 or k / g.power < 1 - 1e-12:
+    if k * g.power <= 0 or k / g.power <= 0.5:  # else what is left would go as far
         return False
     left = combined(times(f.argument, f.power), square, -g.power)
     product.change(f, 1.0 if left else 0.0, left or f.argument)

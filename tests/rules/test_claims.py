@@ -9,7 +9,7 @@ The wrong values listed in issue 9 are found by
 1, 2: `test_operands_of_three_dtypes_are_converted_first`
 3: `as_computed`, which looks at the inputs afterwards
 4: `sum_of_sum` (large numbers)
-5: `softmax_in_product` and its relatives (large and small numbers in one row)
+5: `exponentials_are_scaled` and its relatives (large and small numbers in one row)
 6: `like_terms`, `mul_by_what_divides` (NaN, infinities), `log_of_reciprocal` (-0.0)
 7: `join_rounded_constants` (constants of each dtype)
 8: `switch_*`, `reshape_of_reshape`, `second_of_same_shape`, `*_by_inference` (lengths)

@@ -158,7 +158,9 @@ def test_most_rules_are_data() -> None:
     rules = [r for r in all_rules() if r.fn.__module__.startswith("rewrite_engine.rules.")]
     rules = [r for r in rules if r.phase != "loops"]  # a loop has any number of parts
     data = [r for r in rules if isinstance(r, DataRule)]
-    assert len(data) >= 0.8 * len(rules)  # of those in packs: fold and ac are for any op
+    # of those in packs: fold and ac are for any op. (Four of five, until one function took the
+    # places of eight patterns: `rules/scaled.py`.)
+    assert len(data) >= 0.75 * len(rules)
     assert len(data) >= 40
 
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 from mpmath import mp, mpf
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax, logsumexp, softmax
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.rules.language import rewritten
 from tests.rules.reference import errors
 
 LOGITS = np.array([[1000.0, -1000.0, 1000.0], [0.5, -0.25, 1.0]])
@@ -231,3 +232,94 @@ def test_the_softmax_of_a_vector_with_one_exponential(axis: int | None, keepdims
         for loss, slope in wanted.items():
             f = rw.function([z, i], rw.grad(loss, z), on_unused_input="ignore")
             np.testing.assert_allclose(f(values, 1), slope, atol=1e-15)
+
+
+#: means of y under the weights exp(x), along the rows or of all, as people write them
+MEANS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "of weights": lambda e, y, total: total(e / total(e) * y),
+    "product first": lambda e, y, total: total(y * e / total(e)),
+    "sums first": lambda e, y, total: total(y * e) / total(e),
+    "reciprocal": lambda e, y, total: total(pt.reciprocal(total(e)) * e * y),
+    "chosen": lambda e, y, total: total(pt.switch(y > 5, 0.0, y * e / total(e))),
+    "at an index": lambda e, y, total: pt.concatenate(
+        [(e / total(e))[:, :1] * y[:, :1], (e / total(e) * y)[:, 1:]], axis=1
+    ).sum(axis=1, keepdims=True),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("axis", [1, None])
+@pytest.mark.parametrize("name", MEANS)
+def test_means_under_weights_whose_logarithms_are_known(
+    name: str, axis: int | None, dtype: str
+) -> None:
+    x, y = pt.matrices("x y", dtype=dtype)
+    mean = MEANS[name](pt.exp(x), y, lambda v: v.sum(axis=axis, keepdims=True))
+    f = rw.function([x, y], [mean, *rw.grad(mean.sum(), [x, y])])
+    a, b = (
+        np.array([[1000, 999, -1000], [0.5, -0.25, -100]], dtype),
+        np.array([[1, 2, 3], [4, 5, -1.0]], dtype),
+    )
+    p = softmax(a.astype("float64"), axis=axis)
+    m = (p * b).sum(axis=axis, keepdims=True)
+    if name == "at an index":  # its rows are added up
+        p, m = p + 0 * m, (p * b).sum(axis=1, keepdims=True)
+    rtol = 1e-5 if dtype == "float32" else 1e-12
+    value, by_x, by_y = f(a, b)
+    np.testing.assert_allclose(value, m, rtol=rtol)
+    whole = (p * b).sum(axis=axis, keepdims=True)
+    np.testing.assert_allclose(by_x, p * (b - whole), rtol=rtol, atol=rtol)
+    np.testing.assert_allclose(by_y, p, rtol=rtol, atol=1e-30)
+
+
+#: the same of what is known of rows: how sums are put beside, products of matrices, transposes
+SPELLINGS: dict[str, Callable[[Any, Any], Any]] = {
+    "put back": lambda e, v: (e / e.sum(axis=1)[:, None]) @ v,
+    "product first": lambda e, v: (e @ v) / e.sum(axis=1, keepdims=True),
+    "turned": lambda e, v: (e.T / e.sum(axis=1)).T @ v,
+    "turned twice": lambda e, v: ((e.T / e.sum(axis=1)) * 2.0).T @ (v / 2.0),
+    "means": lambda e, v: (e @ v) / e.mean(axis=1)[:, None] / e.shape[1],
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_attention(name: str, dtype: str) -> None:
+    x, v = pt.matrices("x v", dtype=dtype)
+    out = SPELLINGS[name](pt.exp(x), v)
+    f = rw.function([x, v], [out, *rw.grad(out[:, 0].sum(), [x, v])])
+    a = np.array([[1000, 999, -1000], [0.5, -0.25, -100]], dtype)
+    b = np.array([[1, 2], [3, -4], [5, 6]], dtype)
+    p = softmax(a.astype("float64"), axis=1)
+    rtol = 1e-5 if dtype == "float32" else 1e-12
+    value, by_x, by_v = f(a, b)
+    np.testing.assert_allclose(value, p @ b, rtol=rtol)
+    np.testing.assert_allclose(by_x, p * (b[:, 0] - (p @ b)[:, :1]), rtol=rtol, atol=rtol)
+    np.testing.assert_allclose(by_v, p.T @ np.array([[1.0, 0], [1.0, 0]]), rtol=rtol, atol=1e-40)
+
+
+def test_scales_of_other_rows_do_not_cancel() -> None:
+    x, v = pt.matrices("x v")
+    e = pt.exp(x)
+    for term in (
+        e / e.sum(axis=1),
+        v * e / e.sum(axis=0)[:, None],
+        (v * e).sum(axis=0) / e.sum(axis=1),
+        e @ (v / e.sum(axis=1)[:, None]),
+        e.T @ (v / e.sum(axis=1)),
+        e / (e.sum(axis=1, keepdims=True) + 1),
+        e * e / e.sum(axis=1, keepdims=True),
+    ):
+        assert "Scaled" not in str(rewritten(term))
+    assert "Scaled" in str(rewritten(e.T @ (v / e.sum(axis=1)[:, None])))
+
+
+def test_the_logarithm_of_a_mean_of_exponentials() -> None:
+    x, y = pt.vectors("x y")
+    terms = pt.log(pt.exp(x).mean()), pt.log(pt.exp(x).sum() / pt.exp(y).sum())
+    f = rw.function([x, y], [*terms, rw.grad(terms[0], x)])
+    a, b = np.array([1000.0, 999, -1000]), np.array([-1000.0, -999])
+    mean, ratio, slope = f(a, b)
+    np.testing.assert_allclose(mean, logsumexp(a) - np.log(3), rtol=1e-14)
+    np.testing.assert_allclose(ratio, logsumexp(a) - logsumexp(b), rtol=1e-14)
+    np.testing.assert_allclose(slope, softmax(a), rtol=1e-14)

@@ -123,6 +123,22 @@ LOGARITHMS_OF_MORE: list[Callable[[Any, Any], Any]] = [
 ]
 
 
+#: of the degree 0 in the scale of exp(x), along rows and of all
+SCALED: list[Callable[[Any, Any], Any]] = [
+    lambda e, y: y * e / e.sum(axis=1, keepdims=True),
+    lambda e, y: (y * e).sum(axis=1) / e.sum(axis=1),
+    lambda e, y: y / e.sum() * e,
+    lambda e, y: (y / e.sum(axis=1, keepdims=True)).sum(axis=1, keepdims=True) * e,
+    lambda e, y: pt.switch(y > 0, y / e.sum(axis=0), 0.0) * e,
+    lambda e, y: (e @ y.T) / e.sum(axis=1)[:, None],
+    lambda e, y: (y / e.sum(axis=1)[:, None]).T @ e,
+]
+
+
+def scaled(make: Any) -> Any:
+    return lambda m: make(pt.exp(m.v("x", None, None)), m.v("y", None, None))
+
+
 def on_floats(make: Any) -> Any:
     return lambda m: make(m.v("x", None), m.v("y", None))
 
@@ -172,6 +188,7 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
         lambda m: (m.v("x", None) * m.c()) * m.c(),
         lambda m: m.c() + (m.v("x", None) + m.c()),
     ],
+    "exponentials_are_scaled": [scaled(make) for make in SCALED],
     "combine_factors": [on_floats(make) for make in PRODUCTS],
     "combine_terms": [on_floats(make) for make in DIFFERENCES],
     "choice_in_branch": [on_floats(make) for make in CHOICES],

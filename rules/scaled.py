@@ -1,0 +1,217 @@
+"""Exponentials whose scale does not matter: in quotients with sums of them, a factor that is the
+same along the axes of the sum cancels, so `ScaledExp(x)` may stand for `exp(x)`.
+
+One mechanism for softmax, means under weights and their gradients, however they are written: a term
+has a degree in the scale (exp(x) has 1, sums of it 1, products add up, quotients subtract), and
+what has the degree 0 may be scaled. (What becomes a softmax as a whole: `softmax.py`.)
+"""
+
+from typing import Any, NamedTuple
+
+from rewrite_engine.rules.language import *
+from rewrite_engine.tensor import (
+    DimShuffle,
+    Dot,
+    MatMul,
+    Sum,
+    add,
+    exp,
+    isnan,
+    mul,
+    reciprocal,
+    second,
+    sqr,
+    sqrt,
+    sub,
+    switch,
+    true_div,
+)
+from rewrite_engine.tensor.elemwise import Elemwise
+from rewrite_engine.tensor.special import ScaledExp
+
+LEVELS = 12  # of a term that are looked into
+MANY = 100  # terms among which a sum is looked for
+
+
+class Scaled(NamedTuple):
+    """What becomes of a term. degree: None for zeros, which have any. dims: for each of its
+    dimensions that of x along which the scale differs, or None where it is the same. shows: whether
+    each element is NaN if there is one in what it is scaled with, as all of `ScaledExp` is then.
+    """
+
+    term: Any
+    degree: float | None = 0
+    dims: tuple[int | None, ...] = ()
+    shows: bool = False
+
+    def has_scale(self):
+        """Whether the scale matters."""
+        return bool(self.degree)
+
+    def beside(self, ndim):
+        """The dimensions as they stand in a broadcast result."""
+        return (None,) * (ndim - len(self.dims)) + self.dims
+
+
+class Scale:
+    """What becomes of terms if exp(x) is scaled along axes."""
+
+    def __init__(self, x, axis, small, keep_nan=False):
+        """small: the sum stands below the bar. keep_nan: have exp(x) itself where there is a NaN
+        along the axes.
+        """
+        n = x.type.ndim
+        axes = range(n) if axis is None else [a % n for a in axis]
+        dims = tuple([None if d in axes else d for d in range(n)])
+        scaled = ScaledExp(axis=axis, small=small)(x)
+        if keep_nan:
+            scaled = switch(isnan(scaled), exp(x), scaled)
+        self.x, self.axis, self.whole = x, axis, Scaled(scaled, 1, dims)
+        self.known = {}
+
+    def of(self, v, depth=LEVELS):
+        """What becomes of a term. One of which nothing can be said stays as it is."""
+        if v.head is exp and v.owner.inputs[0] is self.x:
+            return self.whole
+        if v.owner is None or not depth:
+            return Scaled(v, None if v.head is CONSTANT and v.number == 0 else 0)
+        if v not in self.known:
+            self.known[v] = self.made(v, depth)
+        return self.known[v]
+
+    def made(self, v, depth):
+        """What becomes of the result of a node."""
+        parts = [self.of(u, depth - 1) if u.type.kind == "f" else Scaled(u) for u in v.owner.inputs]
+        degree = degree_of(v.owner.op, parts)
+        if degree is NotImplemented or not any(u.type.kind == "f" for u in v.owner.inputs):
+            return Scaled(v)
+        dims = dims_of(v, parts) if any(part.degree for part in parts) else ()
+        new = [part.term for part in parts]
+        if all(u is w for u, w in zip(v.owner.inputs, new, strict=True)):
+            return Scaled(v, degree)
+        if dims is None:
+            return Scaled(v)
+        is_whole = isinstance(v.head, Sum) and v.head.axis == self.axis and new == [self.whole.term]
+        return Scaled(v.owner.op(*new), degree, dims, is_whole or is_shown(v.owner.op, parts))
+
+
+def degree_of(op, parts):
+    """The degree of what an op makes of terms; NotImplemented if it has none."""
+    degrees = [part.degree for part in parts if part.term.type.kind == "f"]
+    if op is second:  # the first has nothing but its shape in it
+        return parts[1].degree
+    if op is mul or isinstance(op, Dot | MatMul):
+        return None if None in degrees else sum(degrees)
+    if op is true_div or op is reciprocal:
+        below = degrees[-1]
+        if below is None:
+            return NotImplemented
+        above = degrees[0] if op is true_div else 0
+        return None if above is None else above - below
+    if op is sqr or op is sqrt:
+        return degrees[0] and degrees[0] * (2 if op is sqr else 0.5)
+    if not op.moves_only:
+        return NotImplemented
+    several = {*degrees} - {None}
+    return NotImplemented if len(several) > 1 else next(iter(several), None)
+
+
+def is_shown(op, parts):
+    """Whether what an op makes of terms shows the NaNs that one of them does."""
+    found = [part.shows for part in parts if part.term.type.kind == "f"]
+    if op is mul or op is add or op is sub or op is true_div or isinstance(op, Dot | MatMul):
+        return any(found)
+    return found[-1] if op is second else all(found)
+
+
+def dims_of(v, parts):
+    """The dimensions of what an op makes of scaled terms; None if places with different scales
+    are mixed.
+    """
+    op, n = v.owner.op, v.type.ndim
+    scaled = [part for part in parts if part.has_scale()]
+    if isinstance(op, Elemwise):
+        found = {part.beside(n) for part in scaled}
+        return found.pop() if len(found) == 1 else None
+    first = scaled[0].dims
+    if isinstance(op, Sum):
+        gone = range(len(first)) if op.axis is None else [a % len(first) for a in op.axis]
+        if any(first[a] is not None for a in gone):
+            return None
+        kept = [
+            None if d in gone else first[d]
+            for d in range(len(first))
+            if op.keepdims or d not in gone
+        ]
+        return tuple(kept)
+    if isinstance(op, DimShuffle):
+        return tuple([None if d == "x" else first[d] for d in op.new_order])
+    if not any(d is not None for part in scaled for d in part.dims):
+        return (None,) * n  # a single scale goes anywhere
+    return product_dims(*parts) if isinstance(op, Dot) else None
+
+
+def product_dims(a, b):
+    """The same of a product of vectors and matrices: scales cancel in each of its terms, or one
+    is the same in all of them.
+    """
+    rows, over = (a.dims[:-1], a.dims[-1]) if a.degree else ((None,) * (a.term.type.ndim - 1), None)
+    columns, under = (
+        (b.dims[1:], b.dims[0]) if b.degree else ((None,) * (b.term.type.ndim - 1), None)
+    )
+    dims = rows + columns
+    if over is not None or under is not None:
+        cancels = over == under and a.degree + b.degree == 0
+        return dims if cancels and not any(d is not None for d in dims) else None
+    return None if a.degree and b.degree else dims
+
+
+def sums_of_exponentials(v):
+    """The sums of exponentials in a term: (x, axis)."""
+    seen, found = {v}, {}
+    for u in (queue := [v]):
+        if isinstance(u.head, Sum) and u.owner.inputs[0].head is exp:
+            x = u.owner.inputs[0].owner.inputs[0]
+            if x.type.kind == "f":  # floats do not have all digits of integers
+                found[x, u.head.axis] = None
+        elif u.owner is not None and u.type.kind == "f" and len(queue) < MANY:
+            queue += [w for w in u.owner.inputs if w not in seen]
+            seen.update(u.owner.inputs)
+    return found
+
+
+def may_be_scaled(op, seen, distinct):
+    """Whether there may be an exponential above the bar, and a sum below it."""
+    heads = [s[0] if s.__class__ is tuple else s for s in seen]
+    if op is mul:
+        return exp in heads
+    if isinstance(op, Dot):
+        return true_div in heads
+    return isinstance(heads[1], Sum | DimShuffle) or heads[1] is true_div
+
+
+@node_rewriter(
+    [mul, true_div, Dot],
+    phase="stabilize",
+    claim=approx(ulps=8),
+    depth=8,
+    when=may_be_scaled,
+)
+def exponentials_are_scaled(fgraph, node):
+    """inf / inf, in means under weights whose logarithms are known, and in gradients of softmax.
+
+    Not data: the sum of exponentials stands anywhere below the bars.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(y * exp(x) / exp(x).sum())
+    y * ScaledExp{axis=None, small}(x) / Sum(ScaledExp{axis=None, small}(x))
+    >>> rewritten((y * exp(x)).sum() / exp(x).sum())
+    Sum(y * ScaledExp{axis=None, small}(x)) / Sum(ScaledExp{axis=None, small}(x))
+    """
+    out = node.outputs[0]
+    small = out.head is true_div
+    for x, axis in sums_of_exponentials(out) if out.type.kind == "f" else ():
+        new = Scale(x, axis, small).of(out)
+        if new.degree == 0 and new.term is not out:
+            return new.term if new.shows else Scale(x, axis, small, keep_nan=True).of(out).term
+    return None
