@@ -160,7 +160,9 @@ def _added(
     except Exception:
         return moved
     size = np.where(np.isfinite(size), size, 0).real
-    error = dice * np.finfo(result.dtype).eps * size
+    inner = np.dtype(getattr(node.op, "acc_dtype", None) or result.dtype)
+    dtypes = [dtype for dtype in (inner, result.dtype) if dtype.kind in "fc"]
+    error = dice * max([np.finfo(dtype).eps for dtype in dtypes]) * size
     return np.where(np.isfinite(result), result + error, moved)
 
 

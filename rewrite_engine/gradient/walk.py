@@ -246,6 +246,9 @@ class Reverse:
         if takes_masks(op):
             kept = [i for i in inputs if self.reach.get(node.inputs[i])]
             return _call(node, list(map(written_out, grads)), inputs, flat, kept)
+        if op.moves_only and any([self.reach.get(node.inputs[i]) for i in inputs]):
+            grads = list(map(written_out, grads))
+            masked = any([isinstance(g, Masked) for g in grads])
         if not masked:
             return _call(node, grads, inputs, flat)
         first = grads[0]

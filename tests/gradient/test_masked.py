@@ -315,6 +315,23 @@ def _moved(x: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.parametrize(
+    "take",
+    [lambda m: m[:, 1], lambda m: m[:, [1]][:, 0], lambda m: m.T[1], lambda m: m[[0, 1, 2], 1]],
+)
+def test_elements_of_what_is_stretched(take: Any) -> None:
+    """x L[1] as elements of the outer product: L is NaN elsewhere."""
+    x, weights = pt.vector("x"), np.array([1.0, 2.0, 3.0])
+
+    def derivatives(out: Any) -> list[Any]:
+        first = grad((out * weights).sum(), x)
+        return [first, grad((first * weights).sum(), x)]
+
+    found = derivatives(take(x[:, None] * pt.log(2 - x)[None, :]))
+    wanted = values(derivatives(x * pt.log(2 - x[1])), {x: [3.0, 0.5, 4.0]})
+    np.testing.assert_allclose(values(found, {x: [3.0, 0.5, 4.0]}), wanted)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("moved", _moved(pt.matrix("x")))
 def test_a_mask_of_a_sum_goes_through_what_only_moves(moved: str, dtype: str) -> None:
