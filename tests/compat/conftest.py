@@ -23,5 +23,6 @@ def peers() -> Iterator[None]:
 def forget() -> None:
     """As if nobody had asked for them."""
     sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, PeerFinder)]
-    for name in [n for n in sys.modules if n.partition(".")[0] in VERSIONS]:
+    asking = {f"rewrite_engine.compat.{library}" for library in VERSIONS}
+    for name in [n for n in sys.modules if n.partition(".")[0] in VERSIONS or n in asking]:
         del sys.modules[name]
