@@ -97,9 +97,9 @@ class Scale:
 
 def degree_of(op, parts):
     """The degree of what an op makes of terms; NotImplemented if it has none."""
-    degrees = [part.degree for part in parts if part.term.type.kind == "f"]
+    degrees = [part.degree for part in parts]
     if op is second:  # the first has nothing but its shape in it
-        return parts[1].degree
+        return degrees[1]
     if op is mul or isinstance(op, Dot | MatMul):
         return None if None in degrees else sum(degrees)
     if op is true_div or op is reciprocal:
@@ -112,7 +112,7 @@ def degree_of(op, parts):
         return degrees[0] and degrees[0] * (2 if op is sqr else 0.5)
     if not op.moves_only:
         return NotImplemented
-    several = {*degrees} - {None}
+    several = {part.degree for part in parts if part.term.type.kind == "f"} - {None}
     return NotImplemented if len(several) > 1 else next(iter(several), None)
 
 

@@ -299,9 +299,11 @@ def test_attention(name: str, dtype: str) -> None:
 
 
 def test_scales_of_other_rows_do_not_cancel() -> None:
-    x, v = pt.matrices("x v")
+    x, v, n = pt.matrix("x"), pt.matrix("v"), pt.imatrix("n")
     e = pt.exp(x)
     for term in (
+        n / e.sum(axis=1, keepdims=True),
+        2 / e.sum(axis=1, keepdims=True),
         e / e.sum(axis=1),
         v * e / e.sum(axis=0)[:, None],
         (v * e).sum(axis=0) / e.sum(axis=1),
@@ -311,6 +313,7 @@ def test_scales_of_other_rows_do_not_cancel() -> None:
         e * e / e.sum(axis=1, keepdims=True),
     ):
         assert "Scaled" not in str(rewritten(term))
+    assert "Scaled" in str(rewritten(n * e / e.sum(axis=1, keepdims=True)))
     assert "Scaled" in str(rewritten(e.T @ (v / e.sum(axis=1)[:, None])))
 
 
