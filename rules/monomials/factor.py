@@ -179,7 +179,7 @@ def _sum_factors(v):
         if number_of(a) == s == 1 and t == -1 and b.head is sqr:
             inner = b.owner.inputs[0]
             if inner.head is tanh:
-                u = floats_of(inner)
+                u = floats_of(inner) or {}
                 pair = [Factor(sigmoid, times(u, c), 1.0, dtype=b.type.dtype) for c in (2.0, -2.0)]
                 return (pair, 4.0) if u else None
     if any(has_known(term) for _, term in terms):

@@ -345,3 +345,14 @@ def test_long_chains_of_sums_take_linear_work(
         rw.function([x, y], t)
         counts.append(made)
     assert 0 < counts[1] < 5 * counts[0]
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "int8"])
+def test_functions_of_integers(dtype: str) -> None:
+    n = pt.tensor("n", dtype=dtype, shape=(None,))
+    rest = 1 - pt.sqr(pt.tanh(n))
+    f = rw.function([n], [rest * pt.exp(n), pt.log1p(-pt.sqr(pt.tanh(n)))])
+    product, log = f(np.array([0, 1, 2], dtype))
+    wanted = 1 / np.cosh([0.0, 1.0, 2.0]) ** 2
+    np.testing.assert_allclose(product, wanted * np.exp([0, 1, 2]), rtol=1e-5)
+    np.testing.assert_allclose(log, np.log(wanted), rtol=1e-5)
