@@ -168,7 +168,8 @@ class Judge:
         if self.near(truth, f) and (np.isfinite(f) or np.isnan(w)):
             return None
         kind = "NaN became a number" if np.isnan(w) else "infinity became another"
-        return kind, 0.0 if self.is_beyond(f) else np.inf
+        unsure = bool(self.doubts) and truth is not None and truth - truth != 0  # too few digits
+        return kind, 0.0 if unsure or self.is_beyond(f) else np.inf
 
     @property
     def is_moderate(self) -> bool:

@@ -336,8 +336,8 @@ def pull_elementwise(
     some = [i for i in wanted if i not in op.scalar_op.shape_only]
     if is_scattered(value) and (g is value or g.clean) and _is_aligned(inputs, out):
         return _pull_scattered(op, inputs, out, value, some)
-    if not any([v.type.broadcastable == out.type.broadcastable for v in inputs]):
-        g = written_out(g)  # all are stretched: elements that are not taken are multiplied
+    if selects(op) or not any([v.type.broadcastable == out.type.broadcastable for v in inputs]):
+        g = written_out(g)  # where all are stretched, elements that are not taken are multiplied
         value = g.value if isinstance(g, Masked) else g
     result = {}
     for i, part in partials(op, inputs, [out], [value], some).items():

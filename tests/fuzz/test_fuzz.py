@@ -248,6 +248,17 @@ def test_differences_of_exponentials_of_what_is_equal_up_to_the_last_digit(
     assert (finding is not None and finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("x", "is_told"), [(700.0, False), (27.0, True)])
+def test_no_digits_tell_what_exponentials_of_products_leave(x: float, is_told: bool) -> None:
+    """1 - p where p is as near to 1 as exp(-490000) is to 0."""
+    values = np.array([x])
+    one = case(lambda x: pt.log(1 - pt.exp(x * x) / (1 + pt.exp(x * x))), values)
+    finding = Judge(one, graphs.wanted_of(one)).compare(
+        [-values * values - (5.0 if is_told else 0)]
+    )
+    assert (finding is not None and finding.severity > 0) is is_told
+
+
 @pytest.mark.parametrize(("y", "is_told"), [(2e-36, False), (2e-10, True)])
 def test_exponentials_of_what_is_large_without_errors(y: float, is_told: bool) -> None:
     """log(1 + y) is 0 for a tiny y as it is written, so all is NaN; 1/y swallows x otherwise."""

@@ -315,6 +315,13 @@ def _moved(x: Any) -> dict[str, Any]:
     }
 
 
+def test_an_element_of_a_choice_by_columns() -> None:
+    x, y, c = pt.matrix("x"), pt.matrix("y"), pt.bvector("c")
+    chosen = pt.switch(c, pt.log(x), y)[-1, 0]
+    at = {x: [[0.0, 0.0], [2.0, 0.0]], y: [[0.0, 0.0], [1.0, 1.0]], c: [1, 0]}
+    np.testing.assert_array_equal(values(grad(chosen, x), at), [[0, 0], [0.5, 0]])
+
+
 @pytest.mark.parametrize(
     "take",
     [lambda m: m[:, 1], lambda m: m[:, [1]][:, 0], lambda m: m.T[1], lambda m: m[[0, 1, 2], 1]],
