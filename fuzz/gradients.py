@@ -254,12 +254,13 @@ class Judge:
 
     def infinite(self) -> list[tuple[Any, np.ndarray]]:
         """Variables that are infinite in places, without an overflow: inputs, and operands of
-        products and quotients.
+        sums and products.
         """
         with mp.workdps(60):
             true = exact.evaluate(self.case.outputs, self.case.given)
-        products = [n for n in self.case.nodes if str(n.op) in ("mul", "true_div")]
-        known = [*self.case.given, *[v for node in products for v in node.inputs]]
+        names = ("mul", "true_div", "add", "sub")
+        operands = [v for n in self.case.nodes if str(n.op) in names for v in n.inputs]
+        known = [*self.case.given, *operands]
         floats = [v for v in known if v in self.values and v in true and v.type.kind == "f"]
         found = [(v, np.asarray(abs(true[v]) == INF, bool)) for v in floats]
         return [(v, bad) for v, bad in found if bad.any()]

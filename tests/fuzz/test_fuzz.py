@@ -430,6 +430,8 @@ def test_slopes_beside_infinite_inputs(monkeypatch: Any, x: float, is_told: bool
     assert gradients.Checker()(one) is None
     one = case(lambda x, y: pt.switch(x < 1, pt.sigmoid(x / y), y), np.array([x]), np.array([2.0]))
     assert gradients.Checker()(one) is None
+    one = case(lambda x, y: x + pt.switch(y > 3, y, -np.inf), *map(np.array, (1e3, 2.0)))
+    assert gradients.Checker()(one) is None  # -inf has the slope of the sum that it is, or none
 
 
 @pytest.mark.parametrize(("low", "is_told"), [(-np.inf, False), (-1e300, True)])
