@@ -9,8 +9,7 @@ and in every process. Several rests share what is left in every way (`shares`).
 
 The operands of an op that is associative only have an order. A left side matches any that stand
 side by side, and leaves those before and after them alone: `lower.extended` gives it a rest at both
-ends. Below the root, a bare hole that occurs once takes one or more operands that
-`stands_alone` lets be one term.
+ends. Below the root, a bare hole that occurs once takes one or more operands (`run_of`).
 
 Here is also what a nest `a + (b + c)` is, and the operands of all of it; the rules that open nests
 are in `rewrite/ac.py`.
@@ -27,10 +26,6 @@ from rewrite_engine.graph.node import CONSTANT, Apply, Variable, build_variable
 from rewrite_engine.match.pattern import Graph, Hole, Literal, OpNode, subpatterns
 
 MOST = 100_000  # ways to share operands among rests that are looked at in one match
-TOO_MANY = (
-    f"the operands of one term go to the rests of the pattern in more than {MOST:,} ways, and no "
-    "guard takes one of the first"
-)
 EXTRA = "*"  # the name under which the operands that a left side leaves alone are bound
 BEFORE, AFTER = "<*", "*>"  # the same where operands have an order: on both sides
 
@@ -106,9 +101,9 @@ def joined(op: Any, operands: Sequence[Any]) -> Any:
     return operands[0] if len(operands) == 1 else op(*operands)
 
 
-def may_regroup(exact: bool, whole: Any) -> bool:
-    """Whether a rule may match some of the operands: an exact one regroups no sums of floats."""
-    return not exact or bool(whole.type.regroups_exactly)
+def may_regroup(n: int, wanted: int, exact: bool, variable: Any) -> bool:
+    """Whether a rule may match `wanted` of `n`: an exact one may not regroup sums of floats."""
+    return n == wanted or not exact or bool(variable.type.regroups_exactly)
 
 
 def keeps_dtype(whole: Variable, *groups: Sequence[Variable]) -> bool:
@@ -127,7 +122,15 @@ def stands_alone(out: Variable, exact: bool, start: int, end: int) -> bool:
     if end - start < 2 or end - start == len(inputs):
         return True
     some = inputs[start:end]
-    return may_regroup(exact, out) and keeps_dtype(out, some, inputs[:1])
+    return may_regroup(1, 2, exact, out) and keeps_dtype(out, some, inputs[:1])
+
+
+def run_of(out: Variable, exact: bool, start: int, end: int) -> Any:
+    """Operands of `out` that stand side by side, as one term; None where they may not be one."""
+    if not stands_alone(out, exact, start, end):
+        return None
+    node: Any = out.owner
+    return joined(node.op, node.inputs[start:end])
 
 
 def without(operands: Sequence[Any], taken: Container[int]) -> tuple[Any, ...]:
@@ -138,31 +141,64 @@ def without(operands: Sequence[Any], taken: Container[int]) -> tuple[Any, ...]:
 # --- several rests --------------------------------------------------------------------------------
 
 
-def tries() -> Iterator[int]:
-    """The ways to share operands among rests that are looked at in one match."""
-    return iter(range(MOST))
+class Tries:
+    """How many ways to share operands among rests are looked at in one match. Raises
+    `SearchBudgetError` when they are used up: n operands go to two rests in 2ⁿ ways.
+    """
+
+    __slots__ = ("left",)
+
+    def __init__(self, most: float = MOST) -> None:
+        self.left = most
+
+    def use(self) -> None:
+        """Count one."""
+        self.left -= 1
+        if self.left < 0:
+            raise SearchBudgetError(
+                f"the operands of one term go to the rests of the pattern in more than {MOST:,} "
+                "ways, and no guard takes one of the first"
+            )
 
 
 def shares(
-    left: Sequence[Any], times: Sequence[int], ordered: bool, tries: Iterator[int]
+    left: Sequence[Any],
+    known: Sequence[Sequence[Any]],
+    times: Sequence[int],
+    ordered: bool,
+    tries: Tries,
 ) -> Iterator[tuple[tuple[Any, ...], ...]]:
     """Yield the ways to share operands among rests, as multisets; each way once.
 
-    times: how often each rest occurs. The first takes few operands before many, earlier ones before
-    later ones; what it leaves is shared in the same way, and the last one takes all. Those that
-    occur most often come first: what they can take is little, and after others they would refuse
-    most choices. ordered: the order of operands counts. Raises `SearchBudgetError` when no `tries`
-    are left: n operands go to two rests in 2ⁿ ways.
+    known: what rests that are bound already take. times: how often each of the others occurs. The
+    first of those that occur most often takes few operands before many, earlier ones before later
+    ones; what it leaves is shared in the same way, and the last one takes all. (Who takes each
+    operand several times has little choice. Had others chosen before, most choices would leave what
+    it cannot take.) ordered: the order of operands counts.
     """
+    for operands in known:
+        found = minus(left, operands, ordered)
+        if found is None:
+            return
+        left = found
     if not times:
         if not left:
             yield ()
         return
+    turns = sorted(range(len(times)), key=lambda i: -times[i])
+    places = [turns.index(i) for i in range(len(times))]
+    for way in _shared(left, [times[i] for i in turns], ordered, tries):
+        yield tuple([way[place] for place in places])
+
+
+def _shared(
+    left: Sequence[Any], times: Sequence[int], ordered: bool, tries: Tries
+) -> Iterator[tuple[tuple[Any, ...], ...]]:
+    """The same for rests in the order in which they choose, of which there is one at least."""
     each, *others = times
     pool = left if each == 1 else portion(left, each)
     if not others:
-        if next(tries, None) is None:
-            raise SearchBudgetError(TOO_MANY)
+        tries.use()
         if len(pool) * each == len(left):
             yield (tuple(pool),)
         return
@@ -170,7 +206,7 @@ def shares(
         for places in choices(pool, n, ordered):
             some = tuple([pool[i] for i in places])
             remaining = without(left, places) if each == 1 else minus(left, some * each)
-            for more in shares(remaining or (), others, ordered, tries):
+            for more in _shared(remaining or (), others, ordered, tries):
                 yield some, *more
 
 
@@ -189,10 +225,16 @@ def minus(
     return tuple(kept) if fits else None
 
 
-def portion(operands: Sequence[Any], times: int) -> Sequence[Any]:
+def portion(operands: Sequence[Any], times: int) -> list[Any]:
     """What can be taken so many times: each operand at its first places."""
-    more = Counter({v: n - n // times for v, n in Counter(operands).items()})
-    return (minus(operands[::-1], [*more.elements()]) or ())[::-1]
+    count = Counter(operands)
+    room = {v: n // times for v, n in count.items()}
+    found = []
+    for v in operands:
+        if room[v]:
+            room[v] -= 1
+            found.append(v)
+    return found
 
 
 def choices(operands: Sequence[Any], n: int, ordered: bool) -> Iterator[tuple[int, ...]]:
@@ -294,14 +336,18 @@ def all_constant(node: Any) -> bool:
 def is_inside(fgraph: Graph | Uses, node: Apply, anywhere: bool) -> bool:
     """Whether a node is an inner one of a nest: the whole nest is opened at its root."""
     out = node.outputs[0]
-    if fgraph is None or len(users := fgraph.users[out]) != 1:
+    if fgraph is None or len(users := fgraph.users[out]) != 1 or out in fgraph.out_uses:
         return False
     (client,) = users
-    if not is_joined_to(fgraph, out, client.op, client.outputs[0].type):
+    type_ = client.outputs[0].type
+    if client.op is not node.op or not (out.type is type_ or out.type.is_super(type_)):
         return False
-    if not anywhere and fgraph.present_inputs(client)[0] is not out:
+    if all_constant(node):
         return False
-    return len(client.inputs) > 4 or fgraph.present_inputs(client).count(out) == 1
+    if anywhere:
+        return len(client.inputs) > 4 or fgraph.present_inputs(client).count(out) == 1
+    inputs = fgraph.present_inputs(client)
+    return inputs[0] is out and (len(inputs) > 4 or inputs.count(out) == 1)
 
 
 def leaves(fgraph: Graph | Uses, node: Apply, anywhere: bool = True) -> Iterator[Variable]:
@@ -327,7 +373,8 @@ def repeated(operands: Sequence[Variable]) -> set[Variable]:
     """The operands that occur more than once."""
     if len(set(operands)) == len(operands):
         return set()
-    return {v for v, n in Counter(operands).items() if n > 1}
+    seen: set[Variable] = set()
+    return {v for v in operands if v in seen or seen.add(v)}  # type: ignore[func-returns-value]
 
 
 def as_one(uses: Graph | Uses, node: Apply) -> Apply | None:

@@ -313,7 +313,7 @@ def views(left: OpNode, exact: bool, fgraph: Graph, node: Apply) -> Iterator[Vie
     """
     wanted, whole = differences(left), node.outputs[0]
     ops = (left.op, *left.op.undone_by) if wanted else ()
-    if node.op not in ops or not may_regroup(exact, whole):
+    if node.op not in ops or not may_regroup(3, 2, exact, whole):
         return
     found = _leaves(fgraph, node, ops)
     added = [(path, v) for path, v, sign in found if sign > 0]

@@ -19,14 +19,16 @@ from rewrite_engine.match.ac import (
     BEFORE,
     EXTRA,
     Plan,
+    Tries,
     is_ac,
     joined,
     keeps_dtype,
     plan,
     positions,
+    run_of,
     same_node,
+    shares,
     stands_alone,
-    without,
 )
 from rewrite_engine.match.build import write_right
 from rewrite_engine.match.lower import Condition, Lowered, askable
@@ -39,6 +41,7 @@ from rewrite_engine.match.pattern import (
     OpNode,
     is_literal,
     is_wide,
+    subpatterns,
     test_cost,
 )
 from rewrite_engine.match.source import Source, compiled
@@ -71,6 +74,10 @@ class RuleEmitter(Source):
     def emit(self) -> tuple[str, dict[str, Any]]:
         """Return the source and the globals it needs."""
         left = self.rule.left
+        if any(
+            isinstance(p, OpNode) and is_ac(p) and len(p.rests) > 1 for p, _ in subpatterns(left)
+        ):
+            self.line(f"tries = {self.constant(Tries)}()")
         if left.index not in (None, ALL):
             self.test(f"len(node.outputs) > {max(left.index or 0, 1)}")
         self.props(left, "node.op")
@@ -80,34 +87,56 @@ class RuleEmitter(Source):
         self.line("return None")
         return "\n".join(self.lines) + "\n", self.names
 
+    def state(self) -> tuple[dict[Any, str], set[int], int]:
+        """What is bound and asked at this place, to come back to for another way."""
+        return dict(self.bound), set(self.asked), self.indent
+
+    def go_back(self, state: tuple[dict[Any, str], set[int], int]) -> None:
+        """Forget what was bound and asked since."""
+        bound, asked, self.indent = state
+        self.bound, self.asked = dict(bound), set(asked)
+
     def operands(self, pattern: OpNode, inputs: str, out: str, then: Callable[[], None]) -> None:
         """Match the inputs of a node with an op's operands, and go on with `then`."""
         args = pattern.args
         if is_ac(pattern):
             emit_ac(self, pattern, inputs, out, then)
             return
-        for p in filter(must_be, args if sum(map(is_wide, args)) > 1 else ()):
-            self.test(f"any([{self.head(p, 'v')} for v in {inputs}])")  # else all places are tried
-        window = partial(emit_window, self, out, then)
-        emit_sequence(self, pattern, list(args), inputs, "", out, window)
+        wide = sum(map(is_wide, args))
+        if wide:
+            for p in filter(must_be, args if wide > 1 else ()):  # else all places are tried
+                self.test(f"any([{self.head(p, 'v')} for v in {inputs}])")
+            emit_sequence(self, list(args), inputs, "", out, lambda: emit_window(self, out, then))
+            return
+        self.test(f"len({inputs}) == {len(args)}")
+        parts = [self.local() for _ in args]
+        if pattern.swaps:
+            among_two(self, args, inputs)
+            self.line(f"for {', '.join(parts)} in ({inputs}, {inputs}[::-1]):")
+            self.indent += 1
+        elif parts:
+            self.line(f"{', '.join(parts)}, = {inputs}")
+        self.wholes.update(dict.fromkeys(parts, out))
+        self.all_of(list(zip(args, parts, strict=True)), then)
 
     def all_of(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
-        """Match pairs of pattern and expression: what is cheap to test, what computes the others,
-        then these one by one in depth.
-        """
+        """Match pairs of pattern and expression; what is cheap to test comes first."""
         cheap = [(p, v) for p, v in todo if not isinstance(p, OpNode)]
         for p, v in sorted(cheap, key=lambda pair: test_cost(pair[0])):
             if isinstance(p, Literal):
                 self.literal(p, v)
             else:
                 self.bind(p, v)
-        ops = [(p, v) for p, v in todo if isinstance(p, OpNode)]
-        sure = [(p, v) for p, v in ops if p.default is None]
+        self.nested([(p, v) for p, v in todo if isinstance(p, OpNode)], then)
+
+    def nested(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
+        """Match operands that are ops: what computes each of them, then one by one in depth."""
+        sure = [(p, v) for p, v in todo if p.default is None]
         if sure:
             self.test(" and ".join(self.head(p, v) for p, v in sure))
         self.ready_guards()
-        for pattern, v in [(p, v) for p, v in ops if p.default is not None]:
-            then = partial(_with_default, self, pattern, v, then)
+        for pattern, v in [pair for pair in todo if pair[0].default is not None]:
+            then = partial(emit_one, self, pattern, v, then)
         self.descend(sure, then)
 
     def head(self, pattern: OpNode, v: str) -> str:
@@ -153,6 +182,10 @@ class RuleEmitter(Source):
             else:
                 self.bound[wanted.name] = v = self.local()
                 self.line(f"{v} = {op}.{name}")
+
+    def hole(self, hole: Hole, v: str) -> None:
+        self.bind(hole, v)
+        self.ready_guards()
 
     def bind(self, hole: Hole, v: str) -> None:
         if hole.name in self.bound:
@@ -206,37 +239,94 @@ class RuleEmitter(Source):
 
 
 def emit_ac(to: RuleEmitter, pattern: OpNode, inputs: str, out: str, then: Then) -> None:
-    """Write the matching of all operands of an AC op: a loop for each fixed pattern, and something
-    for what is left. inputs, out: the node's inputs and output.
-    """
+    """Write the matching of all operands of an AC op. inputs, out: the node's inputs and output."""
     taking = plan(pattern, to.rule.left)
-    n, wanted, whole = f"len({inputs})", taking.wanted, pattern is to.rule.left
+    wanted = taking.wanted
+    n = f"len({inputs})"
     if taking.rests:
         to.test(f"{n} >= {wanted}" if wanted else "True")
-    elif taking.collector is None and not whole:
+        emit_any(to, pattern, taking, inputs, out, then)
+    elif taking.collector is None and pattern is not to.rule.left:
         to.test(f"{n} == {wanted}")
-    elif to.rule.exact:
-        to.test(f"{n} == {wanted} or {n} > {wanted} and {out}.type.regroups_exactly")
+        both = emit_pair if wanted == 2 else emit_any
+        both(to, pattern, taking, inputs, out, then)
+    elif wanted == 2 and open_nodes(to.rule.left) <= 2:
+        before = to.state()
+        to.test(f"{n} == 2")
+        emit_pair(to, pattern, taking, inputs, out, then)
+        to.go_back(before)
+        to.test(f"{n} > 2" + may_regroup(to, out))
+        emit_any(to, pattern, taking, inputs, out, then)
     else:
-        to.test(f"{n} >= {wanted}")
+        more = may_regroup(to, out)
+        to.test(f"{n} == {wanted} or {n} > {wanted}{more}" if more else f"{n} >= {wanted}")
+        emit_any(to, pattern, taking, inputs, out, then)
+
+
+def may_regroup(to: RuleEmitter, out: str) -> str:
+    """The condition under which a rule may match some of more operands."""
+    return f" and {out}.type.regroups_exactly" if to.rule.exact else ""
+
+
+def open_nodes(left: OpNode) -> int:
+    """How many parts of a left side match two operands as well as more; each doubles the code."""
+    parts = [p for p, _ in subpatterns(left) if is_ac(p)]
+    return sum(p is left or plan(p, left).collector is not None for p in parts)
+
+
+def emit_pair(
+    to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, out: str, then: Then
+) -> None:
+    """Two operands for two patterns: one order, then the other."""
+    first, second = [p for p in (*taking.fixed, taking.collector) if p is not None]
+    among_two(to, (first, second), inputs)
+    v, w = to.local(), to.local()
+    to.wholes.update({v: out, w: out})
+    if first == second:
+        to.line(f"{v}, {w} = {inputs}")
+    else:
+        to.line(f"for {v}, {w} in ({inputs}, {inputs}[::-1]):")
+        to.indent += 1
+    if pattern is to.rule.left:
+        to.bound[EXTRA] = "()"
+    (p, a), (q, b) = sorted([(first, v), (second, w)], key=lambda pair: not is_bound(to, pair[0]))
+    emit_one(to, p, a, lambda: emit_one(to, q, b, then))
+
+
+def among_two(to: RuleEmitter, patterns: Sequence[Any], inputs: str) -> None:
+    """Test that variables that are bound already are among two operands, before trying orders."""
+    known = [to.bound[p.name] for p in patterns if is_bound(to, p)]
+    tests = [f"({inputs}[0] is {v} or {inputs}[1] is {v})" for v in known]
+    to.test(" and ".join(tests) or "True")
+
+
+def is_bound(to: RuleEmitter, pattern: Any) -> bool:
+    """Whether a pattern is a variable that is bound already: the cheapest test of all."""
+    return isinstance(pattern, Hole) and pattern.name in to.bound
+
+
+def emit_any(
+    to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, out: str, then: Then
+) -> None:
+    """Any number of operands: a loop for each fixed pattern, and something for what is left."""
     known = [to.bound[p.name] for p in taking.fixed if is_bound(to, p)]
     to.test(" and ".join(f"{v} in {inputs}" for v in known) or "True")
 
     def finish(places: Sequence[str], taken: Sequence[str]) -> None:
-        if not (taking.rests or taking.collector or whole):
+        if not (taking.rests or taking.collector or pattern is to.rule.left):
             then()
             return
         left = to.local("left")
-        to.line(f"{left} = {remaining(to, inputs, places)}")
+        to.line(f"{left} = {remaining(inputs, places)}")
         if taking.rests:
-            emit_rest(to, taking, left, taken, out)
+            emit_rests(to, taking, left, taken, out)
         elif taking.collector is not None:
             keep(to, out, taken, (left,))
-            one = to.local()
-            several = f"{to.constant(joined)}({to.constant(pattern.op)}, {left})"
-            to.line(f"{one} = {left}[0] if len({left}) == 1 else {several}")
-            to.bind(taking.collector, one)
-            to.ready_guards()
+            whole = to.local()
+            op = to.constant(pattern.op)
+            join = to.constant(joined)
+            to.line(f"{whole} = {left}[0] if len({left}) == 1 else {join}({op}, {left})")
+            to.hole(taking.collector, whole)
         else:
             keep(to, out, taken, (), left)
             to.bound[EXTRA] = left
@@ -248,11 +338,6 @@ def emit_ac(to: RuleEmitter, pattern: OpNode, inputs: str, out: str, then: Then)
     take(to, taking.fixed, (inputs, out), (), finish, index)
     if not any(f"{index} :=" in line for line in to.lines[written:]):
         del to.lines[written - 1]
-
-
-def is_bound(to: RuleEmitter, pattern: Any) -> bool:
-    """Whether a pattern is a variable that is bound already: the cheapest test of all."""
-    return isinstance(pattern, Hole) and pattern.name in to.bound
 
 
 def keep(
@@ -275,15 +360,31 @@ def keep(
         to.test(f"{' and '.join(alike)} or {call}")
 
 
-def emit_rest(to: RuleEmitter, taking: Plan, left: str, taken: Sequence[str], out: str) -> None:
-    """Let the rest of a pattern take what is left."""
-    (hole,) = taking.rests
-    if hole.name in to.bound:
-        known = to.bound[hole.name]
-        same = f"{left} == {known}"
-        to.test(same if taking.ordered else f"{to.constant(taking.same, 'same')}({left}, {known})")
-    keep(to, out, taken, (left,))
-    to.bound.setdefault(hole.name, left)
+def emit_rests(to: RuleEmitter, taking: Plan, left: str, taken: Sequence[str], out: str) -> None:
+    """Let the rests of a pattern take what is left: a loop over the ways, if there are several."""
+    free = {hole.name: n for hole, n in taking.rests.items() if hole.name not in to.bound}
+    bounds = [hole for hole in taking.rests if hole.name in to.bound]
+    known = [to.bound[hole.name] for hole in bounds for _ in range(taking.rests[hole])]
+    if not known and list(free.values()) == [1]:
+        (name,) = free
+        keep(to, out, taken, (left,))
+        to.bound[name] = left
+    elif not free and len(known) == 1:
+        test = f"{left} == {known[0]}"
+        if not taking.ordered:
+            test = f"{to.constant(taking.same, 'same')}({left}, {known[0]})"
+        to.test(test)
+        keep(to, out, taken, (left,))
+    else:
+        parts = [to.local("r") for _ in free]
+        sharing = to.constant(shares)
+        given = "".join(f"{v}, " for v in known)
+        ways = f"({given}), {tuple(free.values())}, {taking.ordered}, tries"
+        names = "".join(f"{part}, " for part in parts) or "()"
+        to.line(f"for {names} in {sharing}({left}, {ways}):")
+        to.indent += 1
+        to.bound.update(zip(free, parts, strict=True))
+        keep(to, out, taken, (*known, *parts))
     to.ready_guards()
 
 
@@ -314,8 +415,7 @@ def take(
         )
     to.indent += 1
     to.test(" and ".join(f"{i} != {t}" for t, _ in taken) or "True")
-    others = partial(take, to, fixed[1:], whole, (*taken, (i, v)), then, index)
-    to.all_of([(fixed[0], v)], others)
+    emit_one(to, fixed[0], v, lambda: take(to, fixed[1:], whole, (*taken, (i, v)), then, index))
 
 
 def position_key(to: RuleEmitter, pattern: Any) -> str | None:
@@ -330,12 +430,26 @@ def position_key(to: RuleEmitter, pattern: Any) -> str | None:
     return None
 
 
+def emit_one(to: RuleEmitter, pattern: Any, v: str, then: Then) -> None:
+    """Write the matching of one pattern against one variable."""
+    if isinstance(pattern, Literal):
+        to.literal(pattern, v)
+        then()
+    elif not isinstance(pattern, OpNode):
+        to.hole(pattern, v)
+        then()
+    elif pattern.default is None:
+        to.nested([(pattern, v)], then)
+    else:
+        _with_default(to, pattern, v, then)
+
+
 def _with_default(to: RuleEmitter, pattern: OpNode, v: str, then: Then) -> None:
     """Two ways, one after the other: with all operands, and with the one that may be missing."""
-    bound, asked, indent = dict(to.bound), set(to.asked), to.indent
+    before = to.state()
     to.test(to.head(pattern, v))
     to.descend([(pattern, v)], then)
-    to.bound, to.asked, to.indent = bound, asked, indent
+    to.go_back(before)
     missing = pattern.default
     assert missing is not None
     if missing.name in to.bound:
@@ -343,10 +457,11 @@ def _with_default(to: RuleEmitter, pattern: OpNode, v: str, then: Then) -> None:
     to.bound[missing.name] = to.constant(missing.default)
     (other,) = [a for a in pattern.args if a is not missing]
     to.ready_guards()
-    to.all_of([(other, v)], then)
+    emit_one(to, other, v, then)
+    to.go_back(before)
 
 
-def remaining(to: RuleEmitter, inputs: str, taken: Sequence[str]) -> str:
+def remaining(inputs: str, taken: Sequence[str]) -> str:
     """The source of the operands that nobody took."""
     if not taken:
         return inputs
@@ -359,7 +474,8 @@ def remaining(to: RuleEmitter, inputs: str, taken: Sequence[str]) -> str:
             for a, b in ((i, j), (j, i))
         ]
         return f"{low} if {i} < {j} else {high}"
-    return f"{to.constant(without)}({inputs}, ({', '.join(taken)}))"
+    test = " and ".join(f"_i != {t}" for t in taken)
+    return f"tuple([_v for _i, _v in enumerate({inputs}) if {test}])"
 
 
 # --- operands in order ---------------------------------------------------------------------------
@@ -369,27 +485,21 @@ def emit_window(to: RuleEmitter, out: str, then: Then) -> None:
     """Test that the operands that the left side does not leave alone may be taken."""
     ends = {name: v for name, v in to.bound.items() if name in (BEFORE, AFTER)}
     if ends and out == ROOT:
+        start = f"len({ends[BEFORE]})" if BEFORE in ends else "0"
         end = "len(inputs)" + (f" - len({ends[AFTER]})" if AFTER in ends else "")
-        test_alone(to, out, f"len({ends[BEFORE]})" if BEFORE in ends else "0", end)
+        alone = to.constant(stands_alone)
+        to.test(f"{alone}({out}, {to.rule.exact}, {start}, {end})")
     then()
 
 
-def test_alone(to: RuleEmitter, out: str, start: str, end: str) -> None:
-    """Test that operands from one place to another may be a term of their own."""
-    to.test(f"{to.constant(stands_alone)}({out}, {to.rule.exact}, {start}, {end})")
-
-
 def emit_sequence(
-    to: RuleEmitter, pattern: OpNode, args: list[Any], inputs: str, at: str, out: str, then: Then
+    to: RuleEmitter, args: list[Any], inputs: str, at: str, out: str, then: Then
 ) -> None:
-    """Match operands in order, from a place on: a loop over where each ends that stands for any
-    number; and over both orders of two that may be exchanged.
-    """
+    """Match operands of which some stand for any number: a loop over where each of those ends."""
     position = next((i for i, a in enumerate(args) if is_wide(a)), None)
     if position is None:
         to.test(f"len({inputs}) == {plus(at, len(args))}")
-        left = f"{inputs}[{at}:]" if at else inputs
-        to.all_of(named(to, args, left, out, pattern.swaps), then)
+        to.all_of(named(to, args, inputs, at, out), then)
         return
     before, rest, after = args[:position], args[position], args[position + 1 :]
     needed = sum(not (isinstance(a, Hole) and a.rest) for a in after)
@@ -409,9 +519,9 @@ def emit_sequence(
             if must_be(after[0]):  # before anything is cut out
                 to.test(to.head(after[0], f"{inputs}[{end}]"))
         bind_several(to, rest, inputs, start, end, out)
-        emit_sequence(to, pattern, after, inputs, end, out, then)
+        emit_sequence(to, after, inputs, end, out, then)
 
-    to.all_of(named(to, before, f"{inputs}[{at}:{start}]", out), go_on)
+    to.all_of(named(to, before, inputs, at, out), go_on)
 
 
 def must_be(pattern: Any) -> bool:
@@ -433,24 +543,23 @@ def bind_several(to: RuleEmitter, hole: Hole, inputs: str, start: str, end: str,
         to.bound.setdefault(hole.name, taken)
         to.ready_guards()
         return
-    test_alone(to, out, start, end)
-    to.line(f"{taken} = {to.constant(joined)}({out}.owner.op, {inputs}[{start}:{end}])")
-    to.bind(hole, taken)
-    to.ready_guards()
+    run = to.constant(run_of)
+    to.line(f"{taken} = {run}({out}, {to.rule.exact}, {start}, {end})")
+    to.test(f"{taken} is not None")
+    to.hole(hole, taken)
 
 
 def named(
-    to: RuleEmitter, args: list[Any], operands: str, out: str, swaps: bool = False
+    to: RuleEmitter, args: list[Any], inputs: str, at: str, out: str
 ) -> list[tuple[Any, str]]:
-    """Give operands of `out` local names. swaps: in both orders."""
-    parts = [to.local() for _ in args]
-    to.wholes.update(dict.fromkeys(parts, out))
-    if swaps:
-        to.line(f"for {', '.join(parts)} in ({operands}, {operands}[::-1]):")
-        to.indent += 1
-    elif parts:
-        to.line(f"{', '.join(parts)}, = {operands}")
-    return list(zip(args, parts, strict=True))
+    """Give operands of `out` that are looked up by index a local name."""
+    result = []
+    for i, pattern in enumerate(args):
+        v = to.local()
+        to.wholes[v] = out
+        to.line(f"{v} = {inputs}[{plus(at, i)}]")
+        result.append((pattern, v))
+    return result
 
 
 def plus(at: str, n: int) -> str:

@@ -8,27 +8,27 @@ not match: `match/explain.py` listens there to say why a rule does not apply.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, count
+from itertools import chain
+from math import inf
 from typing import Any, ClassVar
 
 from rewrite_engine.match.ac import (
     AFTER,
     BEFORE,
     EXTRA,
+    MOST,
     Plan,
+    Tries,
     is_ac,
     joined,
     keeps_dtype,
     may_regroup,
-    minus,
     plan,
     same_node,
     shares,
     stands_alone,
-    tries,
     without,
 )
 from rewrite_engine.match.build import ask, differences, guards_hold, instantiate, proposed, views
@@ -43,7 +43,6 @@ from rewrite_engine.match.pattern import (
     OpNode,
     is_literal,
     is_wide,
-    subpatterns,
     test_cost,
 )
 
@@ -66,7 +65,8 @@ def match_root(pattern: OpNode, node: Any, exact: bool = False) -> Iterator[Bind
     The root itself has to be there, whatever defaults it has. Operands of it that the left side
     leaves alone are bound to `ac.EXTRA`.
     """
-    return map(named, Matcher(pattern, exact, count()).ways(node))
+    for bound in Matcher(pattern, exact, Tries(inf)).ways(node):
+        yield named(bound)
 
 
 def every_result(
@@ -90,7 +90,7 @@ def interpreted(rule: Lowered, fgraph: Graph, node: Any) -> Any:
     """What a rule makes of a node, or its bindings if it has no right side; None if it does not
     apply. (It does not look at `views`.)
     """
-    for bound in Matcher(rule.left, rule.exact, tries(), rule.guards, fgraph).ways(node):
+    for bound in Matcher(rule.left, rule.exact, Tries(MOST), rule.guards, fgraph).ways(node):
         result = instantiate(rule.right, named(bound), node, rule.left.place)
         if result is not None:
             return result if rule.right is None else proposed(node, rule.left.place, result)
@@ -98,13 +98,11 @@ def interpreted(rule: Lowered, fgraph: Graph, node: Any) -> Any:
 
 
 def matcher_for(rule: Lowered, name: str, text: str) -> Function:
-    """The compiled matcher; interpreted where several rests share operands, which is most of the
-    time, and where Python cannot compile it (20 loops in each other).
-    """
-    with suppress(SyntaxError):
-        if not any(is_ac(p) and len(p.rests) > 1 for p, _ in subpatterns(rule.left)):
-            return compile_rule(rule, name, text)
-    return partial(interpreted, rule)
+    """The compiled matcher; interpreted where Python cannot compile it (20 loops in each other)."""
+    try:
+        return compile_rule(rule, name, text)
+    except SyntaxError:
+        return partial(interpreted, rule)
 
 
 def with_views(left: OpNode, exact: bool, match: Function) -> Function:
@@ -133,7 +131,7 @@ class Matcher:
 
     left: Any
     exact: bool = False
-    tries: Iterator[int] = field(default_factory=tries)
+    tries: Tries = field(default_factory=Tries)
     guards: Sequence[Condition] = ()
     fgraph: Graph = None
     plans: dict[int, Plan | None] = field(default_factory=dict)  # by the `id` of a pattern
@@ -201,8 +199,8 @@ class Matcher:
         if isinstance(pattern, Hole):
             yield from self.bind(pattern, v, bound)
         elif isinstance(pattern, Literal):
-            of = None if whole is None else self.variable(whole)
-            if is_literal(self.shown(v), pattern.value, of):
+            beside = None if whole is None else self.variable(whole)
+            if is_literal(self.shown(v), pattern.value, beside):
                 yield bound
             else:
                 self.failed(pattern, v, bound)
@@ -301,8 +299,8 @@ class Matcher:
         if n < taking.wanted or (n > taking.wanted and not more):
             self.failed(pattern, v, bound, COUNT)
             return
-        some = n > taking.wanted and not taking.rests
-        if some and not may_regroup(self.exact, self.variable(v)):
+        exact = self.exact and not taking.rests
+        if not may_regroup(n, taking.wanted, exact, self.variable(v)):
             self.failed(pattern, v, bound, REGROUPED)
             return
         for inner, places in self.assign(taking.fixed, v, bound, ()):
@@ -327,18 +325,13 @@ class Matcher:
         bound: Bindings,
     ) -> Iterator[Bindings]:
         """Let the rests of an AC pattern take what is left."""
-        rests = sorted(taking.rests.items(), key=lambda pair: -pair[1])  # (see `ac.shares`)
-        free = {hole.name: n for hole, n in rests if hole.name not in bound}
+        free = {hole.name: n for hole, n in taking.rests.items() if hole.name not in bound}
         bounds = [hole for hole in taking.rests if hole.name in bound]
         known = [bound[hole.name] for hole in bounds for _ in range(taking.rests[hole])]
-        own = {self.key(operand): operand for operand in left}
-        here: tuple[Any, ...] | None = tuple(map(self.key, left))
-        for operands in known:
-            keys = tuple(map(self.key, operands))
-            here = None if here is None else minus(here, keys, taking.ordered)
+        here, *keys = [tuple(map(self.key, operands)) for operands in (left, *known)]
+        own = dict(zip(here, left, strict=True))
         found = False
-        times = tuple(free.values())
-        for way in () if here is None else shares(here, times, taking.ordered, self.tries):
+        for way in shares(here, keys, tuple(free.values()), taking.ordered, self.tries):
             found = True
             some = [tuple([own[key] for key in operands]) for operands in way]
             if self.keeps_dtype(v, taken, *known, *some):

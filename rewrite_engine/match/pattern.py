@@ -95,7 +95,7 @@ class Hole:
     sort: Sort = Anything
     #: the number it stands for where its operand is missing; None: it has to be there
     default: Any = None
-    #: whether it takes one or more operands that stand side by side, as one term
+    #: whether it takes one or more operands that stand side by side, as one term (`ac.run_of`)
     several: bool = False
 
     @property

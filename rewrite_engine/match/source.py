@@ -12,7 +12,7 @@ from typing import Any
 
 #: what a global must not be called: locals of matchers, the builtins they use, and keywords
 TAKEN = re.compile(
-    "fgraph|node|inputs|r|(left|at|[vpekri])[0-9]+|any|enumerate|len|range|tuple|type|"
+    "fgraph|node|inputs|tries|r|(left|at|[vpekri])[0-9]+|any|enumerate|len|range|tuple|type|"
     + "|".join(keyword.kwlist)
 )
 

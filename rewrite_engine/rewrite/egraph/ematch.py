@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from rewrite_engine.errors import RewriteEngineError, RuleRaisedError, SearchBudgetError
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.match.ac import EXTRA, is_ac, tries
+from rewrite_engine.match.ac import EXTRA, Tries, is_ac
 from rewrite_engine.match.build import guards_hold
 from rewrite_engine.match.interpret import Bindings, Matcher, Pairs, named
 from rewrite_engine.match.lower import Lowered
@@ -94,7 +94,7 @@ class EMatcher(Matcher):
 
     def ways(self, n: int) -> Iterator[Bindings]:
         """How the left side matches an e-node."""
-        self.tries = tries()
+        self.tries = Tries()
         try:
             for pattern, bound in self.roots:
                 if self.computes(pattern, n):
