@@ -5,7 +5,7 @@ input); of two inputs also whether they are the same. The candidates for a key a
 the rules once whether they `fit`, and remembered; so adding rules does not slow a miss, and the
 order in which rules are tried is the order in which they stand in the set. Where more than a few
 rules are left that differ by numbers or by what is further below, the key goes on with that
-(`by_numbers`, `below`).
+(`ByNumber`, `ByNumbers`, `Below`).
 
 Not all rules are asked: they are filed by root, and by something that must be there
 (`outline.RuleIndex`), so that a key costs about the same in a set of ten rules and of ten thousand.
@@ -34,65 +34,95 @@ MORE = 4  # rules at the end of a set that is otherwise known
 Candidates = tuple[Rule, ...]
 
 
-#: rules; or what finds them, or the next of these, for inputs: where a key is not enough
-Found = Candidates | Callable[[tuple[Any, ...]], Any]
+class ByNumber:
+    """Candidates told apart by the one constant among two inputs, looked up itself: fast."""
+
+    __slots__ = ("position", "index", "table", "others")
+
+    def __init__(self, position: int, rules: Sequence[Rule]) -> None:
+        self.position = position
+        self.index = RuleIndex(rules, 1)
+        self.table: dict[Any, Found | None] = {n: None for r in rules for n in r.numbers()}
+        self.others: Found | None = None  # for a number that no rule tells from others
+
+    def get(self, inputs: tuple[Any, ...]) -> Found:
+        """The rules that may match the number that is there."""
+        constant = inputs[self.position]
+        number = constant.number
+        if number is None:
+            number = constant.element
+        if number not in self.table:
+            if self.others is None:
+                self.others = self._find(inputs, UNWANTED)
+            return self.others
+        found = self.table[number]
+        if found is None:
+            found = self.table[number] = self._find(inputs, (CONSTANT, number))
+        return found
+
+    def _find(self, inputs: tuple[Any, ...], there: Any) -> Found:
+        seen = [outline(v, 0) for v in inputs]
+        seen[self.position] = there
+        return narrowed([r for r in self.index.pick(seen) if r.fits(seen)], 1)
 
 
-def by_numbers(rules: Sequence[Rule], position: int | None) -> Found:
-    """Candidates told apart by the constants among the inputs that some rule asks for; position: of
-    the only constant (None: there may be several).
-    """
-    index = RuleIndex(rules, 1)
-    wanted = {n for r in rules for n in r.numbers()}
-    table: dict[Any, Found] = {}
+class ByNumbers:
+    """Candidates told apart by the constants among the inputs that some rule asks for."""
 
-    def look_up(inputs: tuple[Any, ...]) -> Found:
-        if position is None:
-            numbers = [n for v in inputs if v.head is CONSTANT and (n := v.element) in wanted]
-            key: Any = frozenset(numbers)
-        else:
-            number = inputs[position].number
-            if number is None:
-                number = inputs[position].element
-            key = number if number in wanted else None
-        found = table.get(key)
+    __slots__ = ("index", "wanted", "table")
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.index = RuleIndex(rules, 1)
+        self.wanted = {n for r in rules for n in r.numbers()}
+        self.table: dict[frozenset[Any], Found] = {}
+
+    def get(self, inputs: tuple[Any, ...]) -> Found:
+        """The rules that may match constants with the numbers that are there."""
+        wanted = self.wanted
+        key = frozenset([n for v in inputs if v.head is CONSTANT and (n := v.element) in wanted])
+        found = self.table.get(key)
         if found is None:
             seen = [outline(v, 0) for v in inputs]
             seen = [s if s.__class__ is not tuple or s[1] in wanted else UNWANTED for s in seen]
-            found = table[key] = narrowed(fitting(index, seen), 1)
+            rules = [r for r in self.index.pick(seen) if r.fits(seen)]
+            found = self.table[key] = narrowed(rules, 1)
         return found
 
-    return look_up
 
-
-def below(rules: Sequence[Rule], level: int) -> Found:
+class Below:
     """Candidates told apart further below: by the outlines of the inputs, one level deeper."""
-    index = RuleIndex(rules, level)
-    table: dict[tuple[Outline, ...], Found] = {}
 
-    def look_up(inputs: tuple[Any, ...]) -> Found:
-        key = tuple([outline(v, level - 1) for v in inputs])
-        found = table.get(key)
+    __slots__ = ("level", "index", "table")
+
+    def __init__(self, rules: Sequence[Rule], level: int) -> None:
+        self.level = level
+        self.index = RuleIndex(rules, level)
+        self.table: dict[tuple[Outline, ...], Found] = {}
+
+    def get(self, inputs: tuple[Any, ...]) -> Found:
+        """The rules that may match what is there, so many levels down."""
+        depth = self.level - 1
+        key = tuple([outline(v, depth) for v in inputs])
+        found = self.table.get(key)
         if found is None:
-            if len(table) >= LIMIT:
-                table.clear()
-            found = table[key] = narrowed(fitting(index, key), level)
+            rules = [r for r in self.index.pick(key) if r.fits(key)]
+            found = narrowed(rules, self.level)
+            if len(self.table) >= LIMIT:
+                self.table.clear()
+            self.table[key] = found
         return found
 
-    return look_up
 
-
-def fitting(index: RuleIndex, seen: Sequence[Outline]) -> list[Rule]:
-    """The rules that may match inputs with these outlines."""
-    return [r for r in index.pick(seen) if r.fits(seen)]
+Found = Candidates | ByNumber | ByNumbers | Below
 
 
 def narrowed(rules: Sequence[Rule], level: int) -> Found:
     """What a key of so many levels leaves: where it is many that differ below, with longer keys."""
-    if len(rules) > FEW and level < DEEPEST:
-        for deeper in range(level + 1, DEEPEST + 1):
-            if sum(deeper in r.demands for r in rules) > FEW:
-                return below(rules, deeper)
+    if len(rules) <= FEW or level >= DEEPEST:
+        return tuple(rules)
+    for deeper in range(level + 1, DEEPEST + 1):
+        if sum(deeper in r.demands for r in rules) > FEW:
+            return Below(rules, deeper)
     return tuple(rules)
 
 
@@ -196,15 +226,16 @@ class Dispatch:
         distinct = len(heads) == 2 and node.inputs[0] is not node.inputs[1]
         found = list(index.rules)
         if whole:
-            found = [r for r in fitting(index, heads) if r.may_apply(op, heads, distinct)]
+            fitting = [r for r in index.pick(heads) if r.fits(heads)]
+            found = [r for r in fitting if r.may_apply(op, heads, distinct)]
         if len(node.outputs) != 1:
             found = [r for r in found if not r.single]
         constants = [i for i, head in enumerate(heads) if head is CONSTANT]
         by_number = constants and any(r.numbers() for r in found)
         if by_number and len(heads) == 2 and len(constants) == 1:
-            return by_numbers(found, constants[0])
+            return ByNumber(constants[0], found)
         if by_number and len(heads) > 2 and op.associative:
-            return by_numbers(found, None)
+            return ByNumbers(found)
         return narrowed(found, 1) if whole else tuple(found)
 
     def _make(self) -> Callable[[Apply], Candidates]:
@@ -228,7 +259,7 @@ class Dispatch:
             if found is None:
                 found = fill(key, node)
             while found.__class__ is not tuple:
-                found = found(inputs)  # type: ignore[operator]
+                found = found.get(inputs)  # type: ignore[union-attr]
             return found
 
         return candidates
