@@ -41,9 +41,9 @@ from rewrite_engine.gradient.masked import (
     total,
     written_out,
 )
-from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import NullType, disconnected, is_disconnected, is_null
+from rewrite_engine.graph.replace import first_of_equal
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.tensor.creation import ones_like, zeros_like
 from rewrite_engine.tensor.elemwise import Elemwise
@@ -97,7 +97,8 @@ class Reverse:
         self.nulls: dict[Variable, Apply] = {}
         nodes = toposort([v for v, _ in seeds] + list(fixed), stops)
         self.live, self.reach = _live(nodes, wanted, stops)
-        self.first = _first_of_equal(nodes, {*wanted, *stops, *fixed})
+        #: what is wanted, held or given is none but itself
+        self.first = first_of_equal(nodes, apart={*wanted, *stops, *fixed})
         self.reach.update(dict.fromkeys(kept, 2))
         for v, g in seeds:
             self._receive(v, g, None)
@@ -345,22 +346,6 @@ def _live(
                 if far and not is_discrete(out):
                     matter[out] = far
     return live, matter
-
-
-def _first_of_equal(nodes: Iterable[Apply], apart: set[Variable]) -> dict[Variable, Variable]:
-    """For what is computed as something before it is, the first. apart: variables that are none but
-    themselves, as what a derivative is wanted for.
-    """
-    first: dict[Variable, Variable] = {}
-    known: dict[Any, Apply] = {}
-    for node in nodes:
-        if not apart.isdisjoint(node.outputs):
-            continue
-        inputs = tuple([first.get(v, v) for v in node.inputs]) if first else node.inputs
-        own = known.setdefault(key_of(node, inputs), node)
-        if own is not node:
-            first.update(zip(node.outputs, own.outputs, strict=True))
-    return first
 
 
 def _add_up(terms: list[Any]) -> Any:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.errors import RewriteEngineError
@@ -93,6 +93,26 @@ def _rebuild(
         for old, new in zip(node.outputs, copy.outputs, strict=True):
             memo.setdefault(old, new)
     return [memo.get(v, v) for v in roots]
+
+
+def first_of_equal(
+    nodes: Iterable[Apply],
+    known: Mapping[Variable, Variable] | None = None,
+    apart: Collection[Variable] = (),
+) -> dict[Variable, Variable]:
+    """For what is computed as something before it is, the first; nothing is made. known: what is
+    equal from the start. apart: variables that are equal to none but themselves.
+    """
+    first: dict[Variable, Variable] = dict(known or {})
+    made: dict[Any, Apply] = {}
+    for node in nodes:
+        if apart and any([v in apart for v in node.outputs]):
+            continue
+        inputs = tuple([first.get(v, v) for v in node.inputs]) if first else node.inputs
+        own = made.setdefault(key_of(node, inputs), node)
+        if own is not node:
+            first.update(zip(node.outputs, own.outputs, strict=True))
+    return first
 
 
 class Shared:

@@ -2,7 +2,7 @@
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.graph.node import Constant
-from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.replace import clone_replace, first_of_equal
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.rules.looping.parts import Lengths, Made
 
@@ -117,7 +117,7 @@ def without_doubles(loop):
                 first.setdefault(x, v)
                 own.append((v, x))
         kept.append(own)
-    same = numbers(loop, replace) if len(carried) < len(loop.carried) else {}
+    same = first_of_equal(loop.step_nodes(), replace) if len(carried) < len(loop.carried) else {}
     results = list(dict.fromkeys([same.get(v, v) for v in loop.results]))
     if not replace and len(results) == len(loop.results):
         return None
@@ -138,24 +138,13 @@ def alike(loop):
         known = {v: one for v, one in same.items() if v is not one}
         if not known:
             return {}
-        number, first = numbers(loop, known), {}
+        number, first = first_of_equal(loop.step_nodes(), known), {}
         after = {v: first.setdefault((same[v], number.get(new, new)), v)
                  for v, _, new in loop.carried}  # fmt: skip
         if after == same:
             return known
         same = after
     return {}
-
-
-def numbers(loop, same):
-    """{variable of a step: the first that is computed as it is}, where some are the same."""
-    number, made = dict(same), {}
-    for node in loop.step_nodes():
-        key = node.op, tuple([number.get(v, v) for v in node.inputs])
-        one = made.setdefault(key, node)
-        if one is not node:
-            number.update(zip(node.outputs, one.outputs, strict=True))
-    return number
 
 
 def few_steps(loop):
