@@ -44,10 +44,6 @@ class Scaled(NamedTuple):
     dims: tuple[int | None, ...] = ()
     shows: bool = False
 
-    def has_scale(self):
-        """Whether the scale matters."""
-        return bool(self.degree)
-
     def beside(self, ndim):
         """The dimensions as they stand in a broadcast result."""
         return (None,) * (ndim - len(self.dims)) + self.dims
@@ -129,7 +125,7 @@ def dims_of(v, parts):
     are mixed.
     """
     op, n = v.owner.op, v.type.ndim
-    scaled = [part for part in parts if part.has_scale()]
+    scaled = [part for part in parts if part.degree]
     if isinstance(op, Elemwise):
         found = {part.beside(n) for part in scaled}
         return found.pop() if len(found) == 1 else None

@@ -87,6 +87,20 @@ class _MatrixOp(TensorOp):
         return of_arrays(self, self.batched, node, one)
 
 
+class _Symmetric(_MatrixOp):
+    """Real eigenvalues, and eigenvectors, of matrices of which one triangle is read."""
+
+    __props__ = ("lower",)
+    output_names = ("eigenvalues", "eigenvectors")
+
+    def __init__(self, lower: bool = True) -> None:
+        self.lower = lower
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        values, vectors = super().dtypes(*types)
+        return [real_dtype(values), vectors]
+
+
 def working_dtype(*dtypes: str) -> str:
     """The dtype of a float that LAPACK computes with."""
     found = float_dtype(*dtypes)

@@ -19,6 +19,7 @@ from rewrite_engine.tensor.linalg.control import all_matrices
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
+    _Symmetric,
     adjoint,
     check_order,
     complex_dtype,
@@ -105,29 +106,20 @@ class QZ(_MatrixOp):
         return [grad_not_implemented(self, i, x) for i, x in enumerate(inputs)]
 
 
-class EighPair(_MatrixOp):
+class EighPair(_Symmetric):
     """The eigenvalues w, rising, and eigenvectors v (columns) of a @ v = (b @ v) * w, for symmetric
     or Hermitian matrices of which one triangle is read, `b` positive definite; v.T @ b @ v is the
     unit matrix (complex: conjugate transposes). Raises `SingularMatrixError`.
     """
 
-    __props__ = ("lower",)
     nin = 2
     signature = "(m,m),(m,m)->(m),(m,m)"
-    output_names = ("eigenvalues", "eigenvectors")
     _definite = ([[4.0, 1.0], [1.0, 3.0]], [[3.0]])
     samples: Sequence[Any] = (
         ({}, (2, 2), _definite[0]),
         ({"lower": False}, (2, 2), _definite[0]),
         ({}, (1, 1), _definite[1]),
     )
-
-    def __init__(self, lower: bool = True) -> None:
-        self.lower = lower
-
-    def dtypes(self, *types: TensorType) -> list[str]:
-        values, vectors = super().dtypes(*types)
-        return [real_dtype(values), vectors]
 
     def shapes(self, *types: TensorType) -> Shapes:
         all_matrices(types)

@@ -25,6 +25,7 @@ from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.join import concatenate
 from rewrite_engine.tensor.linalg.core import (
     _MatrixOp,
+    _Symmetric,
     adjoint,
     check_order,
     complex_dtype,
@@ -117,22 +118,13 @@ def _unit_of(s: Any) -> Any:
     return unit(m.mul(s[:, None], s))
 
 
-class Eigh(_MatrixOp):
+class Eigh(_Symmetric):
     """The eigenvalues, rising, and eigenvectors (columns) of symmetric or Hermitian matrices, of
     which one triangle is read. Raises `SingularMatrixError` where it does not converge.
     """
 
-    __props__ = ("lower",)
     signature = "(m,m)->(m),(m,m)"
-    output_names = ("eigenvalues", "eigenvectors")
     samples: Sequence[Any] = (({}, (2, 2)), ({"lower": False}, (3, 3)), ({}, (1, 1)))
-
-    def __init__(self, lower: bool = True) -> None:
-        self.lower = lower
-
-    def dtypes(self, *types: TensorType) -> list[str]:
-        values, vectors = super().dtypes(*types)
-        return [real_dtype(values), vectors]
 
     def shapes(self, *types: TensorType) -> Shapes:
         return square(types[0], [(0, 0)], [(0, 0), (0, 1)])
