@@ -1,9 +1,8 @@
 """Softmax written with exponentials, and its gradient: what overflows becomes the ops of
 `tensor/special.py`.
 
-A factor that is the same along the axes of the sum cancels in `y / sum(exp(x)) * exp(x)`, so
-`ScaledExp(x)` may stand for `exp(x)` in such products: they stay as they were written, and have
-the values they had wherever nothing overflows.
+Products like `y / sum(exp(x)) * exp(x)` stay as they were written (`scaled.py`); here is what
+becomes a softmax as a whole, and what cancels with one.
 """
 
 from rewrite_engine.rules.facts import same_dtype

@@ -54,6 +54,10 @@ def test_settings_of_other_libraries() -> None:
         config.linker = "c|py"
     with pytest.raises(ValueError, match="optimizer is 'o4' .*fast_compile"):
         config.optimizer = "fast_compile"
+    with pytest.raises(ValueError, match="tensor__cmp_sloppy is 0 .*abs_tol"):
+        config.tensor__cmp_sloppy = 1
+    with pytest.raises(ValueError, match="print_global_stats is False .*no profiler"):
+        config.print_global_stats = True
 
 
 @pytest.mark.parametrize("name", ["exception_verbosty", "fold_limt"])
