@@ -47,14 +47,17 @@ class State:
         self.names: dict[Variable, str | None] = {}
 
     @classmethod
-    def noted(cls, fgraph: FunctionGraph, gone: Iterable[Apply] = ()) -> Callable[[], State]:
-        """Note the state that a graph, and nodes that have left it, are in (0.2 µs a node); what is
-        returned makes it.
+    def noted(
+        cls, fgraph: FunctionGraph, gone: Iterable[Apply] = (), whole: bool = True
+    ) -> Callable[[], State]:
+        """Note the state that a graph, and nodes that have left it, are in (0.3 µs a node; a third
+        of that without names, types and origins); what is returned makes it.
         """
         nodes, dirty = [*fgraph.apply_nodes, *gone], [*fgraph.dirty]
-        made = [*chain.from_iterable(map(attrgetter("outputs"), nodes))]
+        told = nodes if whole else []
+        made = [*chain.from_iterable(map(attrgetter("outputs"), told))]
         inputs, ops = [*map(attrgetter("inputs"), nodes)], [*map(attrgetter("op"), nodes)]
-        origins = [*map(attrgetter("origin"), nodes)]
+        origins = [*map(attrgetter("origin"), told)]
         types, names = [*map(attrgetter("type"), made)], [*map(attrgetter("name"), made)]
         present, outputs = [fgraph.present_inputs(node) for node in dirty], list(fgraph.outputs)
 
@@ -62,7 +65,7 @@ class State:
             state = cls(dict(zip(nodes, inputs, strict=True)), outputs)
             state.inputs.update(zip(dirty, present, strict=True))
             state.ops = dict(zip(nodes, ops, strict=True))
-            state.origins = dict(zip(nodes, origins, strict=True))
+            state.origins = dict(zip(told, origins, strict=True))
             state.types = dict(zip(made, types, strict=True))
             state.names = dict(zip(made, names, strict=True))
             return state

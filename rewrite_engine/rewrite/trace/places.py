@@ -37,7 +37,7 @@ class Past(History):
         fgraph.flush()
         self.fgraph, self.count = fgraph, count
         self.known = fgraph.users
-        self.first = None if listens else State.noted(fgraph)
+        self.first = None if listens else State.noted(fgraph, whole=False)
         self.start = 0  # so many changes are forgotten
         self.turned = False
         self.away: Callable[[], State] | None = None
@@ -57,16 +57,16 @@ class Past(History):
 
     def at(self, end: int) -> State:
         """The graph after so many changes."""
-        now = (self.first or self.away or State.noted(self.fgraph))()
+        now = (self.first or self.away or State.noted(self.fgraph, whole=False))()
         return now if self.first else self.undone(self.fgraph, now, end - self.start)
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         if self.away is not None:  # somebody may have changed the graph between two runs
-            self.note((RESTORE, self.away(), State.noted(fgraph)()))
+            self.note((RESTORE, self.away(), State.noted(fgraph, whole=False)()))
         self.away = None
 
     def on_detach(self, fgraph: FunctionGraph) -> None:
-        self.away = State.noted(fgraph)
+        self.away = State.noted(fgraph, whole=False)
 
     def clone(self) -> Feature:
         return Feature()  # a copy of the graph has its own past
