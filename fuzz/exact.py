@@ -8,7 +8,7 @@ and the first inputs that some nodes keep.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 import mpmath
@@ -65,6 +65,12 @@ def exponential(x: Any) -> Any:
         if INF > x > 0:
             raise NotKnown
         return INF if x > 0 else mpf(0)
+    return _exponential(x, mp.prec)
+
+
+@lru_cache(2048)
+def _exponential(x: Any, prec: int) -> Any:
+    """The same numbers come again, and of large ones this takes long."""
     return mp.exp(x)
 
 
@@ -118,7 +124,7 @@ def remainder(x: Any, y: Any) -> Any:
 
 def quotient(x: Any, y: Any) -> Any:
     found = mpf(-1) if abs(y) == INF > abs(x) and x * y < 0 else divide(x, y)
-    return NAN if abs(found) > WHOLE else mp.floor(found)
+    return found if abs(found) == INF else NAN if abs(found) > WHOLE else mp.floor(found)
 
 
 extreme = {
@@ -140,7 +146,7 @@ SCALAR: dict[str, Any] = {
     "minimum": fold(extreme["minimum"]),
     "sub": real(lambda a, b: a - b),
     "true_div": real(divide),
-    "floor_div": real(lambda a, b: quotient(a, b) if b else NAN),
+    "floor_div": real(lambda a, b: NAN if abs(a) == INF else quotient(a, b)),
     "mod": real(remainder),
     "neg": real(lambda a: -a),
     "abs": real(lambda a: abs(a)),
@@ -330,7 +336,8 @@ def _hangs(node: Apply, values: Mapping[Variable, Any]) -> bool:
     if all(a.dtype != object for a in sides):
         return False
     if name == "switch":
-        return sides[0].dtype == object and _vanishes(node.inputs[0], sides[0])
+        condition = node.inputs[0]
+        return condition.type.kind == "f" and _vanishes(condition, sides[0])
     if name in TESTS:
         apart = exact(sides[0]) - exact(sides[1])
     else:

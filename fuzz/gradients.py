@@ -211,7 +211,7 @@ class Judge:
             return None if kind is None else Finding(kind, text)
         if around is None:
             return None
-        return Finding("gradient wrong", text, apart / max(50 * around, unit))
+        return Finding("gradient wrong", text, apart / max(around, unit))
 
     @property
     def overflows(self) -> bool:

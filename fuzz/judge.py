@@ -20,6 +20,7 @@ from mpmath import mp, mpf
 from fuzz import exact
 from fuzz.case import Case
 from fuzz.reference import Values, evaluate, reaches_far, spread
+from rewrite_engine.tensor import CumOp, Sum
 from rewrite_engine.tensor.special import ScaledExp
 
 SAMPLES = 24
@@ -159,6 +160,10 @@ class Judge:
     def infinite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
         """Two numbers that are not both finite."""
         truth = self.true(i, place)
+        if self.regrouped and not np.isfinite(f):
+            overflown = np.isnan(w) and np.isinf(f) and truth is not None and truth - truth == 0
+            if overflown or self.may_overflow:
+                return None
         if np.isfinite(w):
             if self.doubts or (truth is not None and abs(truth) > 0.99 * largest(w)):
                 return None
@@ -209,8 +214,8 @@ class Judge:
 
     @cached_property
     def mended(self) -> list[list[list[np.ndarray]]]:
-        """The results under noise if steps have their true values that are not finite, or have no
-        digit of them, as log(1 + x) for a tiny x: each of them alone, and all up to each.
+        """The results under noise if steps have their true values that are not finite, or have lost
+        digits of them, as log(1 + x) for a tiny x: each of them alone, and all up to each.
         """
         return self._mended(self.truths, _is_wrong)
 
@@ -234,14 +239,15 @@ class Judge:
     def may_overflow(self) -> bool:
         """Whether the finite numbers of a sum are so large that a part of them may be infinite."""
         for node in self.case.nodes:
-            if str(getattr(node.op, "scalar_op", "")) in ("add", "sub"):
-                arrays = [self.values[v] for v in node.inputs if v in self.values]
-                finite = [np.abs(a[np.isfinite(a)].astype("longdouble")) for a in arrays]
-                size = sum(float(a.max(initial=0)) for a in finite)
-                if node.outputs[0].type.kind == "f" and size > largest(
-                    self.values[node.outputs[0]]
-                ):
-                    return True
+            out = node.outputs[0]
+            added = str(getattr(node.op, "scalar_op", "")) in ("add", "sub")
+            if out.type.kind != "f" or not (added or isinstance(node.op, Sum | CumOp)):
+                continue
+            arrays = [self.values[v] for v in node.inputs if v in self.values]
+            finite = [np.abs(a[np.isfinite(a)].astype("longdouble")) for a in arrays]
+            size = sum(a.max(initial=0) if added else a.sum() for a in finite)
+            if size > largest(self.values[out]):
+                return True
         return False
 
     @property
@@ -406,10 +412,16 @@ def _is_among(f: Any, runs: Sequence[Any]) -> bool:
     return False
 
 
-#: where a step is wrong as it is written, or NaN that has a limit
-_is_wrong = np.frompyfunc(
-    lambda t, x: t - t == 0 and not 2 * abs(t - mpf(float(x))) <= abs(t), 2, 1
-)
+def _is_wrong(true: Any, values: np.ndarray) -> Any:
+    """Where a step has lost digits as it is written."""
+    few = float(256 * np.finfo(values.dtype).eps)
+    wrong = np.frompyfunc(
+        lambda t, x: t - t == 0 and not abs(t - mpf(float(x))) <= few * abs(t), 2, 1
+    )
+    return wrong(true, values)
+
+
+#: where a step is NaN that has a limit
 _has_limit = np.frompyfunc(lambda t, x: x != x and t == t, 2, 1)
 
 

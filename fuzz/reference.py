@@ -18,6 +18,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import CumOp, Dot, Elemwise, MatMul, Prod, Softmax, Sum
+from rewrite_engine.tensor.branches import IfElse
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp
 
 Values = dict[Variable, np.ndarray]
@@ -30,7 +31,7 @@ COPIES = frozenset(
     "neg abs sign maximum minimum clip switch second identity floor ceil trunc round".split()
 )
 #: where rules may change the sign of a zero
-ZEROS = frozenset("add sub mul true_div log log2 log10 log1p expm1 logaddexp".split())
+ZEROS = frozenset("add sub mul true_div sqrt log log2 log10 log1p expm1 logaddexp".split())
 
 
 def run(node: Apply, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -53,12 +54,30 @@ def evaluate(
     result than they give, with what they have there.
     """
     values: Values = {v: np.asarray(a) for v, a in given.items()}
+    failed: dict[Variable, Exception] = {}
     for node in toposort(list(outputs), list(given)):
-        extend(values, node, rng, regrouped, mended)
+        error = next((failed[v] for v in _read(node, values) if v in failed), None)
+        try:
+            if error is None:
+                extend(values, node, rng, regrouped, mended)
+        except Exception as first:
+            error = first
+        if error is not None:
+            failed |= dict.fromkeys(node.outputs, error)
     for v in outputs:
+        if v in failed:
+            raise failed[v]
         if isinstance(v, Constant):
             values[v] = np.asarray(v.data)
     return values
+
+
+def _read(node: Apply, values: Values) -> Sequence[Variable]:
+    """The inputs that a node looks at: of two branches the one that is taken."""
+    if not isinstance(node.op, IfElse) or node.inputs[0] not in values:
+        return node.inputs
+    condition, x, y = node.inputs
+    return [condition, x if values[condition] else y]
 
 
 def extend(
@@ -69,7 +88,7 @@ def extend(
     mended: Mended = NOTHING,
 ) -> None:
     """Compute a node of which the inputs are there."""
-    inputs = [v.data if isinstance(v, Constant) else values[v] for v in node.inputs]
+    inputs: list[Any] = [v.data if isinstance(v, Constant) else values.get(v) for v in node.inputs]
     results = run(node, inputs)
     for out, result in zip(node.outputs, results, strict=True):
         if out in mended:

@@ -45,17 +45,18 @@ def _kind(finding: Finding | None) -> str | None:
 def allowed(found: Finding, rule: Any, case: Case, mode: Any, check: Any) -> bool:
     """Whether the claim of a rule allows a finding."""
     promise, tags = getattr(rule, "promise", None), getattr(rule, "tags", ())
-    stabilises = getattr(rule, "phase", "") == "stabilize" or rule.pack == "exp_log"
-    if found.kind == "value" and "reorder" in tags:  # it may hang by what overflows in parts
-        return replace(check, regrouped=True)(case, mode) is None
-    if found.kind in ("NaN became a number", "infinity became another", "value"):
-        return stabilises and found.severity == 0
+    ulps = (promise is not None and promise.ulps) or 0
     if found.kind == "lost (not finite)":
         return "reorder" in tags  # partial sums overflow in another order
-    regroups = "reorder" in tags or (promise is not None and promise.ulps)
-    if found.kind in ("less accurate", "gradient wrong") and regroups:
-        if replace(check, regrouped=True)(case, mode) is None:
-            return True
-    if found.kind == "less accurate" and promise is not None and promise.ulps:
-        return found.severity <= 4 * min(promise.ulps, 750)
-    return False
+    # What is infinite in parts depends on the order; what is NaN, on any overflow.
+    regroups = "reorder" in tags or (ulps and found.kind in (*ROUGH, "NaN became a number"))
+    if regroups and replace(check, regrouped=True)(case, mode) is None:
+        return True
+    if found.kind in ROUGH:
+        return found.severity <= 4 * min(ulps, 750)
+    stabilises = getattr(rule, "phase", "") == "stabilize" or rule.pack == "exp_log"
+    return found.kind in MENDS and stabilises and found.severity == 0
+
+
+ROUGH = ("less accurate", "gradient wrong")
+MENDS = ("NaN became a number", "infinity became another", "value")

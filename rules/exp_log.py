@@ -4,6 +4,7 @@ from rewrite_engine.rules.facts import finite, nonneg, nonzero, positive, same_d
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import (
     abs,
+    cast,
     exp,
     expm1,
     log,
@@ -17,6 +18,16 @@ from rewrite_engine.tensor import (
     sqrt,
     switch,
 )
+
+
+@rule(phase="canonicalize", claim=exact)
+def exp_of_integer(n: Integer):
+    """An exponential of integers is that of floats, about which the other rules know more.
+
+    >>> rewritten(exp(ivector("n")))
+    exp(Cast{float64}(n))
+    """
+    return exp(n) >> compute(lambda n: exp(cast(n, exp(n).type.dtype)))
 
 
 @rule(phase="canonicalize")

@@ -56,7 +56,8 @@ def approx(ulps: int) -> Claim:
     """As `refines`, but finite values may be less accurate, by so many units in the last place:
     those of the result, or of the largest of the numbers that were added up to it; for rules on any
     number of operands (tag "reorder") per operand. Only these may overflow where the left side does
-    not: in a partial sum of another order. What was NaN because a sum overflowed may be infinite.
+    not: in a partial sum of another order. What was NaN because something overflowed on the way may
+    be infinite.
     Raises `ValueError` for anything but a whole number that is positive.
     """
     if not isinstance(ulps, int) or isinstance(ulps, bool) or ulps < 1:

@@ -72,6 +72,12 @@ def powers_of_log_of_square(x: Any) -> Any:
     return 0.5 / (log**4 / log)
 
 
+def partly_in_float32(x: Any) -> Any:
+    """Exponentials of a logarithm, one of which may get digits that float32 has not."""
+    log = pt.log(pt.exp(x) + np.ones(1))
+    return pt.exp(log) * pt.exp(-log)
+
+
 @rule(phase="canonicalize", claim=exact)
 def wrong_cosine(x):
     """A rule that is wrong."""
@@ -280,6 +286,35 @@ def test_what_hangs_by_sums_that_overflow_in_parts(x: float, is_told: bool) -> N
     assert (found is not None) is is_told
 
 
+LARGEST = float(np.finfo("float64").max)
+
+
+@pytest.mark.parametrize(
+    ("make", "given", "found", "is_told"),
+    [
+        (lambda x: pt.add(-np.inf, x, x), LARGEST, np.nan, False),  # x + x first
+        (lambda x: pt.add(-np.inf, x, x), 1.0, np.nan, True),
+        (lambda x: pt.sum(x * 3), [LARGEST, -LARGEST], np.inf, False),
+        (lambda x: pt.sum(x * 3), [LARGEST, -LARGEST], 1.0, True),
+        (lambda x: pt.sum(x * 3), [np.inf, -np.inf], np.inf, True),
+    ],
+)
+def test_what_overflows_in_another_order(make: Any, given: Any, found: Any, is_told: bool) -> None:
+    one = case(make, np.array(given))
+    wanted = graphs.wanted_of(one)
+    assert Judge(one, wanted).compare([np.array(found)]) is not None
+    again = Judge(one, wanted, regrouped=True).compare([np.array(found)])
+    assert (again is not None) is is_told
+
+
+@pytest.mark.parametrize(("which", "raises"), [(1, False), (0, True)])
+def test_a_branch_that_is_not_taken_has_no_error(which: int, raises: bool) -> None:
+    values = np.array(which), np.ones((2, 1)), np.ones((1, 2))
+    one = case(lambda c, x, y: pt.ifelse(c, x.sum(), (x * y).sum()), *values)
+    assert isinstance(graphs.wanted_of(one), Exception) is raises
+    assert graphs.Checker()(one) is None
+
+
 @pytest.mark.parametrize(("x", "is_told"), [(88.0, False), (2.0, True)])
 def test_nan_before_a_step_that_is_taken_as_it_is(x: float, is_told: bool) -> None:
     """x / exp(y) * exp(y) is NaN where exp(y) overflows; comparisons with it are no truth."""
@@ -355,6 +390,11 @@ def test_a_lost_error_is_found() -> None:
         (guarded_logarithm, [800.0], [5000.0], True),
         (powers_of_log_of_square, np.float16([2**-14]), np.float16([-0.0]), False),
         (powers_of_log_of_square, np.float16([2**-14]), np.float16([1.0]), True),
+        (lambda x: 1 / pt.sqrt(x), [0.0], [-np.inf], False),  # the sign of a zero
+        (lambda x: x // 0.0 + x, [1.0], [np.inf], False),
+        (lambda x: x // 0.0 + x, [1.0], [1.0], True),
+        (partly_in_float32, np.int8([1]), [1.0000000419199473], False),
+        (partly_in_float32, np.int8([1]), [1.00001], True),
     ],
 )
 def test_what_is_judged_wrong(make: Any, given: Any, found: Any, wrong: bool) -> None:
