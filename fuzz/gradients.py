@@ -306,7 +306,19 @@ class Judge:
             after = evaluate([out], {**self.case.given, v: value})[out]
             if not np.array_equal(self.values[out], after, equal_nan=True):
                 return True
-        return out is v
+        return out is v or any(self.is_taken(*u) for u in self.hidden_by_zeros(v, bad))
+
+    def hidden_by_zeros(self, v: Any, bad: np.ndarray) -> list[tuple[Any, np.ndarray]]:
+        """Products of the values at some places and 0, which they are slopes of."""
+        found = []
+        for node in self.case.nodes:
+            if v in node.inputs and str(node.op) in ("mul", "true_div"):
+                others = [
+                    self.values.get(u, getattr(u, "data", 1)) for u in node.inputs if u is not v
+                ]
+                zero = np.any(np.broadcast_arrays(bad & False, *[a == 0 for a in others]), axis=0)
+                found.append((node.outputs[0], bad & zero))
+        return [(u, where) for u, where in found if where.any()]
 
 
 #: where functions have no slope, or none that is finite

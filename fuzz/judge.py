@@ -237,18 +237,19 @@ class Judge:
 
     @property
     def may_overflow(self) -> bool:
-        """Whether the finite numbers of a sum are so large that a part of them may be infinite."""
+        """Whether the finite numbers of a sum, also those of sums in it, are so large that a part
+        of them may be infinite.
+        """
+        sizes: dict[Any, Any] = {}
         for node in self.case.nodes:
             out = node.outputs[0]
             added = str(getattr(node.op, "scalar_op", "")) in ("add", "sub")
-            if out.type.kind != "f" or not (added or isinstance(node.op, Sum | CumOp)):
-                continue
-            arrays = [self.values[v] for v in node.inputs if v in self.values]
-            finite = [np.abs(a[np.isfinite(a)].astype("longdouble")) for a in arrays]
-            size = sum(a.max(initial=0) if added else a.sum() for a in finite)
-            if size > largest(self.values[out]):
-                return True
-        return False
+            if out.type.kind == "f" and (added or isinstance(node.op, Sum | CumOp)):
+                parts = [
+                    sizes.get(v, _size(self.values[v])) for v in node.inputs if v in self.values
+                ]
+                sizes[out] = sum(parts) * (1 if added else self.values[node.inputs[0]].size)
+        return any(size > largest(self.values[v]) for v, size in sizes.items())
 
     @property
     def is_blurred(self) -> bool:
@@ -436,6 +437,11 @@ def _large(array: Any) -> Any:
     found = np.empty(len(flat), object)
     found[:] = flat
     return found.reshape(np.shape(array))
+
+
+def _size(a: np.ndarray) -> Any:
+    """The largest finite number, without its sign."""
+    return np.abs(a[np.isfinite(a)].astype("longdouble")).max(initial=0)
 
 
 def _number(array: Any, place: Any) -> Any:

@@ -294,6 +294,7 @@ LARGEST = float(np.finfo("float64").max)
     [
         (lambda x: pt.add(-np.inf, x, x), LARGEST, np.nan, False),  # x + x first
         (lambda x: pt.add(-np.inf, x, x), 1.0, np.nan, True),
+        (lambda x: (-np.inf + x) + x, LARGEST, np.nan, False),
         (lambda x: pt.sum(x * 3), [LARGEST, -LARGEST], np.inf, False),
         (lambda x: pt.sum(x * 3), [LARGEST, -LARGEST], 1.0, True),
         (lambda x: pt.sum(x * 3), [np.inf, -np.inf], np.inf, True),
@@ -483,6 +484,14 @@ def test_functions_of_infinity_have_no_gradient(
     one = case(lambda x: pt.arctan2(pt.switch(x > 1, x, low), x), np.array([0.5]))
     finding = gradients.Checker()(one)
     assert (finding is not None) is is_told
+
+
+def test_a_pole_beside_a_zero_is_an_excuse() -> None:
+    def guarded(x: Any, y: Any) -> Any:
+        value = y / (0.5 / x)
+        return pt.switch(pt.isnan(value), 0.0, value)
+
+    assert gradients.Checker("gradient")(case(guarded, np.zeros(1), np.zeros(1))) is None
 
 
 def test_a_pole_has_no_gradient() -> None:
