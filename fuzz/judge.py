@@ -9,7 +9,7 @@ the graph is also run as it is written with true values in the places of steps t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -173,7 +173,8 @@ class Judge:
         if self.near(truth, f) and (np.isfinite(f) or np.isnan(w)):
             return None
         kind = "NaN became a number" if np.isnan(w) else "infinity became another"
-        unsure = bool(self.doubts) and truth is not None and truth - truth != 0  # too few digits
+        lost = truth is not None and truth - truth != 0  # or there are too few digits
+        unsure = lost and (bool(self.doubts) or (f == f and self.is_steep))
         return kind, 0.0 if unsure or self.is_beyond(f) else np.inf
 
     @property
@@ -209,8 +210,32 @@ class Judge:
         return any(v not in self.truths and not np.isfinite(a).all() for v, a in floats)
 
     def is_led(self, i: int, place: Any, f: Any) -> bool:
-        """Whether a number is what the graph gives as it is written once some steps are mended."""
-        return _is_among(f, [[sample[i][place] for sample in run] for run in self.mended])
+        """Whether a number is what the graph gives as it is written once some steps are mended, or
+        all steps after one that has lost digits.
+        """
+        if _is_among(f, [[sample[i][place] for sample in run] for run in self.mended]):
+            return True
+        exact = [_number(a[i], place) for a in self.led if a[i] is not None]
+        few = 64 * float(np.finfo(f.dtype).eps) if f.dtype.kind == "f" else 0.0
+        return bool(few) and any(
+            abs(mpf(float(f)) - t) <= few * abs(t) for t in exact if t - t == 0
+        )
+
+    @cached_property
+    def led(self) -> list[list[Any]]:
+        """The exact results from one step on that has lost digits, and is as it is written."""
+        found = []
+        for v in self.truths:
+            a = self.values.get(v)
+            if (
+                a is not None
+                and v.owner is not None
+                and v.type.kind == "f"
+                and np.isfinite(a).all()
+            ):
+                if np.any(_is_wrong(self.truths[v], a)):
+                    found.append(self._exactly({**self.start, v: a}, DIGITS[0])[0])
+        return found
 
     @cached_property
     def mended(self) -> list[list[list[np.ndarray]]]:
@@ -251,32 +276,32 @@ class Judge:
                 sizes[out] = sum(parts) * (1 if added else self.values[node.inputs[0]].size)
         return any(size > largest(self.values[v]) for v, size in sizes.items())
 
+    def exponents(self) -> Iterator[tuple[np.ndarray, Any]]:
+        """What exponentials are taken of, as it was computed and as it would be without errors."""
+        for node in self.case.nodes:
+            if any(word in str(node.op).lower() for word in EXPONENTIALS):
+                for v in [v for v in node.inputs if v in self.values and v.type.kind == "f"]:
+                    yield self.values[v], np.ravel(self.truths.get(v, []))
+
     @property
     def is_blurred(self) -> bool:
-        """Whether exponentials are taken of numbers whose last digit is no small thing, as they
-        were computed or as they would be without errors.
-        """
-        values, true = self.values, self.truths
-        for node in self.case.nodes:
-            if not any(word in str(node.op).lower() for word in EXPONENTIALS):
-                continue
-            for v in [v for v in node.inputs if v in values and v.type.kind == "f"]:
-                a, large = values[v], 0.1 / np.finfo(values[v].dtype).eps
-                if (np.isfinite(a) & (np.abs(a) > large)).any():
-                    return True
-                if any(t - t == 0 and abs(t) > large for t in np.ravel(true.get(v, []))):
-                    return True
-        return False
+        """Whether exponentials are taken of numbers whose last digit is no small thing."""
+        return any(_goes_beyond(0.1 / np.finfo(a.dtype).eps, a, t) for a, t in self.exponents())
 
     def is_beyond(self, f: Any) -> bool:
         """Whether digits do not tell what a number that was found should be."""
-        return self.is_blurred or (bool(np.isfinite(f)) and self.is_saturated)
+        return self.is_blurred or (f == f and self.is_saturated)
 
     @property
     def is_saturated(self) -> bool:
-        """Whether inputs are so large that no digits tell what exponentials leave of a number."""
-        numbers = [a for v, a in self.case.given.items() if v.type.kind in "iuf"]
-        return any(bool((np.abs(a[np.isfinite(a)] * 1.0) > 20000).any()) for a in numbers)
+        """Whether numbers are so large that no digits tell what exponentials leave of a number."""
+        given = [a for v, a in self.case.given.items() if v.type.kind in "iuf"]
+        return any(_goes_beyond(20000, a * 1.0) for a in given)
+
+    @property
+    def is_steep(self) -> bool:
+        """Whether exponentials are taken of numbers that are so large."""
+        return any(_goes_beyond(20000, a, t) for a, t in self.exponents())
 
     def finite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
         """Two numbers."""
@@ -363,11 +388,13 @@ class Judge:
     @cached_property
     def _with_limits(self) -> list[list[list[np.ndarray]]]:
         """The results if one step has its limit where it is NaN."""
-        with mp.workdps(DIGITS[0]):
-            limits = exact.evaluate(self.steps, self._limit_at)
-        return self._mended(limits, _has_limit)
+        runs = []
+        for digits in DIGITS[: 1 + self.surely]:
+            with mp.workdps(digits):
+                limits = exact.evaluate(self.steps, self._limit_at())
+            runs += self._mended(limits, _has_limit)
+        return runs
 
-    @property
     def _limit_at(self) -> dict[Any, Any]:
         """What is computed from if what is infinite is large."""
         given = {}
@@ -380,8 +407,7 @@ class Judge:
 
     def poles(self, given: Any) -> dict[Any, Any]:
         """What is infinite on the way though it is made of finite numbers: 1 / 0."""
-        with mp.workdps(DIGITS[0]):
-            values = exact.evaluate(self.case.results, given)
+        values = exact.evaluate(self.case.results, given)
         return {
             node.outputs[0]: values[node.outputs[0]]
             for node in self.case.nodes
@@ -408,7 +434,7 @@ def _is_among(f: Any, runs: Sequence[Any]) -> bool:
         if found.dtype.kind == "f" and np.isfinite([*found, f]).all():
             near = np.abs(found.astype("longdouble") - np.median(found))
             around = 20 * max(np.median(near), np.spacing(np.abs(found).max()))
-            if (np.abs(found - np.longdouble(f)) <= around).any():
+            if (np.abs(found - np.longdouble(f)) <= around).any() or found.min() < f < found.max():
                 return True
     return False
 
@@ -437,6 +463,12 @@ def _large(array: Any) -> Any:
     found = np.empty(len(flat), object)
     found[:] = flat
     return found.reshape(np.shape(array))
+
+
+def _goes_beyond(large: float, a: np.ndarray, true: Any = ()) -> bool:
+    """Whether some finite number is larger, or the true one is."""
+    found = (np.isfinite(a) & (np.abs(a) > large)).any()
+    return bool(found) or any(t - t == 0 and abs(t) > large for t in true)
 
 
 def _size(a: np.ndarray) -> Any:

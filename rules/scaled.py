@@ -88,7 +88,9 @@ class Scale:
         if dims is None:
             return Scaled(v)
         is_whole = isinstance(v.head, Sum) and v.head.axis == self.axis and new == [self.whole.term]
-        return Scaled(v.owner.op(*new), degree, dims, is_whole or is_shown(v.owner.op, parts))
+        made = v.owner.op(*new)
+        made = made if len(v.owner.outputs) == 1 else made[v.index]
+        return Scaled(made, degree, dims, is_whole or is_shown(v.owner.op, parts))
 
 
 def degree_of(op, parts):

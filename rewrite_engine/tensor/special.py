@@ -55,9 +55,9 @@ def total(e: Any, axis: Any) -> Any:
     return np.add.reduce(e, axis=axis, keepdims=True, dtype=np.float64).astype(e.dtype, copy=False)
 
 
-def scaled_exp_array(x: Any, axis: Any, small: bool = False) -> Any:
+def scaled_exp_array(x: Any, axis: Any, small: bool = False, most: float = 1.0) -> Any:
     """(exp(x), its sum along axes), where that keeps all digits; elsewhere of x minus its maximum,
-    times a power of 2 (small: over it).
+    times a power of 2 (small: over it). most: what power of the largest number the sum may have.
 
     Nothing is shifted where the sum does not overflow and no exponential underflows, or those that
     do are nothing beside the sum. Where there is a NaN, all exponentials are NaN, as the quotients
@@ -68,13 +68,13 @@ def scaled_exp_array(x: Any, axis: Any, small: bool = False) -> Any:
            [2., 2.]])
     """
     with np.errstate(all="ignore"):
-        return _scaled(x, axis, small)
+        return _scaled(x, axis, small, most)
 
 
-def _scaled(x: Any, axis: Any, small: bool) -> Any:
+def _scaled(x: Any, axis: Any, small: bool, most: float) -> Any:
     e = np.exp(x)
     s = total(e, axis)
-    good = (s >= 1) & (s <= np.finfo(x.dtype).max)
+    good = (s >= 1) & (s <= float(np.finfo(x.dtype).max) ** most)
     if not good.all() and x.size:
         low = np.minimum.reduce(e, axis=axis, keepdims=True)
         good |= (s < 1) & (low >= np.finfo(x.dtype).tiny)
@@ -196,10 +196,15 @@ class Softmax(_Exponential):
         ]
 
 
+#: what power of the largest number a sum may have which others are divided by
+ROOM = 7 / 8
+
+
 class ScaledExp(_Exponential):
     """exp(x) in products and quotients where a factor that is the same along the axes cancels:
-    `y / sum(e) * e`. It is exp(x) itself where the sums along the axes are normal numbers, else
-    exp(x - max(x)); same shape and dtype as x. All of it is NaN along axes where there is a NaN.
+    `y / sum(e) * e`. It is exp(x) itself where the sums along the axes are normal numbers, with
+    room for y beside them, else exp(x - max(x)); same shape and dtype as x. All of it is NaN along
+    axes where there is a NaN.
     small: for sums of `y * e`, over those of e, where the other ones are for sums of `y / s`.
     """
 
@@ -218,7 +223,8 @@ class ScaledExp(_Exponential):
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         """Compute."""
-        output_storage[0][0] = np.asarray(scaled_exp_array(inputs[0], self.axis, self.small)[0])
+        found = scaled_exp_array(inputs[0], self.axis, self.small, ROOM)
+        output_storage[0][0] = np.asarray(found[0])
 
     def slope(self, x: Any, y: Any, g: Any) -> Any:
         """g y: as the factor cancels, so do its derivatives."""

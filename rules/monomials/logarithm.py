@@ -12,7 +12,7 @@ import numpy as np
 
 from rewrite_engine.rules.facts import nonneg, nonzero, positive
 from rewrite_engine.rules.language import *
-from rewrite_engine.rules.monomials.factor import KNOWN, summands
+from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, summands
 from rewrite_engine.rules.monomials.linear import MANY, number_of
 from rewrite_engine.rules.monomials.product import Product, with_nans
 from rewrite_engine.rules.monomials.saturation import COMBINED, fitting
@@ -84,6 +84,9 @@ def log_of(v, depth=4):
     others = log_of_rest(rest)
     if not parts or others is None or not 0 < number < math.inf:
         return None
+    signed = [f for f in product.factors() if f not in rest and may_be_negative(f)]
+    if len(signed) > 1 or (signed and not all(is_above_zero(f.base()) for f in rest)):
+        return None  # two signs may cancel; 0 has none
     if number != 1:
         others.append((1.0, math.log(number)))
     return with_nans(weighted([*parts, *others]), [product])
@@ -92,6 +95,16 @@ def log_of(v, depth=4):
 def may_be_opposite(f):
     """Whether a factor may take the sign of a product."""
     return f.power == 1 and (f.kind is add or f.kind in OPPOSITES)
+
+
+def may_be_negative(f):
+    """Whether the logarithm of a factor may be NaN."""
+    if f.kind is add:
+        signs = [with_its_sign(s, t)[0] for s, t in signed_terms(f.term)]
+        return min(signs) != max(signs) and not nonneg(f.term)
+    if f.kind in ABOVE_ZERO:
+        return False
+    return not nonneg(f.term if f.kind is None else f.base())
 
 
 def weighted(parts):
@@ -141,10 +154,15 @@ def log_of_rest(rest):
     """
     for f in rest:
         v = f.base()
-        known = nonneg(v) if f.power > 0 or is_count(v) else positive(v) and nonzero(v)
+        known = nonneg(v) if f.power > 0 or is_count(v) else is_above_zero(v)
         if f.kind in OPPOSITES or not known:
             return None
     return [(f.power, log(f.base())) for f in rest]
+
+
+def is_above_zero(v):
+    """Whether a term is more than 0, also where it might underflow."""
+    return positive(v) and nonzero(v)
 
 
 def is_count(v):

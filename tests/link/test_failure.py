@@ -83,6 +83,16 @@ def test_products_and_joins() -> None:
         link([x], pt.max(x, axis=0)).call(np.ones((0, 3)))
 
 
+@pytest.mark.parametrize(("m", "n"), [(2, 1), (1, 2)])
+def test_a_length_that_a_product_wants_is_not_taken_for_granted(m: int, n: int) -> None:
+    x, y = pt.vector("x"), pt.vector("y")
+    one = pt.tensor("one", dtype="float64", shape=(1,))
+    with pytest.raises((ShapeError, BroadcastError)):
+        link([x, y, one], pt.dot(pt.second(x, y), one)).call(np.ones(m), np.ones(n), np.ones(1))
+    with pytest.raises(ShapeError):
+        link([x, one], pt.dot(pt.second(x, one), one)).call(np.ones(2), np.ones(1))
+
+
 def test_indices() -> None:
     x, i = pt.vector("x"), pt.lscalar("i")
     with pytest.raises(AxisError, match=r"index 3 is out of bounds[\s\S]*test_failure.py"):

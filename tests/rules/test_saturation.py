@@ -356,3 +356,48 @@ def test_functions_of_integers(dtype: str) -> None:
     wanted = 1 / np.cosh([0.0, 1.0, 2.0]) ** 2
     np.testing.assert_allclose(product, wanted * np.exp([0, 1, 2]), rtol=1e-5)
     np.testing.assert_allclose(log, np.log(wanted), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "int8", "uint8"])
+def test_exponentials_of_integers_are_those_of_floats(dtype: str) -> None:
+    n = pt.tensor("n", dtype=dtype, shape=(None,))
+    f = rw.function([n], [pt.log(pt.exp(n)), pt.log(3 * pt.exp(n)), 1 / (1 + pt.exp(n))])
+    largest = float(np.iinfo(dtype).max)
+    found = f(np.array([0, 2, np.iinfo(dtype).max], dtype))
+    kind = found[0].dtype
+    assert kind == ("float32" if dtype.endswith("int8") else "float64")
+    np.testing.assert_allclose(found[0], np.array([0, 2, largest], kind))
+    np.testing.assert_allclose(found[1], np.log(3) + np.array([0, 2, largest]), rtol=1e-6)
+    np.testing.assert_allclose(
+        found[2], special.expit([-0.0, -2.0, -largest]), rtol=1e-6, atol=1e-38
+    )
+
+
+OF_ANY_SIGN: dict[str, Callable[[Any], Any]] = {
+    "1 - exp": lambda x: 1 - pt.exp(x),
+    "exp - 2": lambda x: pt.exp(x) - 2,
+    "expm1": pt.expm1,
+    "tanh": pt.tanh,
+    "sinh": pt.sinh,
+    "switch": lambda x: pt.switch(x > 0, -pt.exp(x), pt.exp(x)),
+    "count": lambda x: pt.switch(x > 0, 0.0, 2.0),
+    "exp": pt.exp,
+}
+
+
+@pytest.mark.parametrize("second", OF_ANY_SIGN)
+@pytest.mark.parametrize("first", list(OF_ANY_SIGN)[:-2])
+def test_a_logarithm_of_factors_of_which_several_have_a_sign(first: str, second: str) -> None:
+    """Two signs cancel; 0 has none, whatever is beside it."""
+    x, y = pt.vectors("x", "y")
+    values = (
+        np.array([-2.0, -1.0, 0.0, 1.0, 2.0]).repeat(5),
+        np.array([-2.0, -1.0, 0.0, 1.0, 2] * 5),
+    )
+    term = OF_ANY_SIGN[first](x) * OF_ANY_SIGN[second](y)
+    terms = [term, OF_ANY_SIGN[first](x) / pt.exp(y)]
+    f = rw.function([x, y], [pt.log(t) for t in terms])
+    plain = rw.function([x, y], terms, mode=rw.Mode(optimizer=None))
+    for found, product in zip(f(*values), plain(*values), strict=True):
+        with np.errstate(all="ignore"):
+            np.testing.assert_allclose(found, np.log(product), rtol=1e-9, atol=1e-15)

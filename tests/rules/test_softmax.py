@@ -13,6 +13,7 @@ from scipy.special import log_softmax, logsumexp, softmax
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.gradient import Rop
 from rewrite_engine.rules.language import rewritten
 from tests.rules.reference import errors
 
@@ -326,3 +327,21 @@ def test_the_logarithm_of_a_mean_of_exponentials() -> None:
     np.testing.assert_allclose(mean, logsumexp(a) - np.log(3), rtol=1e-14)
     np.testing.assert_allclose(ratio, logsumexp(a) - logsumexp(b), rtol=1e-14)
     np.testing.assert_allclose(slope, softmax(a), rtol=1e-14)
+
+
+@pytest.mark.parametrize("x", [88.0, 60.0, -88.0])
+def test_there_is_room_for_what_is_weighted(x: float) -> None:
+    """3 exp(88) is infinite in float32, and 1 / exp(88) has lost digits."""
+    z, y = pt.fvector("z"), pt.fvector("y")
+    e = pt.exp(z)
+    means = [(y * e).sum() / e.sum(), (y / e.sum() * e).sum(), Rop(pt.log(e.sum()), z, y)]
+    found = rw.function([z, y], means)(np.float32([x, x]), np.float32([5.0, 1.0]))
+    np.testing.assert_allclose(found, 3.0, rtol=1e-6)
+
+
+def test_a_term_made_of_several_results() -> None:
+    """Products of one sum of exponentials, cumulated, and differentiated twice."""
+    x = pt.vector("x")
+    total = pt.exp(x).sum().reshape((-1,)).cumprod()[0]
+    second = rw.grad(rw.grad(total, x).sum(), x)
+    np.testing.assert_allclose(rw.function([x], second)([0.0, 1.0]), np.exp([0.0, 1.0]))

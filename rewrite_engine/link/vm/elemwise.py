@@ -271,10 +271,8 @@ def _identity(op: ScalarOp, node: Apply, ctx: Context) -> str:
 def _second(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
     """The value in the shape of the first input."""
     y, out = ctx.value(1), node.outputs[0].type
-    if ctx.target is None and ctx.has_result_shape(1):
-        return f"{y}.copy()"
     if ctx.target is None and not ctx.has_result_shape(0):
-        return call_op(node.op, node, ctx)
+        return f"{y}.copy()" if ctx.has_result_shape(1) else call_op(node.op, node, ctx)
     dtype = ctx.name(out.numpy_dtype, out.dtype)
     new = f"{ctx.name(np.empty, 'empty')}({ctx.value(0)}.shape, {dtype})"
     ctx.line(f"{ctx.out()} = {ctx.target or new}; {ctx.out()}[...] = {y}")
