@@ -299,22 +299,23 @@ def of_arrays(
 
     if one is None or not plain:
         return run
-    ready = _ready(len(node.inputs), tuple(map(tuple, groups)))
-
-    def quick(*arrays: Any) -> Any:
-        found = one(*arrays) if ready(*arrays) else None
-        return run(*arrays) if found is None else found
-
-    return quick
+    return _quick(len(node.inputs), tuple(map(tuple, groups)))(one, run)
 
 
 @cache
-def _ready(count: int, groups: tuple[Any, ...]) -> Callable[..., bool]:
-    """Whether arrays have elements, and the lengths of groups are equal."""
-    names = [f"x{i}" for i in range(count)]
-    tests = [" == ".join([f"x{i}.shape[{axis}]" for i, axis in group]) for group in groups]
-    tests += [f"{name}.size" for name in names]
-    return eval(f"lambda {', '.join(names)}: {' and '.join(tests)}")  # type: ignore[no-any-return]
+def _quick(count: int, groups: tuple[Any, ...]) -> Callable[..., Callable[..., Any]]:
+    """Makes a function of two others: the first for arrays with elements where the lengths of
+    groups are equal, the second for others, and where the first returns None.
+    """
+    names = ", ".join([f"x{i}" for i in range(count)])
+    tests = [
+        " == ".join([f"x{i}.shape[{axis}]" if axis else f"len(x{i})" for i, axis in group])
+        for group in groups
+    ]
+    tests += [f"x{i}.size" for i in range(count)]
+    found = f"(found := one({names})) is not None"
+    text = f"found if {' and '.join([*tests, found])} else run({names})"
+    return eval(f"lambda one, run: lambda {names}: {text}")  # type: ignore[no-any-return]
 
 
 def store(cells: Sequence[list[Any]], found: Any) -> None:

@@ -6,6 +6,7 @@ Gradients: I. Murray, "Differentiation of the Cholesky decomposition", arXiv:160
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -161,10 +162,15 @@ class CholeskyGradient(_MatrixOp):
         return [tril(m.sub(matmul(g, adjoint(halved(inner))), whole)), moved]
 
 
-#: rows up to which `sygst` is faster than `trsm`, and both than halves
+#: rows up to which the inverse of the factor is faster than `trsm`, and both than halves
 _SMALL, _BLOCK = 16, 64
-_ABOVE = np.tri(_BLOCK, dtype=bool).T
-_PHI = (np.tri(_BLOCK) - 0.5 * np.eye(_BLOCK)).T
+
+
+@cache
+def _small(n: int, dtype: Any) -> tuple[Any, Any, Any]:
+    """Where a matrix in rows is above the diagonal, 0, and the transpose of Φ of ones."""
+    phi = (np.tri(n) - 0.5 * np.eye(n)).T.astype(dtype)
+    return np.flatnonzero(phi.T == 0), np.zeros((), dtype), phi
 
 
 class _Back:
@@ -174,22 +180,26 @@ class _Back:
     """
 
     def __init__(self, dtype: Any) -> None:
-        names = "trmm", "hegst" if dtype.kind == "c" else "sygst", "trsm", "gemm"
-        self.trmm, self.sygst, self.trsm, self.gemm = [lapack(name, dtype) for name in names]
-        self.phi = _PHI.astype(dtype)
+        names = "trmm", "trtri", "hegst" if dtype.kind == "c" else "sygst", "trsm", "gemm"
+        self.trmm, self.trtri, self.sygst, self.trsm, self.gemm = [
+            lapack(name, dtype) for name in names
+        ]
+        self.dtype = dtype
 
     def of(self, up: Any, g: Any) -> Any:
         n = len(up)
         if n > _BLOCK:
             return self.halves(up, g, n // 2)
-        phi, trsm, out = self.phi[:n, :n], self.trsm, np.zeros(up.shape, up.dtype, "F")
-        np.copyto(out, g, where=_ABOVE[:n, :n])
+        unread, zero, phi = _small(n, self.dtype)
+        out = g.astype(self.dtype, "F")
+        out.T.put(unread, zero)
         out = self.trmm(1, up, out, 1, 0, 2, 0, 1)
-        if n <= _SMALL:  # of one triangle, from the last row to the first
-            return self.sygst(out[::-1, ::-1], up[::-1, ::-1], 1, 1)[0][::-1, ::-1] * phi
+        inverse, info = self.trtri(up) if n <= _SMALL else (None, 1)
+        if not info:
+            return self.sygst(out, inverse, 3, 0, 1)[0] * phi
         out *= phi
-        out = trsm(1, up, out + out.T.conj(), 1, 0, 2, 0, 1)
-        return trsm(1, up, out.T.conj(), 1, 0, 2) * phi
+        out = self.trsm(1, up, out + out.T.conj(), 1, 0, 2, 0, 1)
+        return self.trsm(1, up, out.T.conj(), 1, 0, 2) * phi
 
     def halves(self, up: Any, g: Any, half: int) -> Any:
         out, gemm = np.zeros(up.shape, up.dtype, "F"), self.gemm
