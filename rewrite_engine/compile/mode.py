@@ -18,7 +18,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import UnknownNameError, describe
+from rewrite_engine.errors import UnknownNameError, describe, refuse_options
 from rewrite_engine.link.linker import LINKERS, get_linker
 from rewrite_engine.match.query import Query
 
@@ -48,17 +48,22 @@ class Mode:
     the pipeline with this mode's query, the name of a mode or a `Query` for the pipeline with that
     one, None (or "None") for no rewriting, or an object with `rewrite(fgraph, trace=None)`. A query
     that includes phases, and not "fast_run", asks for these phases only. Immutable. Raises
-    `UnknownNameError`.
+    `UnknownNameError`, `OptionError` for a db: a mode uses the rules of the pipeline.
 
     >>> Mode("FAST_RUN").excluding("inplace")
     Mode('fast_run').excluding('inplace')
     """
 
     def __init__(
-        self, linker: str = "vm", optimizer: Any = DEFAULT, query: Query | None = None
+        self,
+        linker: str | None = None,
+        optimizer: Any = DEFAULT,
+        query: Query | None = None,
+        db: None = None,
     ) -> None:
+        refuse_options("Mode", "rules are those of the pipeline; use mode.adding(rules)", db=db)
         self.linker: str | Linker  # a linker itself, of modes that make theirs
-        self.name, self.linker = _names(linker)
+        self.name, self.linker = _names(linker or "vm")
         self._optimizer: Any = DEFAULT
         if isinstance(optimizer, str) and optimizer.casefold() == "none":
             optimizer = None

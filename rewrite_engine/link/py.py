@@ -15,6 +15,7 @@ from rewrite_engine.link.failure import failed
 from rewrite_engine.link.lazy import conditions
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.program import schedule
+from rewrite_engine.tensor.type import TensorType
 
 
 class PyLinker(Linker):
@@ -26,8 +27,9 @@ class PyLinker(Linker):
     name = "py"
 
     def checked(self, v: Variable, value: Any) -> Any:
-        """A value, if it is of a variable's type (a NumPy scalar is a 0-d array)."""
-        value = np.asarray(value) if isinstance(value, np.generic) else value
+        """A value, if it is of a variable's type (as a tensor a NumPy scalar is a 0-d array)."""
+        if isinstance(value, np.generic) and isinstance(v.type, TensorType):
+            value = np.asarray(value)
         return v.type.filter(value, strict=True)
 
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:

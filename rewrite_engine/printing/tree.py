@@ -19,12 +19,14 @@ from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
 
+from rewrite_engine.errors import refuse_options
 from rewrite_engine.graph.node import Apply, Variable, output_name
 from rewrite_engine.printing.identifier import Identifiers
 from rewrite_engine.terms.print import leaf_text
 
 BLOCK = 40  # levels after which indentation starts anew
 MORE = "···"
+FACTS = "ask for what is known of a variable: `rewrite_engine.rules.facts.symmetric(x)`"
 
 
 @dataclass(slots=True)
@@ -79,6 +81,7 @@ def debugprint(
     print_memory_map: bool = False,
     print_inner_graphs: bool | str = "auto",
     print_fgraph_inputs: bool = False,
+    print_assumptions: bool = False,
     print_topo_order: bool = True,
     ids: str | None = None,
 ) -> Any:
@@ -96,7 +99,7 @@ def debugprint(
     print_destroy_map, print_view_map (print_memory_map: both), print_fgraph_inputs,
     print_topo_order: show these too; print_inner_graphs: False leaves the graphs inside ops out.
     Returns the text if `file` is "str", else `file`. Raises `TypeError` for an object that has no
-    graph, `ValueError` for an unknown `id_type`.
+    graph, `ValueError` for an unknown `id_type`, `OptionError` for print_assumptions.
 
     >>> from tests.toy import num, log, add
     >>> debugprint(log(add(num("x"), num("y"))))
@@ -105,6 +108,7 @@ def debugprint(
         ├─ x [id C]
         └─ y [id D]
     """
+    refuse_options("debugprint", FACTS, print_assumptions=print_assumptions)
     options = Options(
         depth, print_type, print_shape, stop_on_name, print_storage, print_op_info,
         print_destroy_map or print_memory_map, print_view_map or print_memory_map,

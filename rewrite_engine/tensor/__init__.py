@@ -5,9 +5,10 @@ One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `cre
 `shape.py`, `dimshuffle.py`, `reshape.py`, `index.py`, `diagonal.py`, `join.py`, `dot.py`;
 `elemwise.py` and `reduction.py` hold what a family shares. `elementwise.py` (made of others),
 `padding.py`, `pieces.py`, `products.py`, `questions.py` (what is known of a variable), `ranges.py`
-(numbers in order, grids), `rearrange.py`, `search.py`, `selection.py`, `sets.py`, `sorting.py`,
-`descriptive.py`, `without_nan.py`, `fft.py`, `signal.py`, `branches.py`, `raise_op.py`, `watch.py`
-and the folder `linalg/` are loaded when one of their names is first used.
+(numbers in order, grids), `rearrange.py`, `numbers.py` (single ones), `search.py`,
+`selection.py`, `sets.py`, `sorting.py`, `descriptive.py`, `without_nan.py`, `fft.py`, `signal.py`,
+`branches.py`, `raise_op.py`, `watch.py` and the folder `linalg/` are loaded when one of their names
+is first used.
 """
 
 from importlib import import_module
@@ -74,6 +75,7 @@ _FAMILIES = {
         "flatnonzero inverse_permutation nonzero nonzero_values permute_row_elements piecewise "
         "ravel_multi_index select take take_along_axis unravel_index where"
     ),
+    "numbers": "ScalarFromTensor TensorFromScalar scalar_from_tensor tensor_from_scalar",
     "search": "BinCount SearchsortedOp Unique bincount digitize interp interpolate1d searchsorted "
     "unique",
     "sorting": "ArgSortOp SortOp argsort argtopk largest smallest sort topk topk_and_argtopk",

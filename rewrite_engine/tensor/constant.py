@@ -25,6 +25,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import dtype_name, refuse_masked
+from rewrite_engine.scalar.type import ScalarType
 from rewrite_engine.tensor.type import TensorType, read_only
 from rewrite_engine.tensor.variable import TensorConstant
 
@@ -106,11 +107,11 @@ def as_tensor_variable(
 ) -> Any:
     """Return `x` as a tensor variable: itself if it is one, else a constant.
 
-    A list or tuple with variables in it is stacked. dtype: cast to it. ndim: dimensions of length 1
-    are added, or dropped, on the left. allow_xtensor_conversion: of variables with named
-    dimensions, of which there are none here. A pattern (an object with `__apply_op__`) is returned
-    unchanged. Raises `ForeignObjectError` for what cannot become a tensor, `NDimError` if it
-    cannot have `ndim` dimensions.
+    A variable of a `ScalarType` becomes a 0-d tensor; a list or tuple with variables in it is
+    stacked. dtype: cast to it. ndim: dimensions of length 1 are added, or dropped, on the left.
+    allow_xtensor_conversion: of variables with named dimensions, of which there are none here. A
+    pattern (an object with `__apply_op__`) is returned unchanged. Raises `ForeignObjectError` for
+    what cannot become a tensor, `NDimError` if it cannot have `ndim` dimensions.
     """
     if hasattr(type(x), "__apply_op__"):
         return x
@@ -158,6 +159,10 @@ def _has_symbols(items: Any) -> bool:
 
 def _fit(x: Variable, ndim: int | None, dtype: Any) -> Any:
     """Give a variable the dtype and number of dimensions asked for."""
+    if isinstance(x.type, ScalarType):
+        from rewrite_engine.tensor.numbers import tensor_from_scalar
+
+        x = tensor_from_scalar(x)
     if not isinstance(x.type, TensorType):
         raise ForeignObjectError(message("not a tensor variable", inputs=[x]))
     if ndim is not None and x.type.ndim != ndim:

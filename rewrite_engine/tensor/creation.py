@@ -26,7 +26,7 @@ from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, is_number, promote
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.batch import batch_ranks
-from rewrite_engine.tensor.constant import as_tensor_variable, constant, weak_constant
+from rewrite_engine.tensor.constant import as_tensor_variable, constant, is_plain, weak_constant
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.op import (
@@ -426,14 +426,24 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
     return m.second(a, _cast_value(as_tensor_variable(fill_value), dtype or a.type.dtype))
 
 
-def zeros_like(a: Any, dtype: Any = None) -> Any:
-    """Return zeros in the shape of `a`, in the dtype of `a` by default."""
-    return full_like(a, 0, dtype)
+def zeros_like(a: Any, dtype: Any = None, opt: bool = False) -> Any:
+    """Return zeros in the shape of `a`, in the dtype of `a` by default. opt: a constant, where `a`
+    has 0 dimensions and this dtype.
+    """
+    return _filled(a, 0, dtype, opt)
 
 
-def ones_like(a: Any, dtype: Any = None) -> Any:
-    """Return ones in the shape of `a`, in the dtype of `a` by default."""
-    return full_like(a, 1, dtype)
+def ones_like(a: Any, dtype: Any = None, opt: bool = False) -> Any:
+    """Return ones in the shape of `a`, in the dtype of `a` by default. opt: a constant, where `a`
+    has 0 dimensions and this dtype.
+    """
+    return _filled(a, 1, dtype, opt)
+
+
+def _filled(a: Any, number: int, dtype: Any, opt: bool) -> Any:
+    result = full_like(a, number, dtype)
+    alone = opt and is_plain(result) and result.type == as_tensor_variable(a).type
+    return weak_constant(number, result.type.dtype) if alone and not result.type.ndim else result
 
 
 def empty_like(prototype: Any, dtype: Any = None) -> Any:

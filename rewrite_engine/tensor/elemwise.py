@@ -118,8 +118,10 @@ class Elemwise(TensorOp):
             if self.nout == 1 and not options:
                 if len(self._weak_memo) >= REMEMBERED:
                     self._weak_memo.clear()
-                numbers = zip(inputs, out.owner.inputs, strict=True)
-                constants = tuple([None if isinstance(x, Variable) else c for x, c in numbers])
+                pairs = list(zip(inputs, out.owner.inputs, strict=True))
+                if any([isinstance(x, Variable) and x is not c for x, c in pairs]):
+                    return out  # (a variable that was converted is not one for others)
+                constants = tuple([None if c is x else c for x, c in pairs])
                 self._weak_memo[tuple(key)] = constants, out.type
             return out
         constants, out_type = found

@@ -20,6 +20,7 @@ from rewrite_engine.errors import (
     NDimError,
     ShapeError,
     describe,
+    refuse_options,
 )
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected
@@ -397,6 +398,11 @@ def gradient_zeros(x: Any) -> Any:
 
 # --- functions ------------------------------------------------------------------------------
 
+SHARED = (
+    "what is overwritten may not be read afterwards; leave out inplace=True: the function works in "
+    "place where that is safe"
+)
+
 
 def subtensor(x: Any, index: Any) -> Any:
     """Return `x[index]`: integers, slices, None, Ellipsis, and arrays of integers or booleans, as
@@ -420,18 +426,21 @@ def subtensor(x: Any, index: Any) -> Any:
     return Subtensor(tuple([e for e in template if e != APART]))(x, *inputs)
 
 
-def set_subtensor(x: Any, y: Any, inplace: bool = False) -> Any:
+def set_subtensor(
+    x: Any, y: Any, inplace: bool = False, tolerate_inplace_aliasing: bool = False
+) -> Any:
     """Return a copy of `a` in which `a[index]` is `y`; `x` is the expression `a[index]`.
 
     `a[index].set(y)` is the same. y: broadcasts to the part, and takes its dtype. Raises
     `ForeignObjectError` if `x` is no indexing, `DTypeError` for complex numbers in an array of real
-    ones, `NDimError`, `BroadcastError`.
+    ones, `NDimError`, `BroadcastError`, `OptionError` for tolerate_inplace_aliasing.
 
     >>> from rewrite_engine.tensor import dvector
     >>> a = dvector("a")
     >>> set_subtensor(a[1:], 0).eval({a: [1.0, 2.0]})
     array([1., 0.])
     """
+    refuse_options("set_subtensor", SHARED, tolerate_inplace_aliasing=tolerate_inplace_aliasing)
     return _write(x, y, {"set_instead_of_inc": True, "inplace": inplace})
 
 
@@ -440,6 +449,7 @@ def inc_subtensor(
     y: Any,
     inplace: bool = False,
     set_instead_of_inc: bool = False,
+    tolerate_inplace_aliasing: bool = False,
     ignore_duplicates: bool = False,
 ) -> Any:
     """Return a copy of `a` in which `y` is added to `a[index]`; `x` is the expression `a[index]`.
@@ -447,11 +457,13 @@ def inc_subtensor(
     `a[index].inc(y)` is the same. An element that is indexed several times is increased several
     times; ignore_duplicates: only the last time, as in NumPy's `a[index] += y`. y: broadcasts to
     the part, and takes its dtype; it has to be of the same kind (`DTypeError`). Raises
-    `ForeignObjectError` if `x` is no indexing, `NDimError`, `BroadcastError`.
+    `ForeignObjectError` if `x` is no indexing, `NDimError`, `BroadcastError`, `OptionError` for
+    tolerate_inplace_aliasing.
 
     >>> inc_subtensor(as_tensor_variable([0, 0])[[1, 1]], 1).eval()
     array([0, 2])
     """
+    refuse_options("inc_subtensor", SHARED, tolerate_inplace_aliasing=tolerate_inplace_aliasing)
     parameters = {"set_instead_of_inc": set_instead_of_inc, "inplace": inplace}
     return _write(x, y, parameters, ignore_duplicates)
 
@@ -477,6 +489,7 @@ def _write(x: Any, y: Any, parameters: dict[str, Any], ignore_duplicates: bool =
             AdvancedIncSubtensor,
             parameters | {"ignore_duplicates": ignore_duplicates},
         )
+    y = as_tensor_variable(y) if isinstance(y, Variable) else y
     if (isinstance(y, Variable) or not is_plain(y)) and _may_broadcast(x, y):
         parameters = parameters | {"broadcasts": True}
     writing, operands = cls(op.idx_list, **parameters), (inputs[0], y, *inputs[1:])

@@ -19,6 +19,7 @@ import numpy as np
 from rewrite_engine.errors import AxisError, DTypeError
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.origin import located
+from rewrite_engine.scalar.type import ScalarType
 from rewrite_engine.tensor.constant import TRUTH, as_tensor_variable
 from rewrite_engine.tensor.math import cast, lt, maximum, minimum, switch
 from rewrite_engine.tensor.op import Computed, Value
@@ -228,7 +229,7 @@ def static_integer(item: Any) -> int | None:
 def _check_index_variable(item: Variable) -> None:
     type_ = item.type
     if (
-        not isinstance(type_, TensorType)
+        not isinstance(type_, TensorType | ScalarType)
         or type_.kind not in "iub"
         or (type_.kind == "b" and not type_.ndim)
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,7 @@ def get_underlying_scalar_constant_value(
     *,
     elemwise: bool = True,
     only_process_constants: bool = False,
+    max_recur: int | None = None,
     raise_not_constant: bool = True,
 ) -> Any:
     """Return the number that all elements of `v` are, as a 0-d array.
@@ -35,14 +37,17 @@ def get_underlying_scalar_constant_value(
     It is found in constants, in what fills or reshapes them, and, with `elemwise`, in all that is
     computed from constants alone. Otherwise `NotConstantError`; or `v` itself where
     raise_not_constant is False. only_process_constants: nothing but constants is looked at.
+    max_recur: through how many nodes (None: any number); what is computed from constants alone
+    counts as one.
 
     >>> from rewrite_engine.tensor import alloc, vector
     >>> get_underlying_scalar_constant_value(alloc(3.0, vector("x").shape[0]))
     array(3.)
     """
     found = v if isinstance(v, Variable) else as_tensor_variable(v)
-    while not only_process_constants and found.owner is not None:
-        op, inputs = found.owner.op, found.owner.inputs
+    left = 0 if only_process_constants else math.inf if max_recur is None else max_recur
+    while left > 0 and found.owner is not None:
+        left, op, inputs = left - 1, found.owner.op, found.owner.inputs
         if isinstance(op, Alloc | DimShuffle):
             found = inputs[0]
         elif isinstance(op, Elemwise) and op.scalar_op.name in ("second", "identity"):
@@ -51,7 +56,7 @@ def get_underlying_scalar_constant_value(
             break
     if isinstance(found, Constant):
         data = np.asarray(found.data)
-    elif elemwise and not only_process_constants and not set(explicit_graph_inputs(found)):
+    elif elemwise and left > 0 and not set(explicit_graph_inputs(found)):
         data = np.asarray(found.eval())
     else:
         data = np.empty(0)

@@ -325,12 +325,15 @@ def as_length(n: Any) -> Any:
 def shape_dims(shape: Any) -> list[Any]:
     """Read a shape argument (one length, a sequence, or a vector variable) as a list of lengths."""
     if isinstance(shape, (tuple, list)):
-        return [static_length(n) if isinstance(n, Variable) else n for n in shape]
+        return [
+            static_length(as_tensor_variable(n)) if isinstance(n, Variable) else n for n in shape
+        ]
     if isinstance(shape, np.ndarray):
         return [int(n) for n in np.atleast_1d(shape)]
     if not isinstance(shape, Variable):
         return [shape]
-    if not isinstance(shape.type, TensorType) or shape.type.ndim > 1 or shape.type.kind not in "iu":
+    shape = as_tensor_variable(shape)
+    if shape.type.ndim > 1 or shape.type.kind not in "iu":
         raise DTypeError(located("a shape must be integers", inputs=[shape]))
     if shape.type.ndim == 0:
         return [shape]

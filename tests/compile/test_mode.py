@@ -11,7 +11,7 @@ import pytest
 import rewrite_engine.tensor as pt
 from rewrite_engine.compile import Mode, function, get_default_mode, get_mode
 from rewrite_engine.config import config
-from rewrite_engine.errors import DuplicateRuleError, PatternError, UnknownNameError
+from rewrite_engine.errors import DuplicateRuleError, OptionError, PatternError, UnknownNameError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import _interned
 from rewrite_engine.match.query import RewriteDatabaseQuery
@@ -230,3 +230,9 @@ def test_types_and_ops_that_nobody_uses_are_let_go(monkeypatch: pytest.MonkeyPat
             gc.collect()
             alive.append(len(_interned))
     assert alive[1] - alive[0] < 100
+
+
+def test_a_mode_has_no_database_of_its_own():
+    with pytest.raises(OptionError, match=r"mode\.adding"):
+        Mode(db=object())
+    assert Mode(None, db=None) == Mode()

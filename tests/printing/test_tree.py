@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import rewrite_engine.printing as printing
+from rewrite_engine.errors import OptionError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.op import Op
 from rewrite_engine.printing import debugprint, dprint, op_debug_information
@@ -345,3 +346,9 @@ def test_shared_graphs_are_linear() -> None:
 
 def test_names() -> None:
     assert printing.dprint is printing.debugprint
+
+
+def test_facts_are_asked_for_elsewhere():
+    with pytest.raises(OptionError, match="rules.facts"):
+        debugprint(num("x"), print_assumptions=True)
+    assert debugprint(num("x"), print_assumptions=False, file="str") == "x [id A]"

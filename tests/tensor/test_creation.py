@@ -147,3 +147,13 @@ def test_eye(n, m, k):
     assert evaluate(pt.eye(s, dtype="int8"), {s: 2}).dtype == "int8"
     with pytest.raises(DTypeError):
         pt.eye(1.5)
+
+
+@pytest.mark.parametrize(("like", "number"), [(pt.zeros_like, 0), (pt.ones_like, 1)])
+def test_in_the_shape_of_a_number_opt_asks_for_a_constant(like, number):
+    x = pt.fscalar("x")
+    found = like(x, opt=True)
+    assert isinstance(found, pt.TensorConstant)
+    assert (found.type, found.data) == (x.type, number)
+    for other in (like(x), like(x, dtype="float64", opt=True), like(pt.vector("v"), opt=True)):
+        assert other.owner is not None

@@ -17,6 +17,7 @@ from rewrite_engine.errors import (
     DTypeError,
     ForeignObjectError,
     NDimError,
+    OptionError,
 )
 from rewrite_engine.gradient import grad, verify_grad
 from rewrite_engine.gradient.verify import evaluate
@@ -353,3 +354,11 @@ def test_the_gradient_of_an_array_turned_round_is_turned_round() -> None:
     g = grad((x[::-1, None, ::-1] * weights).sum(), x)
     assert not [v for v in ancestors([g]) if "IncSubtensor" in str(v.owner)]
     np.testing.assert_array_equal(g.eval({x: np.zeros((2, 3))}), weights[::-1, 0, ::-1])
+
+
+def test_memory_that_is_overwritten_is_not_read_afterwards():
+    x = pt.vector("x")
+    for write in (pt.set_subtensor, pt.inc_subtensor):
+        with pytest.raises(OptionError, match="leave out inplace=True"):
+            write(x[1:], x[:-1], inplace=True, tolerate_inplace_aliasing=True)
+        assert write(x[1:], 1.0, tolerate_inplace_aliasing=False).type == x.type

@@ -123,3 +123,13 @@ def test_axes_are_integers() -> None:
         pt.tensordot(m, m, axes=[["a"], [0]])
     with pytest.raises(ValueError, match="do not fit"):
         pt.tensordot(m, m, axes=3)
+
+
+def test_how_far_a_number_is_looked_for():
+    inside = pt.alloc(pt.alloc(3.0, 2), 2, 2)
+    assert pt.get_underlying_scalar_constant_value(inside, max_recur=2) == 3
+    assert pt.get_underlying_scalar_constant_value(pt.constant(3.0), max_recur=0) == 3
+    with pytest.raises(NotConstantError):
+        pt.get_underlying_scalar_constant_value(inside, max_recur=1, elemwise=False)
+    with pytest.raises(NotConstantError):
+        pt.get_underlying_scalar_constant_value(pt.exp(pt.constant(0.0)), max_recur=0)
