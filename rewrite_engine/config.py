@@ -33,8 +33,8 @@ WITHOUT_EFFECT = frozenset({
     "numba__cache", "numba__vectorize_target", "on_shape_error", "openmp",
     "openmp_elemwise_minsize", "optdb__max_use_ratio", "optdb__position_cutoff",
     "optimizer_verbose", "optimizer_verbose_ignore", "profiling__debugprint",
-    "profiling__destination", "profiling__ignore_first_call", "profiling__min_memory_size",
-    "profiling__min_peak_memory", "profiling__n_apply", "profiling__n_ops",
+    "profiling__destination", "profiling__min_memory_size", "profiling__min_peak_memory",
+    "profiling__n_apply", "profiling__n_ops",
     "profiling__output_line_width", "profiling__time_thunks", "scan__allow_gc",
     "scan__allow_output_prealloc",
     "tensor__insert_inplace_optimizer_validate_nb", "traceback__compile_limit",
@@ -54,10 +54,10 @@ FIXED: dict[str, tuple[Any, str]] = {
     "optimizer_excluding": ("", "say Mode().excluding(…)"),
     "optimizer_including": ("", "say Mode().including(…)"),
     "optimizer_requiring": ("", "say Mode().including(…)"),
-    "print_global_stats": (False, "there is no profiler"),
-    "profile": (False, "there is no profiler; `explain` tells times"),
-    "profile_memory": (False, "there is no profiler"),
-    "profile_optimizer": (False, "`explain` tells times"),
+    "print_global_stats": (False, "say f.profile.summary()"),
+    "profile_memory": (False, "a profile tells times only"),
+    "profile_optimizer": (False, "`explain` tells times of rules"),
+    "profiling__ignore_first_call": (False, "say f.profile.reset() after it"),
     "tensor__cmp_sloppy": (0, "say verify_grad(…, abs_tol=…, rel_tol=…)"),
     "warn_float64": ("ignore", "dtypes are what types say"),
 }
@@ -72,6 +72,7 @@ class Config:
     "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
     check: whether functions hold what was declared (`assume`) against the values of each call.
+    profile: whether functions that are compiled now are profiled.
     others: what was set of `WITHOUT_EFFECT`.
     """
 
@@ -82,6 +83,7 @@ class Config:
     on_unused_input: str = "raise"
     fold_limit: int = 1 << 20
     check: bool = False
+    profile: bool = False
     others: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __getattr__(self, name: str) -> Any:
@@ -112,7 +114,7 @@ class Config:
         choices = _CHOICES.get(name)
         if choices and value not in choices:
             raise ValueError(f"config.{name} is one of {', '.join(choices)}, not {value!r}")
-        kind = {"fold_limit": int, "check": bool}.get(name)
+        kind = {"fold_limit": int, "check": bool, "profile": bool}.get(name)
         if kind is not None and not isinstance(value, kind):
             raise ValueError(f"config.{name} is of type {kind.__name__}, not {value!r}")
         object.__setattr__(self, name, value)

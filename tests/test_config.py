@@ -45,9 +45,10 @@ def test_settings_of_other_libraries() -> None:
     config.compute_test_value = "off"
     with pytest.raises(ValueError, match="compute_test_value is 'off' .*eval"):
         config.compute_test_value = "warn"
-    with pytest.raises(ValueError, match="no profiler"):
-        config.profile = True
-    assert config.profile is False
+    with pytest.raises(ValueError, match=r"ignore_first_call is False .*f\.profile\.reset\(\)"):
+        config.profiling__ignore_first_call = True
+    with pytest.raises(ValueError, match="profile_memory is False .*times only"):
+        config.profile_memory = True
     with config.change_flags(("cxx", ""), ("floatX", "float32"), linker="auto"):
         assert (config.cxx, config.floatX) == ("", "float32")
     with pytest.raises(ValueError, match=r"linker is 'auto' .*Mode\(linker"):
@@ -56,7 +57,7 @@ def test_settings_of_other_libraries() -> None:
         config.optimizer = "fast_compile"
     with pytest.raises(ValueError, match="tensor__cmp_sloppy is 0 .*abs_tol"):
         config.tensor__cmp_sloppy = 1
-    with pytest.raises(ValueError, match="print_global_stats is False .*no profiler"):
+    with pytest.raises(ValueError, match=r"print_global_stats is False .*f\.profile\.summary"):
         config.print_global_stats = True
 
 

@@ -85,6 +85,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "breakpoint": (f"{TENSOR}.watch",),
     "compile.debug": ("rewrite_engine.compile.watching", "rewrite_engine.compile"),
     "compile.monitormode": ("rewrite_engine.compile.watching",),
+    "compile.profiling": ("rewrite_engine.compile.profiling",),
     "compile.nanguardmode": ("rewrite_engine.compile.watching",),
     "printing": ("rewrite_engine.printing", f"{TENSOR}.watch"),
     "link.c": (),

@@ -3,6 +3,7 @@
 `function.py` puts it together: `request.py` reads and checks what is asked for, `inputs.py` has
 `In` and `Out`, `shared.py` variables with a value, `mode.py` which rules and which linker,
 `callable.py` what is returned · `checks.py` is `check=True`, `evaluate.py` `variable.eval` ·
+`watching.py` modes that look at values, `profiling.py` times ·
 `from_graph.py`, `derivative.py`, `inner_shape.py` are `OpFromGraph`, its derivatives and shapes.
 How the generated code looks is in `link/`; what rules do to a graph is in `rules/`.
 """
@@ -28,11 +29,17 @@ from rewrite_engine.graph.node import Variable
 
 if TYPE_CHECKING:
     from rewrite_engine.compile.from_graph import OpFromGraph
+    from rewrite_engine.compile.profiling import ProfileStats
     from rewrite_engine.compile.watching import MonitorMode, NanGuardMode
 
 Variable.eval_hook = evaluate
 
-_LATER = {"MonitorMode": "watching", "NanGuardMode": "watching", "OpFromGraph": "from_graph"}
+_LATER = {
+    "MonitorMode": "watching",
+    "NanGuardMode": "watching",
+    "OpFromGraph": "from_graph",
+    "ProfileStats": "profiling",
+}
 
 __all__ = [
     "Function",
@@ -42,6 +49,7 @@ __all__ = [
     "NanGuardMode",
     "OpFromGraph",
     "Out",
+    "ProfileStats",
     "SharedVariable",
     "TensorSharedVariable",
     "UnusedInputWarning",

@@ -6,15 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.compile.checks import Checks
 from rewrite_engine.compile.mode import Mode
-from rewrite_engine.errors import InputError, UpdateTypeError, refuse_options
+from rewrite_engine.config import config
+from rewrite_engine.errors import InputError, OptionError, UpdateTypeError, describe
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.program import Argument, Cell, Linked, Program
+
+if TYPE_CHECKING:
+    from rewrite_engine.compile.profiling import ProfileStats
 
 
 class Function(partial):  # type: ignore[type-arg]
@@ -25,12 +30,14 @@ class Function(partial):  # type: ignore[type-arg]
     `partial`, because that is the cheapest object in Python that can be called and carry
     attributes.
 
-    fgraph: the rewritten graph. name. mode. program: what was linked.
+    fgraph: the rewritten graph. name. mode. program: what was linked. profile: a `ProfileStats`, or
+    None.
     """
 
     program: Program
     mode: Mode
     name: str | None
+    profile: ProfileStats | None
     _linked: Linked
     _trust: bool
     _checks: Checks | None
@@ -42,13 +49,23 @@ class Function(partial):  # type: ignore[type-arg]
         name: str | None = None,
         trust: bool = False,
         checks: Checks | None = None,
+        profile: ProfileStats | None = None,
     ) -> Function:
-        linked = get_linker(mode.linker).link(program, trust=trust)
-        self = super().__new__(cls, linked.call if checks is None else checks.before(linked.call))
+        linker = get_linker(mode.linker)
+        start = perf_counter()
+        if profile is not None:
+            linker = linker.profiled(profile.ticks)
+        linked = linker.link(program, trust=trust)
+        call = linked.call if checks is None else checks.before(linked.call)
+        if profile is not None:
+            call = profile.around(call)
+            profile.linked(perf_counter() - start)
+        self = super().__new__(cls, call)
         self._checks = checks
         self.program = program
         self.mode = mode
         self.name = name
+        self.profile = profile
         self._linked = linked
         self._trust = trust
         return self
@@ -99,11 +116,6 @@ class Function(partial):  # type: ignore[type-arg]
             a if isinstance(a, Cell) else a.default or Cell(a.type, None, a.name) for a in inputs
         ]
 
-    @property
-    def profile(self) -> None:
-        """None: there is no profiler."""
-        return None
-
     def dprint(self, **options: Any) -> Any:
         """Print the rewritten graph as a tree; options as of `dprint`."""
         import rewrite_engine  # (printing stands above this layer)
@@ -127,7 +139,7 @@ class Function(partial):  # type: ignore[type-arg]
     def trust_input(self, value: bool) -> None:
         if bool(value) == self._trust:
             return
-        new = Function(self.program, self.mode, self.name, bool(value), self._checks)
+        new = Function(self.program, self.mode, self.name, bool(value), self._checks, self.profile)
         partial.__setstate__(self, (new.func, (), {}, new.__dict__))  # type: ignore[attr-defined]
 
     def free(self) -> None:
@@ -149,9 +161,9 @@ class Function(partial):  # type: ignore[type-arg]
         swap: {shared variable: shared variable to use instead}, of the same types
         (`UpdateTypeError`). delete_updates: leave out the updates. Shared variables that are not
         swapped are the same for both. share_memory: whether both may compute in the same memory,
-        which they never do.
+        which they never do. profile: as of `function`; a function that is profiled has copies that
+        are, with counts of their own.
         """
-        refuse_options("copy", "there is no profiler", profile=profile)
         program = self.program
         cells = _swapped(program, swap or {})
         inputs = tuple([_with_cell(a, cells) for a in program.inputs])
@@ -172,14 +184,18 @@ class Function(partial):  # type: ignore[type-arg]
             shared=tuple([(swap or {}).get(v, v) for v in program.shared]),
         )
         checks = None if self._checks is None else self._checks.copy(swap or {})
-        return Function(new, self.mode, name or self.name, self._trust, checks)
+        if profile is None and self.profile is not None:
+            profile = self.profile.message or True
+        stats = profile_of(profile, name or self.name)
+        return Function(new, self.mode, name or self.name, self._trust, checks, stats)
 
     def __copy__(self) -> Function:
         return self.copy()
 
     def __reduce__(self) -> Any:
         # (unpickled by calling it: the graph was kept, the code is made again)
-        return Function, (self.program, self.mode, self.name, self._trust, self._checks)
+        parts = (self.program, self.mode, self.name, self._trust, self._checks)
+        return Function, parts if self.profile is None else (*parts, self.profile)
 
 
 def _with_cell(a: Argument | Cell, cells: dict[Cell, Cell]) -> Argument | Cell:
@@ -203,6 +219,21 @@ def _swapped(program: Program, swap: Mapping[Any, Any]) -> dict[Cell, Cell]:
             )
         cells[old.container] = new.container
     return cells
+
+
+def profile_of(asked: Any, name: str | None) -> ProfileStats | None:
+    """What `function` and `copy` are asked for as `profile`. Raises `OptionError`."""
+    asked = config.profile if asked is None else asked
+    if asked is False:
+        return None
+    from rewrite_engine.compile.profiling import ProfileStats  # (few functions are profiled)
+
+    if isinstance(asked, ProfileStats):
+        return asked
+    if asked is not True and not isinstance(asked, str):
+        what = "profile is True, False, a text or a ProfileStats"
+        raise OptionError(f"{what}, not {describe(asked)}")
+    return ProfileStats(message=name if asked is True else asked)
 
 
 Observer = Callable[[Function, FunctionGraph | None, Any, dict[str, float]], None]

@@ -80,6 +80,7 @@ def checks_of(request: Request, make: Callable[..., Any], **options: Any) -> Che
         no_default_updates=True,
         on_unused_input="ignore",
         check=False,
+        profile=False,
         **options,
     )
     pairs = zip(marks, marked, strict=True)

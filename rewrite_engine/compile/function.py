@@ -6,14 +6,14 @@ import warnings
 from collections.abc import Collection, Sequence
 from inspect import signature
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.compile.callable import Function, Observer
+from rewrite_engine.compile.callable import Function, Observer, profile_of
 from rewrite_engine.compile.checks import Checks, checks_of
 from rewrite_engine.compile.mode import Mode, get_mode
 from rewrite_engine.compile.request import Request, check_unused, read
 from rewrite_engine.config import config
-from rewrite_engine.errors import InconsistencyError, message, refuse_options, refuse_unknown
+from rewrite_engine.errors import InconsistencyError, message, refuse_unknown
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
@@ -22,7 +22,9 @@ from rewrite_engine.rewrite.driver import paused_collector
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.step import RuleWarning
 
-NO_PROFILER = "there is no profiler; time calls, or use cProfile (the code is `f.source`)"
+if TYPE_CHECKING:
+    from rewrite_engine.compile.profiling import ProfileStats
+
 AS_BUILT = Mode(optimizer=None)
 
 #: Called after each `function` with (function, graph before rewriting or None, trace or None,
@@ -58,12 +60,14 @@ def function(
     of those listed. mode: a `Mode` or its name. accept_inplace: the graph may have ops that
     overwrite their inputs, and what rules want to overwrite in vain is no error.
     allow_input_downcast: arguments may lose precision (True), or not even
-    become floatX (False). on_unused_input: "raise", "warn" or "ignore". trust_input: arguments
+    become floatX (False). profile: True, a text that tells which one it is, or a `ProfileStats` to
+    count in: `f.profile` has how often and how long everything runs (default: `config.profile`).
+    on_unused_input: "raise", "warn" or "ignore". trust_input: arguments
     are taken as they are (see `Function.trust_input`). trace: records what the rules do. check:
     each call first looks whether what was declared with `assume` is true of the values, and
     raises `AssumptionError` if it is not (default: `config.check`).
 
-    Raises `OptionError` (an option that does not exist, or `profile`), `MissingInputError`,
+    Raises `OptionError` (an option that does not exist), `MissingInputError`,
     `DuplicateInputError`, `ConstantInputError`, `UnusedInputError`,
     `ForeignObjectError`, `UpdateTypeError`, `TypeMismatchError` (a given of another type),
     `InconsistencyError` (an op that overwrites).
@@ -75,7 +79,7 @@ def function(
     array([2., 4.])
     """
     refuse_unknown("function", unknown, OPTIONS)
-    refuse_options("function", NO_PROFILER, profile=profile)
+    stats = profile_of(profile, name)
     mode = get_mode(mode)
     with paused_collector():
         start = perf_counter()
@@ -87,7 +91,7 @@ def function(
         if config.check if check is None else check:
             options = {"allow_input_downcast": allow_input_downcast, "mode": AS_BUILT, "name": name}
             checks = checks_of(request, function, accept_inplace=accept_inplace, **options)
-        return _finish(program, mode, name, trace, start, checks, bool(trust_input))
+        return _finish(program, mode, name, trace, start, checks, bool(trust_input), stats)
 
 
 OPTIONS = tuple(signature(function).parameters)
@@ -101,6 +105,7 @@ def _finish(
     start: float,
     checks: Checks | None,
     trust: bool,
+    profile: ProfileStats | None,
 ) -> Function:
     """Rewrite, link, and tell the observers."""
     before = None
@@ -113,7 +118,9 @@ def _finish(
     if optimizer is not None:
         warn_if_stopped(optimizer.rewrite(program.fgraph, trace=trace))
     rewritten = perf_counter()
-    result = Function(program, mode, name, trust, checks)
+    result = Function(program, mode, name, trust, checks, profile)
+    if profile is not None:
+        profile.rewritten(rewritten - start, rewritten - built)
     if observe:
         times = {
             "build": built - start,

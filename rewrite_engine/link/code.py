@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.names import Names, register_prefix
+
+if TYPE_CHECKING:
+    from rewrite_engine.link.ticks import Ticks
 
 
 @dataclass(slots=True)
@@ -92,10 +96,12 @@ class Body:
 
 class Code:
     """A graph that is ready to run; a linker defines `body`. lent: the inputs of which results may
-    show the memory. scalars: inputs that come as NumPy scalars.
+    show the memory. scalars: inputs that come as NumPy scalars. ticks: where nodes leave their
+    times.
     """
 
     scalars: Collection[Variable] = ()
+    ticks: Ticks | None = None
 
     def __init__(
         self,

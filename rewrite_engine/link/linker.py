@@ -7,8 +7,9 @@ graph. Arguments, cells, updates, results and the texts of errors are the shell'
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from copy import copy
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import ForeignObjectError, UnknownNameError, describe
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -20,16 +21,21 @@ from rewrite_engine.link.perform import runner
 from rewrite_engine.link.program import Argument, Cell, Linked, Program, schedule
 from rewrite_engine.link.shell import Shell
 
+if TYPE_CHECKING:
+    from rewrite_engine.link.ticks import Ticks
+
 
 class Linker:
     """A way of running graphs. A subclass has a `name` and defines `compile`.
 
     phases: those of `rules/pipeline.py` that its graphs get (a mode can include others). Without
-    "inplace", no op overwrites an input unless the user built it so.
+    "inplace", no op overwrites an input unless the user built it so. profile: asked for `ticks`.
     """
 
     name = ""
     phases: tuple[str, ...] = ("merge", "inner", "canonicalize", "loops", "stabilize", "specialize")
+    profile: Callable[[FunctionGraph, Sequence[Apply]], Ticks] | None = None
+    own: dict[Any, dict[Linker, Linked]]  # of one that is profiled, for `kept`
 
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
         """Return a function of the values of the graph's inputs that returns one value for each of
@@ -41,6 +47,18 @@ class Linker:
         which.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define compile")
+
+    def profiled(self, profile: Callable[[FunctionGraph, Sequence[Apply]], Ticks]) -> Linker:
+        """Return this linker with another `profile`."""
+        new = copy(self)
+        new.profile, new.own = profile, {}
+        return new
+
+    def ticks(self, fgraph: FunctionGraph, nodes: Sequence[Apply]) -> Ticks | None:
+        """Where the times of nodes, in the order in which they run, are to be left; None: nobody
+        asks. (A linker that does not look tells no times of nodes.)
+        """
+        return None if self.profile is None else self.profile(fgraph, nodes)
 
     def runner(self, node: Apply) -> Callable[..., Any]:
         """Return a function of the values of a node's inputs: the output's value, or several of
@@ -59,11 +77,17 @@ class Linker:
         """Return the function that `linked_body` makes for an op, made once. The ops inside come
         first, one after the other.
         """
-        if self not in bodies(op):
+        if self not in self.kept(op):
             for one in inner_ops([op]):
-                if one.runs is not None and one.mode is None and self not in bodies(one):
-                    bodies(one)[self] = self.linked_body(one)
-        return bodies(op)[self].call
+                if one.runs is not None and one.mode is None and self not in self.kept(one):
+                    self.kept(one)[self] = self.linked_body(one)
+        return self.kept(op)[self].call
+
+    def kept(self, op: Any) -> dict[Linker, Linked]:
+        """Where functions of the graph inside an op are kept: with the op, for all to use; those
+        that are profiled with their linker, of which there is one for each function.
+        """
+        return bodies(op) if self.profile is None else self.own.setdefault(op, {})
 
     def linked_body(self, op: Any) -> Linked:
         """The function of the graph inside an op: of the values of its inputs, to the output's

@@ -35,7 +35,11 @@ class PyLinker(Linker):
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
         nodes = schedule(fgraph)
         where = conditions(nodes, fgraph.outputs)
-        steps = [(node, self.runner(node), where.get(node, ())) for node in nodes]
+        runners = [self.runner(node) for node in nodes]
+        ticks = self.ticks(fgraph, nodes)
+        if ticks is not None:
+            runners = [ticks.around(i, run) for i, run in enumerate(runners)]
+        steps = [(n, run, where.get(n, ())) for n, run in zip(nodes, runners, strict=True)]
         read = [*[v for node in nodes for v in node.inputs], *fgraph.outputs]
         constants = {v: v.data for v in read if isinstance(v, Constant)}
         last = {v: i for i, node in enumerate(nodes) for v in (*node.inputs, *node.outputs)}

@@ -25,7 +25,7 @@ from rewrite_engine.link.program import MISSING, Argument, Cell, Linked, Program
 from rewrite_engine.link.quiet import QUIET, enter, leave, undo
 from rewrite_engine.link.source import define, file_name, publish
 
-_LOCALS = ("_live", "_workspace", "_token", "_error")
+_LOCALS = ("_live", "_workspace", "_token", "_error", "_tick")
 _FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
 _state_lock = Lock()
 
@@ -63,6 +63,8 @@ class Shell:
         self.places = self._places()
         self.given = list(self.places.values())
         self.body = code.body(self.names, self.places, large)
+        if code.ticks is not None:
+            code.ticks.stamp(self.body)
         self.text = Text(self.report)
 
     def link(self) -> Linked:

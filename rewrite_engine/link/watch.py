@@ -79,7 +79,7 @@ class _Monitored(PyLinker):
     """The nodes of one graph. linker: of the graphs inside of it."""
 
     def __init__(self, linker: MonitorLinker, fgraph: FunctionGraph) -> None:
-        self.linker, self.fgraph = linker, fgraph
+        self.linker, self.fgraph, self.profile = linker, fgraph, linker.profile
         self.place = {node: i for i, node in enumerate(schedule(fgraph))}
         self.run = self.compile(fgraph)
 

@@ -116,7 +116,8 @@ def scan(
     many; by default as many as the shortest sequence allows. go_backwards: sequences are read from
     their ends. truncate_gradient: over how many of the last steps gradients go back (-1: all).
     mode: how the loop is compiled, if not as the function around it; nothing is moved out of it
-    then. profile is refused, as `function` does. allow_gc: True or False, which changes nothing.
+    then. profile changes nothing: the profile of the function around has a row for each node of a
+    step. allow_gc: True or False, which changes nothing.
 
     An output that is no tensor (a random generator) is what the last step gives.
 
@@ -129,7 +130,8 @@ def scan(
     >>> sums.eval({x: [1.0, 2.0, 3.0]})
     array([1., 3., 6.])
     """
-    refuse_options("scan", "there is no profiler", profile=profile)
+    if not isinstance(profile, bool | str):
+        refuse_options("scan", "give it to `function`", profile=profile)
     mode = _mode(mode)
     if truncate_gradient != -1 and truncate_gradient < 1:
         what = f"truncate_gradient is a number of steps, or -1, not {truncate_gradient}"

@@ -22,10 +22,10 @@ x = pt.dvector("x")
 @pytest.mark.parametrize(
     ("call", "match"),
     [
-        (lambda: rw.function([x], x, profile=True), "no profiler"),
+        (lambda: rw.function([x], x, profile=1), "profile is True, False, a text"),
         (lambda: rw.function([x], x, update={}), "did you mean updates"),
         (lambda: rw.function([x], x, on_unused="ignore"), "did you mean on_unused_input"),
-        (lambda: rw.function([x], x).copy(profile=True), "profile"),
+        (lambda: rw.function([x], x).copy(profile=1), "profile is True"),
         (lambda: In(x, mutabel=True), "did you mean mutable"),
         (lambda: Out(x, borow=True), "did you mean borrow"),
         (lambda: rw.shared(np.ones(2), nmae="w"), "did you mean name"),

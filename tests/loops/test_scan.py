@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.compile import NanGuardMode, get_mode
+from rewrite_engine.compile import NanGuardMode, ProfileStats, get_mode
 from rewrite_engine.errors import (
     DTypeError,
     ForeignObjectError,
@@ -548,8 +548,10 @@ def test_wrong_uses() -> None:
 
 def test_wrong_uses_of_options_and_steps() -> None:
     x = pt.dvector("x")
-    with pytest.raises(OptionError, match="there is no profiler"):
-        scan(lambda v: v, x, profile=True)
+    with pytest.raises(OptionError, match="profile=.* cannot be honoured: give it to `function`"):
+        scan(lambda v: v, x, profile=ProfileStats())
+    for profile in (None, True, "the loop"):
+        assert run(scan(lambda v: v, x, profile=profile)[0], {x: np.ones(3)}).tolist() == [1, 1, 1]
     with pytest.raises(UnknownNameError, match="no mode or linker is called 'quick'"):
         scan(lambda v: v, x, mode="quick")
     with pytest.raises(InputError, match=r"each tap once, not \[-1, -1\]"):

@@ -2,8 +2,8 @@
 
 `linker.py` puts it together, `plan.py` decides what may be overwritten and kept, `emit.py` writes
 the body, `lower.py` is where ops say how they run; the files named after families of ops do so for
-the shipped ones. What surrounds the body is `link/shell.py`. Not here yet: timing per node (a
-second function with stamps, as that for large arrays), and running clusters in blocks.
+the shipped ones. What surrounds the body is `link/shell.py`. Not here yet: running
+clusters in blocks.
 """
 
 from __future__ import annotations

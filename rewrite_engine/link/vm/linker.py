@@ -25,7 +25,9 @@ class VMLinker(Linker):
 
     def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> VMCode:
         nodes = expand(schedule(fgraph))
-        return VMCode(self.runner, fgraph.inputs, fgraph.outputs, nodes, lent)
+        code = VMCode(self.runner, fgraph.inputs, fgraph.outputs, nodes, lent)
+        code.ticks = self.ticks(fgraph, nodes)
+        return code
 
     def runner(self, node: Apply) -> Callable[..., Any]:
         return self.body(node.op) if _is_loop(node.op) else super().runner(node)

@@ -1,0 +1,234 @@
+"""`ProfileStats`: how often and how long a function, its ops and its nodes run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from threading import Lock
+from typing import Any
+
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.link import ticks
+
+__all__ = ["ProfileStats"]
+
+Place = tuple[FunctionGraph, Apply]
+
+
+class ProfileStats:
+    """What `function(…, profile=True)` counts, all times in seconds; several functions may have
+    one. A copy, or a pickled one, is empty.
+
+    message: which one it is. fct_callcount, fct_call_time: calls of the functions, and their time.
+    compile_time: of `function`, of which rewriter_time and linker_time.
+
+    >>> import rewrite_engine as rw
+    >>> import rewrite_engine.tensor as pt
+    >>> x = pt.dvector("x")
+    >>> f = rw.function([x], pt.exp(x).sum(), profile=True)
+    >>> f([0.0]), f([1.0])
+    (array(1.), array(2.71828183))
+    >>> f.profile.fct_callcount, f.profile.op_callcount()
+    (2, {exp: 2, Sum: 2})
+    """
+
+    def __init__(self, message: str | None = None) -> None:
+        self.message = message
+        self.compile_time = self.rewriter_time = self.linker_time = 0.0
+        self.graphs: dict[FunctionGraph, ticks.Ticks] = {}
+        self._lock = Lock()
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the calls so far."""
+        with self._lock:
+            self.fct_callcount, self.fct_call_time = 0, 0.0
+            for found in self.graphs.values():
+                found.reset()
+
+    def __reduce__(self) -> Any:
+        return ProfileStats, (self.message,)
+
+    def __repr__(self) -> str:
+        return f"<ProfileStats of {self.message or 'a function'}: {self._calls()}>"
+
+    # --- what is told to it -------------------------------------------------------------------
+
+    def ticks(self, fgraph: FunctionGraph, nodes: Sequence[Apply]) -> ticks.Ticks:
+        """Where a linker leaves the times of the nodes of a graph (linked again, it goes on)."""
+        found = self.graphs.get(fgraph)
+        if found is None or [n.op for n in found.nodes] != [n.op for n in nodes]:
+            found = self.graphs[fgraph] = ticks.Ticks(nodes)
+        return found
+
+    def rewritten(self, seconds: float, rewriting: float) -> None:
+        """Note the time before linking, and how much of it was rewriting."""
+        self.compile_time += seconds
+        self.rewriter_time += rewriting
+
+    def linked(self, seconds: float) -> None:
+        """Note the time of linking."""
+        self.compile_time += seconds
+        self.linker_time += seconds
+
+    def around(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that calls another and counts that."""
+
+        @wraps(call)
+        def profiled(*args: Any, **kwargs: Any) -> Any:
+            start = ticks.now()
+            try:
+                return call(*args, **kwargs)
+            finally:
+                seconds = ticks.now() - start
+                with self._lock:
+                    self.fct_callcount += 1
+                    self.fct_call_time += seconds
+
+        return profiled
+
+    # --- what is known ------------------------------------------------------------------------
+
+    @property
+    def apply_time(self) -> dict[Place, float]:
+        """The time of each node, by graph and node; of one that holds a graph, that of the nodes in
+        it as well, which have their own entries.
+        """
+        return self._rows("seconds")
+
+    @property
+    def apply_callcount(self) -> dict[Place, int]:
+        """How often each node ran."""
+        return self._rows("runs")
+
+    def _rows(self, what: str) -> dict[Place, Any]:
+        return {
+            (fgraph, node): value
+            for fgraph, found in list(self.graphs.items())
+            for node, value in zip(found.nodes, getattr(found, what), strict=True)
+        }
+
+    def op_time(self) -> dict[Any, float]:
+        """The time of each op, without that of the nodes in the graph that it may hold."""
+        found = _sums([(node.op, s) for (_, node), s in self.apply_time.items()])
+        for op in found:
+            inside = self.graphs.get(getattr(op, "fgraph", None))  # type: ignore[arg-type]
+            if inside is not None:
+                found[op] -= sum(inside.seconds)
+        return found
+
+    def op_callcount(self) -> dict[Any, int]:
+        """How often each op ran."""
+        return _sums([(node.op, n) for (_, node), n in self.apply_callcount.items()])
+
+    def class_time(self) -> dict[type, float]:
+        """The time of each class of ops, like `op_time`."""
+        return _sums([(type(op), s) for op, s in self.op_time().items()])
+
+    def class_callcount(self) -> dict[type, int]:
+        """How often ops of each class ran."""
+        return _sums([(type(op), n) for op, n in self.op_callcount().items()])
+
+    # --- printing -----------------------------------------------------------------------------
+
+    def summary(
+        self, file: Any = None, n_ops_to_print: int = 20, n_apply_to_print: int = 20
+    ) -> None:
+        """Print what is known, what took the most time first: by class, by op, by node.
+
+        file: where to (standard output). n_ops_to_print, n_apply_to_print: at most so many ops, and
+        nodes.
+        """
+        from rich.console import Console
+
+        console = Console(file=file, highlight=False)
+        for line in self._head():
+            console.print(line, markup=False, soft_wrap=True)
+        classes, ops = self.class_callcount(), self.op_callcount()
+        tables = (
+            ("op class", "classes", n_ops_to_print,
+             [((cls.__name__,), s, classes[cls]) for cls, s in self.class_time().items()]),
+            ("op", "ops", n_ops_to_print,
+             [((str(op),), s, ops[op]) for op, s in self.op_time().items()]),
+            ("node", "nodes", n_apply_to_print, self._nodes()),
+        )  # fmt: skip
+        for what, many, most, rows in tables:
+            if rows:
+                console.print(self._table(what, many, rows, most))
+
+    def _calls(self) -> str:
+        n = self.fct_callcount
+        return f"{n} call{'' if n == 1 else 's'}, {_time(self.fct_call_time)}"
+
+    def _head(self) -> list[str]:
+        rest = self.compile_time - self.rewriter_time - self.linker_time
+        parts = {"rewriting": self.rewriter_time, "linking": self.linker_time, "the rest": rest}
+        told = ", ".join([f"{what} {_time(seconds)}" for what, seconds in parts.items()])
+        lines = [
+            f"{self.message or 'function'}: {self._calls()}",
+            f"compiled in {_time(self.compile_time)}: {told}",
+        ]
+        if self.graphs and self.fct_callcount:
+            inside = sum(self.op_time().values())
+            between = max(self.fct_call_time - inside, 0.0)
+            lines.append(f"in nodes {_time(inside)}, around them {_time(between)}")
+        elif self.fct_callcount:
+            lines.append("the linker tells no times of nodes")
+        return lines
+
+    def _nodes(self) -> list[Any]:
+        holders = {getattr(op, "fgraph", None): op for op in self.op_time()}
+        counts = self.apply_callcount
+        rows = []
+        for (fgraph, node), seconds in self.apply_time.items():
+            where, holder = node.where(), holders.get(fgraph)
+            inside = "" if holder is None else f"in {holder}: "
+            line = "" if where is None else f"{os.path.basename(where[0])}:{where[1]}"
+            rows.append(((inside + str(node), line), seconds, counts[fgraph, node]))
+        return rows
+
+    def _table(self, what: str, many: str, rows: list[Any], most: int) -> Any:
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        ranked = sorted(rows, key=lambda row: -row[1])
+        cells = [
+            [
+                f"{100 * seconds / self.fct_call_time:.1f}" if self.fct_call_time else "",
+                _time(seconds),
+                str(runs),
+                _time(seconds / runs) if runs else "",
+                *[text[:500] for text in texts],
+            ]
+            for texts, seconds, runs in ranked[:most]
+        ]
+        table = Table(
+            box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
+        )
+        heads = ["%", "time", "runs", "per run", what, "built at"][: len(cells[0])]
+        for k, head in enumerate(heads):
+            table.add_column(head, justify="right" if k < 4 else "left", no_wrap=head != what)
+        for row in cells:  # (what stands in the widest column is cut where there is no room)
+            table.add_row(*[Text(text, no_wrap=True, overflow="ellipsis") for text in row])
+        if len(ranked) > most:
+            left = sum([seconds for _, seconds, _ in ranked[most:]])
+            table.add_row("", _time(left), "", "", f"… {len(ranked) - most} more {many}")
+        return table
+
+
+def _sums(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
+    found: dict[Any, Any] = {}
+    for key, value in pairs:
+        found[key] = found.get(key, 0) + value
+    return found
+
+
+def _time(seconds: float) -> str:
+    """A time with its unit, to three digits."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if abs(seconds) >= size:
+            return f"{seconds / size:.3g} {unit}" if seconds < 1000 else f"{seconds:.0f} s"
+    return f"{seconds * 1e6:.3g} µs"

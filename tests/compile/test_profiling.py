@@ -1,0 +1,276 @@
+"""`function(..., profile=…)`: what is counted, and that the times add up."""
+
+from __future__ import annotations
+
+import gc
+import io
+import pickle
+import weakref
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine import In, Mode, ifelse
+from rewrite_engine.compile import MonitorMode, NanGuardMode, ProfileStats
+from rewrite_engine.config import config
+from rewrite_engine.errors import OptionError
+from rewrite_engine.graph.op import Op
+from rewrite_engine.link import ticks
+
+x, y, c = pt.dvector("x"), pt.dvector("y"), pt.lscalar("c")
+PLAIN = Mode(optimizer=None)
+OUT = pt.exp(x).sum() + pt.dot(x, y)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A clock that goes on by one second whenever it is read."""
+    monkeypatch.setattr(ticks, "clock", count().__next__)
+    return
+
+
+def summary(profile: Any, **options: Any) -> str:
+    file = io.StringIO()
+    profile.summary(file=file, **options)
+    return file.getvalue()
+
+
+def total(profile: Any, fgraph: Any) -> float:
+    return sum([s for (graph, _), s in profile.apply_time.items() if graph is fgraph])
+
+
+@pytest.mark.parametrize("mode", ["vm", "py", "fast_compile", NanGuardMode(), MonitorMode()])
+def test_each_node_has_a_row_and_times_add_up(mode: Any) -> None:
+    f = rw.function([x, y], OUT, mode=mode, profile=True)
+    plain = rw.function([x, y], OUT, mode=mode)
+    for _ in range(3):
+        np.testing.assert_array_equal(f([1.0, 2.0], [3.0, 4.0]), plain([1.0, 2.0], [3.0, 4.0]))
+    p = f.profile
+    assert p.fct_callcount == 3
+    assert p.apply_callcount == {(f.fgraph, node): 3 for node in f.nodes}
+    assert all(s > 0 for s in p.apply_time.values())
+    assert 0 < total(p, f.fgraph) <= p.fct_call_time
+    assert 0 < p.linker_time + p.rewriter_time <= p.compile_time
+    assert plain.profile is None
+
+
+def test_who_is_not_profiled_runs_what_it_did() -> None:
+    sources = [rw.function([x, y], OUT, profile=p, name="f").source for p in (None, False, True)]
+    assert "tick" not in sources[0]
+    assert sources[0] == sources[1]
+    stamps = [line for line in sources[2].splitlines() if "_tick" in line]
+    assert len(stamps) == 2 + len(rw.function([x, y], OUT).nodes)  # its start, and that of the body
+    assert [s for s in sources[2].splitlines() if s not in stamps] == sources[0].splitlines()
+
+
+def test_seconds_are_those_of_the_nodes(clock: None) -> None:
+    f = rw.function([x, y], OUT, profile=True)
+    f([1.0], [1.0])
+    f([1.0], [1.0])
+    assert set(f.profile.apply_time.values()) == {2}
+    assert f.profile.fct_call_time == 2 * (len(f.nodes) + 3)
+
+
+class Slow(Op):
+    """An op that takes (by the clock of the tests) ten seconds."""
+
+    __props__ = ()
+
+    def make_node(self, v: Any) -> Any:
+        from rewrite_engine.graph.node import Apply
+
+        return Apply(self, [v], [v.type()])
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        for _ in range(10):
+            ticks.clock()
+        output_storage[0][0] = inputs[0].copy()
+
+
+def test_by_op_and_by_class(clock: None) -> None:
+    f = rw.function([x], pt.exp(Slow()(pt.sin(Slow()(x)))), profile=True, mode=PLAIN)
+    f([1.0])
+    assert f.profile.op_time() == {Slow(): 22, pt.exp: 1, pt.sin: 1}
+    assert f.profile.op_callcount() == {Slow(): 2, pt.exp: 1, pt.sin: 1}
+    assert f.profile.class_time() == {Slow: 22, type(pt.exp): 2}
+    assert f.profile.class_callcount() == {Slow: 2, type(pt.exp): 2}
+
+
+@pytest.mark.parametrize("mode", ["vm", "py"])
+def test_steps_of_loops(mode: str) -> None:
+    steps = rw.scan(lambda v, t: pt.cos(t) + v, x, pt.constant(1.0), return_updates=False)
+    f = rw.function([x], pt.exp(steps).sum(), mode=mode, profile=True)
+    f(np.ones(4))
+    f(np.ones(3))
+    p = f.profile
+    [loop] = [node for node in f.nodes if type(node.op).__name__ == "Scan"]
+    inner = {node: n for (graph, node), n in p.apply_callcount.items() if graph is loop.op.fgraph}
+    assert sorted([str(node.op) for node in inner]) == ["add", "cos"]
+    assert set(inner.values()) == {7}
+    inside = total(p, loop.op.fgraph)
+    assert 0 < inside < p.apply_time[f.fgraph, loop]
+    assert p.op_time()[loop.op] == pytest.approx(p.apply_time[f.fgraph, loop] - inside)
+    assert sum(p.op_time().values()) == pytest.approx(total(p, f.fgraph))
+    assert sum(p.class_time().values()) == pytest.approx(total(p, f.fgraph))
+
+
+def test_ops_that_hold_graphs_and_are_used_twice(clock: None) -> None:
+    op = rw.OpFromGraph([x], [pt.sin(pt.exp(x))], inline=False)
+    f = rw.function([x], op(x) + op(2 * x), profile=True, mode=PLAIN)
+    f([1.0])
+    counts = {str(node.op): n for (_, node), n in f.profile.apply_callcount.items()}
+    assert (counts["exp"], counts["sin"], counts["add"]) == (2, 2, 1)
+    times = f.profile.op_time()
+    assert sum(times.values()) == total(f.profile, f.fgraph)
+    assert times[pt.exp] == 2
+
+
+def test_ops_do_not_keep_the_profiles_of_functions() -> None:
+    op = rw.OpFromGraph([x], [pt.exp(x)], inline=False)
+    f = rw.function([x], op(x), profile=True)
+    f([1.0])
+    kept = weakref.ref(f.profile)
+    del f
+    gc.collect()
+    assert kept() is None
+
+
+def test_branches_not_taken_do_not_run() -> None:
+    f = rw.function([c, x], ifelse(c, pt.exp(x), pt.sin(x)), profile=True)
+    f(1, [1.0])
+    f(1, [1.0])
+    f(0, [1.0])
+    counts = {str(node.op): n for (_, node), n in f.profile.apply_callcount.items()}
+    assert (counts["exp"], counts["sin"]) == (2, 1)
+
+
+def test_many_nodes_and_large_arrays() -> None:
+    out = x
+    for _ in range(1300):
+        out = pt.sin(out) * y
+    f = rw.function([x, y], out, profile=True)
+    for n in (3, 300_000, 3):
+        f(np.ones(n), np.ones(n))
+        if n > 3:
+            break
+    assert len(f.nodes) == 2600
+    assert set(f.profile.apply_callcount.values()) == {2}
+    assert total(f.profile, f.fgraph) <= f.profile.fct_call_time
+
+
+def test_failed_calls_are_calls() -> None:
+    f = rw.function([x, y], pt.exp(x) + y, profile=True, mode=PLAIN)
+    with pytest.raises(rw.errors.BroadcastError):
+        f([1.0], [1.0, 2.0])
+    assert f.profile.fct_callcount == 1
+    assert {str(n.op): k for (_, n), k in f.profile.apply_callcount.items()} == {"exp": 1, "add": 0}
+
+
+def test_threads() -> None:
+    f = rw.function([x, y], OUT, profile=True)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: f([1.0], [2.0]), range(400)))
+    assert f.profile.fct_callcount == 400
+    assert set(f.profile.apply_callcount.values()) == {400}
+
+
+def test_copies_have_their_own() -> None:
+    f = rw.function([x], pt.exp(x), profile="mine")
+    f([1.0])
+    for g in (f.copy(), pickle.loads(pickle.dumps(f))):
+        assert (g.profile.message, g.profile.fct_callcount) == ("mine", 0)
+        g([1.0])
+        assert (f.profile.fct_callcount, g.profile.fct_callcount) == (1, 1)
+        assert set(g.profile.apply_callcount.values()) == {1}
+        assert g.profile.linker_time > 0
+    assert f.copy(profile=False).profile is None
+    plain = rw.function([x], pt.exp(x))
+    assert plain.copy().profile is None
+    assert plain.copy(profile="other").profile.message == "other"
+    assert pickle.loads(pickle.dumps(plain)).profile is None
+
+
+def test_trusted_functions_and_checked_ones_go_on_counting() -> None:
+    f = rw.function([x, y], OUT, profile=True)
+    f([1.0], [1.0])
+    f.trust_input = True
+    f(np.ones(1), np.ones(1))
+    assert f.profile.fct_callcount == 2
+    assert f.profile.apply_callcount == {(f.fgraph, node): 2 for node in f.nodes}
+    f = rw.function([x], pt.sqrt(rw.assume(x, positive=True)), profile=True, check=True)
+    with pytest.raises(rw.errors.AssumptionError):
+        f([-1.0])
+    assert f.profile.fct_callcount == 1
+
+
+def test_what_may_be_asked_for() -> None:
+    shared = ProfileStats(message="both")
+    f = rw.function([x], pt.exp(x), profile=shared)
+    g = rw.function([x], pt.sin(x), profile=shared)
+    f([1.0])
+    g([1.0])
+    assert f.profile is g.profile is shared
+    assert shared.fct_callcount == 2
+    assert len(shared.apply_time) == 2
+    assert rw.function([x], x, profile=True, name="name").profile.message == "name"
+    for wrong in (1, ["x"], object()):
+        with pytest.raises(OptionError, match="profile is True, False, a text or a ProfileStats"):
+            rw.function([x], x, profile=wrong)
+        with pytest.raises(OptionError, match="profile is True"):
+            f.copy(profile=wrong)
+
+
+def test_the_setting() -> None:
+    with config.change_flags(profile=True):
+        f = rw.function([x], pt.exp(x))
+        off = rw.function([x], pt.exp(x), profile=False)
+    f([1.0])
+    assert f.profile.fct_callcount == 1
+    assert off.profile is None
+    assert rw.function([x], pt.exp(x)).profile is None
+    with pytest.raises(ValueError, match="profile is of type bool"):
+        config.profile = "yes"
+
+
+def test_reset() -> None:
+    f = rw.function([x], pt.exp(x), profile=True)
+    f([1.0])
+    f.profile.reset()
+    assert (f.profile.fct_callcount, f.profile.fct_call_time) == (0, 0)
+    assert set(f.profile.apply_callcount.values()) == {0}
+    assert f.profile.compile_time > 0
+    f([1.0])
+    assert set(f.profile.apply_callcount.values()) == {1}
+
+
+def test_the_summary(clock: None, capsys: Any) -> None:
+    steps = rw.scan(lambda v, t: pt.cos(t) + v, x, pt.constant(1.0), return_updates=False)
+    slow = Slow()(x)
+    f = rw.function([x], [slow, steps], profile="two things")
+    f([1.0])
+    text = summary(f.profile)
+    assert text.startswith("two things: 1 call")
+    for part in ("compiled in", "op class", "Slow", "test_profiling.py:", "in Scan", "cos("):
+        assert part in text
+    f.profile.summary()
+    assert capsys.readouterr().out == text
+    short = summary(f.profile, n_ops_to_print=1, n_apply_to_print=1)
+    assert "more ops" in short
+    assert "more nodes" in short
+    assert "0 calls" in summary(rw.function([], [], profile=True).profile)
+    assert "0 calls" in summary(ProfileStats())
+
+
+def test_deep_graphs_are_told_shortly() -> None:
+    out = x
+    for i in range(3000):
+        out = pt.sin(out) if i % 2 else pt.exp(out)
+    f = rw.function([In(x)], out, profile=True, mode=PLAIN)
+    f([0.1])
+    assert len(summary(f.profile).splitlines()) < 60
