@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rewrite_engine.compile.checks import Checks
 from rewrite_engine.compile.mode import Mode
@@ -78,9 +78,12 @@ class Function(partial):  # type: ignore[type-arg]
         return self.program.fgraph
 
     @property
-    def maker(self) -> Function:
-        """The function itself: `f.maker.fgraph` is how older code writes `f.fgraph`."""
-        return self
+    def maker(self) -> Maker:
+        """What it was made of: `f.maker.fgraph` is how older code writes `f.fgraph`."""
+        states = {v.container: v for v in self.program.shared}
+        pairs = zip(self.program.inputs, self.fgraph.inputs, strict=True)
+        inputs = [Input(states.get(a, v), a.name) for a, v in pairs]
+        return Maker(self.fgraph, inputs, self.outputs, self.mode, get_linker(self.mode.linker))
 
     @property
     def source(self) -> str:
@@ -115,6 +118,29 @@ class Function(partial):  # type: ignore[type-arg]
         return [
             a if isinstance(a, Cell) else a.default or Cell(a.type, None, a.name) for a in inputs
         ]
+
+    @property
+    def output_storage(self) -> list[Cell]:
+        """Per output of the graph a cell: that of what is updated; of results, which are not kept,
+        one that nobody reads or writes.
+        """
+        results = [Cell(v.type, None, v.name) for v in self.outputs]
+        return [*results, *[cell for _, cell in self.program.updates]]
+
+    @property
+    def unpack_single(self) -> bool:
+        """Whether a single result is returned as it is, not in a list."""
+        return self.program.packing == "single"
+
+    @property
+    def return_none(self) -> bool:
+        """Whether there are no results."""
+        return self.program.packing == "none"
+
+    @property
+    def vm(self) -> Linked:
+        """What runs: its `nodes`, in their order, and its `source`."""
+        return self._linked
 
     def dprint(self, **options: Any) -> Any:
         """Print the rewritten graph as a tree; options as of `dprint`."""
@@ -234,6 +260,25 @@ def profile_of(asked: Any, name: str | None) -> ProfileStats | None:
         what = "profile is True, False, a text or a ProfileStats"
         raise OptionError(f"{what}, not {describe(asked)}")
     return ProfileStats(message=name if asked is True else asked)
+
+
+class Input(NamedTuple):
+    """An input of a function. variable: a shared variable itself; of an argument, the variable in
+    the rewritten graph.
+    """
+
+    variable: Variable
+    name: str | None
+
+
+class Maker(NamedTuple):
+    """What a function was made of, as programs written for PyTensor look at it."""
+
+    fgraph: FunctionGraph
+    inputs: list[Input]
+    outputs: list[Variable]
+    mode: Mode
+    linker: Any
 
 
 Observer = Callable[[Function, FunctionGraph | None, Any, dict[str, float]], None]

@@ -130,10 +130,31 @@ def test_what_libraries_look_at(capsys: pytest.CaptureFixture[str]) -> None:
     assert [c.name for c in f.input_storage] == ["x", "y", "w"]
     assert f.input_storage[1].value.tolist() == [1]
     assert f.input_storage[2] is w.container
+    assert [c.value for c in f.output_storage] == [None]
+    assert (f.unpack_single, f.return_none) == (True, False)
+    assert [node.op for node in f.vm.nodes] == [node.op for node in f.nodes]
     f.dprint()
     printed = capsys.readouterr().out
     assert printed.startswith("add [id A]")
     assert f.dprint(file="str") == printed.rstrip("\n") or f.dprint(file="str") == printed
+
+
+def test_what_libraries_look_at_of_updates() -> None:
+    w = shared(np.zeros(2), "w")
+    f = function([x], [], updates={w: w + x}, mode=PLAIN)
+    g = function([x], None, updates={w: w + x}, mode=PLAIN)
+    h = function([x], {"a": x + 1}, mode=PLAIN)
+    assert [(k.unpack_single, k.return_none) for k in (f, g, h)] == [
+        (False, False), (False, True), (False, False),
+    ]  # fmt: skip
+    (cell,) = g.output_storage
+    g([1.0, 2.0])
+    assert cell.data.tolist() == [1, 2]
+    assert g.maker.fgraph is g.fgraph
+    assert [i.name for i in g.maker.inputs] == ["x", "w"]
+    assert g.maker.inputs[1].variable is w
+    assert g.maker.mode == PLAIN
+    assert g.maker.linker.name == "vm"
 
 
 def test_get_shared_returns_the_users_variables() -> None:
