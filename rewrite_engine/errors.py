@@ -96,6 +96,10 @@ class CycleError(InconsistencyError, ValueError):
     """A replacement would make a variable depend on itself."""
 
 
+class NotRemovedError(InconsistencyError):
+    """A variable is still in the graph after a replacement that was to take it out."""
+
+
 class NestingError(RewriteEngineError, RecursionError):
     """Graphs inside ops are nested deeper than Python's calls may be."""
 

@@ -26,6 +26,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.compile.shared",
         "rewrite_engine.rules.rewriting",
         "rewrite_engine",
+        "rewrite_engine.errors",
     ),
     "compile.rewriting": ("rewrite_engine.compat.extras",),
     "compile.mode": (
@@ -48,6 +49,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         f"{TENSOR}.blockwise",
         "rewrite_engine.match.decorate",
         "rewrite_engine.rules.rewriting",
+        "rewrite_engine.errors",
     ),
     "graph.basic": (
         "rewrite_engine.compat.graphs",
@@ -135,7 +137,7 @@ HOMES: dict[str, tuple[str, ...]] = {
 MODULES = """
 compile.builders compile.debug.monitormode compile.debug.nanguardmode compile.debugmode
 compile.executor compile.function
-compile.function.pfunc compile.function.types compile.io compile.maker compile.ops
+compile.function.pfunc compile.function.types compile.io compile.maker compile.ops compile.rebuild
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
 graph.rewriting.db graph.rewriting.kanren graph.rewriting.unify graph.rewriting.utils
 link.basic link.vm misc raise_op scalar.basic scalar.math scalar.sharedvar scan.basic
@@ -156,6 +158,7 @@ xtensor.type xtensor.vectorization
 
 #: {module as older versions call it: as PyTensor does}
 OLD_MODULES = {
+    "compile.function_module": "compile.function.types",
     "gof": "graph",
     "gof.fg": "graph.fg",
     "gof.graph": "graph.basic",
@@ -208,7 +211,9 @@ RENAMED = {
     "tensor.broadcast_arrays": "rewrite_engine.compat.extras:broadcast_arrays",
     "tensor.basic._as_tensor_variable": "rewrite_engine.tensor.constant:of_value",
     "tensor.basic.infer_shape_db": "rewrite_engine.compat.databases:infer_shape_db",
+    "tensor.NotScalarConstantError": "rewrite_engine.errors:NotConstantError",
     "tensor.exceptions.NotScalarConstantError": "rewrite_engine.errors:NotConstantError",
+    "graph.features.ReplacementDidNotRemoveError": "rewrite_engine.errors:NotRemovedError",
     "tensor.math.variadic_add": "rewrite_engine.compat.extras:variadic_add",
     "tensor.math.variadic_mul": "rewrite_engine.compat.extras:variadic_mul",
     "tensor.random.basic._gamma": "rewrite_engine.random.basic:_gamma",

@@ -16,7 +16,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.errors import InconsistencyError
+from rewrite_engine.errors import InconsistencyError, NotRemovedError
 from rewrite_engine.graph.feature import AlreadyThere, Feature
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.replace import substitute
@@ -171,7 +171,7 @@ def replace_all_validate(
     """Replace all pairs and validate, or none: on any error the graph is as it was before, and the
     error is raised. (A method of `FunctionGraph`.)
 
-    absent: variables that must not be in the graph afterwards (else `InconsistencyError`).
+    absent: variables that must not be in the graph afterwards (else `NotRemovedError`).
     """
     history = History()
     fgraph.attach_feature(history)
@@ -180,7 +180,7 @@ def replace_all_validate(
         fgraph.validate()
         for v in absent:
             if v in fgraph.users:
-                raise InconsistencyError(f"{v!r} should have left the graph ({reason})")
+                raise NotRemovedError(f"{v!r} should have left the graph ({reason})")
     except BaseException:
         history.revert(fgraph)
         raise

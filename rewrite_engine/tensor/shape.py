@@ -28,7 +28,7 @@ from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.dimshuffle import normalize_axes, normalize_axis
 from rewrite_engine.tensor.math import cast, maximum, minimum
-from rewrite_engine.tensor.op import Group, Linear, NoGradient, Shapes, Types, Value
+from rewrite_engine.tensor.op import Group, Linear, NoGradient, Shapes, Types, Value, same_shape
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -36,12 +36,15 @@ __all__ = [
     "Shape",
     "Shape_i",
     "SpecifyShape",
+    "Unbroadcast",
     "get_vector_length",
+    "patternbroadcast",
     "shape",
     "shape_i",
     "shape_tuple",
     "specify_broadcastable",
     "specify_shape",
+    "unbroadcast",
 ]
 
 
@@ -214,6 +217,49 @@ class SpecifyShape(Linear):
         return f"SpecifyShape{{{', '.join(map(str, self.shape))}}}"
 
 
+class Unbroadcast(Linear):
+    """The same array, of whose dimensions `axes` the type says nothing, so that they are not
+    stretched; a view.
+    """
+
+    __props__ = ("axes",)
+    view_map = {0: [0]}
+    must_view_map = {0: 0}
+    moves_only = True
+    elements = slice(0, 1)
+    only_lengths = True
+    samples: Sequence[Any] = (({"axes": (0,)}, (1, 3)),)
+
+    def __init__(self, axes: Sequence[int]) -> None:
+        self.axes = tuple(axes)
+
+    def infer_types(self, types: Types, numbers: Sequence[Any] = ()) -> Sequence[Any]:
+        (found,) = super().infer_types(types)
+        known = [None if i in self.axes else n for i, n in enumerate(found.shape)]
+        return [TensorType(found.dtype, known)]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        return same_shape(types[0])
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """The same along a batch."""
+        more = inputs[0].type.ndim - node.inputs[0].type.ndim
+        return [Unbroadcast([i + more for i in self.axes])(*inputs)]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        output_storage[0][0] = inputs[0]
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        (x,), (g,) = inputs, output_gradients
+        return [
+            specify_shape(
+                g, [x.type.shape[i] if i in self.axes else None for i in range(x.type.ndim)]
+            )
+        ]
+
+
 _shape = Shape()
 
 
@@ -296,6 +342,32 @@ def specify_broadcastable(x: Any, *axes: int) -> Any:
     x = as_tensor_variable(x)
     ones = normalize_axes(axes, x.type.ndim)
     return specify_shape(x, tuple([1 if i in ones else None for i in range(x.type.ndim)]))
+
+
+def unbroadcast(x: Any, *axes: int) -> Any:
+    """Return `x`, whose type does not say any more that these dimensions have length 1: they are
+    not stretched. Raises `AxisError`.
+
+    >>> from rewrite_engine.tensor import row
+    >>> unbroadcast(row("x"), 0).type
+    TensorType(float64, (None, None))
+    """
+    x = as_tensor_variable(x)
+    ones = [i for i in normalize_axes(axes, x.type.ndim) if x.type.shape[i] == 1]
+    return Unbroadcast(ones)(x) if ones else x
+
+
+def patternbroadcast(x: Any, broadcastable: Sequence[bool]) -> Any:
+    """Return `x` with types that say of each dimension whether it has length 1: `unbroadcast` where
+    it is False, `specify_broadcastable` where it is True. Raises `NDimError` for another number of
+    dimensions.
+    """
+    x = as_tensor_variable(x)
+    if len(broadcastable) != x.type.ndim:
+        what = f"patternbroadcast: takes one bool for each of {x.type.ndim} dimensions"
+        raise NDimError(located(what, inputs=[x]))
+    claimed = specify_broadcastable(x, *[i for i, one in enumerate(broadcastable) if one])
+    return unbroadcast(claimed, *[i for i, one in enumerate(broadcastable) if not one])
 
 
 # --- lengths, in shape rules -----------------------------------------------------------------

@@ -45,7 +45,9 @@ def test_a_missing_name_is_one_line() -> None:
     line = f"{path}:14: theano.tensor.no_such_function is not in rewrite_engine\n"
     assert (done.stdout, done.stderr, done.returncode) == ("[0. 2.]\n", line, 1)
     done = compat(path, "more")
-    line = f"{path}:13: theano.tensor.nnet.conv3d2d is not in rewrite_engine\n"
+    line = (
+        f"{path}:13: theano.tensor.nnet.conv3d2d is not in rewrite_engine; did you mean conv2d?\n"
+    )
     assert (done.stdout, done.stderr, done.returncode) == ("[0. 2.]\n", line, 1)
 
 

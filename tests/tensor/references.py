@@ -50,6 +50,7 @@ MEANS: dict[str, Callable[..., Any]] = {
     "Shape_i": lambda op, x: np.array(x.shape[op.i]),
     "CheckedLength": lambda op, n, *others: n,
     "SpecifyShape": lambda op, x, *sizes: x,
+    "Unbroadcast": lambda op, x: x,
     **dict.fromkeys(["Assert", "CheckAndRaise"], lambda op, x, *conditions: x),
     **dict.fromkeys(
         ["GradientView", "DisconnectedGrad", "ZeroGrad", "UndefinedGrad", "GradClip", "GradScale",

@@ -33,8 +33,8 @@ REFUSED = {
     **{name: {"complex128"} for name in ("Softmax", "LogSoftmax", "ScaledExp", "LogSumExp")},
     **{name: {"complex128"} for name in ("RFFTOp", "IRFFTOp")},
 }
-#: ops of which the values tell lengths
-COUNTS = ["Unique"]
+#: ops of which the values tell lengths, or whose types leave one out
+COUNTS = ["Unbroadcast", "Unique"]
 
 
 def classes(base: type) -> list[Any]:

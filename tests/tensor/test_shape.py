@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import (
     AxisError,
+    BroadcastError,
     DisconnectedInputError,
     DTypeError,
     NDimError,
@@ -128,3 +130,32 @@ def test_convert_variable_joins_what_both_types_know():
     v1 = TensorType("float64", (2, None))()
     v2 = TensorType("float64", (None, 1))
     assert v2.filter_variable(v1).type == TensorType("float64", (2, 1))
+
+
+def test_dimensions_that_are_not_stretched():
+    x, v = pt.row("x"), pt.vector("v")
+    y = pt.unbroadcast(x, 0)
+    assert y.type.shape == (None, None)
+    assert pt.unbroadcast(v, 0) is v
+    assert pt.unbroadcast(x, 1) is x
+    f = rw.function([x, v], y + v[:, None])
+    assert f([[1.0, 2.0]], [1.0]).tolist() == [[2, 3]]
+    with pytest.raises(BroadcastError):
+        f([[1.0, 2.0]], [1.0, 2.0])
+    slope = rw.grad((y * v[:, None]).sum(), x)
+    assert slope.type.shape == (1, None)
+    assert rw.function([x, v], slope)([[1.0, 2.0]], [3.0]).tolist() == [[3, 3]]
+    with pytest.raises(AxisError):
+        pt.unbroadcast(x, 2)
+
+
+def test_patterns_of_lengths_that_are_1():
+    x = pt.tensor("x", shape=(1, None))
+    y = pt.patternbroadcast(x, (False, True))
+    assert y.type.shape == (None, 1)
+    assert rw.function([x], y)([[2.0]]).tolist() == [[2]]
+    assert pt.patternbroadcast(x, (True, False)) is x
+    with pytest.raises(NDimError, match="one bool for each of 2"):
+        pt.patternbroadcast(x, (True,))
+    with pytest.raises(AssertionError):
+        rw.function([x], y)([[2.0, 3.0]])
