@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from threading import Lock
 from typing import Any
 
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link import ticks
 
@@ -113,10 +114,9 @@ class ProfileStats:
     def op_time(self) -> dict[Any, float]:
         """The time of each op, without that of the nodes in the graph that it may hold."""
         found = _sums([(node.op, s) for (_, node), s in self.apply_time.items()])
-        for op in found:
-            inside = self.graphs.get(getattr(op, "fgraph", None))  # type: ignore[arg-type]
-            if inside is not None:
-                found[op] -= sum(inside.seconds)
+        for fgraph, op in _holders(found).items():
+            if fgraph in self.graphs:
+                found[op] -= sum(self.graphs[fgraph].seconds)
         return found
 
     def op_callcount(self) -> dict[Any, int]:
@@ -146,17 +146,21 @@ class ProfileStats:
         console = Console(file=file, highlight=False)
         for line in self._head():
             console.print(line, markup=False, soft_wrap=True)
-        classes, ops = self.class_callcount(), self.op_callcount()
-        tables = (
-            ("op class", "classes", n_ops_to_print,
-             [((cls.__name__,), s, classes[cls]) for cls, s in self.class_time().items()]),
-            ("op", "ops", n_ops_to_print,
-             [((str(op),), s, ops[op]) for op, s in self.op_time().items()]),
-            ("node", "nodes", n_apply_to_print, self._nodes()),
-        )  # fmt: skip
-        for what, many, most, rows in tables:
-            if rows:
-                console.print(self._table(what, many, rows, most))
+        classes, ops, nodes = self.class_callcount(), self.op_callcount(), self.apply_callcount
+        most, holders = n_ops_to_print, _holders(ops)
+        tables: list[Any] = [
+            ("op class", "classes", most, self.class_time(), classes, lambda cls: [cls.__name__]),
+            ("op", "ops", most, self.op_time(), ops, lambda op: [str(op)]),
+            ("node", "nodes", n_apply_to_print, self.apply_time, nodes, partial(_told, holders)),
+        ]
+        for what, many, most, times, runs, told in tables:
+            if times:
+                ranked = sorted(times, key=lambda key: -times[key])
+                rows = [[*self._numbers(times[k], runs[k]), *told(k)] for k in ranked[:most]]
+                rest = sum([times[key] for key in ranked[most:]])
+                if len(ranked) > most:
+                    rows.append(["", _time(rest), "", "", f"… {len(ranked) - most} more {many}"])
+                console.print(_table(["%", "time", "runs", "per run", what, "built at"], rows))
 
     def _calls(self) -> str:
         n = self.fct_callcount
@@ -178,45 +182,37 @@ class ProfileStats:
             lines.append("the linker tells no times of nodes")
         return lines
 
-    def _nodes(self) -> list[Any]:
-        holders = {getattr(op, "fgraph", None): op for op in self.op_time()}
-        counts = self.apply_callcount
-        rows = []
-        for (fgraph, node), seconds in self.apply_time.items():
-            where, holder = node.where(), holders.get(fgraph)
-            inside = "" if holder is None else f"in {holder}: "
-            line = "" if where is None else f"{os.path.basename(where[0])}:{where[1]}"
-            rows.append(((inside + str(node), line), seconds, counts[fgraph, node]))
-        return rows
+    def _numbers(self, seconds: float, runs: int) -> list[str]:
+        share = f"{100 * seconds / self.fct_call_time:.1f}" if self.fct_call_time else ""
+        return [share, _time(seconds), str(runs), _time(seconds / runs) if runs else ""]
 
-    def _table(self, what: str, many: str, rows: list[Any], most: int) -> Any:
-        from rich import box
-        from rich.table import Table
-        from rich.text import Text
 
-        ranked = sorted(rows, key=lambda row: -row[1])
-        cells = [
-            [
-                f"{100 * seconds / self.fct_call_time:.1f}" if self.fct_call_time else "",
-                _time(seconds),
-                str(runs),
-                _time(seconds / runs) if runs else "",
-                *[text[:500] for text in texts],
-            ]
-            for texts, seconds, runs in ranked[:most]
-        ]
-        table = Table(
-            box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
-        )
-        heads = ["%", "time", "runs", "per run", what, "built at"][: len(cells[0])]
-        for k, head in enumerate(heads):
-            table.add_column(head, justify="right" if k < 4 else "left", no_wrap=head != what)
-        for row in cells:  # (what stands in the widest column is cut where there is no room)
-            table.add_row(*[Text(text, no_wrap=True, overflow="ellipsis") for text in row])
-        if len(ranked) > most:
-            left = sum([seconds for _, seconds, _ in ranked[most:]])
-            table.add_row("", _time(left), "", "", f"… {len(ranked) - most} more {many}")
-        return table
+def _holders(ops: Iterable[Any]) -> dict[FunctionGraph, Any]:
+    """The ops that hold graphs, by their graphs."""
+    return {op.fgraph: op for op in ops if isinstance(op, HasInnerGraph)}
+
+
+def _told(holders: dict[FunctionGraph, Any], place: Place) -> list[str]:
+    """A node, with the op whose graph it is in, and the user's line."""
+    fgraph, node = place
+    inside = f"in {holders[fgraph]}: " if fgraph in holders else ""
+    where = node.where()
+    line = "" if where is None else f"{os.path.basename(where[0])}:{where[1]}"
+    return [inside + str(node), line]
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> Any:
+    """A `rich` table; what stands in the fifth column is cut where there is no room."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for k, head in enumerate(heads[: max([len(row) for row in rows])]):
+        table.add_column(head, justify="right" if k < 4 else "left", no_wrap=k != 4)
+    for row in rows:
+        table.add_row(*[Text(text[:500], no_wrap=True, overflow="ellipsis") for text in row])
+    return table
 
 
 def _sums(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:

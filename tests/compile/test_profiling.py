@@ -21,7 +21,7 @@ from rewrite_engine.compile import MonitorMode, NanGuardMode, ProfileStats
 from rewrite_engine.config import config
 from rewrite_engine.errors import OptionError
 from rewrite_engine.graph.op import Op
-from rewrite_engine.link import ticks
+from rewrite_engine.link import Linker, ticks
 
 x, y, c = pt.dvector("x"), pt.dvector("y"), pt.lscalar("c")
 PLAIN = Mode(optimizer=None)
@@ -265,6 +265,21 @@ def test_the_summary(clock: None, capsys: Any) -> None:
     assert "more nodes" in short
     assert "0 calls" in summary(rw.function([], [], profile=True).profile)
     assert "0 calls" in summary(ProfileStats())
+
+
+def test_linkers_that_tell_no_times_of_nodes() -> None:
+    class Silent(Linker):
+        name = "silent"
+
+        def compile(self, fgraph: Any) -> Any:
+            return lambda v: [np.exp(v)]
+
+    mode = Mode()
+    mode.linker = Silent()
+    f = rw.function([x], pt.exp(x), profile=True, mode=mode)
+    assert f([0.0]).tolist() == [1.0]
+    assert (f.profile.fct_callcount, f.profile.apply_time) == (1, {})
+    assert "the linker tells no times of nodes" in summary(f.profile)
 
 
 def test_deep_graphs_are_told_shortly() -> None:
