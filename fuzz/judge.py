@@ -321,7 +321,13 @@ class Judge:
             if better or abs(mpf(float(f)) - truth) <= slack:
                 return None
             apart = float(abs(mpf(float(f)) - truth))
-        return "less accurate", apart / around
+        return "less accurate", 0.0 if self.is_steep and self.has_poles else apart / around
+
+    @property
+    def has_poles(self) -> bool:
+        """Whether a step is infinite by its digits: log(1 - sigmoid(x)), for a large x."""
+        with mp.workdps(DIGITS[0]):
+            return bool(self.poles(self.start))
 
     @property
     def widths(self) -> list[str]:

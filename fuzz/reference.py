@@ -124,6 +124,8 @@ def noisy(
         many = name == "add" and len(inputs) > 2
         if isinstance(op, Sum | CumOp | Dot | MatMul) or many:
             moved = _added(node, inputs, result, moved, dice)
+        if isinstance(op, Dot | MatMul):  # which product is rounded, and to infinity, is not known
+            moved = np.where(np.isfinite(result) | (dice <= 0), moved, np.nan)
         elif regrouped and name in ("add", "sub"):
             size = np.max(np.abs(np.broadcast_arrays(*inputs)), axis=0)
             moved = np.where(np.isfinite(result), result + dice * np.spacing(size), moved)

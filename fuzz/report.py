@@ -52,11 +52,10 @@ def allowed(found: Finding, rule: Any, case: Case, mode: Any, check: Any) -> boo
     regroups = "reorder" in tags or (ulps and found.kind in (*ROUGH, "NaN became a number"))
     if regroups and replace(check, regrouped=True)(case, mode) is None:
         return True
-    if found.kind in ROUGH:
-        return found.severity <= 4 * min(ulps, 750)
+    if found.kind in ROUGH and found.severity <= 4 * min(ulps, 750) > 0:
+        return True
     stabilises = getattr(rule, "phase", "") == "stabilize" or rule.pack == "exp_log"
-    return found.kind in MENDS and stabilises and found.severity == 0
+    return stabilises and found.severity == 0
 
 
 ROUGH = ("less accurate", "gradient wrong")
-MENDS = ("NaN became a number", "infinity became another", "value")

@@ -46,9 +46,9 @@ PACKS = (
     "rewrite_engine.rules.monomials.rest",
     "rewrite_engine.rules.softmax_index",  # before softmax: what cancels first
     "rewrite_engine.rules.softmax",
-    "rewrite_engine.rules.scaled",
     "rewrite_engine.rules.guarded",
     "rewrite_engine.rules.monomials.saturation",
+    "rewrite_engine.rules.scaled",  # what cancels first
     "rewrite_engine.rules.monomials.logarithm",
     "rewrite_engine.rules.reduce",
     "rewrite_engine.rules.shape",

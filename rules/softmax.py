@@ -72,20 +72,6 @@ def softmax_from_exp(x: Real, axis: Prop, keepdims: Prop):
     return exp(x) / total(exp(x)) >> Softmax(axis=axis)(x), given(stands_beside)
 
 
-@rule(phase="stabilize")
-def softmax_cancels_in_product(y, x: Real, axis: Prop, keepdims: Prop):
-    """(y / p) / sum(exp(x)) * exp(x), the gradient of log(p), also where p underflows to 0.
-
-    >>> x, y = matrices("x y")
-    >>> s = exp(x).sum(axis=1, keepdims=True)
-    >>> rewritten(y / (exp(x) / s) / s * exp(x))
-    switch(isnan(ScaledExp{axis=(1,)}(x)), ScaledExp{axis=(1,)}(x), y)
-    """
-    total = Sum(axis=axis, keepdims=keepdims)
-    left = (y / Softmax(axis=axis)(x) / total(exp(x))) * exp(x)
-    return left >> unless_nan(ScaledExp(axis=axis)(x), y), given(stands_beside)
-
-
 def same_slices(v, x):
     """Whether a sum of v / sum(exp(x)) adds up what one of x does: nothing that has another scale,
     and no more terms.
@@ -113,31 +99,6 @@ def softmax_gradient_of_log(y, v, x: Real, axis: Prop, keepdims: Prop):
     left = (y / p / total(e) + second(e, outer(v / total(e)))) * e
     right = y + outer(v / total(scaled)) * scaled
     return left >> right, given(stands_beside, same_slices, same_dtype(x, y))
-
-
-@rule(phase="stabilize")
-def softmax_cancels(y, x: Real, axis: Prop):
-    """A probability is positive, also where it underflows to 0.
-
-    >>> x, y = matrices("x y")
-    >>> rewritten(y / (exp(x) / exp(x).sum(axis=1, keepdims=True)) * softmax(x, axis=1))
-    switch(isnan(Softmax{axis=(1,)}(x)), Softmax{axis=(1,)}(x), y)
-    """
-    p = Softmax(axis=axis)(x)
-    return (y / p) * p >> unless_nan(p, y)
-
-
-@rule(phase="stabilize", claim=approx(ulps=8))
-def softmax_cancels_in_difference(y, z, x: Real, axis: Prop):
-    """p (y / p - z), the gradient of the logarithm of a probability p, also where p underflows.
-
-    >>> x, y, z = matrices("x y z")
-    >>> p = softmax(x, axis=1)
-    >>> rewritten(p * (y / p - z))
-    y - Softmax{axis=(1,)}(x) * z
-    """
-    p = Softmax(axis=axis)(x)
-    return p * (y / p - z) >> y - p * z, given(same_dtype(x, y, z))
 
 
 # --- behind a switch (see also `rules/guarded.py`) ------------------------------------------------

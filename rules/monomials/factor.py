@@ -16,6 +16,7 @@ from rewrite_engine.rules.monomials.linear import (
 )
 from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import (
+    Softmax,
     add,
     cast,
     constant,
@@ -31,6 +32,7 @@ from rewrite_engine.tensor import (
     sigmoid,
     sinh,
     sqr,
+    sqrt,
     sub,
     tanh,
     true_div,
@@ -38,7 +40,7 @@ from rewrite_engine.tensor import (
 
 ABOVE_ZERO = frozenset({exp, sigmoid, erfc, erfcx, cosh})
 KNOWN = ABOVE_ZERO | {sinh, tanh, expm1}
-DESCENDED = frozenset({mul, true_div, neg, reciprocal, sqr, pow})
+DESCENDED = frozenset({mul, true_div, neg, reciprocal, sqr, sqrt, pow})
 
 
 @dataclass(eq=False)
@@ -138,7 +140,7 @@ def floats_of(v):
 def known_factors(v):
     """The factors of a term that is no product, and a number before them; None for others."""
     op = v.head
-    if op is sqr or op is pow:
+    if op is sqr or op is sqrt or op is pow:
         return _power(v)
     if op in KNOWN:
         u = floats_of(v)
@@ -150,8 +152,10 @@ def known_factors(v):
 
 def _power(v):
     base = v.owner.inputs[0]
-    power = 2.0 if v.head is sqr else number_of(v.owner.inputs[1])
-    if not power or base.head in (sqr, pow) or base.head not in ABOVE_ZERO | {add}:
+    power = {sqr: 2.0, sqrt: 0.5}.get(v.head) or number_of(v.owner.inputs[1])
+    if power and isinstance(base.head, Softmax):
+        return [Factor(None, {}, power, term=base)], 1.0
+    if not power or v.head is sqrt or base.head not in ABOVE_ZERO | {add}:
         return None
     found = known_factors(base)
     if found is None or found[1] != 1:

@@ -37,10 +37,12 @@ from rewrite_engine.tensor import (
     logerfc,
     mul,
     neg,
+    pow,
     reciprocal,
     sigmoid,
     sinh,
     softplus,
+    sqr,
     sub,
     switch,
     tanh,
@@ -125,20 +127,23 @@ def log_of_factor(f, depth, sign):
     if f.kind in LOGARITHMS:
         return (LOGARITHMS if sign == 1 else OPPOSITES)[f.kind](f.written_argument)
     if f.kind is add:
-        return log_of_sum([(sign * s, t) for s, t in signed_terms(f.term)], depth)
-    if f.kind is None and (f.power == 1 or is_sum_of_exponentials(f.term)):
+        terms = [(sign * s, t) for s, t in signed_terms(f.term)]
+        return log_of_sum(terms, depth, f.term.type.dtype)
+    if f.kind is None and (f.power == 1 or has_logarithm(f.term)):
         return log_of_other(f.term, depth)
     return None
 
 
-def is_sum_of_exponentials(v):
-    """Whether a term is one, so that its logarithm has a function."""
-    return isinstance(v.head, Sum) and v.owner.inputs[0].head is exp
+def has_logarithm(v):
+    """Whether a term is a softmax or a sum of exponentials, whose logarithm has a function."""
+    return isinstance(v.head, Softmax) or (
+        isinstance(v.head, Sum) and v.owner.inputs[0].head is exp
+    )
 
 
 def log_of_other(v, depth):
     """The same for what is no product."""
-    if isinstance(v.head, Softmax) or is_sum_of_exponentials(v):
+    if has_logarithm(v):
         return log(v)
     if v.head is switch:
         condition, *branches = v.owner.inputs
@@ -208,16 +213,19 @@ def grows(t):
     return product.fits and any(f.kind is exp for f in product.factors())
 
 
-def log_of_sum(terms, depth):
-    """The logarithm of a sum that overflows, or underflows as a whole; None for others."""
+def log_of_sum(terms, depth, dtype):
+    """The logarithm of a sum that overflows, or underflows as a whole, with the digits of a dtype;
+    None for others.
+    """
     if len(terms) > MANY:
         return None
     terms = [with_its_sign(s, t) for s, t in terms]
     found = [(s, *log_of_term(t, depth - 1)) for s, t in terms]
     if any(x is None for _, x, _ in found):
         return None
-    plus = [x for s, x, _ in found if s > 0]
-    minus = [x for s, x, _ in found if s < 0]
+    wide = [(s, x if isinstance(x, float) else cast(x, dtype)) for s, x, _ in found]
+    plus = [x for s, x in wide if s > 0]
+    minus = [x for s, x in wide if s < 0]
     risky = any(grows(t) for _, t in terms) or all(known for _, _, known in found)
     if not plus or not any(known for _, _, known in found):
         return None
@@ -268,13 +276,13 @@ def log_sum(logs):
 
 # --- rules ----------------------------------------------------------------------------------------
 
-MADE_OF = KNOWN | {erf, mul, true_div, neg, reciprocal, add, sub, expm1, switch}
+MADE_OF = KNOWN | {erf, mul, true_div, neg, reciprocal, add, sub, expm1, switch, sqr, pow}
 
 
 def may_be_made(op, seen, distinct):
     """Whether the operand may be made of what has a better logarithm."""
     head = seen[0][0] if seen[0].__class__ is tuple else seen[0]
-    return head in MADE_OF or getattr(head, "name", None) in ("sqr", "pow")
+    return head in MADE_OF
 
 
 @node_rewriter([log], phase="stabilize", claim=COMBINED, depth=8, when=may_be_made)
@@ -309,7 +317,7 @@ def log1p_of_factors(fgraph, node):
         return None
     found = log_of_one_plus(x)
     if found is None:
-        found = log_of_sum([(1, 1.0), *signed_terms(x)], 4)
+        found = log_of_sum([(1, 1.0), *signed_terms(x)], 4, x.type.dtype)
     return fitting(node.outputs[0], found)
 
 

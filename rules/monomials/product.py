@@ -17,6 +17,7 @@ from rewrite_engine.rules.monomials.linear import (
     written,
 )
 from rewrite_engine.tensor import (
+    Softmax,
     add,
     cast,
     constant,
@@ -72,8 +73,9 @@ class Slot:
         return parts or [constant(1.0, dtype=dtype)]
 
     def rises(self, f):
-        """Whether a factor below the bar is better above it."""
-        return self.changed and self.side == -1 and f.kind is sigmoid and f.power > 0
+        """Whether a factor below the bar is better above it: it may be 0."""
+        may_vanish = f.kind is sigmoid or (f.kind is None and isinstance(f.term.head, Softmax))
+        return self.changed and self.side == -1 and may_vanish and f.power > 0
 
 
 class Product:

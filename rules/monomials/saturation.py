@@ -187,7 +187,7 @@ def multiplied(product, slot, t, depth=LEVELS):
     """The product with a term where a slot is, reduced."""
     new = Product(with_leaf(product, slot, t))
     new.lost += product.lost
-    if new.fits and is_steep(t, depth) and not new.reduce(near_step) and t.head in NESTS:
+    if new.fits and is_steep(t, depth) and not new.reduce(near_step):
         chosen = spread(new, depth)
         if chosen is not None:
             lost, new = new.lost, Product(chosen)

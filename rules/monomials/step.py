@@ -4,7 +4,19 @@ from rewrite_engine.rules.facts import positive
 from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, Factor, known_factors, summands
 from rewrite_engine.rules.monomials.linear import along, combined, cores, squared, times
 from rewrite_engine.rules.monomials.product import Product
-from rewrite_engine.tensor import add, cosh, erfc, erfcx, exp, expm1, sigmoid, sinh, tanh
+from rewrite_engine.tensor import (
+    Softmax,
+    Sum,
+    add,
+    cosh,
+    erfc,
+    erfcx,
+    exp,
+    expm1,
+    sigmoid,
+    sinh,
+    tanh,
+)
 
 
 def cancel(product, f, g):
@@ -32,6 +44,33 @@ def exp_exp(product, f, g):
     product.change(f, 1.0 if total else 0.0, total or f.argument)
     f.halved = not product.is_pure()  # a exp(x) exp(y) may be in range where exp(x + y) is not
     return True
+
+
+def softmax_whole(product, f, g):
+    """exp(x) / sum(exp(x)) cancels with the softmax of x below the bar."""
+    if f.kind is not None or not isinstance(f.term.head, Softmax) or f.power >= 0:
+        return False
+    x, axis = f.term.owner.inputs[0], f.term.head.axis
+    if g.kind is not exp or g.power != 1 or g.argument != {x: 1.0}:
+        return False
+    whole = next((h for h in product.factors() if h.power < 0 and is_sum(h.term, x, axis)), None)
+    if whole is None:
+        return False
+    lost = [*product.lost, {f.term: 1.0}]  # it is NaN where one of the others is
+    product.change(g, 0.0)
+    product.change(whole, whole.power + 1)
+    product.change(f, f.power + 1)
+    product.lost = lost
+    return True
+
+
+def is_sum(v, x, axis):
+    """Whether a term is the sum of exp(x) along axes, and stands beside x."""
+    if v is None or not isinstance(v.head, Sum) or v.head.axis != axis:
+        return False
+    e = v.owner.inputs[0]
+    stands = v.head.keepdims or axis is None or len(axis) == x.type.ndim
+    return stands and e.head is exp and e.owner.inputs[0] is x
 
 
 def may_join(product, f, g):
@@ -223,7 +262,8 @@ def joined(terms):
 
 
 SIMPLE = (
-    cancel, exp_exp, exp_sigmoid, sigmoid_sigmoid, exp_erfc, exp_expm1, expm1_sigmoid, sinh_cosh
+    cancel, softmax_whole, exp_exp, exp_sigmoid, sigmoid_sigmoid, exp_erfc, exp_expm1,
+    expm1_sigmoid, sinh_cosh,
 )  # fmt: skip
 
 

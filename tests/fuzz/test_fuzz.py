@@ -265,6 +265,15 @@ def test_no_digits_tell_what_exponentials_of_products_leave(x: float, is_told: b
     assert (finding is not None and finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("x", "is_told"), [(1e19, False), (2.0, True)])
+def test_what_is_equal_only_by_its_last_digit(x: float, is_told: bool) -> None:
+    """log(1 - sigmoid(x)) is -x in floating point, and a little less; its digits are too many."""
+    one = case(lambda x: pt.erf(1.0 / pt.eq(pt.log(1 - pt.sigmoid(x)), -x)), np.array([x]))
+    wanted = graphs.wanted_of(one)
+    finding = Judge(one, wanted).compare([np.array([0.8427007929497148 - 0.1 * is_told])])
+    assert (finding is not None and finding.severity > 0) is is_told
+
+
 @pytest.mark.parametrize(("y", "is_told"), [(2e-36, False), (2e-10, True)])
 def test_exponentials_of_what_is_large_without_errors(y: float, is_told: bool) -> None:
     """log(1 + y) is 0 for a tiny y as it is written, so all is NaN; 1/y swallows x otherwise."""

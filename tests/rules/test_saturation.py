@@ -401,3 +401,11 @@ def test_a_logarithm_of_factors_of_which_several_have_a_sign(first: str, second:
     for found, product in zip(f(*values), plain(*values), strict=True):
         with np.errstate(all="ignore"):
             np.testing.assert_allclose(found, np.log(product), rtol=1e-9, atol=1e-15)
+
+
+def test_a_logarithm_of_a_sum_keeps_the_digits_of_its_widest_term() -> None:
+    x = pt.fscalar("x")
+    term = pt.log(pt.exp(x) + np.exp(np.float64(8.924418933)))
+    found = rw.function([x], term)(np.float32(0.0))
+    assert found.dtype == "float64"
+    np.testing.assert_allclose(found, np.log(1 + np.exp(8.924418933)), rtol=1e-14)

@@ -345,3 +345,54 @@ def test_a_term_made_of_several_results() -> None:
     total = pt.exp(x).sum().reshape((-1,)).cumprod()[0]
     second = rw.grad(rw.grad(total, x).sum(), x)
     np.testing.assert_allclose(rw.function([x], second)([0.0, 1.0]), np.exp([0.0, 1.0]))
+
+
+OF_PROBABILITIES: dict[str, Callable[..., Any]] = {
+    "focal loss": lambda p, q, log, sqrt: (1 - p) ** 2 * log(p),
+    "logarithm of a square": lambda p, q, log, sqrt: log(p**2),
+    "logarithm of a cube": lambda p, q, log, sqrt: log(p**3),
+    "root": lambda p, q, log, sqrt: sqrt(p),
+    "power": lambda p, q, log, sqrt: p**0.25,
+    "divergence": lambda p, q, log, sqrt: p * log(p / q),
+    "logarithm of a ratio": lambda p, q, log, sqrt: log(p / q**2),
+}
+
+
+def by_hand(x: Any) -> Any:
+    e = pt.exp(x)
+    return e / e.sum()
+
+
+def softmax_exactly(x: Any) -> Any:
+    e = np.array([mp.exp(t) for t in x])
+    return e / sum(e)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", OF_PROBABILITIES)
+@pytest.mark.parametrize("logits", [(0.0, 100.0, -30.0), (900.0, -900.0, 3.0), (1.0, 2.0, 3.0)])
+def test_functions_of_probabilities(logits: Any, name: str, dtype: str) -> None:
+    """A softmax by hand and what is computed of it: values, and gradients by differences."""
+    fn, weights, z = OF_PROBABILITIES[name], np.array([1.0, 2.0, 3.0]), np.array([0.5, -1, 2])
+    x = pt.tensor("x", dtype=dtype, shape=(None,))
+    q = by_hand(pt.constant(z.astype(dtype)))
+    cost = (weights.astype(dtype) * fn(by_hand(x), q, pt.log, pt.sqrt)).sum()
+    value, slope = rw.function([x], [cost, rw.grad(cost, x)])(np.array(logits, dtype))
+
+    with mp.workdps(2500):
+        functions = [np.frompyfunc(f, 1, 1) for f in (mp.log, mp.sqrt)]
+        q = softmax_exactly([mpf(t) for t in z])
+
+        def exactly(*x: Any) -> Any:
+            return sum(weights * fn(softmax_exactly(x), q, *functions))
+
+        point, h = [mpf(t) for t in logits], mpf(10) ** -1000
+        wanted = [
+            float((exactly(*up) - exactly(*down)) / (2 * h))
+            for k in range(3)
+            for up, down in [[[t + s * h * (i == k) for i, t in enumerate(point)] for s in (1, -1)]]
+        ]
+        total = float(exactly(*point))
+    eps = float(np.finfo(dtype).eps)
+    np.testing.assert_allclose(value, total, rtol=100 * eps)
+    np.testing.assert_allclose(slope, wanted, rtol=300 * eps, atol=30 * eps)
