@@ -147,6 +147,8 @@ def _routine(name: str) -> Any:
     return getattr(lapack, name, None) or getattr(blas, name)
 
 
+#: rows up to which LAPACK needs no blocks, and what surrounds it counts
+FEW = 64
 #: what the names of LAPACK's routines begin with, by dtype
 _LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
 

@@ -11,6 +11,7 @@ pseudo-inverses; I. Najfeld & T. Havel, Adv. Appl. Math. 16 (1995), of exponenti
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from rewrite_engine.tensor.creation import arange, triangle, zeros_like
 from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.join import concatenate
 from rewrite_engine.tensor.linalg.core import (
+    FEW,
     _MatrixOp,
     _Symmetric,
     adjoint,
@@ -80,6 +82,16 @@ class SVD(_MatrixOp):
         k = Computed(smaller, [(0, 0), (0, 1)])
         rows, columns = ((0, 0), (0, 1)) if self.full_matrices else (k, k)
         return Shapes([[(0, 0), rows], [k], [columns, (0, 1)]])
+
+    def single(self, dtype: Any) -> Any:
+        """By `gesdd`, of matrices that need no blocks."""
+        gesdd, full = lapack("gesdd", dtype), self.full_matrices
+
+        def run(a: Any) -> Any:
+            u, s, vh, info = gesdd(a, 1, full) if max(a.shape) <= FEW else (None, None, None, 1)
+            return None if info else (u, s, vh)
+
+        return run
 
     def batched(self, *arrays: Any) -> Any:
         """By `numpy.linalg.svd`."""
@@ -173,6 +185,27 @@ class Eig(_MatrixOp):
 
     def shapes(self, *types: TensorType) -> Shapes:
         return square(types[0], [(0, 0)], [(0, 0), (0, 1)])
+
+    def single(self, dtype: Any) -> Any:
+        """By `geev`, of matrices that need no blocks; it is for finite numbers."""
+        geev, add = lapack("geev", dtype), np.add.reduce
+        wanted = np.result_type(dtype, "complex64")
+
+        def run(a: Any) -> Any:
+            if len(a) > FEW or not isfinite(abs(add(a, None))):
+                return None
+            *values, _, vectors, info = geev(a, 0, 1)
+            if info:
+                return None
+            w, v = values[0].astype(wanted), vectors.astype(wanted)
+            if len(values) == 2 and values[1].any():
+                w.imag = values[1]
+                for k in np.flatnonzero(values[1] > 0):
+                    v.imag[:, k] = vectors[:, k + 1]
+                    v[:, k + 1] = v[:, k].conj()
+            return w, v
+
+        return run
 
     def batched(self, *arrays: Any) -> Any:
         """By `numpy.linalg.eig`."""
@@ -353,6 +386,16 @@ class MatrixPinv(_MatrixOp):
 
     def shapes(self, *types: TensorType) -> Shapes:
         return Shapes([[(0, 1), (0, 0)]])
+
+    def single(self, dtype: Any) -> Any:
+        """By `SVD`, where no singular value counts as 0."""
+        svd = SVD().single(dtype)
+
+        def run(a: Any) -> Any:
+            u, s, vh = svd(a) or (a, (0, 0), a)
+            return (vh.T.conj() / s).dot(u.T.conj()) if s[-1] > 1e-15 * s[0] else None
+
+        return None if self.hermitian else run
 
     def batched(self, *arrays: Any) -> Any:
         """By `numpy.linalg.pinv`."""

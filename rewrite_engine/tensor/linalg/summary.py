@@ -8,6 +8,9 @@ adjugate matrix", Linear Algebra Appl. 283 (1998).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
+from math import log
+from operator import mul, ne
 from typing import Any
 
 import numpy as np
@@ -24,10 +27,12 @@ from rewrite_engine.tensor.dimshuffle import expand_dims, normalize_axes
 from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.linalg.core import (
+    FEW,
     SingularMatrixError,
     _MatrixOp,
     adjoint,
     floats,
+    lapack,
     of_dtype,
     real_dtype,
     singular,
@@ -47,6 +52,22 @@ __all__ = [
 ]  # fmt: skip
 
 
+def _pivots(dtype: Any) -> Any:
+    """A function of matrices: whether `getrf` swaps an odd number of rows, and the numbers on the
+    diagonal of what it makes, of which there are none for singular and for large matrices; None for
+    complex ones.
+    """
+    getrf = lapack("getrf", dtype)
+
+    def found(a: Any) -> tuple[int, list[float]]:
+        both, order, info = getrf(a.T) if len(a) <= FEW else (a, a, 1)
+        if info:
+            return 0, []
+        return sum(map(ne, order.tolist(), range(len(a)))) % 2, both.diagonal().tolist()
+
+    return None if dtype.kind == "c" else found
+
+
 class Det(_MatrixOp):
     """The determinants of square matrices."""
 
@@ -57,6 +78,21 @@ class Det(_MatrixOp):
 
     def shapes(self, *types: TensorType) -> Shapes:
         return square(types[0], [])
+
+    def single(self, dtype: Any) -> Any:
+        """As a product, where it neither overflows nor vanishes on the way."""
+        factored, limits = _pivots(dtype), np.finfo(dtype)
+        least, most = float(limits.tiny), float(limits.max)
+
+        def run(a: Any) -> Any:
+            odd, pivots = factored(a)
+            parts = [*accumulate(pivots, mul)]
+            sizes = [*map(abs, parts)]
+            if not (sizes and min(sizes) >= least and max(sizes) <= most):
+                return None
+            return np.array(-parts[-1] if odd else parts[-1], dtype)
+
+        return factored and run
 
     def batched(self, *arrays: Any) -> Any:
         """By `numpy.linalg.det`."""
@@ -158,6 +194,20 @@ class SLogDet(_MatrixOp):
 
     def shapes(self, *types: TensorType) -> Shapes:
         return square(types[0], [], [])
+
+    def single(self, dtype: Any) -> Any:
+        """As sums."""
+        factored = _pivots(dtype)
+
+        def run(a: Any) -> Any:
+            odd, pivots = factored(a)
+            if not pivots:
+                return None
+            odd += sum([x < 0 for x in pivots])
+            size = sum(map(log, map(abs, pivots)))
+            return np.array(-1 if odd % 2 else 1, dtype), np.array(size, dtype)
+
+        return factored and run
 
     def batched(self, *arrays: Any) -> Any:
         """By `numpy.linalg.slogdet`."""
