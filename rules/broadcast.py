@@ -249,7 +249,8 @@ def second_of_computed(fgraph, node):
     if x.owner is None or not only_for_its_shape(fgraph, x):
         return None
     ones = x.type.broadcastable
-    alike = [v for v in x.owner.inputs if v.type.broadcastable == ones and is_covered(x, [v])]
+    fitting_types = [v for v in x.owner.inputs if getattr(v.type, "broadcastable", None) == ones]
+    alike = [v for v in fitting_types if is_covered(x, [v])]
     new = fitting(out, second(alike[0], y)) if alike else None
     if new is not None and operands_kept(fgraph, node, new):
         return new

@@ -6,17 +6,22 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from rewrite_engine.compile.mode import Mode, get_mode
 from rewrite_engine.compile.ops import view_op
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.random.op import read_size
 from rewrite_engine.tensor import rearrange
 from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.dimshuffle import broadcast_to
 from rewrite_engine.tensor.math import add, mul
 
 __all__ = [
     "broadcast_arrays",
+    "broadcast_params",
     "broadcasted_by",
     "general_toposort",
     "lazy_scipy_module",
@@ -69,6 +74,24 @@ def broadcast_arrays(*args: Any) -> list[Any]:
     given = [as_tensor_variable(x) for x in args]
     found = zip(given, rearrange.broadcast_arrays(*given), strict=True)
     return [view_op(new) if new is old else new for old, new in found]
+
+
+def broadcast_params(params: Sequence[Any], ndims_params: Sequence[int]) -> list[Any]:
+    """Parameters stretched along a common batch; their last dimensions, so many of each, stay.
+    Arrays stay arrays where all are.
+    """
+    symbolic = any([isinstance(p, Variable) for p in params])
+    given = [as_tensor_variable(p) if symbolic else np.asarray(p) for p in params]
+    parts = [
+        (tuple(p.shape[: p.ndim - n]), tuple(p.shape[p.ndim - n :]))
+        for p, n in zip(given, ndims_params, strict=True)
+    ]
+    batches = [batch for batch, _ in parts]
+    if not symbolic:
+        long = np.broadcast_shapes(*batches)
+        return [np.broadcast_to(p, (*long, *own)) for p, (_, own) in zip(given, parts)]
+    wide = rearrange.broadcast_shape(*batches, arrays_are_shapes=True)
+    return [broadcast_to(p, (*wide, *own)) for p, (_, own) in zip(given, parts)]
 
 
 def safe_signature(core_inputs_ndim: Sequence[int], core_outputs_ndim: Sequence[int]) -> str:

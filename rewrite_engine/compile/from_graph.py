@@ -26,9 +26,10 @@ from rewrite_engine.errors import (
     refuse_unknown,
 )
 from rewrite_engine.graph.inner import connections, inner_ops
-from rewrite_engine.graph.node import Apply, Variable, build_node
+from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import origin_line, user_origin
+from rewrite_engine.graph.replace import clone_replace
 from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.tensor.blockwise import vectorize_graph
 
@@ -44,8 +45,9 @@ class OpFromGraph(ShapesOfGraph, Op):
     depend on need not be given: it becomes an implicit last input of every call (`shared_inputs`;
     strict: it is an error instead). inline: rewriting puts the graph in the place of the op;
     otherwise the graph is rewritten by itself, once for all calls, and compiled to a function that
-    is called. name: what it prints as. on_unused_input: "raise" makes an input that no output needs
-    an `InputError`.
+    is called. A constant among the inputs is an input as others are: the graph uses what is given
+    in its place. name: what it prints as. on_unused_input: "raise" makes an input that no output
+    needs an `InputError`.
 
     lop_overrides, rop_overrides: what to use in the place of the derivatives of the graph: a
     function `(inputs, outputs, output_gradients) -> gradients of the inputs`, or `(inputs,
@@ -55,8 +57,8 @@ class OpFromGraph(ShapesOfGraph, Op):
     `[[does input i affect output j?]]`, if not as the graph says.
 
     Raises `MissingInputError` where an output depends on another root, `DuplicateInputError`,
-    `ConstantInputError`, `ForeignObjectError`, `InputError` where there are no outputs or an
-    override does not fit, `InconsistencyError` where an input would be overwritten.
+    `ForeignObjectError`, `InputError` where there are no outputs or an override does not fit,
+    `InconsistencyError` where an input would be overwritten.
     """
 
     __props__ = (
@@ -83,6 +85,7 @@ class OpFromGraph(ShapesOfGraph, Op):
         inputs, outputs = listed(inputs, "inputs"), listed(outputs, "outputs")
         if not outputs:
             raise InputError("an OpFromGraph needs an output")
+        inputs, outputs = with_variables(inputs, outputs)
         shared = implicit(inputs, outputs)
         if strict and shared:
             raise MissingInputError(f"the graph depends on {describe(shared[0])}: strict=True")
@@ -105,6 +108,11 @@ class OpFromGraph(ShapesOfGraph, Op):
 
     def __str__(self) -> str:
         return self.name or type(self).__name__
+
+    @property
+    def input_types(self) -> list[Any]:
+        """The types of the inputs, shared variables included."""
+        return [v.type for v in self.inner_inputs]
 
     # --- calling ---------------------------------------------------------------------------------
 
@@ -192,6 +200,15 @@ def listed(variables: Any, what: str) -> list[Any]:
     if isinstance(variables, Variable) or not isinstance(variables, Sequence):
         raise InputError(f"the {what} of an OpFromGraph are a list, not {describe(variables)}")
     return list(variables)
+
+
+def with_variables(inputs: list[Any], outputs: list[Any]) -> tuple[list[Any], list[Any]]:
+    """A graph with variables in the place of constants among its inputs."""
+    constants = [v for v in inputs if isinstance(v, Constant)]
+    given: dict[Variable, Variable] = {v: v.type.make_variable(v.name) for v in constants}
+    if not given:
+        return inputs, outputs
+    return [given.get(v, v) for v in inputs], clone_replace(outputs, given)
 
 
 def implicit(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Variable]:

@@ -23,7 +23,21 @@ from rewrite_engine.graph.traverse import clone_get_equiv, toposort
 
 
 class InnerGraph(FunctionGraph):
-    """The graph of an op: `clone()` gives one that can be changed."""
+    """The graph of an op: `clone()` gives one that can be changed, and `unfreeze()` one in which
+    equal nodes stay apart.
+    """
+
+    def bind(self, inputs: Sequence[Variable]) -> list[Variable]:
+        """The outputs, of other inputs."""
+        return clone_replace(  # type: ignore[no-any-return]
+            self.outputs, dict(zip(self.inputs, inputs, strict=True))
+        )
+
+    def unfreeze(self) -> FunctionGraph:
+        """A copy that can be changed, and does not merge equal nodes."""
+        copy = self.clone()
+        copy.merging = False
+        return copy
 
     def replace(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise ReadOnlyError("the graph inside an op does not change: op.clone(fgraph) makes an op")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import Any
 
@@ -91,6 +91,12 @@ class RandomVariable(RNGConsumerOp, TensorOp):
     ndim_supp: int = 0
     ndims_params: Sequence[int] | None = None
     dtype: str = "floatX"
+
+    @cached_property
+    def _print_name(self) -> tuple[str, str]:
+        """The distribution's name, as PyMC writes it in texts and in LaTeX."""
+        name = type(self).__name__.removesuffix("RV")
+        return name, f"\\operatorname{{{name}}}"
 
     def __init__(
         self,

@@ -245,6 +245,22 @@ def test_inputs_that_nothing_needs() -> None:
         rw.OpFromGraph([x, y], [x + 1.0], on_unused_input="raise")
 
 
+def test_parameters_along_a_common_batch() -> None:
+    mean, cov = np.array([1, 2, 3]), np.stack([np.eye(3), np.eye(3)])
+    wide, same = extras.broadcast_params([mean, cov], [1, 2])
+    assert isinstance(wide, np.ndarray)
+    assert (wide.tolist(), same.shape) == ([[1, 2, 3], [1, 2, 3]], (2, 3, 3))
+    nu = pt.dvector("nu")
+    found = extras.broadcast_params([nu[:, None], mean], [0, 1])
+    assert [v.type.ndim for v in found] == [2, 3]
+    values = rw.function([nu], found)([0.5, 1.5])
+    assert [v.tolist() for v in values] == [[[0.5], [1.5]], [[[1, 2, 3]], [[1, 2, 3]]]]
+
+
+def test_names_of_distributions_in_texts() -> None:
+    assert r.poisson(1.0).owner.op._print_name == ("Poisson", "\\operatorname{Poisson}")
+
+
 # --- databases of rules --------------------------------------------------------------------------
 
 

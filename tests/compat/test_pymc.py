@@ -81,6 +81,12 @@ def uniform(z: Any) -> Any:
     return -np.log(4) + np.log(4) + np.log(expit(z) * expit(-z))
 
 
+def inflated(p: Any) -> Any:
+    """Of 0, 3, 1: drawn with probability p, else 0."""
+    chances = p * stats.poisson.pmf([0, 3, 1], 2.0) + (1 - p) * np.array([1, 0, 0])
+    return np.log(chances).sum()
+
+
 WANTED = {
     "HalfNormal": lambda x_log__: stats.halfnorm.logpdf(np.exp(x_log__), 0, 2.0) + x_log__,
     "Uniform": lambda x_interval__: uniform(x_interval__),
@@ -95,6 +101,25 @@ WANTED = {
         + stats.poisson.logpmf([0, 3, 1], np.exp(rate_log__)).sum()
     ),
     "MvNormal": lambda x: mvnormal(x),
+    "HalfCauchy": lambda x_log__: stats.halfcauchy.logpdf(np.exp(x_log__), 0, 2.0) + x_log__,
+    "Weibull": lambda x_log__: stats.weibull_min.logpdf(np.exp(x_log__), 2.0, 0, 3.0) + x_log__,
+    "NormalMixture": lambda x: np.log(
+        0.3 * stats.norm.pdf(x) + 0.7 * stats.norm.pdf(np.asarray(x), 1.0, 2.0)
+    ),
+    "ZeroInflatedPoisson": lambda p_logodds__: of_beta(p_logodds__) + inflated(expit(p_logodds__)),
+    "Censored": lambda m: (
+        stats.norm.logpdf(m)
+        + stats.norm.logpdf(0.2, m)
+        + stats.norm.logcdf(-1 - np.asarray(m))
+        + stats.norm.logsf(1 - np.asarray(m))
+    ),
+    "Truncated": lambda m: (
+        stats.norm.logpdf(m)
+        + stats.norm.logpdf([0.2, 0.3], m).sum()
+        - 2 * np.log(stats.norm.cdf(1 - np.asarray(m)) - stats.norm.cdf(-1 - np.asarray(m)))
+    ),
+    "MvStudentT": lambda x: stats.multivariate_t.logpdf(x, [0.0, 1.0], [[2.0, 0.5], [0.5, 1.0]], 5),
+    "CustomDist": lambda: stats.lognorm.logpdf(2.0, 1, 0, np.e),
 }
 
 
@@ -104,6 +129,7 @@ def test_distributions(told: Any, name: str) -> None:
     if name in WANTED:
         np.testing.assert_allclose(logp, WANTED[name](**start), rtol=1e-10)
     np.testing.assert_allclose(dlogp, differences, rtol=1e-5, atol=1e-7)
+    assert told["drawn"][name]
 
 
 def test_derived_densities(told: Any) -> None:

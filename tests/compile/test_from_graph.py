@@ -14,7 +14,6 @@ import rewrite_engine.tensor as pt
 from rewrite_engine import OpFromGraph
 from rewrite_engine.errors import (
     AssumptionError,
-    ConstantInputError,
     DisconnectedInputError,
     DuplicateInputError,
     ForeignObjectError,
@@ -354,6 +353,34 @@ def test_a_connection_pattern_of_ones_own() -> None:
     np.testing.assert_allclose(value(rw.grad(f(A, B)[1].sum(), A))[0], np.ones(3))
 
 
+# --- constants among the inputs -------------------------------------------------------------------
+
+
+@both_ways
+def test_a_constant_among_the_inputs_stands_for_what_is_given(inline: bool) -> None:
+    c, w = pt.constant(2.0), pt.constant([1.0, 2.0])
+    op = OpFromGraph([X, c, w], [X * c + w + 2.0], inline=inline)
+    assert op.input_types == [X.type, c.type, w.type]
+    f = rw.function([X], [op(X, c, w), op(X, 3.0, w), op(X, c, [0.0, 5.0])])
+    same, other, third = f([1.0, 1.0])
+    assert (same.tolist(), other.tolist(), third.tolist()) == ([5, 6], [6, 7], [4, 9])
+    slope = rw.grad(op(X, c, w).sum(), X)
+    assert rw.function([X], slope)([1.0, 1.0]).tolist() == [2, 2]
+
+
+def test_the_graph_inside_can_be_bound_and_copied() -> None:
+    op = OpFromGraph([X], [pt.exp(X) + pt.exp(X)])
+    (bound,) = op.fgraph.bind([Y])
+    np.testing.assert_allclose(bound.eval({Y: [0.0]}), [2.0])
+    copy = op.fgraph.unfreeze()
+    x = copy.inputs[0]
+    copy.replace(copy.outputs[0], x + 1.0)
+    assert [str(node.op) for node in copy.toposort()] == ["add"]
+    assert len(op.fgraph.toposort()) == 2
+    with pytest.raises(ReadOnlyError):
+        op.fgraph.replace(op.fgraph.outputs[0], X)
+
+
 # --- errors ---------------------------------------------------------------------------------------
 
 
@@ -363,7 +390,7 @@ def test_graphs_that_are_refused() -> None:
     assert "in making f" in info.value.__notes__
     with pytest.raises(DuplicateInputError):
         OpFromGraph([X, X], [X])
-    with pytest.raises(ConstantInputError):
+    with pytest.raises(MissingInputError):
         OpFromGraph([pt.constant(1.0)], [X])
     with pytest.raises(ForeignObjectError):
         OpFromGraph([X], [3.0])

@@ -316,3 +316,10 @@ def test_a_length_that_is_found_when_run() -> None:
         assert f([1.0, 2.0, 3.0], 3).shape == (3,)
         with pytest.raises(BroadcastError, match="dimension 0 of loc.*the size is 3"):
             f(given, 3)
+
+
+def test_a_draw_of_which_only_the_shape_is_used() -> None:
+    mean, number = pt.dvector("mean"), pt.dscalar("number")
+    filled = pt.second(r.normal(mean, 1.0), number)
+    f = rw.function([mean, number], filled)
+    assert f([1.0, 2.0], 3.0).tolist() == [3, 3]

@@ -52,11 +52,29 @@ MODELS = {
     "Poisson": lambda: pm.Poisson("x", pm.Gamma("rate", 2, 1), observed=[0, 3, 1]),
     "MvNormal": lambda: pm.MvNormal("x", [0.0, 1.0], cov=[[2.0, 0.5], [0.5, 1.0]]),
     "Dirichlet": lambda: pm.Dirichlet("x", [1.0, 2.0, 3.0]),
+    "HalfCauchy": lambda: pm.HalfCauchy("x", 2.0),
+    "Weibull": lambda: pm.Weibull("x", 2.0, 3.0),
+    "NormalMixture": lambda: pm.NormalMixture("x", [0.3, 0.7], [0.0, 1.0], [1.0, 2.0]),
+    "ZeroInflatedPoisson": lambda: pm.ZeroInflatedPoisson(
+        "x", pm.Beta("p", 2, 3), 2.0, observed=[0, 3, 1]
+    ),
+    "Censored": lambda: pm.Censored(
+        "x", pm.Normal.dist(pm.Normal("m"), 1), -1, 1, observed=[-1, 0.2, 1]
+    ),
+    "Truncated": lambda: pm.Truncated(
+        "x", pm.Normal.dist(pm.Normal("m"), 1), -1, 1, observed=[0.2, 0.3]
+    ),
+    "MvStudentT": lambda: pm.MvStudentT("x", nu=5, mu=[0.0, 1.0], scale=[[2.0, 0.5], [0.5, 1.0]]),
+    "CustomDist": lambda: pm.CustomDist(
+        "x", 1.0, dist=lambda m, size: pm.math.exp(pm.Normal.dist(m, 1, size=size)), observed=[2.0]
+    ),
 }
 told["models"] = {}
+told["drawn"] = {}
 for name, build in MODELS.items():
     with pm.Model() as one:
-        build()
+        made = build()
+    told["drawn"][name] = bool(np.isfinite(pm.draw(made, random_seed=1)).all())
     start = {k: v + 0.25 for k, v in one.initial_point().items()}
     f, slopes = one.compile_logp(), []
     for key in start:
