@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,35 @@ def test_one_triangle_for_many_right_sides() -> None:
     np.testing.assert_allclose(np.tril(a) @ f(a, b), b)
     with pytest.raises(L.SingularMatrixError, match=r"of shape \(2, 2\) is singular"):
         f(a * 0, b)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+@pytest.mark.parametrize("count", [9, 200])
+@pytest.mark.parametrize("n", [1, 16, 17])
+def test_many_small_triangles(n: int, count: int, dtype: str) -> None:
+    rng = np.random.default_rng(n)
+    a = (rng.normal(size=(count, n, n)) / n + np.eye(n) * 2).astype(dtype)
+    b = rng.normal(size=(2, 1, n, 2)).astype(dtype)
+    if dtype == "complex128":
+        a, b = a + 0.1j * a.mT, b * (1 - 2j)
+    x, y = pt.tensor3("x", dtype=dtype), pt.tensor("y", dtype=dtype, shape=(None, 1, None, None))
+    for lower, trans, unit in itertools.product([False, True], [0, 1, 2], [False, True]):
+        options = {"lower": lower, "trans": trans, "unit_diagonal": unit}
+        f = rw.function([x, y], L.solve_triangular(x, y, b_ndim=2, **options))
+        read = np.tril(a) if lower else np.triu(a)
+        read = np.where(np.eye(n) == 1, 1, read).astype(dtype) if unit else read
+        unread = np.triu(a * np.nan, 1) if lower else np.tril(a * np.nan, -1)
+        turned = [read, read.mT, read.mT.conj()][trans]
+        wanted = np.linalg.solve(turned, np.broadcast_to(b, (2, count, n, 2)))
+        found = f(np.where(np.isnan(unread), unread, a), b)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, wanted, 1e-3 if dtype == "float32" else 1e-11, 1e-6)
+        bad = a.copy()
+        bad[count - 2, n // 2, n // 2] = 0
+        if not unit:
+            where = rf"matrix \(0, {count - 2}\) of the array"
+            with pytest.raises(L.SingularMatrixError, match=where):
+                f(bad, b)
 
 
 @pytest.mark.parametrize("op", [pt.Tri(), pt.Eye("float64")], ids=str)

@@ -6,6 +6,7 @@ differentiation", Advances in Automatic Differentiation (2008), section 2.2.3.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -58,6 +59,11 @@ class _Equations(_MatrixOp):
         return g
 
 
+#: rows up to which, and how many times as many matrices from which on, equations are solved row by
+#: row for all of them
+_FEW_ROWS, _MANY = 16, 10
+
+
 class SolveTriangular(_Equations):
     """The x of a @ x = b, where of `a` one triangle is read. lower: which one. transpose: of the
     triangle. unit_diagonal: ones stand for what is on the diagonal. Raises `SingularMatrixError`
@@ -98,7 +104,7 @@ class SolveTriangular(_Equations):
 
     def batched(self, *arrays: Any) -> Any:
         """By LAPACK's `trtrs`, triangle by triangle: neither NumPy nor SciPy has one for many that
-        only substitutes.
+        only substitutes. Many small ones row by row, each row of all at once.
         """
         a, b = of_dtype(*arrays)
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
@@ -110,11 +116,31 @@ class SolveTriangular(_Equations):
         out, trtrs = np.empty(b.shape, b.dtype), lapack("trtrs", b.dtype)
         if not out.size:
             return out
+        if a.shape[-1] <= _FEW_ROWS and math.prod(batch) >= _MANY * a.shape[-1]:
+            return self._row_by_row(a, b)
         for index, (x, *given) in zip(np.ndindex(batch), along(batch, out, a.mT, b), strict=True):
             x[...], info = trtrs(*given, *self._options)
             if info:
                 raise SingularMatrixError(singular(a, index))
         return out
+
+    def _row_by_row(self, a: Any, b: Any) -> Any:
+        """By substitution, with the batch last. Raises `SingularMatrixError`."""
+        n, columns = b.shape[-2:]
+        if not self.unit_diagonal:
+            apart = np.argwhere((a.diagonal(0, -2, -1) == 0).any(-1))
+            if len(apart):
+                raise SingularMatrixError(singular(a, tuple(apart[0].tolist())))
+        flat = (a.mT if self.transpose else a).reshape(-1, n, n)
+        rows = np.ascontiguousarray(np.moveaxis(flat, 0, -1))
+        x = np.moveaxis(b.reshape(-1, n, columns), 0, -1).copy()
+        first = self.lower != self.transpose  # whether the first row is known first
+        for k in range(n) if first else reversed(range(n)):
+            known = slice(k) if first else slice(k + 1, n)
+            x[k] -= np.einsum("ji,jci->ci", rows[k, known], x[known])
+            if not self.unit_diagonal:
+                x[k] /= rows[k, k]
+        return np.ascontiguousarray(np.moveaxis(x, -1, 0)).reshape(b.shape)
 
     def L_op(
         self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
