@@ -159,12 +159,12 @@ def _has_symbols(items: Any) -> bool:
 
 def _fit(x: Variable, ndim: int | None, dtype: Any) -> Any:
     """Give a variable the dtype and number of dimensions asked for."""
-    if isinstance(x.type, ScalarType):
+    if not isinstance(x.type, TensorType):
+        if not isinstance(x.type, ScalarType):
+            raise ForeignObjectError(message("not a tensor variable", inputs=[x]))
         from rewrite_engine.tensor.numbers import tensor_from_scalar
 
         x = tensor_from_scalar(x)
-    if not isinstance(x.type, TensorType):
-        raise ForeignObjectError(message("not a tensor variable", inputs=[x]))
     if ndim is not None and x.type.ndim != ndim:
         x = _with_ndim(x, ndim)
     if dtype is not None and x.type.dtype != dtype_name(dtype):
