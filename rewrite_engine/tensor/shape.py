@@ -397,9 +397,7 @@ def as_length(n: Any) -> Any:
 def shape_dims(shape: Any) -> list[Any]:
     """Read a shape argument (one length, a sequence, or a vector variable) as a list of lengths."""
     if isinstance(shape, (tuple, list)):
-        return [
-            static_length(as_tensor_variable(n)) if isinstance(n, Variable) else n for n in shape
-        ]
+        return [static_length(n) if isinstance(n, Variable) else n for n in shape]
     if isinstance(shape, np.ndarray):
         return [int(n) for n in np.atleast_1d(shape)]
     if not isinstance(shape, Variable):
@@ -422,6 +420,8 @@ def static_length(n: Any) -> Any:
     """A length that is read from a shape, `x.shape[i]`, as an integer where the type of x knows
     it; else what it is.
     """
+    if not isinstance(n.type, TensorType):
+        n = as_tensor_variable(n)
     node = n.owner
     vector = None if node is None or len(node.inputs) != 1 else node.inputs[0].owner
     if vector is not None and isinstance(vector.op, Shape):
