@@ -164,6 +164,9 @@ class Judge:
             overflown = np.isnan(w) and np.isinf(f) and truth is not None and truth - truth == 0
             if overflown or self.may_overflow:
                 return None
+        elif self.regrouped and np.isnan(w) and truth is not None and truth - truth == 0:
+            if abs(mpf(float(f)) - truth) <= 64 * float(np.finfo(f.dtype).eps) * self.largest_added:
+                return None
         if np.isfinite(w):
             if self.doubts or (truth is not None and abs(truth) > 0.99 * largest(w)):
                 return None
@@ -261,15 +264,21 @@ class Judge:
         return [run for run in found if run is not None]
 
     @property
+    def largest_added(self) -> Any:
+        """The largest of the true numbers that are added up."""
+        added = [n for n in self.case.nodes if _adds(n)]
+        found = [t for n in added for v in n.inputs for t in np.ravel(self.truths.get(v, []))]
+        return max([abs(t) for t in found if t - t == 0], default=0)
+
+    @property
     def may_overflow(self) -> bool:
         """Whether the finite numbers of a sum, also those of sums in it, are so large that a part
         of them may be infinite.
         """
         sizes: dict[Any, Any] = {}
         for node in self.case.nodes:
-            out = node.outputs[0]
-            added = str(getattr(node.op, "scalar_op", "")) in ("add", "sub")
-            if out.type.kind == "f" and (added or isinstance(node.op, Sum | CumOp)):
+            out, added = node.outputs[0], not isinstance(node.op, Sum | CumOp)
+            if _adds(node):
                 parts = [
                     sizes.get(v, _size(self.values[v])) for v in node.inputs if v in self.values
                 ]
@@ -475,6 +484,12 @@ def _goes_beyond(large: float, a: np.ndarray, true: Any = ()) -> bool:
     """Whether some finite number is larger, or the true one is."""
     found = (np.isfinite(a) & (np.abs(a) > large)).any()
     return bool(found) or any(t - t == 0 and abs(t) > large for t in true)
+
+
+def _adds(node: Any) -> bool:
+    """Whether a node adds floats up."""
+    added = str(getattr(node.op, "scalar_op", "")) in ("add", "sub")
+    return node.outputs[0].type.kind == "f" and (added or isinstance(node.op, Sum | CumOp))
 
 
 def _size(a: np.ndarray) -> Any:

@@ -168,14 +168,26 @@ def sums_of_exponentials(v):
     """The sums of exponentials in a term: (x, axis)."""
     seen, found = {v}, {}
     for u in (queue := [v]):
-        if isinstance(u.head, Sum) and u.owner.inputs[0].head is exp:
-            x = u.owner.inputs[0].owner.inputs[0]
-            if x.type.kind == "f":  # floats do not have all digits of integers
-                found[x, u.head.axis] = None
-        elif u.owner is not None and u.type.kind == "f" and len(queue) < MANY:
+        inside = exponentials_in(u.owner.inputs[0]) if isinstance(u.head, Sum) else []
+        found |= dict.fromkeys([(x, u.head.axis) for x in inside])
+        if inside:
+            continue
+        if u.owner is not None and u.type.kind == "f" and len(queue) < MANY:
             queue += [w for w in u.owner.inputs if w not in seen]
             seen.update(u.owner.inputs)
     return found
+
+
+def exponentials_in(v):
+    """What is in the exponentials of a product above the bar."""
+    todo = [v]
+    for u in todo:
+        if u.head is mul and len(todo) < MANY:
+            todo += u.owner.inputs
+        elif u.head is true_div and len(todo) < MANY:
+            todo.append(u.owner.inputs[0])
+    found = [u.owner.inputs[0] for u in todo if u.head is exp]
+    return [x for x in found if x.type.kind == "f" and x.type.ndim == v.type.ndim]
 
 
 def may_be_scaled(op, seen, distinct):

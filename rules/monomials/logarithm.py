@@ -48,6 +48,7 @@ from rewrite_engine.tensor import (
     tanh,
     true_div,
 )
+from rewrite_engine.tensor.special import LogSumExp
 
 #: the logarithm of a function; x(c) is c times its argument
 LOGARITHMS = {
@@ -145,6 +146,11 @@ def log_of_other(v, depth):
     """The same for what is no product."""
     if has_logarithm(v):
         return log(v)
+    if isinstance(v.head, Sum):
+        (t,) = v.owner.inputs
+        found = log_of(t, depth) if grows(t) and nonneg(t) else None
+        total = LogSumExp(axis=v.head.axis, keepdims=v.head.keepdims)
+        return None if found is None else total(cast(found, v.type.dtype))
     if v.head is switch:
         condition, *branches = v.owner.inputs
         found = [log_of_term(u, depth) for u in branches]
@@ -282,7 +288,7 @@ MADE_OF = KNOWN | {erf, mul, true_div, neg, reciprocal, add, sub, expm1, switch,
 def may_be_made(op, seen, distinct):
     """Whether the operand may be made of what has a better logarithm."""
     head = seen[0][0] if seen[0].__class__ is tuple else seen[0]
-    return head in MADE_OF
+    return head in MADE_OF or isinstance(head, Sum)
 
 
 @node_rewriter([log], phase="stabilize", claim=COMBINED, depth=8, when=may_be_made)

@@ -2,7 +2,15 @@
 
 from rewrite_engine.rules.facts import positive
 from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, Factor, known_factors, summands
-from rewrite_engine.rules.monomials.linear import along, combined, cores, squared, times
+from rewrite_engine.rules.monomials.linear import (
+    MANY,
+    along,
+    combined,
+    cores,
+    linear,
+    squared,
+    times,
+)
 from rewrite_engine.rules.monomials.product import Product
 from rewrite_engine.tensor import (
     Softmax,
@@ -13,9 +21,11 @@ from rewrite_engine.tensor import (
     erfcx,
     exp,
     expm1,
+    second,
     sigmoid,
     sinh,
     tanh,
+    true_div,
 )
 
 
@@ -42,8 +52,29 @@ def exp_exp(product, f, g):
     total = combined(*forms)
     product.change(g, 0.0)
     product.change(f, 1.0 if total else 0.0, total or f.argument)
-    f.halved = not product.is_pure()  # a exp(x) exp(y) may be in range where exp(x + y) is not
-    return True
+    whole = summed_argument(product, total)
+    if whole is not None:
+        f.argument = {whole: 1.0}
+    f.halved = whole is None and not product.is_pure()  # a exp(x) exp(y) may be in range where
+    return True  # exp(x + y) is not
+
+
+def summed_argument(product, total):
+    """The argument of exponentials whose sum is in a factor, if it is that linear form."""
+    todo = [h.term for h in product.factors() if h.term is not None]
+    for v in todo:
+        e = v.owner.inputs[0] if isinstance(v.head, Sum) else None
+        if e is not None and e.head is exp:
+            if not combined(linear(e.owner.inputs[0]) or {}, total, -1.0):
+                return e.owner.inputs[0]
+        elif v.owner is not None and len(todo) < MANY and is_stretched(v):
+            todo += v.owner.inputs
+    return None
+
+
+def is_stretched(v):
+    """Whether a term is a quotient, or one that is stretched."""
+    return v.head is true_div or v.head is second or v.owner.op.moves_only
 
 
 def softmax_whole(product, f, g):

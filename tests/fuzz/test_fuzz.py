@@ -305,7 +305,8 @@ LARGEST = float(np.finfo("float64").max)
         (lambda x: pt.add(-np.inf, x, x), 1.0, np.nan, True),
         (lambda x: (-np.inf + x) + x, LARGEST, np.nan, False),
         (lambda x: pt.sum(x * 3), [LARGEST, -LARGEST], np.inf, False),
-        (lambda x: pt.sum(x * 3), [LARGEST, -LARGEST], 1.0, True),
+        (lambda x: pt.sum(x * 3), [LARGEST, -LARGEST], 1e300, True),
+        (lambda x: pt.sum(x * 3), [1e280, LARGEST, -LARGEST], 0.0, False),
         (lambda x: pt.sum(x * 3), [np.inf, -np.inf], np.inf, True),
     ],
 )

@@ -409,3 +409,51 @@ def test_a_logarithm_of_a_sum_keeps_the_digits_of_its_widest_term() -> None:
     found = rw.function([x], term)(np.float32(0.0))
     assert found.dtype == "float64"
     np.testing.assert_allclose(found, np.log(1 + np.exp(8.924418933)), rtol=1e-14)
+
+
+WEIGHTS: dict[str, Callable[[Any], Any]] = {
+    "numbers": lambda w: pt.constant([0.3, 0.2, 0.5]),
+    "absolute": abs,
+    "squares": pt.sqr,
+    "softmax": pt.softmax,
+    "by hand": lambda w: pt.exp(w) / pt.exp(w).sum(),
+    "sigmoid": pt.sigmoid,
+    "rates": lambda w: pt.exp(-0.5 * w**2) / pt.exp(w),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "sizes", [(1.0, -2.0, 3.0), (1000.0, -1000.0, 998.0), (-800.0, -900.0, -805)]
+)
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_logarithms_of_mixtures(weights: str, sizes: Any, dtype: str) -> None:
+    """log(sum(w * exp(x))) for weights that are not negative, and its gradients."""
+    x, w = (pt.tensor(name, dtype=dtype, shape=(None,)) for name in "xw")
+    factor = WEIGHTS[weights](w).astype(dtype)
+    cost = pt.log((factor * pt.exp(x)).sum())
+    slopes = rw.grad(cost, [x, w], disconnected_inputs="ignore")
+    f = rw.function([x, w], [cost, *slopes, factor])
+    values = np.array([0.5, -1.0, 2.0], dtype)
+    value, by_x, by_w, b = f(np.array(sizes, dtype), values)
+    eps = float(np.finfo(dtype).eps)
+    a = np.array(sizes, np.longdouble)
+    wanted = special.logsumexp(a + np.log(b.astype(np.longdouble)))
+    np.testing.assert_allclose(value, wanted, rtol=16 * eps)
+    shares = np.exp(a + np.log(b.astype(np.longdouble)) - wanted)
+    np.testing.assert_allclose(by_x, shares, rtol=2000 * eps, atol=8 * eps)
+    if weights in ("absolute", "squares"):
+        slope = {"absolute": np.sign(values), "squares": 2 * values}[weights]
+        np.testing.assert_allclose(by_w, shares / b * slope, rtol=2000 * eps, atol=8 * eps)
+
+
+@pytest.mark.parametrize("top", [0.0, 1000.0])
+def test_the_slope_of_a_mixture_with_weights_of_any_sign(top: float) -> None:
+    x, w = pt.vectors("x", "w")
+    cost = pt.log((w * pt.exp(x)).sum())
+    f = rw.function([x, w], rw.grad(cost, [x, w]))
+    by_x, by_w = f([top, top - 1, top - 2], [1.0, -0.5, 2.0])
+    e = np.exp([0.0, -1.0, -2.0])
+    total = (e * [1.0, -0.5, 2.0]).sum()
+    np.testing.assert_allclose(by_x, e * [1.0, -0.5, 2.0] / total)
+    np.testing.assert_allclose(by_w, e / total)
