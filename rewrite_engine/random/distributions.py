@@ -148,6 +148,8 @@ def normal_vectors(rng: Any, mean: Any, cov: Any, size: Any, method: str = "chol
     if method == "cholesky":
         root = np.linalg.cholesky(cov)
     else:
+        if not np.isfinite(cov).all():  # of these, LAPACK may find none without an end
+            raise ValueError("the covariance has numbers that are not finite")
         if method == "svd":
             vectors, values, _ = np.linalg.svd(cov)
         else:

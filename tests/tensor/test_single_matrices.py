@@ -86,11 +86,23 @@ def test_pseudo_inverses_of_lower_rank() -> None:
         np.testing.assert_allclose(f(x), np.linalg.pinv(x), rtol=1e-10, atol=1e-14)
 
 
-@pytest.mark.parametrize(("f", "bad"), [(L.eig, np.nan), (L.eig, np.inf), (L.svd, np.nan),
-                                        (L.pinv, np.nan)])  # fmt: skip
-def test_what_is_not_finite_is_refused(f: Any, bad: float) -> None:
+@pytest.mark.parametrize("n", [2, 4, 70])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("f", [L.eig, L.svd, L.pinv, lambda a: L.norm(a, ord=2)])
+def test_what_is_not_finite_is_refused(f: Any, bad: float, n: int) -> None:
+    """At once: LAPACK comes to no end with some infinities."""
+    a = np.ones((n, n))
+    a[0, 0] = bad
     with pytest.raises(L.SingularMatrixError):
-        compiled("float64", f)([[1.0, bad], [0.0, 1.0]])
+        compiled("float64", f)(a)
+    b = pt.tensor3("b")
+    with pytest.raises(L.SingularMatrixError):
+        rw.function([b], L.svd(b))(np.stack([np.eye(n), a]))
+
+
+def test_singular_values_of_numbers_whose_sum_overflows() -> None:
+    _, s, _ = compiled("float64", L.svd)([[1.5e308, 0.0], [0.0, 1e308]])
+    np.testing.assert_allclose(s, [1.5e308, 1e308])
 
 
 def test_eigenvalues_of_numbers_whose_sum_overflows() -> None:

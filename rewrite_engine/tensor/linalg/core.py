@@ -127,6 +127,15 @@ def found(run: Any, *arrays: Any, **options: Any) -> Any:
         raise SingularMatrixError(f"{error} (shape {arrays[0].shape})") from None
 
 
+def of_finite(run: Any, a: Any, **options: Any) -> Any:
+    """What a function by singular values finds; LAPACK may come to no end where numbers are not
+    finite. Raises `SingularMatrixError`.
+    """
+    if not np.isfinite(a).all():
+        raise SingularMatrixError(f"not all numbers are finite (shape {a.shape})")
+    return found(run, a, **options)
+
+
 def floats(*xs: Any) -> list[Any]:
     """Operands as floats of one dtype that LAPACK computes with."""
     tensors = [operand(x) for x in xs]

@@ -37,6 +37,7 @@ from rewrite_engine.tensor.linalg.core import (
     in_triangle,
     lapack,
     of_dtype,
+    of_finite,
     real_dtype,
     square,
     unit,
@@ -63,7 +64,7 @@ class SVD(_MatrixOp):
     """Matrices as (U * S) @ Vh, the singular values S from the largest to the smallest.
 
     full_matrices: whether U and Vh are square. Raises `SingularMatrixError` where it does not
-    converge, as with NaN.
+    converge, as with NaN or infinite numbers.
     """
 
     __props__ = ("full_matrices",)
@@ -85,17 +86,20 @@ class SVD(_MatrixOp):
 
     def single(self, dtype: Any) -> Any:
         """By `gesdd`, of matrices that need no blocks."""
-        gesdd, full = lapack("gesdd", dtype), self.full_matrices
+        gesdd, full, add = lapack("gesdd", dtype), self.full_matrices, np.add.reduce
 
         def run(a: Any) -> Any:
-            u, s, vh, info = gesdd(a, 1, full) if max(a.shape) <= FEW else (None, None, None, 1)
+            if max(a.shape) > FEW or not isfinite(abs(add(a, None))):
+                return None
+            u, s, vh, info = gesdd(a, 1, full)
             return None if info else (u, s, vh)
 
         return run
 
     def batched(self, *arrays: Any) -> Any:
         """By `numpy.linalg.svd`."""
-        return tuple(found(np.linalg.svd, *of_dtype(*arrays), full_matrices=self.full_matrices))
+        (a,) = of_dtype(*arrays)
+        return tuple(of_finite(np.linalg.svd, a, full_matrices=self.full_matrices))
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
@@ -399,7 +403,7 @@ class MatrixPinv(_MatrixOp):
 
     def batched(self, *arrays: Any) -> Any:
         """By `numpy.linalg.pinv`."""
-        return found(np.linalg.pinv, *of_dtype(*arrays), hermitian=self.hermitian)
+        return of_finite(np.linalg.pinv, *of_dtype(*arrays), hermitian=self.hermitian)
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]

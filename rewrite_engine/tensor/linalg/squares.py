@@ -19,7 +19,7 @@ from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.dimshuffle import normalize_axes, squeeze
 from rewrite_engine.tensor.dot import matmul
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
-from rewrite_engine.tensor.linalg.core import _MatrixOp, adjoint, found, of_dtype, real_dtype
+from rewrite_engine.tensor.linalg.core import _MatrixOp, adjoint, of_dtype, of_finite, real_dtype
 from rewrite_engine.tensor.linalg.solvers import inv, solve
 from rewrite_engine.tensor.linalg.spectral import SVD
 from rewrite_engine.tensor.linalg.triangular import columns
@@ -35,7 +35,7 @@ class Lstsq(_MatrixOp):
     """The x with the least sum of squares of a @ x - b, for matrices b, and the least of its own;
     the rank of `a`, and its singular values. Of them those count as 0 that are not larger than a
     part of the largest, the third input (the precision of the dtype, if that is not between 0 and
-    1). Raises `SingularMatrixError` where they are not found, as with NaN.
+    1). Raises `SingularMatrixError` where they are not found, as with NaN or infinite numbers.
     """
 
     __props__ = ()
@@ -62,7 +62,7 @@ class Lstsq(_MatrixOp):
     def batched(self, *arrays: Any) -> Any:
         """By `numpy.linalg.svd`."""
         a, b = of_dtype(*arrays[:2])
-        u, s, vh = found(np.linalg.svd, a, full_matrices=False)
+        u, s, vh = of_finite(np.linalg.svd, a, full_matrices=False)
         part = np.asarray(arrays[2], s.dtype)[..., None]
         part = np.where((part > 0) & (part < 1), part, np.finfo(s.dtype).eps)
         kept = s > part * s.max(-1, initial=0, keepdims=True)
