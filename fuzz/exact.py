@@ -82,6 +82,12 @@ def logarithm(x: Any) -> Any:
     return mp.log(x) if x else -INF
 
 
+def gammaln(x: Any) -> Any:
+    if x <= 0 and x == mp.floor(x):
+        return INF
+    return mp.log(abs(mp.gamma(x))) if x < 1e6 else mp.loggamma(x)
+
+
 def log1p(x: Any) -> Any:
     return mp.log1p(x) if abs(x) < 0.5 else logarithm(1 + x)
 
@@ -167,7 +173,7 @@ SCALAR: dict[str, Any] = {
     "softplus": real(softplus),
     "erf": real(lambda a: mp.erf(a)),
     "erfc": real(erfc),
-    "gammaln": real(lambda a: mp.log(abs(mp.gamma(a))) if a < 1e6 else mp.loggamma(a)),
+    "gammaln": real(gammaln),
     "psi": real(lambda a: mp.digamma(a)),
     "sin": real(lambda a: NAN if abs(a) > WHOLE else mp.sin(a)),
     "cos": real(lambda a: NAN if abs(a) > WHOLE else mp.cos(a)),

@@ -12,11 +12,23 @@ from rewrite_engine.rules.facts import same_shape
 from rewrite_engine.rules.facts_failure import errors_stay
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.monomials.factor import DESCENDED, KNOWN, Factor, has_known, summands
-from rewrite_engine.rules.monomials.linear import MANY, times
+from rewrite_engine.rules.monomials.linear import MANY, number_of, times
 from rewrite_engine.rules.monomials.product import Product, with_nans
 from rewrite_engine.rules.monomials.step import near_step, simple_step, step, total
 from rewrite_engine.scalar.dtype import promote
-from rewrite_engine.tensor import add, cast, exp, mul, neg, sigmoid, sub, switch, tanh, true_div
+from rewrite_engine.tensor import (
+    add,
+    cast,
+    exp,
+    mul,
+    neg,
+    second,
+    sigmoid,
+    sub,
+    switch,
+    tanh,
+    true_div,
+)
 
 #: exp(x + y) is off by up to |x + y| / 2 units
 COMBINED = approx(ulps=1 << 10)
@@ -307,16 +319,19 @@ def pair_of(products):
 def left_over(a, b, ratio):
     """a + ratio * b, up to signs, if it is a - a * sigmoid(x); else None."""
     fa, fb = a.factors(), b.factors()
-    ratio *= b.number()
+    own, ratio = a.number(), ratio * b.number()
     for f in [f for f in fa if f.kind not in KNOWN]:
         known = ((g, g.times(f)) for g in fb if g.power == f.power)
         twin, c = next(((g, c) for g, c in known if c), (None, 0.0))
-        if twin is None:
-            return None
-        ratio *= c**f.power
         fa.remove(f)
-        fb.remove(twin)
-    if any(f.kind not in KNOWN for f in fb) or a.number() + ratio != 0:
+        if twin is not None:
+            ratio *= c**f.power
+            fb.remove(twin)
+        elif f.term.head is second and number_of(f.term.owner.inputs[1]):
+            own *= number_of(f.term.owner.inputs[1]) ** f.power  # it stays, for its shape
+        else:
+            return None
+    if any(f.kind not in KNOWN for f in fb) or own + ratio != 0:
         return None
     parts = [Factor(f.kind, f.argument, f.power) for f in fb]
     parts += [Factor(f.kind, f.argument, -f.power) for f in fa]

@@ -457,3 +457,16 @@ def test_the_slope_of_a_mixture_with_weights_of_any_sign(top: float) -> None:
     total = (e * [1.0, -0.5, 2.0]).sum()
     np.testing.assert_allclose(by_x, e * [1.0, -0.5, 2.0] / total)
     np.testing.assert_allclose(by_w, e / total)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("weights", [np.ones(1), np.ones(4), np.array([1.0, 2.0, 3.0, 4.0])])
+def test_the_slope_of_a_sigmoid_by_hand(weights: Any, dtype: str) -> None:
+    x = pt.vector("x", dtype=dtype)
+    p = pt.exp(x) / (1 + pt.exp(x))
+    for cost in (p * weights.astype(dtype)).sum(), p.sum(), -p.sum(), (2 * p).sum():
+        slope = rw.function([x], rw.grad(cost, x))(np.array([745.0, 3, -3, -745], dtype))
+        assert np.isfinite(slope).all()
+    values = special.expit([3.0, -3.0])
+    np.testing.assert_allclose(slope[[1, 2]], 2 * values * values[::-1], rtol=1e-5)
+    assert abs(slope[[0, 3]]).max() < 1e-30
