@@ -226,6 +226,8 @@ def combine_terms(fgraph, node):
     >>> x, a = vectors("x a")
     >>> rewritten(a - a * sigmoid(x), a * exp(x) - sigmoid(x) * a)
     [a * sigmoid(-x), a * exp(x) * sigmoid(x)]
+    >>> rewritten(sigmoid(x) - sigmoid(x) * tanh(x))
+    sigmoid(x) * 2.0 * sigmoid(-2.0 * x)
     """
     return settled(node.outputs[0])
 
@@ -317,7 +319,7 @@ def pair_of(products):
 
 
 def left_over(a, b, ratio):
-    """a + ratio * b, up to signs, if it is a - a * sigmoid(x); else None."""
+    """a + ratio * b, up to signs, if it is a - a * sigmoid(x), or a + a * tanh(x); else None."""
     fa, fb = a.factors(), b.factors()
     own, ratio = a.number(), ratio * b.number()
     for f in [f for f in fa if f.kind not in KNOWN]:
@@ -331,18 +333,21 @@ def left_over(a, b, ratio):
             own *= number_of(f.term.owner.inputs[1]) ** f.power  # it stays, for its shape
         else:
             return None
-    if any(f.kind not in KNOWN for f in fb) or own + ratio != 0:
+    if any(f.kind not in KNOWN for f in fb) or abs(own) != abs(ratio):
         return None
     parts = [Factor(f.kind, f.argument, f.power) for f in fb]
     parts += [Factor(f.kind, f.argument, -f.power) for f in fa]
     quotient = Product(None, parts, dtype=a.dtype)
     quotient.reduce(simple_step)
     found = quotient.factors()
-    if len(found) != 1 or found[0].kind is not sigmoid or found[0].power != 1:
+    share = found[0] if len(found) == 1 and found[0].power == 1 else None
+    if share is None or not (share.kind is tanh or (share.kind is sigmoid and own == -ratio)):
         return None
-    opposite = times(found[0].argument, -1.0)
+    number = 2.0 if share.kind is tanh else 1.0  # 1 + tanh(u) is 2 sigmoid(2 u)
+    argument = times(share.argument, number if own == ratio else -number)
     dtype = promote(a.dtype, b.dtype)
-    rest = Product(a.written(), [Factor(sigmoid, opposite, 1.0, dtype=dtype)], dtype=dtype)
+    rest = Product(a.written(), [Factor(sigmoid, argument, 1.0, dtype=dtype)], dtype=dtype)
+    rest.extra[0].number = number
     rest.lost += a.lost + b.lost + quotient.lost
     rest.reduce(simple_step)
     return rest

@@ -470,3 +470,20 @@ def test_the_slope_of_a_sigmoid_by_hand(weights: Any, dtype: str) -> None:
     values = special.expit([3.0, -3.0])
     np.testing.assert_allclose(slope[[1, 2]], 2 * values * values[::-1], rtol=1e-5)
     assert abs(slope[[0, 3]]).max() < 1e-30
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "by_hand",
+    [
+        lambda x: (pt.exp(2 * x) - 1) / (pt.exp(2 * x) + 1),
+        lambda x: (pt.exp(x) - pt.exp(-x)) / (pt.exp(x) + pt.exp(-x)),
+        lambda x: 2 / (1 + pt.exp(-2 * x)) - 1,
+    ],
+)
+def test_a_tangent_by_hand(by_hand: Any, dtype: str) -> None:
+    x = pt.vector("x", dtype=dtype)
+    y = by_hand(x)
+    value, slope = rw.function([x], [y, rw.grad(y.sum(), x)])(np.array([-500, -1, 0.5, 500], dtype))
+    np.testing.assert_allclose(value, np.tanh([-500, -1, 0.5, 500]), rtol=1e-6)
+    np.testing.assert_allclose(slope, 1 / np.cosh([-500, -1, 0.5, 500]) ** 2, rtol=1e-5, atol=1e-38)
