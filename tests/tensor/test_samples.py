@@ -92,7 +92,7 @@ def assert_equal(found: Any, wanted: Any, op: Any) -> None:
     for got, want in zip(found, wanted, strict=True):
         assert (got.dtype, got.shape) == (want.dtype, want.shape)
         if type(op) is not pt.AllocEmpty:
-            rtol = 1e-5 if want.dtype in ("float32", "float16") else 1e-12
+            rtol = 1e-5 if want.dtype in ("complex64", "float32", "float16") else 1e-12
             np.testing.assert_allclose(got, want, rtol=rtol, atol=rtol)
 
 
