@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.config import config
 from rewrite_engine.errors import BroadcastError, DTypeError, ForeignObjectError, ShapeError

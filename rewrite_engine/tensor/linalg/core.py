@@ -169,6 +169,11 @@ def lapack(name: str, dtype: Any) -> Any:
     return _routine(_LETTERS[dtype.char] + name)
 
 
+def double(dtype: Any) -> Any:
+    """The dtype in which NumPy computes, too, what is given in single precision."""
+    return np.result_type(dtype, "float64")
+
+
 def along(batch: Sequence[int], *arrays: Any) -> Any:
     """What arrays with elements are for each of a batch, one after the other."""
     return zip(*[x.reshape(-1, *x.shape[len(batch) :]) for x in arrays], strict=True)

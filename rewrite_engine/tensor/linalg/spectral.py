@@ -32,6 +32,7 @@ from rewrite_engine.tensor.linalg.core import (
     check_order,
     complex_dtype,
     connected,
+    double,
     floats,
     found,
     in_triangle,
@@ -86,13 +87,16 @@ class SVD(_MatrixOp):
 
     def single(self, dtype: Any) -> Any:
         """By `gesdd`, of matrices that need no blocks."""
-        gesdd, full, add = lapack("gesdd", dtype), self.full_matrices, np.add.reduce
+        gesdd, full, add = lapack("gesdd", double(dtype)), self.full_matrices, np.add.reduce
+        narrow = dtype if double(dtype) != dtype else None
 
         def run(a: Any) -> Any:
             if max(a.shape) > FEW or not isfinite(abs(add(a, None))):
                 return None
             u, s, vh, info = gesdd(a, 1, full)
-            return None if info else (u, s, vh)
+            if info or narrow is None:
+                return None if info else (u, s, vh)
+            return u.astype(narrow), s.astype(narrow.char.lower()), vh.astype(narrow)
 
         return run
 
@@ -192,7 +196,7 @@ class Eig(_MatrixOp):
 
     def single(self, dtype: Any) -> Any:
         """By `geev`, of matrices that need no blocks; it is for finite numbers."""
-        geev, add = lapack("geev", dtype), np.add.reduce
+        geev, add = lapack("geev", double(dtype)), np.add.reduce
         wanted = np.result_type(dtype, "complex64")
 
         def run(a: Any) -> Any:

@@ -31,6 +31,7 @@ from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
     adjoint,
+    double,
     floats,
     lapack,
     of_dtype,
@@ -57,7 +58,7 @@ def _pivots(dtype: Any) -> Any:
     diagonal of what it makes, of which there are none for singular and for large matrices; None for
     complex ones.
     """
-    getrf = lapack("getrf", dtype)
+    getrf = lapack("getrf", double(dtype))
 
     def found(a: Any) -> tuple[int, list[float]]:
         both, order, info = getrf(a.T) if len(a) <= FEW else (a, a, 1)
