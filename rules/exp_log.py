@@ -20,7 +20,7 @@ from rewrite_engine.tensor import (
 )
 
 
-@rule(phase="canonicalize", claim=exact)
+@rule(phase="stabilize", claim=exact)
 def exp_of_integer(n: Integer):
     """An exponential of integers is that of floats, about which the other rules know more.
 
