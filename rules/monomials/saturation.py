@@ -166,6 +166,8 @@ def spread(product, depth=LEVELS):
         condition, terms = branches(v)
         if len(terms) > MANY or not any(is_steep(t, depth - 1) for _, t in terms):
             continue
+        if any(f.power < 0 and f.term is v for f in product.factors()):
+            continue  # what cancels in it cancels below the bar, too
         parts = [multiplied(product, slot, t, depth - 1) for _, t in terms]
         if not any(part.changed() for part in parts):
             continue

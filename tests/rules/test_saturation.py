@@ -487,3 +487,12 @@ def test_a_tangent_by_hand(by_hand: Any, dtype: str) -> None:
     value, slope = rw.function([x], [y, rw.grad(y.sum(), x)])(np.array([-500, -1, 0.5, 500], dtype))
     np.testing.assert_allclose(value, np.tanh([-500, -1, 0.5, 500]), rtol=1e-6)
     np.testing.assert_allclose(slope, 1 / np.cosh([-500, -1, 0.5, 500]) ** 2, rtol=1e-5, atol=1e-38)
+
+
+def test_a_difference_over_itself_is_not_multiplied_out() -> None:
+    """Nearly equal numbers cancel above and below the bar alike."""
+    x, y = pt.scalars("x", "y")
+    for e in pt.exp(y), pt.sqrt(pt.exp(y)), pt.sqr(pt.exp(y)):
+        value = rw.function([y], e)(5.0)
+        quotient = rw.function([x, y], (x - e) / (x - e))
+        assert quotient(value * (1 + 1e-13), 5.0) == 1
