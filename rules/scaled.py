@@ -182,10 +182,8 @@ def exponentials_in(v):
     """What is in the exponentials of a product above the bar."""
     todo = [v]
     for u in todo:
-        if u.head is mul and len(todo) < MANY:
-            todo += u.owner.inputs
-        elif u.head is true_div and len(todo) < MANY:
-            todo.append(u.owner.inputs[0])
+        if (u.head is mul or u.head is true_div) and len(todo) < MANY:
+            todo += u.owner.inputs if u.head is mul else u.owner.inputs[:1]
     found = [u.owner.inputs[0] for u in todo if u.head is exp]
     return [x for x in found if x.type.kind == "f" and x.type.ndim == v.type.ndim]
 

@@ -101,9 +101,6 @@ def softmax_gradient_of_log(y, v, x: Real, axis: Prop, keepdims: Prop):
     return left >> right, given(stands_beside, same_slices, same_dtype(x, y))
 
 
-# --- behind a switch (see also `rules/guarded.py`) ------------------------------------------------
-
-
 # --- tests for NaN that something else shows anyway ---------------------------------------------
 
 

@@ -12,6 +12,7 @@ from rewrite_engine.rules.monomials.linear import (
     times,
 )
 from rewrite_engine.rules.monomials.product import Product
+from rewrite_engine.rules.softmax import stands_beside
 from rewrite_engine.tensor import (
     Softmax,
     Sum,
@@ -55,8 +56,9 @@ def exp_exp(product, f, g):
     whole = summed_argument(product, total)
     if whole is not None:
         f.argument = {whole: 1.0}
-    f.halved = whole is None and not product.is_pure()  # a exp(x) exp(y) may be in range where
-    return True  # exp(x + y) is not
+    # elsewhere in halves: a exp(x) exp(y) may be in range where exp(x + y) is not
+    f.halved = whole is None and not product.is_pure()
+    return True
 
 
 def summed_argument(product, total):
@@ -100,8 +102,8 @@ def is_sum(v, x, axis):
     if v is None or not isinstance(v.head, Sum) or v.head.axis != axis:
         return False
     e = v.owner.inputs[0]
-    stands = v.head.keepdims or axis is None or len(axis) == x.type.ndim
-    return stands and e.head is exp and e.owner.inputs[0] is x
+    alike = e.head is exp and e.owner.inputs[0] is x
+    return alike and stands_beside(x, axis, v.head.keepdims)
 
 
 def may_join(product, f, g):
