@@ -7,6 +7,7 @@ against what they mean; gradients against derivatives of many digits; facts agai
 
 `pool.py` is what graphs are grown in, by `elementwise.py`, `steps.py` and `motifs.py`; `idioms.py`
 has what is promised to be stable, with its gradient. `judge.py` says what is wrong (`reference.py`:
-node by node, and with noise; `exact.py` and `differences.py`: with many digits). A finding is
-shrunk (`shrink.py`), the guilty step is found (`blame.py`), and told once (`report.py`).
+node by node, and with noise; `exact.py` and `differences.py`: with many digits; `partly.py`: as if
+some steps were mended). A finding is shrunk (`shrink.py`), the guilty step is found (`blame.py`),
+and told once (`report.py`).
 """

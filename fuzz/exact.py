@@ -298,9 +298,11 @@ def evaluate(
     given: Mapping[Variable, Any],
     frozen: Mapping[Any, Any] | None = None,
     doubts: list[Apply] | None = None,
+    rounding: Callable[[Apply, Sequence[Any], list[Any]], list[Any]] | None = None,
 ) -> dict[Variable, Any]:
     """The values of variables: arrays of `mpf`, or of integers and booleans. Those without an exact
     meaning are left out. doubts: gets comparisons and roundings that hang by the last digit.
+    rounding: what is taken for the results of a node, of its inputs and exact results.
     """
     values: dict[Variable, Any] = {}
     for v, a in given.items():
@@ -316,6 +318,8 @@ def evaluate(
                 if node in frozen:
                     inputs[0] = frozen[node]
                 results = compute(node, inputs)
+                if rounding is not None:
+                    results = rounding(node, inputs, results)
         except NotKnown:
             continue
         if doubts is not None and _hangs(node, values):
@@ -453,4 +457,7 @@ def _elementwise(op: Any, inputs: Sequence[Any], out: Any) -> Any:
         return SCALAR[name](np.zeros(np.shape(inputs[0])), exact(inputs[1]))
     if name not in SCALAR or out.type.kind != "f":
         raise NotKnown
+    if name == "pow":  # nothing to the power of 0 is NaN, and no power of 1
+        x, y = map(exact, inputs)
+        return np.where((y == 0) | (x == 1), mpf(1), SCALAR[name](x, y))
     return SCALAR[name](*map(exact, inputs))

@@ -323,7 +323,7 @@ class Judge:
 
 #: where functions have no slope, or none that is finite
 SINGULAR: dict[str, Callable[..., Any]] = {
-    "sqrt": lambda a, *_: a == 0,
+    "sqrt": lambda a, *_: abs(a) < mpf(10) ** -1100,
     "pow": lambda a, *_: a <= 0,
     "log": lambda a, *_: abs(a) < mpf(10) ** -1100,
     "log2": lambda a, *_: abs(a) < mpf(10) ** -1100,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from mpmath import mp, mpf
 
-from fuzz import exact
+from fuzz import exact, partly
 from fuzz.case import Case
 from fuzz.reference import Values, evaluate, reaches_far, spread
 from rewrite_engine.tensor import CumOp, Sum
@@ -28,7 +28,6 @@ DIGITS = (60, 1200, 12000)  # more where few give no number, and before anything
 #: how far a mended value may be from the truth, where noise cannot tell: units in the last place
 MENDED = {"float64": 1 << 20, "float32": 1 << 12, "float16": 1 << 5}
 LARGE = 350  # digits of what is taken for infinite
-EXPONENTIALS = ("exp", "sigmoid", "softmax", "softplus")  # parts of names of ops
 
 
 @dataclass(frozen=True)
@@ -82,6 +81,8 @@ class Judge:
         self.case, self.wanted, self.regrouped, self.surely = case, wanted, regrouped, surely
         self._truth: dict[int, tuple[list[Any], list[Any]]] = {}
         self.doubts: list[Any] = []  # of the last true value that was asked for
+        self._found: list[Any] = []
+        self._rest: Any = None
 
     def compare(self, found: Sequence[Any]) -> Finding | None:
         """The worst of what is wrong."""
@@ -177,8 +178,8 @@ class Judge:
             return None
         kind = "NaN became a number" if np.isnan(w) else "infinity became another"
         lost = truth is not None and truth - truth != 0  # or there are too few digits
-        unsure = lost and (bool(self.doubts) or (f == f and self.is_steep))
-        return kind, 0.0 if unsure or self.is_beyond(f) else np.inf
+        unsure = (lost and self.doubts) or (f == f and self.is_saturated)
+        return kind, 0.0 if unsure else np.inf
 
     @property
     def is_moderate(self) -> bool:
@@ -213,39 +214,24 @@ class Judge:
         return any(v not in self.truths and not np.isfinite(a).all() for v, a in floats)
 
     def is_led(self, i: int, place: Any, f: Any) -> bool:
-        """Whether a number is what the graph gives as it is written once some steps are mended, or
-        all steps after one that has lost digits.
-        """
-        if _is_among(f, [[sample[i][place] for sample in run] for run in self.mended]):
-            return True
-        exact = [_number(a[i], place) for a in self.led if a[i] is not None]
-        few = 64 * float(np.finfo(f.dtype).eps) if f.dtype.kind == "f" else 0.0
-        return bool(few) and any(
-            abs(mpf(float(f)) - t) <= few * abs(t) for t in exact if t - t == 0
+        """Whether a number is what the graph gives as it is written once some steps are mended."""
+        out = self.case.results[i]
+        return any(
+            partly.is_among(f, [_number(values[out], place) for values in run if out in values])
+            for run in self.partly()
         )
 
-    @cached_property
-    def led(self) -> list[list[Any]]:
-        """The exact results from one step on that has lost digits, and is as it is written."""
-        found = []
-        for v in self.truths:
-            a = self.values.get(v)
-            if (
-                a is not None
-                and v.owner is not None
-                and v.type.kind == "f"
-                and np.isfinite(a).all()
-            ):
-                if np.any(_is_wrong(self.truths[v], a)):
-                    found.append(self._exactly({**self.start, v: a}, DIGITS[0])[0])
-        return found
-
-    @cached_property
-    def mended(self) -> list[list[list[np.ndarray]]]:
-        """The results under noise if steps have their true values that are not finite, or have lost
-        digits of them, as log(1 + x) for a tiny x: each of them alone, and all up to each.
-        """
-        return self._mended(self.truths, _is_wrong)
+    def partly(self) -> Iterator[Any]:
+        """See `fuzz/partly.py`. What was found once is kept."""
+        yield from self._found
+        if self._rest is None:
+            results, given = self.case.results, self.case.given
+            self._rest = partly.results(
+                results, given, self.case.nodes, self.values, self.regrouped
+            )
+        for run in self._rest:
+            self._found.append(run)
+            yield run
 
     def _mended(self, true: Any, is_wrong: Any) -> list[list[list[np.ndarray]]]:
         """The same with other numbers for the true ones."""
@@ -285,33 +271,6 @@ class Judge:
                 sizes[out] = sum(parts) * (1 if added else self.values[node.inputs[0]].size)
         return any(size > largest(self.values[v]) for v, size in sizes.items())
 
-    def exponents(self) -> Iterator[tuple[np.ndarray, Any]]:
-        """What exponentials are taken of, as it was computed and as it would be without errors."""
-        for node in self.case.nodes:
-            if any(word in str(node.op).lower() for word in EXPONENTIALS):
-                for v in [v for v in node.inputs if v in self.values and v.type.kind == "f"]:
-                    yield self.values[v], np.ravel(self.truths.get(v, []))
-
-    @property
-    def is_blurred(self) -> bool:
-        """Whether exponentials are taken of numbers whose last digit is no small thing."""
-        return any(_goes_beyond(0.1 / np.finfo(a.dtype).eps, a, t) for a, t in self.exponents())
-
-    def is_beyond(self, f: Any) -> bool:
-        """Whether digits do not tell what a number that was found should be."""
-        return self.is_blurred or (f == f and self.is_saturated)
-
-    @property
-    def is_saturated(self) -> bool:
-        """Whether numbers are so large that no digits tell what exponentials leave of a number."""
-        given = [a for v, a in self.case.given.items() if v.type.kind in "iuf"]
-        return any(_goes_beyond(20000, a * 1.0) for a in given)
-
-    @property
-    def is_steep(self) -> bool:
-        """Whether exponentials are taken of numbers that are so large."""
-        return any(_goes_beyond(20000, a, t) for a, t in self.exponents())
-
     def finite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
         """Two numbers."""
         with np.errstate(all="ignore"):
@@ -330,7 +289,13 @@ class Judge:
             if better or abs(mpf(float(f)) - truth) <= slack:
                 return None
             apart = float(abs(mpf(float(f)) - truth))
-        return "less accurate", 0.0 if self.is_steep and self.has_poles else apart / around
+        return "less accurate", 0.0 if self.is_saturated and self.has_poles else apart / around
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether numbers are so large that no digits tell what exponentials leave of a number."""
+        given = [a * 1.0 for v, a in self.case.given.items() if v.type.kind in "iuf"]
+        return any((np.isfinite(a) & (np.abs(a) > 20000)).any() for a in given)
 
     @property
     def has_poles(self) -> bool:
@@ -406,19 +371,19 @@ class Judge:
         runs = []
         for digits in DIGITS[: 1 + self.surely]:
             with mp.workdps(digits):
-                limits = exact.evaluate(self.steps, self._limit_at())
-            runs += self._mended(limits, _has_limit)
+                for start in self._limits_at():
+                    runs += self._mended(exact.evaluate(self.steps, start), _has_limit)
         return runs
 
-    def _limit_at(self) -> dict[Any, Any]:
-        """What is computed from if what is infinite is large."""
+    def _limits_at(self) -> list[dict[Any, Any]]:
+        """What is computed from if what is infinite is large; poles on the way may be so, too."""
         given = {}
         for v, a in self.start.items():
             if v in self.taken and isinstance(v.owner.op, ScaledExp):
                 continue
             given[v] = _large(exact.exact(a)) if v.type.kind == "f" else a
         poles = {v: _large(a) for v, a in self.poles(given).items()}
-        return {**poles, **given}
+        return [{**poles, **given}, given] if poles else [given]
 
     def poles(self, given: Any) -> dict[Any, Any]:
         """What is infinite on the way though it is made of finite numbers: 1 / 0."""
@@ -478,12 +443,6 @@ def _large(array: Any) -> Any:
     found = np.empty(len(flat), object)
     found[:] = flat
     return found.reshape(np.shape(array))
-
-
-def _goes_beyond(large: float, a: np.ndarray, true: Any = ()) -> bool:
-    """Whether some finite number is larger, or the true one is."""
-    found = (np.isfinite(a) & (np.abs(a) > large)).any()
-    return bool(found) or any(t - t == 0 and abs(t) > large for t in true)
 
 
 def _adds(node: Any) -> bool:

@@ -108,17 +108,10 @@ def noisy(
     op = node.op
     if isinstance(op, Elemwise) and isinstance(op.scalar_op, Cast) and result.dtype.kind in "iu":
         return _cut_off(rng, inputs[0], result)
-    if result.dtype.kind not in "fc" or not result.size:
+    if result.dtype.kind not in "fc" or not result.size or not rounds(node):
         return result
     name = str(op.scalar_op) if isinstance(op, Elemwise) else ""
-    if isinstance(op, Elemwise):
-        if name in COPIES or (isinstance(op.scalar_op, Cast) and not _narrows(node)):
-            return result
-    elif not isinstance(op, Sum | Prod | CumOp | Dot | MatMul | Softmax | LogSoftmax | LogSumExp):
-        return result
-    dice = np.array([rng.choice((-1, 0, 1)) for _ in range(result.size)]).reshape(result.shape)
-    if rng.random() < 0.25:
-        dice[...] = rng.choice((-1, 1))  # all of them
+    dice = thrown(rng, result.shape)
     with np.errstate(all="ignore"):
         moved = _moved(result, dice)
         many = name == "add" and len(inputs) > 2
@@ -137,6 +130,23 @@ def noisy(
         if name in ZEROS or not name:
             moved = np.where((result == 0) & (dice > 0), -result, moved)
         return moved.astype(result.dtype)
+
+
+def rounds(node: Apply) -> bool:
+    """Whether a node computes with floats, and does not only move them."""
+    op = node.op
+    if isinstance(op, Elemwise):
+        copies = isinstance(op.scalar_op, Cast) and not _narrows(node)
+        return not copies and str(op.scalar_op) not in COPIES
+    return isinstance(op, Sum | Prod | CumOp | Dot | MatMul | Softmax | LogSoftmax | LogSumExp)
+
+
+def thrown(rng: Random, shape: tuple[int, ...]) -> np.ndarray:
+    """For each element -1, 0 or 1; now and then the same for all."""
+    dice = np.array([rng.choice((-1, 0, 1)) for _ in range(int(np.prod(shape)))], int)
+    if rng.random() < 0.25:
+        dice[...] = rng.choice((-1, 1))
+    return dice.reshape(shape)
 
 
 def _vanishes(inputs: Sequence[np.ndarray], result: np.ndarray) -> Any:
@@ -181,10 +191,15 @@ def _added(
     except Exception:
         return moved
     size = np.where(np.isfinite(size), size, 0).real
-    inner = np.dtype(getattr(node.op, "acc_dtype", None) or result.dtype)
-    dtypes = [dtype for dtype in (inner, result.dtype) if dtype.kind in "fc"]
-    error = dice * max([np.finfo(dtype).eps for dtype in dtypes]) * size
+    error = dice * max([np.finfo(dtype).eps for dtype in inner_dtypes(node)]) * size
     return np.where(np.isfinite(result), result + error, moved)
+
+
+def inner_dtypes(node: Apply) -> list[np.dtype[Any]]:
+    """What a node of floats computes in: the dtypes of its result, and of what adds it up."""
+    own = node.outputs[0].type.numpy_dtype
+    inner = np.dtype(getattr(node.op, "acc_dtype", None) or own)
+    return [dtype for dtype in (own, inner) if dtype.kind in "fc"]
 
 
 def reaches_far(values: Values) -> bool:

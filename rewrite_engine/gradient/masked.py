@@ -368,7 +368,8 @@ def _pull_scattered(
     for i, t in result.items():
         x = inputs[i]
         if x.type.ndim and not is_null(t) and not is_disconnected(t):
-            result[i] = at(zeros_like(x, dtype=t.type.dtype), t, *index)
+            zero = zeros_like(x, dtype=t.type.dtype)
+            result[i] = zero if is_zero(t) else at(zero, t, *index)
     return result
 
 

@@ -1,0 +1,150 @@
+"""What a graph may give as it is written if some of its steps are mended.
+
+A rule mends one step and leaves the next as it is, which then rounds, overflows, or compares what
+is mended. So the graph is computed with many digits, and its steps are rounded to the digits of
+their dtypes, with a little noise, but for some that are exact: those up to each, each alone, or all
+but each (which may also keep what the reference gives). Numbers may be too large or too small for
+their dtypes (as in a logarithm of them), or are made infinite and 0 then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from random import Random
+from typing import Any
+
+import numpy as np
+from mpmath import mp, mpf
+
+from fuzz import exact
+from fuzz.reference import inner_dtypes, rounds, run, thrown
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.tensor import CumOp, Dot, MatMul, Sum
+from rewrite_engine.tensor.special import ScaledExp
+
+SAMPLES = 12
+DIGITS = (60, 400)  # more where floats of 64 bits saturate
+
+Values = dict[Variable, Any]
+
+
+def results(
+    outputs: Sequence[Variable],
+    given: Mapping[Variable, Any],
+    nodes: Sequence[Apply],
+    values: Values,
+    regrouped: bool = False,
+) -> Iterator[list[Values]]:
+    """For each choice of what is exact, the values under noise. values: what the reference gives
+    for each step.
+    """
+    steps = _steps(nodes)
+    choices = [steps[k:] for k in range(len(steps) + 1)]
+    choices += [[s for s in steps if s is not step] for step in steps[1:]]
+    choices += [[step] for step in steps[:-1]]
+    for digits in DIGITS:
+        for ends in (False, True):
+            with mp.workdps(digits):
+                for rounded in choices:
+                    chosen = [node for step in rounded for node in step]
+                    noise = [Rounding(Random(k), chosen, ends, regrouped) for k in range(SAMPLES)]
+                    yield [exact.evaluate(outputs, given, rounding=one) for one in noise]
+                written = values
+                if not ends:
+                    chosen = [node for step in steps for node in step]
+                    written = exact.evaluate(outputs, given, rounding=Rounding(None, chosen, ends))
+                for step in steps:
+                    kept = {v: exact.exact(written[v]) for v in outputs_of(step) if v in written}
+                    nothing = Rounding(None, (), ends)
+                    yield [exact.evaluate(outputs, given, kept, rounding=nothing)]
+
+
+def outputs_of(step: Sequence[Apply]) -> list[Variable]:
+    return [node.outputs[0] for node in step]
+
+
+def _steps(nodes: Sequence[Apply]) -> list[list[Apply]]:
+    """The nodes that compute with floats, those together that compute the same."""
+    first: dict[Variable, Variable] = {}
+    found: dict[Any, list[Apply]] = {}
+    for node in nodes:
+        same = found.setdefault((node.op, *[first.get(v, v) for v in node.inputs]), [])
+        same.append(node)
+        first |= dict(zip(node.outputs, same[0].outputs, strict=True))
+    return [s for s in found.values() if rounds(s[0]) and s[0].outputs[0].type.kind == "f"]
+
+
+class Rounding:
+    """What is taken for the results of a node: some have the digits of their dtype.
+
+    rng: makes noise. ends: whether they also are infinite, or 0, where its exponents end.
+    regrouped: whether sums may be added up in another order, so that their errors are those of what
+    they add up.
+    """
+
+    def __init__(
+        self,
+        rng: Random | None,
+        rounded: Sequence[Apply],
+        ends: bool,
+        regrouped: bool = False,
+    ) -> None:
+        self.rng, self.rounded, self.ends, self.regrouped = rng, set(rounded), ends, regrouped
+
+    def __call__(self, node: Apply, inputs: Sequence[Any], results: list[Any]) -> list[Any]:
+        if isinstance(node.op, ScaledExp):  # which factor they have is left to the op
+            kind = node.inputs[0].type.numpy_dtype
+            return [exact.exact(run(node, [inputs[0].astype(kind)])[0])]
+        if node not in self.rounded:
+            return results
+        (result,) = results
+        eps = max(float(np.finfo(dtype).eps) for dtype in inner_dtypes(node))
+        info = np.finfo(node.outputs[0].type.dtype) if self.ends else None
+        sizes, dice = self.sizes(node, inputs, result), np.zeros(result.shape, int)
+        if self.rng is not None:
+            dice = thrown(self.rng, result.shape)
+        rounded = np.frompyfunc(partial(_rounded, eps, info), 3, 1)
+        return [np.asarray(rounded(result, sizes, dice), object)]
+
+    def sizes(self, node: Apply, inputs: Sequence[Any], result: Any) -> Any:
+        """What errors are fractions of."""
+        adds = str(getattr(node.op, "scalar_op", "")) in ("add", "sub")
+        if isinstance(node.op, Sum | CumOp | Dot | MatMul):
+            return exact.compute(node, [abs(exact.exact(x)) for x in inputs])[0]
+        if adds and (self.regrouped or len(inputs) > 2):
+            return sum([abs(exact.exact(x)) for x in inputs])
+        return result
+
+
+def _rounded(eps: float, info: Any, t: Any, size: Any, die: int) -> Any:
+    """A number with the digits of a dtype, moved by a unit of what its error is a fraction of."""
+    if t - t == 0 != t:
+        unit = mp.ldexp(eps, mp.mag(t) - 1)
+        t = mp.nint(t / unit) * unit
+    if die and size and t - t == 0 == size - size:
+        t += die * mp.ldexp(eps, mp.mag(size) - 1)
+    if info is not None and abs(t) > float(info.max):
+        return mp.sign(t) * exact.INF
+    if info is not None and abs(t) < float(info.tiny):
+        return mpf(float(info.dtype.type(float(t))))
+    return t
+
+
+def is_among(f: Any, samples: Sequence[Any]) -> bool:
+    """Whether a number is one of some, or as near to one as they vary."""
+    if f.dtype.kind != "f":
+        return any(t == f for t in samples)
+    if f != f:
+        return any(t != t for t in samples)
+    info, x = np.finfo(f.dtype), mpf(float(f))
+    if x - x != 0:
+        return any(t * mp.sign(x) > 0.99 * float(info.max) for t in samples)
+    numbers = sorted([t for t in samples if t - t == 0])
+    if not numbers or numbers[0] < x < numbers[-1]:
+        return bool(numbers)
+    nearest = min(numbers, key=lambda t: abs(t - x))
+    apart = sorted([abs(t - nearest) for t in numbers])[(len(numbers) - 1) // 2]
+    jumps = all(t == mp.floor(t) and abs(t) * float(info.eps) < 1 for t in numbers)
+    slack = 0 if jumps else 20 * apart
+    return bool(abs(nearest - x) <= max(slack, 4 * float(info.eps) * abs(x)))
