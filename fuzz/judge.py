@@ -382,7 +382,10 @@ class Judge:
             if v in self.taken and isinstance(v.owner.op, ScaledExp):
                 continue
             given[v] = _large(exact.exact(a)) if v.type.kind == "f" else a
-        poles = {v: _large(a) for v, a in self.poles(given).items()}
+        poles = {}
+        for v, a in self.poles(given).items():  # a zero has its sign in floats alone
+            kept = np.isinf(self.values[v])
+            poles[v] = _large(np.where(kept, exact.exact(self.values[v]), a))
         return [{**poles, **given}, given] if poles else [given]
 
     def poles(self, given: Any) -> dict[Any, Any]:

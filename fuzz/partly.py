@@ -111,7 +111,7 @@ class Rounding:
         """What errors are fractions of."""
         adds = str(getattr(node.op, "scalar_op", "")) in ("add", "sub")
         if isinstance(node.op, Sum | CumOp | Dot | MatMul):
-            return exact.compute(node, [abs(exact.exact(x)) for x in inputs])[0]
+            return exact.compute(node, [np.asarray(abs(exact.exact(x))) for x in inputs])[0]
         if adds and (self.regrouped or len(inputs) > 2):
             return sum([abs(exact.exact(x)) for x in inputs])
         return result

@@ -43,7 +43,6 @@ PACKS = (
     "rewrite_engine.rules.logic",
     "rewrite_engine.rules.branches",
     "rewrite_engine.rules.exp_log",
-    "rewrite_engine.rules.monomials.rest",
     "rewrite_engine.rules.softmax_index",  # before softmax: what cancels first
     "rewrite_engine.rules.softmax",
     "rewrite_engine.rules.guarded",

@@ -21,6 +21,7 @@ from rewrite_engine.tensor import (
     cast,
     constant,
     cosh,
+    erf,
     erfc,
     erfcx,
     exp,
@@ -39,7 +40,8 @@ from rewrite_engine.tensor import (
 )
 
 ABOVE_ZERO = frozenset({exp, sigmoid, erfc, erfcx, cosh})
-KNOWN = ABOVE_ZERO | {sinh, tanh, expm1}
+BELOW_ONE = frozenset({tanh, erf})
+KNOWN = ABOVE_ZERO | BELOW_ONE | {sinh, expm1}
 DESCENDED = frozenset({mul, true_div, neg, reciprocal, sqr, sqrt, pow})
 
 
@@ -191,12 +193,12 @@ def _sum_factors(v):
     return None
 
 
-def has_known(v, depth=3):
-    """Whether a product has one of the functions as a factor."""
-    if v.head in ABOVE_ZERO:
+def has_known(v, kinds=ABOVE_ZERO, depth=3):
+    """Whether a product has one of some functions as a factor."""
+    if v.head in kinds:
         return True
     if depth and v.head in DESCENDED:
-        return any(has_known(u, depth - 1) for u in v.owner.inputs)
+        return any(has_known(u, kinds, depth - 1) for u in v.owner.inputs)
     return False
 
 

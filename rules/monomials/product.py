@@ -22,6 +22,7 @@ from rewrite_engine.tensor import (
     cast,
     constant,
     cosh,
+    erf,
     erfc,
     erfcx,
     exp,
@@ -290,7 +291,7 @@ def _sign(tree):
 
 SHOWS = frozenset(
     {add, sub, mul, true_div, neg, reciprocal, sqr, sqrt, exp, expm1, log, log1p, sigmoid, softplus}
-    | {erfc, erfcx, cosh, sinh, tanh, logaddexp}
+    | {erf, erfc, erfcx, cosh, sinh, tanh, logaddexp}
 )
 
 

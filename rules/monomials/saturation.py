@@ -11,7 +11,14 @@ from functools import partial
 from rewrite_engine.rules.facts import same_shape
 from rewrite_engine.rules.facts_failure import errors_stay
 from rewrite_engine.rules.language import *
-from rewrite_engine.rules.monomials.factor import DESCENDED, KNOWN, Factor, has_known, summands
+from rewrite_engine.rules.monomials.factor import (
+    BELOW_ONE,
+    DESCENDED,
+    KNOWN,
+    Factor,
+    has_known,
+    summands,
+)
 from rewrite_engine.rules.monomials.linear import MANY, number_of, times
 from rewrite_engine.rules.monomials.product import Product, with_nans
 from rewrite_engine.rules.monomials.step import near_step, simple_step, step, total
@@ -19,7 +26,10 @@ from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import (
     add,
     cast,
+    erf,
+    erfc,
     exp,
+    expm1,
     mul,
     neg,
     second,
@@ -59,7 +69,7 @@ def promising(node):
             return False
         if v.head in DESCENDED:
             todo += v.owner.inputs
-        elif v.head in KNOWN and v.head is not tanh:
+        elif v.head in KNOWN - BELOW_ONE:
             known += 1
         elif v.head in NESTS:
             known += any(has_hint(u) for u in v.owner.inputs)
@@ -70,7 +80,7 @@ def promising(node):
 
 def has_hint(v, depth=4):
     """Whether there may be something known, or a quotient, in a term of a sum."""
-    if (v.head in KNOWN and v.head is not tanh) or v.head is true_div:
+    if v.head in KNOWN - BELOW_ONE or v.head is true_div:
         return True
     return bool(depth and v.head in DESCENDED) and any(
         has_hint(u, depth - 1) for u in v.owner.inputs
@@ -221,7 +231,8 @@ def may_be_left(op, seen, distinct):
 
 @node_rewriter([add, sub], phase="stabilize", claim=COMBINED, depth=8, when=may_be_left)
 def combine_terms(fgraph, node):
-    """a - a * sigmoid(x) is a * sigmoid(-x), also where a has other factors of the kind.
+    """a - a * sigmoid(x) is a * sigmoid(-x), also where a has other factors of the kind; so do
+    other functions keep the digits of what they lack to a number.
 
     Not data: what the quotient of two terms is has to be found out.
 
@@ -230,6 +241,8 @@ def combine_terms(fgraph, node):
     [a * sigmoid(-x), a * exp(x) * sigmoid(x)]
     >>> rewritten(sigmoid(x) - sigmoid(x) * tanh(x))
     sigmoid(x) * 2.0 * sigmoid(-2.0 * x)
+    >>> rewritten(1 - erf(x), 3 * a * erfc(x) - 6 * a)
+    [erfc(x), -3.0 * a * erfc(-x)]
     """
     return settled(node.outputs[0])
 
@@ -259,7 +272,7 @@ def terms_combined(out):
 
 def may_pair(t):
     """Whether a term may be what another is reduced by (see `left_over`), or holds a choice."""
-    return t.head is switch or t.head is sigmoid or (t.head in DESCENDED and has_known(t))
+    return t.head is switch or t.head in REST_OF or has_known(t, PAIRED)
 
 
 def by_choice(products):
@@ -320,8 +333,19 @@ def pair_of(products):
     return None
 
 
+#: {f: {c: (g, k, n)}}: c + f(u) is c n g(k u), and has all the digits of g
+REST_OF = {
+    sigmoid: {-1: (sigmoid, -1.0, 1.0), -0.5: (tanh, 0.5, -1.0)},
+    tanh: {-1: (sigmoid, -2.0, 2.0), 1: (sigmoid, 2.0, 2.0)},
+    erf: {-1: (erfc, 1.0, 1.0), 1: (erfc, -1.0, 1.0)},
+    erfc: {-2: (erfc, -1.0, 0.5), -1: (erf, 1.0, 1.0)},
+    exp: {-1: (expm1, 1.0, -1.0)},
+}
+PAIRED = KNOWN | REST_OF.keys()
+
+
 def left_over(a, b, ratio):
-    """a + ratio * b, up to signs, if it is a - a * sigmoid(x), or a + a * tanh(x); else None."""
+    """a + ratio * b, up to signs, if it is a - a * sigmoid(x), or the like; else None."""
     fa, fb = a.factors(), b.factors()
     own, ratio = a.number(), ratio * b.number()
     for f in [f for f in fa if f.kind not in KNOWN]:
@@ -335,20 +359,23 @@ def left_over(a, b, ratio):
             own *= number_of(f.term.owner.inputs[1]) ** f.power  # it stays, for its shape
         else:
             return None
-    if any(f.kind not in KNOWN for f in fb) or abs(own) != abs(ratio):
+    if any(f.kind not in KNOWN for f in fb) or not ratio:
         return None
     parts = [Factor(f.kind, f.argument, f.power) for f in fb]
     parts += [Factor(f.kind, f.argument, -f.power) for f in fa]
     quotient = Product(None, parts, dtype=a.dtype)
     quotient.reduce(simple_step)
     found = quotient.factors()
-    share = found[0] if len(found) == 1 and found[0].power == 1 else None
-    if share is None or not (share.kind is tanh or (share.kind is sigmoid and own == -ratio)):
+    share = found[0] if len(found) == 1 else None
+    if share is None or (share.kind is exp and fa):
         return None
-    number = 2.0 if share.kind is tanh else 1.0  # 1 + tanh(u) is 2 sigmoid(2 u)
-    argument = times(share.argument, number if own == ratio else -number)
+    found = REST_OF.get(share.kind, {}).get(own / ratio) if share.power == 1 else None
+    if found is None:
+        return None
+    kind, scale, number = found
     dtype = promote(a.dtype, b.dtype)
-    rest = Product(a.written(), [Factor(sigmoid, argument, 1.0, dtype=dtype)], dtype=dtype)
+    factor = Factor(kind, times(share.argument, scale), 1.0, dtype=dtype)
+    rest = Product(a.written(), [factor], dtype=dtype)
     rest.extra[0].number = number
     rest.lost += a.lost + b.lost + quotient.lost
     rest.reduce(simple_step)

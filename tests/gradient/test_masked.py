@@ -354,3 +354,13 @@ def test_a_mask_of_a_sum_goes_through_what_only_moves(moved: str, dtype: str) ->
             got = grad(chosen.sum(), x)
             assert got.type.dtype == dtype
             np.testing.assert_allclose(values(got, {x: value}), values(wanted, {x: value}))
+
+
+@pytest.mark.parametrize("at", [0, slice(None, 1), [0]])
+@pytest.mark.parametrize("make", [lambda c, z: pt.switch(c, z, 2 * z), lambda c, z: pt.sign(c) + z])
+def test_a_slope_that_is_zero_by_its_form_stays_so_at_an_index(make: Any, at: Any) -> None:
+    """What only chooses has no slope: nothing is multiplied with y."""
+    x, y, z = pt.dvectors("x y z")
+    given = {x: [1.0, 2.0], y: [inf, 1.0], z: [2.0, 1.0]}
+    for g in values(grad(make(x * y, z)[at].sum(), [x, y]), given):
+        assert g.tolist() == [0.0, 0.0]

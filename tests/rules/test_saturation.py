@@ -91,6 +91,55 @@ def test_a_predictor_that_is_written_twice(loss: str, dtype: str) -> None:
         np.testing.assert_allclose(value, wanted, rtol=1e-5 if dtype == "float32" else 1e-12)
 
 
+#: what functions lack to a number, in one order and in the other: (theirs, the same without a loss)
+LACKING: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "1 - sigmoid": (lambda z: 1 - pt.sigmoid(z), lambda z: special.expit(-z)),
+    "1 - tanh": (lambda z: 1 - pt.tanh(z), lambda z: 2 * special.expit(-2 * z)),
+    "1 + tanh": (lambda z: 1 + pt.tanh(z), lambda z: 2 * special.expit(2 * z)),
+    "1 - erf": (lambda z: 1 - pt.erf(z), special.erfc),
+    "1 + erf": (lambda z: 1 + pt.erf(z), lambda z: special.erfc(-z)),
+    "1 - normal cdf": (lambda z: 1 - 0.5 * (1 + pt.erf(z)), lambda z: 0.5 * special.erfc(z)),
+    "2 - erfc": (lambda z: 2 - pt.erfc(z), lambda z: special.erfc(-z)),
+    "1 - erfc": (lambda z: 1 - pt.erfc(z), special.erf),
+    "1 - exp": (lambda z: 1 - pt.exp(z), lambda z: -np.expm1(z)),
+    "1 - 2 sigmoid": (lambda z: 1 - 2 * pt.sigmoid(z), lambda z: -np.tanh(z / 2)),
+}
+MULTIPLES: dict[str, Callable[[Any], Any]] = {
+    "itself": lambda v: v,
+    "its opposite": lambda v: -v,
+    "six": lambda v: 6 * v,
+    "half": lambda v: v / -2,
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("multiple", MULTIPLES)
+@pytest.mark.parametrize("name", LACKING)
+def test_what_lacks_to_a_number_has_its_digits(name: str, multiple: str, dtype: str) -> None:
+    make, true = LACKING[name]
+    z = pt.vector("z", dtype=dtype)
+    values = np.array([-12.0, -3, -1e-6, 1e-6, 3, 9], dtype)
+    found = rw.function([z], MULTIPLES[multiple](make(z)))(values)
+    wanted, info = MULTIPLES[multiple](true(values.astype("float64"))), np.finfo(dtype)
+    np.testing.assert_allclose(found, wanted, rtol=200 * info.eps, atol=info.tiny)
+
+
+@pytest.mark.parametrize(
+    ("make", "true"),
+    [
+        (lambda z, y: y - y * pt.erf(z), lambda z, y: y * special.erfc(z)),
+        (lambda z, y: 6 * y - 3 * y * pt.erfc(z), lambda z, y: 3 * y * special.erfc(-z)),
+        (lambda z, y: y * pt.exp(z) - y, lambda z, y: y * np.expm1(z)),
+        (lambda z, y: pt.tanh(z) * y * 2 - y * 2, lambda z, y: -4 * y * special.expit(-2 * z)),
+        (lambda z, y: (1 - pt.erf(z)) / (pt.erf(z) - 1) * y, lambda z, y: -y),
+    ],
+)
+def test_what_lacks_to_a_multiple(make: Any, true: Any) -> None:
+    z, y = pt.dvectors("z y")
+    given = np.array([-12.0, -1e-6, 1e-6, 3, 9]), np.array([1.0, -2, 3, 1e-3, 0.3])
+    np.testing.assert_allclose(rw.function([z, y], make(z, y))(*given), true(*given), rtol=1e-13)
+
+
 NORMAL: dict[str, Callable[[Any], Any]] = {
     "erf": lambda z: 0.5 * (1 + pt.erf(z / 2**0.5)),
     "parts": lambda z: 0.5 + 0.5 * pt.erf(z * 0.5**0.5),
