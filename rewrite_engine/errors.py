@@ -213,6 +213,10 @@ class RuleLoopError(RuleError):
     turn: tuple[tuple[str, str, str], ...] = ()
 
 
+class ParameterError(RewriteEngineError, ValueError):
+    """A parameter of a distribution is not one that it can have."""
+
+
 class ReplayError(RewriteEngineError, ValueError):
     """A line of a trace that cannot be repeated on this graph; the message names the line.
 

@@ -138,6 +138,8 @@ def _push(node: Apply, tangents: dict[Variable, Any], by_rule: bool) -> None:
         t = results[j]
         if isinstance(out.type, TensorType):
             tangents[out] = float_zeros(out) if t is None or is_discrete(out) else _fit(out, t)
+        elif t is not None:
+            tangents[out] = t
 
 
 def _fit(out: Variable, t: Any) -> Any:

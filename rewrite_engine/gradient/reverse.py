@@ -244,9 +244,9 @@ def _known(v: Variable, g: Any) -> Any:
     """Check a gradient that the user gives for `v`."""
     if isinstance(g, Variable) and (is_null(g) or is_disconnected(g)):
         return g
-    g = as_tensor_variable(g)
     if not isinstance(v.type, TensorType):
-        return g
+        return g if isinstance(g, Variable) else v.type.make_constant(g)
+    g = as_tensor_variable(g)
     if g.type.ndim != v.type.ndim:
         what = f"the gradient given for {v!r} has {g.type.ndim} dimensions, not {v.type.ndim}"
         raise NDimError(message(what, inputs=[v, g]))

@@ -45,9 +45,11 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import NullType, disconnected, is_disconnected, is_null
 from rewrite_engine.graph.replace import first_of_equal
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.scalar.type import ScalarType
 from rewrite_engine.tensor.creation import ones_like, zeros_like
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.math import add, cast, second
+from rewrite_engine.tensor.numbers import scalar_from_tensor
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.shape import specify_shape
 from rewrite_engine.tensor.type import TensorType
@@ -369,7 +371,8 @@ def _add_up(terms: list[Any]) -> Any:
 def _fit(v: Variable, g: Any) -> Any:
     """Give a gradient the dtype of its variable, and the static 1s of its shape."""
     if not isinstance(v.type, TensorType):
-        return g
+        added = isinstance(v.type, ScalarType) and isinstance(g.type, TensorType)
+        return scalar_from_tensor(g) if added else g
     if isinstance(g, Masked | Gated):
         value = _fit(v, g.value)
         if value is g.value:

@@ -11,12 +11,18 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from rewrite_engine.errors import DTypeError, MethodNotDefined, NDimError, OptionError
+from rewrite_engine.errors import (
+    DTypeError,
+    MethodNotDefined,
+    NDimError,
+    OptionError,
+    ParameterError,
+)
 from rewrite_engine.graph.intern import Interned
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.origin import located
 from rewrite_engine.random.distributions import DISTRIBUTIONS, call_signature, normal_vectors
-from rewrite_engine.random.op import ParameterError, RandomVariable, applies_to_inputs
+from rewrite_engine.random.op import RandomVariable, applies_to_inputs
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import arange
 from rewrite_engine.tensor.op import with_parameters

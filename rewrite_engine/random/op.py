@@ -20,6 +20,7 @@ from rewrite_engine.errors import (
     MethodNotDefined,
     NDimError,
     OptionError,
+    ParameterError,
     RewriteEngineError,
     ShapeError,
     describe,
@@ -51,11 +52,7 @@ from rewrite_engine.tensor.rearrange import broadcast_shape
 from rewrite_engine.tensor.shape import lengths, shape_dims
 from rewrite_engine.tensor.type import TensorType
 
-__all__ = ["ParameterError", "RNGConsumerOp", "RandomVariable", "ScipyRandomVariable"]
-
-
-class ParameterError(RewriteEngineError, ValueError):
-    """A parameter of a distribution is not one that it can have."""
+__all__ = ["RNGConsumerOp", "RandomVariable", "ScipyRandomVariable"]
 
 
 class RNGConsumerOp(Op):

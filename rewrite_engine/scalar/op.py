@@ -9,16 +9,24 @@ its gradient. It knows nothing of shapes; `tensor/elemwise.py` applies it to arr
 from __future__ import annotations
 
 import importlib
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, partial, reduce
 from typing import Any
 
 import numpy as np
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import DTypeError, ForeignObjectError, describe, message
+from rewrite_engine.errors import (
+    DTypeError,
+    ForeignObjectError,
+    MethodNotDefined,
+    describe,
+    message,
+)
 from rewrite_engine.graph.intern import Interned, prop_key
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.null import is_disconnected, is_null
 from rewrite_engine.graph.op import Op
 from rewrite_engine.scalar.bounds import Interval, as_result, converted, monotone
 from rewrite_engine.scalar.dtype import (
@@ -339,6 +347,40 @@ class ScalarOp(Op):
         return monotone(self, dtype, ends[0]) if self.increasing else self.limits
 
     # --- gradient ---------------------------------------------------------------------------
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """The gradients of single numbers, as scalar ops."""
+        return self._of_numbers(inputs, outputs, output_gradients, range(len(inputs)))
+
+    def R_op(self, inputs: Sequence[Any], eval_points: Sequence[Any]) -> list[Any]:
+        """The sum of products with partial derivatives, for a single real output."""
+        outputs = self.make_node(*inputs).outputs
+        if len(outputs) > 1 or outputs[0].type.kind == "c":
+            raise MethodNotDefined(f"{self} defines no R_op")
+        moved = [i for i, t in enumerate(eval_points) if t is not None]
+        terms = [self._of_numbers(inputs, outputs, [eval_points[i]], [i])[0] for i in moved]
+        return [reduce(operator.add, terms)]
+
+    def _of_numbers(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], gs: Sequence[Any], wanted: Any
+    ) -> list[Any]:
+        from rewrite_engine.scalar import ops
+
+        live = [None if is_disconnected(g) or is_null(g) else g for g in gs]
+        if any(z.type.kind not in "fc" for z in outputs) or all(g is None for g in live):
+            parts = [None for _ in wanted]
+        else:
+            parts = self.pullback(ops, live, outputs, inputs, list(wanted))
+        results = []
+        for i, part in zip(wanted, parts, strict=True):
+            x = inputs[i]
+            dtype = config.floatX if x.type.dtype in DISCRETE else x.type.dtype
+            if part is None:
+                part = ScalarType(dtype).make_constant(0.0)
+            results.append(part if part.type.dtype == dtype else Cast(dtype)(part))
+        return results
 
     def pullback(  # type: ignore[override]
         self, m: Any, gs: Sequence[Any], zs: Sequence[Any], xs: Sequence[Any], wanted: Sequence[int]

@@ -60,7 +60,7 @@ _FAMILIES = {
         "vecmat"
     ),
     "branches": "IfElse ifelse",
-    "raise_op": "Assert CheckAndRaise assert_op",
+    "raise_op": "Assert CheckAndRaise CheckParameter assert_op",
     "questions": "get_scalar_constant_value get_underlying_scalar_constant_value "
     "register_transfer transfer",
     "ranges": "bartlett blackman geomspace hamming hanning indices kaiser linspace logspace "

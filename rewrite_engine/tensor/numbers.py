@@ -42,6 +42,9 @@ class TensorFromScalar(TensorOp):
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         return [scalar_from_tensor(output_gradients[0])]
 
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [self(t) for t in eval_points]
+
 
 class ScalarFromTensor(TensorOp):
     """The number that a 0-d tensor holds. Raises `NDimError` for other dimensions."""
@@ -67,6 +70,9 @@ class ScalarFromTensor(TensorOp):
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         return [tensor_from_scalar(output_gradients[0])]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [self(t) for t in eval_points]
 
 
 tensor_from_scalar = TensorFromScalar()

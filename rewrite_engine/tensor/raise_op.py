@@ -1,4 +1,6 @@
-"""Values that are there only where conditions hold: `Assert`, `CheckAndRaise`."""
+"""Values that are there only where conditions hold: `Assert`, `CheckAndRaise`,
+`CheckParameter`.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine.errors import ParameterError
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
 
-__all__ = ["Assert", "CheckAndRaise", "assert_op"]
+__all__ = ["Assert", "CheckAndRaise", "CheckParameter", "assert_op"]
 
 
 class CheckAndRaise(TensorOp):
@@ -89,6 +92,29 @@ class Assert(CheckAndRaise):
 
     def __init__(self, msg: str = "a condition does not hold") -> None:
         super().__init__(AssertionError, msg)
+
+
+class CheckParameter(CheckAndRaise):
+    """`CheckAndRaise` with a `ParameterError`: of a density whose parameters are not as msg says.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> x, sigma = pt.dvector("x"), pt.dscalar("sigma")
+    >>> logp = -0.5 * (x / sigma) ** 2 - pt.log(sigma)
+    >>> logp = CheckParameter("sigma > 0")(logp, sigma > 0)
+    >>> logp.eval({x: [0.0, 1.0], sigma: 1.0})
+    array([ 0. , -0.5])
+    >>> logp.eval({x: [0.0, 1.0], sigma: -1.0})
+    Traceback (most recent call last):
+        ...
+    rewrite_engine.errors.ParameterError: sigma > 0
+    ...
+    """
+
+    __props__ = ("msg",)
+    samples: Sequence[Any] = (({"msg": "n > 0"}, (2, 3), [True, True]),)
+
+    def __init__(self, msg: str = "") -> None:
+        super().__init__(ParameterError, msg)
 
 
 assert_op = Assert()

@@ -51,7 +51,7 @@ MEANS: dict[str, Callable[..., Any]] = {
     "CheckedLength": lambda op, n, *others: n,
     "SpecifyShape": lambda op, x, *sizes: x,
     "Unbroadcast": lambda op, x: x,
-    **dict.fromkeys(["Assert", "CheckAndRaise"], lambda op, x, *conditions: x),
+    **dict.fromkeys(["Assert", "CheckAndRaise", "CheckParameter"], lambda op, x, *conditions: x),
     **dict.fromkeys(
         ["GradientView", "DisconnectedGrad", "ZeroGrad", "UndefinedGrad", "GradClip", "GradScale",
          "ViewOp"],

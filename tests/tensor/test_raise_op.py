@@ -1,4 +1,4 @@
-"""`Assert`, `CheckAndRaise`: values that are there only where conditions hold."""
+"""`Assert`, `CheckAndRaise`, `CheckParameter`: values that are there only where conditions hold."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.errors import ParameterError
 from rewrite_engine.gradient import Rop, grad, verify_grad
 from rewrite_engine.tensor.blockwise import vectorize_graph
 from rewrite_engine.tensor.raise_op import Assert, CheckAndRaise, assert_op
@@ -50,6 +51,16 @@ def test_derivatives() -> None:
     with pytest.raises(ValueError, match="positive"):
         g([-1.0])
     assert Rop(pt.sqr(positive(x, x > 0)), x, x).eval({x: [2.0]}).tolist() == [8.0]
+
+
+def test_parameters() -> None:
+    sigma = pt.dscalar("sigma")
+    checked = pt.CheckParameter("sigma > 0")(-x / sigma, sigma > 0)
+    f = rw.function([x, sigma], [checked, grad(checked.sum(), sigma)])
+    assert [v.tolist() for v in f([1.0, 2.0], 2.0)] == [[-0.5, -1.0], 0.75]
+    with pytest.raises(ParameterError, match="sigma > 0"):
+        f([1.0], -2.0)
+    assert issubclass(ParameterError, ValueError)
 
 
 def test_equality_and_pickling() -> None:

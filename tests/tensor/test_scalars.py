@@ -9,6 +9,7 @@ import rewrite_engine as rw
 import rewrite_engine.scalar as ps
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import DTypeError, ForeignObjectError, NDimError
+from rewrite_engine.gradient import Rop
 
 x, m = pt.vector("x"), pt.matrix("m")
 s, t, i = ps.float64("s"), ps.float64("t"), ps.int64("i")
@@ -70,6 +71,32 @@ def test_gradients():
     np.testing.assert_allclose(f([1.0, 2.0], 0.0)[1], 3.0)
     z = pt.sqr(pt.tensor_from_scalar(pt.scalar_from_tensor(x[1])))
     np.testing.assert_allclose(rw.function([x], rw.grad(z, x))([1.0, 3.0]), [0.0, 6.0])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda lib, a, b: lib.exp(a) * a + b,
+        lambda lib, a, b: lib.pow(a, b) + lib.arctan2(a, b),
+        lambda lib, a, b: lib.switch(lib.gt(a, b), lib.sqr(a), a / b),
+        lambda lib, a, b: lib.maximum(a, b) - lib.log1p(lib.sigmoid(b)),
+        lambda lib, a, b: lib.cast(lib.floor(a), "float64") + lib.erf(a * b),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["float64", "int64"])
+def test_derivatives_of_scalar_graphs(make, dtype):
+    a, b = ps.float64("a"), ps.ScalarType(dtype)("b")
+    c, d = pt.scalar("c", dtype="float64"), pt.scalar("d", dtype=dtype)
+    inner, outer = pt.tensor_from_scalar(make(ps, a, b)), make(pt, c, d)
+    found = rw.function([a, b], [*rw.grad(inner, [a, b]), Rop(inner, a, ps.constant(2.0))])
+    wanted = rw.function([c, d], [*rw.grad(outer, [c, d]), Rop(outer, c, pt.constant(2.0))])
+    np.testing.assert_allclose(found(1.5, 3), wanted(1.5, 3), rtol=1e-12)
+
+
+def test_forward_through_a_number():
+    y = pt.tensor_from_scalar(ps.exp(pt.scalar_from_tensor(x.sum())))
+    pushed = Rop(y, x, pt.constant([1.0, 0.5]))
+    np.testing.assert_allclose(rw.function([x], pushed)([1.0, 2.0]), 1.5 * np.exp(3.0))
 
 
 def test_what_is_remembered_of_types_is_not_taken_for_another_number():
