@@ -20,6 +20,8 @@ from mpmath import mp, mpf
 from fuzz import exact, partly
 from fuzz.case import Case
 from fuzz.reference import Values, evaluate, reaches_far, spread
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import CumOp, Sum
 from rewrite_engine.tensor.special import ScaledExp
 
@@ -27,6 +29,7 @@ SAMPLES = 24
 DIGITS = (60, 1200, 12000)  # more where few give no number, and before anything is called wrong
 #: how far a mended value may be from the truth, where noise cannot tell: units in the last place
 MENDED = {"float64": 1 << 20, "float32": 1 << 12, "float16": 1 << 5}
+EXPONENTIALS = ("exp", "sigmoid", "softmax", "softplus")  # parts of names of ops
 LARGE = 350  # digits of what is taken for infinite
 
 
@@ -156,18 +159,20 @@ class Judge:
         """Two numbers that are no floats."""
         if (noise != w).any() or self.true(i, place) == int(f) or self.doubts:
             return None
-        return None if self.regrouped and self.may_overflow else ("value", np.inf)
+        return None if self.regrouped and self.may_overflow() else ("value", np.inf)
 
     def infinite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
         """Two numbers that are not both finite."""
         truth = self.true(i, place)
         if self.regrouped and not np.isfinite(f):
             overflown = np.isnan(w) and np.isinf(f) and truth is not None and truth - truth == 0
-            if overflown or self.may_overflow:
+            if overflown or self.may_overflow():
                 return None
         elif self.regrouped and np.isnan(w) and truth is not None and truth - truth == 0:
             if abs(mpf(float(f)) - truth) <= 64 * float(np.finfo(f.dtype).eps) * self.largest_added:
                 return None
+        if not np.isfinite(f) and self.may_overflow(self.in_exponents):
+            return None
         if np.isfinite(w):
             if self.doubts or (truth is not None and abs(truth) > 0.99 * largest(w)):
                 return None
@@ -216,6 +221,8 @@ class Judge:
     def is_led(self, i: int, place: Any, f: Any) -> bool:
         """Whether a number is what the graph gives as it is written once some steps are mended."""
         out = self.case.results[i]
+        if f.dtype.kind == "c" and not f.imag and _is_real(out):
+            out, f = out.owner.inputs[0], f.real
         return any(
             partly.is_among(f, [_number(values[out], place) for values in run if out in values])
             for run in self.partly()
@@ -257,12 +264,24 @@ class Judge:
         return max([abs(t) for t in found if t - t == 0], default=0)
 
     @property
-    def may_overflow(self) -> bool:
+    def in_exponents(self) -> list[Any]:
+        """The steps of which exponentials are taken: rules read them as sums of terms, and may add
+        these up in another order.
+        """
+        taken = [
+            v
+            for node in self.case.nodes
+            if any(word in str(node.op).lower() for word in EXPONENTIALS)
+            for v in node.inputs
+        ]
+        return list(toposort(taken, list(self.case.given)))
+
+    def may_overflow(self, nodes: Any = None) -> bool:
         """Whether the finite numbers of a sum, also those of sums in it, are so large that a part
-        of them may be infinite.
+        of them may be infinite. nodes: where to look, everywhere by default.
         """
         sizes: dict[Any, Any] = {}
-        for node in self.case.nodes:
+        for node in self.case.nodes if nodes is None else nodes:
             out, added = node.outputs[0], not isinstance(node.op, Sum | CumOp)
             if _adds(node):
                 parts = [
@@ -420,6 +439,12 @@ def _is_among(f: Any, runs: Sequence[Any]) -> bool:
             if (np.abs(found - np.longdouble(f)) <= around).any() or found.min() < f < found.max():
                 return True
     return False
+
+
+def _is_real(v: Any) -> bool:
+    """Whether a complex number is a float of which a complex one was made."""
+    cast = v.owner is not None and isinstance(getattr(v.owner.op, "scalar_op", None), Cast)
+    return cast and v.owner.inputs[0].type.kind == "f"
 
 
 def _is_wrong(true: Any, values: np.ndarray) -> Any:

@@ -24,6 +24,7 @@ from rewrite_engine.rules.monomials.product import Product, with_nans
 from rewrite_engine.rules.monomials.step import near_step, simple_step, step, total
 from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import (
+    Softmax,
     add,
     cast,
     erf,
@@ -39,6 +40,7 @@ from rewrite_engine.tensor import (
     tanh,
     true_div,
 )
+from rewrite_engine.tensor.special import ScaledExp
 
 #: exp(x + y) is off by up to |x + y| / 2 units
 COMBINED = approx(ulps=1 << 10)
@@ -69,7 +71,7 @@ def promising(node):
             return False
         if v.head in DESCENDED:
             todo += v.owner.inputs
-        elif v.head in KNOWN - BELOW_ONE:
+        elif v.head in KNOWN - BELOW_ONE or isinstance(v.head, ScaledExp | Softmax):
             known += 1
         elif v.head in NESTS:
             known += any(has_hint(u) for u in v.owner.inputs)
@@ -198,13 +200,16 @@ def branches(v):
 
 
 def is_steep(v, depth):
-    """Whether a term has something below a bar, or an exponential."""
+    """Whether a term has something below a bar, an exponential, or a softmax."""
     if v.head in NESTS:
         return depth > 0 and any(is_steep(t, depth - 1) for _, t in branches(v)[1])
     product = Product(v) if v.type.kind == "f" else None
     if product is None or not product.fits:
         return False
-    return any(f.power < 0 or f.kind is exp for f in product.factors())
+    return any(
+        f.power < 0 or f.kind is exp or (f.kind is None and isinstance(f.term.head, Softmax))
+        for f in product.factors()
+    )
 
 
 def multiplied(product, slot, t, depth=LEVELS):

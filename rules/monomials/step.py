@@ -28,13 +28,14 @@ from rewrite_engine.tensor import (
     tanh,
     true_div,
 )
+from rewrite_engine.tensor.special import ScaledExp
 
 
 def cancel(product, f, g):
     """x / x is 1 for a positive x."""
     if f.kind is exp or f.power * g.power >= 0 or not f.is_like(g):
         return False
-    if f.kind not in ABOVE_ZERO and (f.kind in KNOWN or not positive(f.term)):
+    if f.kind not in ABOVE_ZERO and (f.kind in KNOWN or not is_above_zero(f.term)):
         return False
     left = f.power + g.power
     if f.kind is add:  # here nothing takes its place
@@ -42,6 +43,11 @@ def cancel(product, f, g):
     product.change(f, left if f.power * left > 0 else 0.0)
     product.change(g, left if g.power * left > 0 else 0.0)
     return True
+
+
+def is_above_zero(v):
+    """Whether a term is, or would be if it did not underflow."""
+    return isinstance(v.head, Softmax) or positive(v)
 
 
 def exp_exp(product, f, g):
@@ -80,13 +86,15 @@ def is_stretched(v):
 
 
 def softmax_whole(product, f, g):
-    """exp(x) / sum(exp(x)) cancels with the softmax of x below the bar."""
+    """exp(x) / sum(exp(x)) cancels with the softmax of x below the bar, also if both are scaled."""
     if f.kind is not None or not isinstance(f.term.head, Softmax) or f.power >= 0:
         return False
     x, axis = f.term.owner.inputs[0], f.term.head.axis
-    if g.kind is not exp or g.power != 1 or g.argument != {x: 1.0}:
+    scaled = g.kind is None and isinstance(g.term.head, ScaledExp) and g.term.owner.inputs[0] is x
+    if g.power != 1 or not (scaled or (g.kind is exp and g.argument == {x: 1.0})):
         return False
-    whole = next((h for h in product.factors() if h.power < 0 and is_sum(h.term, x, axis)), None)
+    e = g.term if scaled else None
+    whole = next((h for h in product.factors() if h.power < 0 and is_sum(h.term, x, axis, e)), None)
     if whole is None:
         return False
     lost = [*product.lost, {f.term: 1.0}]  # it is NaN where one of the others is
@@ -97,12 +105,12 @@ def softmax_whole(product, f, g):
     return True
 
 
-def is_sum(v, x, axis):
-    """Whether a term is the sum of exp(x) along axes, and stands beside x."""
+def is_sum(v, x, axis, scaled):
+    """Whether a term is the sum of exp(x) along axes, or of a scaled one, and stands beside x."""
     if v is None or not isinstance(v.head, Sum) or v.head.axis != axis:
         return False
     e = v.owner.inputs[0]
-    alike = e.head is exp and e.owner.inputs[0] is x
+    alike = e is scaled or (scaled is None and e.head is exp and e.owner.inputs[0] is x)
     return alike and stands_beside(x, axis, v.head.keepdims)
 
 

@@ -343,6 +343,27 @@ def test_what_overflows_in_another_order(make: Any, given: Any, found: Any, is_t
     assert (again is not None) is is_told
 
 
+@pytest.mark.parametrize(("x", "is_told"), [(1.5e308, False), (1e300, True)])
+def test_what_overflows_in_another_order_in_an_exponent(x: float, is_told: bool) -> None:
+    """-8 - 4 x - 8 y is inf - inf term by term."""
+
+    def made(x: Any, y: Any) -> Any:
+        z = x + (-1.0 - x - y) + (-1.0 - x - y)
+        return pt.log(pt.exp(1.0 / z) * pt.exp(4 * z))
+
+    one = case(made, np.array([-x]), np.array([x]))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([np.nan])])
+    assert (finding is not None) is is_told
+
+
+@pytest.mark.parametrize(("found", "is_told"), [(np.float32(1e-45), False), (1e-30, True)])
+def test_a_complex_number_of_a_mended_float(found: float, is_told: bool) -> None:
+    """The square underflows."""
+    one = case(lambda x: pt.cast(pt.sqrt(pt.sqr(x)), "complex128"), np.float32([1e-45]))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([complex(found)])])
+    assert (finding is not None) is is_told
+
+
 @pytest.mark.parametrize(("which", "raises"), [(1, False), (0, True)])
 def test_a_branch_that_is_not_taken_has_no_error(which: int, raises: bool) -> None:
     values = np.array(which), np.ones((2, 1)), np.ones((1, 2))
