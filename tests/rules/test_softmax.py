@@ -396,3 +396,34 @@ def test_functions_of_probabilities(logits: Any, name: str, dtype: str) -> None:
     eps = float(np.finfo(dtype).eps)
     np.testing.assert_allclose(value, total, rtol=100 * eps)
     np.testing.assert_allclose(slope, wanted, rtol=300 * eps, atol=30 * eps)
+
+
+RTOL = {"float64": 1e-12, "float32": 1e-5}
+#: functions of a softmax, and their derivatives along t
+PUSHED: dict[str, tuple[Any, Any]] = {
+    "softmax": (lambda p: p, lambda p, left: p * left),
+    "logarithm": (pt.log, lambda p, left: left),
+    "square": (pt.sqr, lambda p, left: 2 * p**2 * left),
+    "entropy": (lambda p: p * pt.log(p), None),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("spelling", ["op", "by hand"])
+@pytest.mark.parametrize("name", PUSHED)
+def test_forward_derivatives_where_a_softmax_underflows(
+    name: str, spelling: str, dtype: str
+) -> None:
+    """A slope of log(p) is what p cancels with, which was 0 / 0 or without its first term."""
+    make, slope = PUSHED[name]
+    x, t = pt.matrices("x t", dtype=dtype)
+    e = pt.exp(x)
+    p = pt.softmax(x, axis=1) if spelling == "op" else e / e.sum(axis=1, keepdims=True)
+    values = np.array([[0.0, 1, 745], [800, 0, -800], [3, 2, 1]], dtype)
+    along = np.array([[1.0, 2, 3], [-1, 5, 2], [0.5, 1, -2]], dtype)
+    found = rw.function([x, t], Rop(make(p), x, t))(values, along)
+    true = softmax(values.astype("float64"), axis=1)
+    left = along - (true * along).sum(axis=1, keepdims=True)
+    log = log_softmax(values.astype("float64"), axis=1)
+    wanted = true * (log + 1) * left if slope is None else slope(true, left)
+    np.testing.assert_allclose(found, wanted, rtol=RTOL[dtype], atol=1e-7)
