@@ -19,7 +19,7 @@ from rewrite_engine.rules.monomials.factor import (
     has_known,
     summands,
 )
-from rewrite_engine.rules.monomials.linear import MANY, number_of, times
+from rewrite_engine.rules.monomials.linear import MANY, SIGNED, factors_of, number_of, times
 from rewrite_engine.rules.monomials.product import Product, with_nans
 from rewrite_engine.rules.monomials.step import near_step, simple_step, step, total
 from rewrite_engine.scalar.dtype import promote
@@ -257,7 +257,7 @@ def terms_combined(out):
     terms = summands(out)
     if out.type.kind != "f" or len(terms) > MANY:
         return None
-    if not any(may_pair(t) for _, t in terms):
+    if not any(may_pair(t) for _, t in terms) or lacks_another(terms):
         return None
     products = [(sign, Product(t)) for sign, t in terms if t.type.kind == "f"]
     if len(products) < len(terms) or not all(p.fits for _, p in products):
@@ -278,6 +278,18 @@ def terms_combined(out):
 def may_pair(t):
     """Whether a term may be what another is reduced by (see `left_over`), or holds a choice."""
     return t.head is switch or t.head in REST_OF or has_known(t, PAIRED)
+
+
+def lacks_another(terms):
+    """Whether a sum is that of a number and a multiple of something of which it leaves no rest."""
+    if len(terms) > 2:
+        return False
+    numbers = [number_of(t) for _, t in terms]
+    if numbers.count(None) != 1:
+        return False
+    c, t = numbers[numbers[0] is None], terms[numbers[0] is not None][1]
+    multiple = factors_of(t)[2] if t.head in SIGNED else 1.0
+    return t.head is not switch and abs(c) not in {abs(k * multiple) for k in RESTS}
 
 
 def by_choice(products):
@@ -347,6 +359,7 @@ REST_OF = {
     exp: {-1: (expm1, 1.0, -1.0)},
 }
 PAIRED = KNOWN | REST_OF.keys()
+RESTS = {c for known in REST_OF.values() for c in known}
 
 
 def left_over(a, b, ratio):
