@@ -257,7 +257,7 @@ def terms_combined(out):
     terms = summands(out)
     if out.type.kind != "f" or len(terms) > MANY:
         return None
-    if not any(may_pair(t) for _, t in terms) or lacks_another(terms):
+    if lacks_another(terms) or not any(may_pair(t) for _, t in terms):
         return None
     products = [(sign, Product(t)) for sign, t in terms if t.type.kind == "f"]
     if len(products) < len(terms) or not all(p.fits for _, p in products):
@@ -282,14 +282,14 @@ def may_pair(t):
 
 def lacks_another(terms):
     """Whether a sum is that of a number and a multiple of something of which it leaves no rest."""
-    if len(terms) > 2:
+    numbers = [t for _, t in terms if t.head is CONSTANT]
+    if len(terms) != 2 or len(numbers) != 1:
         return False
-    numbers = [number_of(t) for _, t in terms]
-    if numbers.count(None) != 1:
+    c, (t,) = number_of(numbers[0]), [t for _, t in terms if t is not numbers[0]]
+    if c is None or t.head is switch:
         return False
-    c, t = numbers[numbers[0] is None], terms[numbers[0] is not None][1]
     multiple = factors_of(t)[2] if t.head in SIGNED else 1.0
-    return t.head is not switch and abs(c) not in {abs(k * multiple) for k in RESTS}
+    return not any(abs(c) == k * abs(multiple) for k in RESTS)
 
 
 def by_choice(products):
@@ -359,7 +359,7 @@ REST_OF = {
     exp: {-1: (expm1, 1.0, -1.0)},
 }
 PAIRED = KNOWN | REST_OF.keys()
-RESTS = {c for known in REST_OF.values() for c in known}
+RESTS = {abs(c) for known in REST_OF.values() for c in known}
 
 
 def left_over(a, b, ratio):
