@@ -43,21 +43,21 @@ def results(
     choices = [steps[k:] for k in range(len(steps) + 1)]
     choices += [[s for s in steps if s is not step] for step in steps[1:]]
     choices += [[step] for step in steps[:-1]]
+    whole = [node for step in steps for node in step]
     for digits in DIGITS:
+        # (nothing is handed out while the number of digits is another)
+        with_digits = mp.workdps(digits)(exact.evaluate)
         for ends in (False, True):
-            with mp.workdps(digits):
-                for rounded in choices:
-                    chosen = [node for step in rounded for node in step]
-                    noise = [Rounding(Random(k), chosen, ends, regrouped) for k in range(SAMPLES)]
-                    yield [exact.evaluate(outputs, given, rounding=one) for one in noise]
-                written = values
-                if not ends:
-                    chosen = [node for step in steps for node in step]
-                    written = exact.evaluate(outputs, given, rounding=Rounding(None, chosen, ends))
-                for step in steps:
-                    kept = {v: exact.exact(written[v]) for v in outputs_of(step) if v in written}
-                    nothing = Rounding(None, (), ends)
-                    yield [exact.evaluate(outputs, given, kept, rounding=nothing)]
+            for rounded in choices:
+                chosen = [node for step in rounded for node in step]
+                noise = [Rounding(Random(k), chosen, ends, regrouped) for k in range(SAMPLES)]
+                yield [with_digits(outputs, given, rounding=one) for one in noise]
+            written = values
+            if not ends:
+                written = with_digits(outputs, given, rounding=Rounding(None, whole, ends))
+            for step in steps:
+                kept = {v: exact.exact(written[v]) for v in outputs_of(step) if v in written}
+                yield [with_digits(outputs, given, kept, rounding=Rounding(None, (), ends))]
 
 
 def outputs_of(step: Sequence[Apply]) -> list[Variable]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp
 
 import rewrite_engine.tensor as pt
 from fuzz import graphs
@@ -379,3 +380,11 @@ def test_what_is_judged_wrong(make: Any, given: Any, found: Any, wrong: bool) ->
     one = case(make, np.array(given))
     judge = Judge(one, graphs.wanted_of(one))
     assert (judge.compare([np.array(found)]) is not None) is wrong
+
+
+def test_the_number_of_digits_is_as_before_when_a_case_was_judged() -> None:
+    """Also where the first run that tells ends the search."""
+    before, one = mp.dps, case(overflowing_powers, np.array([709.0]))
+    judge = Judge(one, graphs.wanted_of(one))
+    assert judge.is_led(0, (0,), np.float64(-1.0))
+    assert mp.dps == before
