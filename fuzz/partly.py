@@ -21,7 +21,7 @@ from fuzz import exact
 from fuzz.reference import inner_dtypes, rounds, run, thrown
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.tensor import CumOp, Dot, MatMul, Sum
-from rewrite_engine.tensor.special import ScaledExp
+from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, ScaledExp
 
 SAMPLES = 12
 DIGITS = (60, 400)  # more where floats of 64 bits saturate
@@ -110,6 +110,8 @@ class Rounding:
     def sizes(self, node: Apply, inputs: Sequence[Any], result: Any) -> Any:
         """What errors are fractions of."""
         adds = str(getattr(node.op, "scalar_op", "")) in ("add", "sub")
+        if isinstance(node.op, LogSumExp | LogSoftmax):
+            return np.maximum(abs(result), mpf(1))
         if isinstance(node.op, Sum | CumOp | Dot | MatMul):
             return exact.compute(node, [np.asarray(abs(exact.exact(x))) for x in inputs])[0]
         if adds and (self.regrouped or len(inputs) > 2):

@@ -115,7 +115,7 @@ def noisy(
     with np.errstate(all="ignore"):
         moved = _moved(result, dice)
         many = name == "add" and len(inputs) > 2
-        if isinstance(op, Sum | CumOp | Dot | MatMul) or many:
+        if isinstance(op, Sum | Prod | CumOp | Dot | MatMul | LogSumExp | LogSoftmax) or many:
             moved = _added(node, inputs, result, moved, dice)
         if isinstance(op, Dot | MatMul):  # which product is rounded, and to infinity, is not known
             moved = np.where(np.isfinite(result) | (dice <= 0), moved, np.nan)
@@ -185,11 +185,16 @@ def _moved(result: np.ndarray, dice: np.ndarray) -> np.ndarray:
 def _added(
     node: Apply, inputs: Sequence[np.ndarray], result: np.ndarray, moved: np.ndarray, dice: Any
 ) -> np.ndarray:
-    """Noise in units of the numbers that are added up."""
-    try:
-        size = run(node, [np.abs(np.nan_to_num(x)) for x in inputs])[0]
-    except Exception:
-        return moved
+    """Noise in units of the numbers that are added up: exponentials up to 1 in a logarithm of their
+    sum.
+    """
+    if isinstance(node.op, LogSumExp | LogSoftmax):
+        size = np.maximum(np.abs(result), 1)
+    else:
+        try:
+            size = run(node, [np.abs(np.nan_to_num(x)) for x in inputs])[0]
+        except Exception:
+            return moved
     size = np.where(np.isfinite(size), size, 0).real
     error = dice * max([np.finfo(dtype).eps for dtype in inner_dtypes(node)]) * size
     return np.where(np.isfinite(result), result + error, moved)

@@ -118,6 +118,20 @@ def test_a_root_of_what_cancels_has_no_slope() -> None:
     assert gradients.Checker()(one) is None
 
 
+def test_products_added_up_in_a_narrower_dtype() -> None:
+    one = case(
+        lambda x: pt.exp(pt.Prod(acc_dtype="float32", keepdims=True)(x)), np.array([20.061905])
+    )
+    assert gradients.Checker()(one) is None
+
+
+def test_logarithms_of_sums_have_the_digits_of_the_largest() -> None:
+    """log(1 + exp(-17)) is 0 in float32."""
+    given = np.float32([-17, 0]), np.zeros((2, 2), "float32")
+    one = case(lambda x, y: pt.prod(y * pt.LogSumExp()(x), axis=0), *given)
+    assert gradients.Checker("second")(one) is None
+
+
 def test_bounds_that_tie_with_what_they_bound_have_no_gradient() -> None:
     one = case(lambda x, y: pt.clip(y, x, x), np.array([3.0]), np.array([3.0]))
     assert gradients.Checker()(one) is None
