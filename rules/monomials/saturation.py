@@ -277,7 +277,7 @@ def terms_combined(out):
 
 def may_pair(t):
     """Whether a term may be what another is reduced by (see `left_over`), or holds a choice."""
-    return t.head is switch or t.head in REST_OF or has_known(t, PAIRED)
+    return t.head is switch or has_known(t, KNOWN)
 
 
 def lacks_another(terms):
@@ -358,7 +358,6 @@ REST_OF = {
     erfc: {-2: (erfc, -1.0, 0.5), -1: (erf, 1.0, 1.0)},
     exp: {-1: (expm1, 1.0, -1.0)},
 }
-PAIRED = KNOWN | REST_OF.keys()
 RESTS = {abs(c) for known in REST_OF.values() for c in known}
 
 
