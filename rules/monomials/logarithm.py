@@ -13,7 +13,7 @@ import numpy as np
 from rewrite_engine.rules.facts import nonneg, nonzero, positive
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, summands
-from rewrite_engine.rules.monomials.linear import MANY, number_of
+from rewrite_engine.rules.monomials.linear import MANY, number_of, widened
 from rewrite_engine.rules.monomials.product import Product, with_nans
 from rewrite_engine.rules.monomials.saturation import COMBINED, fitting
 from rewrite_engine.rules.monomials.step import step
@@ -153,7 +153,7 @@ def log_of_other(v, depth):
         return None if found is None else total(cast(found, v.type.dtype))
     if v.head is switch:
         condition, *branches = v.owner.inputs
-        found = [log_of_term(u, depth) for u in branches]
+        found = [log_of_term(u, depth, v.type.dtype) for u in branches]
         if all(x is not None for x, _ in found) and any(known for _, known in found):
             return switch(condition, *[x for x, _ in found])
     return None
@@ -168,7 +168,7 @@ def log_of_rest(rest):
         known = nonneg(v) if f.power > 0 or is_count(v) else is_above_zero(v)
         if f.kind in OPPOSITES or not known:
             return None
-    return [(f.power, log(f.base())) for f in rest]
+    return [(f.power, log(widened(f.base(), f.dtype))) for f in rest]
 
 
 def is_above_zero(v):
@@ -196,9 +196,10 @@ def signed_terms(v):
     return terms
 
 
-def log_of_term(t, depth):
-    """The logarithm of a term of a sum, and whether it is better than what is written; None where
-    its sign is not known, or an exponential is of integers that floats do not have.
+def log_of_term(t, depth, dtype):
+    """The logarithm of a term of a sum, with the digits of a dtype, and whether it is better than
+    what is written; None where its sign is not known, or an exponential is of integers that floats
+    do not have.
     """
     number = t if isinstance(t, float) else number_of(t)
     if number is not None:
@@ -208,7 +209,7 @@ def log_of_term(t, depth):
         return found, True
     if t.head is exp:
         return None, False
-    return (log(t) if nonneg(t) else None), False
+    return (log(widened(t, dtype)) if nonneg(t) else None), False
 
 
 def grows(t):
@@ -226,7 +227,7 @@ def log_of_sum(terms, depth, dtype):
     if len(terms) > MANY:
         return None
     terms = [with_its_sign(s, t) for s, t in terms]
-    found = [(s, *log_of_term(t, depth - 1)) for s, t in terms]
+    found = [(s, *log_of_term(t, depth - 1, dtype)) for s, t in terms]
     if any(x is None for _, x, _ in found):
         return None
     wide = [(s, x if isinstance(x, float) else cast(x, dtype)) for s, x, _ in found]

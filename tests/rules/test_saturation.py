@@ -545,3 +545,28 @@ def test_a_difference_over_itself_is_not_multiplied_out() -> None:
         value = rw.function([y], e)(5.0)
         quotient = rw.function([x, y], (x - e) / (x - e))
         assert quotient(value * (1 + 1e-13), 5.0) == 1
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x, n: pt.log(pt.sigmoid(x) * n),
+        lambda x, n: pt.log(pt.exp(x) / n),
+        lambda x, n: pt.log(pt.sqrt(n * pt.exp(x))),
+        lambda x, n: pt.log1p(n * pt.exp(x)),
+        lambda x, n: pt.log(n * pt.exp(x) + n),
+        lambda x, n: pt.log((n * pt.exp(x)).sum()),
+        lambda x, n: pt.log(pt.switch(x > 0, n * pt.exp(x), n)),
+    ],
+)
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int64", "bool", "float32"])
+def test_logarithms_of_narrower_factors_have_the_digits_of_the_product(
+    make: Any, dtype: str
+) -> None:
+    """log(n) of a small integer is a float32."""
+    x, n = pt.dvector("x"), pt.scalar("n", dtype=dtype)
+    given, factor = np.array([-0.5, 0.0, 2.0]), np.array(1 if dtype == "bool" else 101, dtype)
+    wide = pt.dscalar("n")
+    found = rw.function([x, n], make(x, n))(given, factor)
+    wanted = rw.function([x, wide], make(x, wide), mode="fast_compile")(given, float(factor))
+    np.testing.assert_allclose(found, wanted, rtol=1e-14)
