@@ -21,7 +21,6 @@ from fuzz import exact, partly
 from fuzz.case import Case
 from fuzz.reference import Values, evaluate, reaches_far, spread
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import CumOp, Sum
 from rewrite_engine.tensor.special import ScaledExp
 
@@ -221,8 +220,8 @@ class Judge:
     def is_led(self, i: int, place: Any, f: Any) -> bool:
         """Whether a number is what the graph gives as it is written once some steps are mended."""
         out = self.case.results[i]
-        if f.dtype.kind == "c" and not f.imag and _is_real(out):
-            out, f = out.owner.inputs[0], f.real
+        if f.dtype.kind == "c":  # of which there are no exact values
+            return _is_among(f, [[sample[i][place] for sample in run] for run in self.beside])
         return any(
             partly.is_among(f, [_number(values[out], place) for values in run if out in values])
             for run in self.partly()
@@ -239,6 +238,13 @@ class Judge:
         for run in self._rest:
             self._found.append(run)
             yield run
+
+    @cached_property
+    def beside(self) -> list[list[list[np.ndarray]]]:
+        """The results under noise if steps that have lost digits have their true values: each of
+        them alone, and all up to each.
+        """
+        return self._mended(self.truths, _is_wrong)
 
     def _mended(self, true: Any, is_wrong: Any) -> list[list[list[np.ndarray]]]:
         """The same with other numbers for the true ones."""
@@ -439,12 +445,6 @@ def _is_among(f: Any, runs: Sequence[Any]) -> bool:
             if (np.abs(found - np.longdouble(f)) <= around).any() or found.min() < f < found.max():
                 return True
     return False
-
-
-def _is_real(v: Any) -> bool:
-    """Whether a complex number is a float of which a complex one was made."""
-    cast = v.owner is not None and isinstance(getattr(v.owner.op, "scalar_op", None), Cast)
-    return cast and v.owner.inputs[0].type.kind == "f"
 
 
 def _is_wrong(true: Any, values: np.ndarray) -> Any:

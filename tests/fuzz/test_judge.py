@@ -296,6 +296,15 @@ def test_what_overflows_in_another_order_in_an_exponent(x: float, is_told: bool)
     assert (finding is not None) is is_told
 
 
+@pytest.mark.parametrize(("other", "is_told"), [(0.0, False), (1.0, True)])
+def test_complex_numbers_that_are_chosen_by_a_mended_one(other: float, is_told: bool) -> None:
+    """x - log(exp(x)) is 0, and not quite as it is written."""
+    given = np.float32([-0.291]), np.complex64([1]), np.complex64([2])
+    one = case(lambda x, y, z: pt.switch(x - pt.log(pt.exp(x)) + other, y, z), *given)
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.complex64([2])])
+    assert (finding is not None) is is_told
+
+
 @pytest.mark.parametrize(("found", "is_told"), [(np.float32(1e-45), False), (1e-30, True)])
 def test_a_complex_number_of_a_mended_float(found: float, is_told: bool) -> None:
     """The square underflows."""
