@@ -182,7 +182,8 @@ class Judge:
             return None
         kind = "NaN became a number" if np.isnan(w) else "infinity became another"
         lost = truth is not None and truth - truth != 0  # or there are too few digits
-        unsure = (lost and self.doubts) or (f == f and self.is_saturated)
+        unsure = lost and (self.doubts or (f == f and self.is_steep))
+        unsure = unsure or (f == f and self.is_saturated)
         return kind, 0.0 if unsure else np.inf
 
     @property
@@ -270,17 +271,18 @@ class Judge:
         return max([abs(t) for t in found if t - t == 0], default=0)
 
     @property
+    def exponents(self) -> list[Any]:
+        """What exponentials are taken of."""
+        nodes = self.case.nodes
+        steep = [n for n in nodes if any(word in str(n.op).lower() for word in EXPONENTIALS)]
+        return [v for node in steep for v in node.inputs if v.type.kind in "fiu"]
+
+    @property
     def in_exponents(self) -> list[Any]:
-        """The steps of which exponentials are taken: rules read them as sums of terms, and may add
+        """The steps to what exponentials are taken of: rules read it as a sum of terms, and may add
         these up in another order.
         """
-        taken = [
-            v
-            for node in self.case.nodes
-            if any(word in str(node.op).lower() for word in EXPONENTIALS)
-            for v in node.inputs
-        ]
-        return list(toposort(taken, list(self.case.given)))
+        return list(toposort(self.exponents, list(self.case.given)))
 
     def may_overflow(self, nodes: Any = None) -> bool:
         """Whether the finite numbers of a sum, also those of sums in it, are so large that a part
@@ -319,8 +321,13 @@ class Judge:
     @property
     def is_saturated(self) -> bool:
         """Whether numbers are so large that no digits tell what exponentials leave of a number."""
-        given = [a * 1.0 for v, a in self.case.given.items() if v.type.kind in "iuf"]
-        return any((np.isfinite(a) & (np.abs(a) > 20000)).any() for a in given)
+        given = [a for v, a in self.case.given.items() if v.type.kind in "iuf"]
+        return _go_far(given)
+
+    @property
+    def is_steep(self) -> bool:
+        """Whether exponentials are taken of numbers that are so large."""
+        return _go_far([self.truths.get(v, []) for v in self.exponents])
 
     @property
     def has_poles(self) -> bool:
@@ -471,6 +478,11 @@ def _large(array: Any) -> Any:
     found = np.empty(len(flat), object)
     found[:] = flat
     return found.reshape(np.shape(array))
+
+
+def _go_far(arrays: Sequence[Any]) -> bool:
+    """Whether there are finite numbers beyond 20,000."""
+    return any(t - t == 0 and abs(t) > 20000 for a in arrays for t in np.ravel(a) * mpf(1))
 
 
 def _adds(node: Any) -> bool:

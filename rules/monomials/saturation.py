@@ -35,6 +35,7 @@ from rewrite_engine.tensor import (
     neg,
     second,
     sigmoid,
+    softplus,
     sub,
     switch,
     tanh,
@@ -361,13 +362,26 @@ REST_OF = {
 RESTS = {abs(c) for known in REST_OF.values() for c in known}
 
 
+def rest_of(share, c, dtype):
+    """What 1 + share / c is: a factor and the number before it; of others None."""
+    if share.power == 1 and c in REST_OF.get(share.kind, {}):
+        kind, scale, number = REST_OF[share.kind][c]
+        return Factor(kind, times(share.argument, scale), 1.0, dtype=dtype), number
+    if share.kind is sigmoid and share.power > 0 and c == -1:  # a power by its logarithm
+        opposite = softplus(share.written_argument(-1.0))
+        return Factor(expm1, {opposite: -share.power}, 1.0, dtype=dtype), -1.0
+    return None, 0.0
+
+
 def left_over(a, b, ratio):
     """a + ratio * b, up to signs, if it is a - a * sigmoid(x), or the like; else None."""
     fa, fb = a.factors(), b.factors()
     own, ratio = a.number(), ratio * b.number()
-    for f in [f for f in fa if f.kind not in KNOWN]:
+    for f in list(fa):
         known = ((g, g.times(f)) for g in fb if g.power == f.power)
         twin, c = next(((g, c) for g, c in known if c), (None, 0.0))
+        if twin is None and f.kind in KNOWN:
+            continue
         fa.remove(f)
         if twin is not None:
             ratio *= c**f.power
@@ -386,13 +400,10 @@ def left_over(a, b, ratio):
     share = found[0] if len(found) == 1 else None
     if share is None or (share.kind is exp and fa):
         return None
-    found = REST_OF.get(share.kind, {}).get(own / ratio) if share.power == 1 else None
-    if found is None:
+    factor, number = rest_of(share, own / ratio, promote(a.dtype, b.dtype))
+    if factor is None:
         return None
-    kind, scale, number = found
-    dtype = promote(a.dtype, b.dtype)
-    factor = Factor(kind, times(share.argument, scale), 1.0, dtype=dtype)
-    rest = Product(a.written(), [factor], dtype=dtype)
+    rest = Product(a.written(), [factor], dtype=factor.dtype)
     rest.extra[0].number = number
     rest.lost += a.lost + b.lost + quotient.lost
     rest.reduce(simple_step)

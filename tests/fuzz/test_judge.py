@@ -209,6 +209,19 @@ def test_numbers_that_no_digits_tell(dtype: str, x: int, is_told: bool) -> None:
     assert (finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("x", "is_told"), [(709.0, False), (3.0, True)])
+def test_no_digits_tell_what_is_left_of_a_large_step(x: float, is_told: bool) -> None:
+    """log(erfc(709)) is -502,690: 1 - sigmoid of that takes 200,000 digits."""
+
+    def left(x: Any) -> Any:
+        y = -pt.log(pt.erfc(x))
+        return pt.exp(y + pt.log1p(-pt.sigmoid(y)))
+
+    one = case(left, np.array([x]))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([0.7])])
+    assert (finding is not None and finding.severity > 0) is is_told
+
+
 @pytest.mark.parametrize(("x", "is_told"), [(1e30, False), (1e3, True)])
 def test_differences_of_exponentials_of_what_is_equal_up_to_the_last_digit(
     x: float, is_told: bool

@@ -11,6 +11,7 @@ from scipy import special, stats
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.gradient import Rop
 from rewrite_engine.rules.language import rewritten
 from rewrite_engine.rules.monomials import saturation
 
@@ -124,6 +125,17 @@ def test_what_lacks_to_a_number_has_its_digits(name: str, multiple: str, dtype: 
     np.testing.assert_allclose(found, wanted, rtol=200 * info.eps, atol=info.tiny)
 
 
+def test_the_logarithm_of_what_a_power_lacks_to_one() -> None:
+    x = pt.dvector("x")
+    log = pt.log(1 - pt.sqr(pt.sigmoid(x) * pt.exp(-x)))
+    f = rw.function([x], [log, rw.grad(log.sum(), x), Rop(log, x, pt.ones_like(x))])
+    at = np.array([-700.0, -40, 1, 700])
+    wanted = special.log_expit(at) + np.log1p(special.expit(-at))
+    slope = special.expit(-at) * (1 - special.expit(at) / (1 + special.expit(-at)))
+    for found, true in zip(f(at), [wanted, slope, slope], strict=True):
+        np.testing.assert_allclose(found, true, rtol=1e-12, atol=1e-290)
+
+
 @pytest.mark.parametrize(
     ("make", "true"),
     [
@@ -132,6 +144,14 @@ def test_what_lacks_to_a_number_has_its_digits(name: str, multiple: str, dtype: 
         (lambda z, y: y * pt.exp(z) - y, lambda z, y: y * np.expm1(z)),
         (lambda z, y: pt.tanh(z) * y * 2 - y * 2, lambda z, y: -4 * y * special.expit(-2 * z)),
         (lambda z, y: (1 - pt.erf(z)) / (pt.erf(z) - 1) * y, lambda z, y: -y),
+        (
+            lambda z, y: y - y * pt.sigmoid(-3 * z) ** 2,
+            lambda z, y: y * special.expit(3 * z) * (1 + special.expit(-3 * z)),
+        ),
+        (
+            lambda z, y: y * pt.sigmoid(-3 * z) ** 3 - y,
+            lambda z, y: y * np.expm1(3 * special.log_expit(-3 * z)),
+        ),
     ],
 )
 def test_what_lacks_to_a_multiple(make: Any, true: Any) -> None:
