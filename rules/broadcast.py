@@ -199,8 +199,8 @@ def second_outside(fgraph, node):
     ones = node.outputs[0].type.broadcastable
     whole = [v for v in node.inputs if v.type.broadcastable == ones]
     operands = [filling(v) if v in whole else v for v in node.inputs]
-    if node.op is second or len(whole) != 1 or None in operands:
-        return None
+    if node.op is second or len(whole) != 1 or None in operands or not node.op.is_total(node):
+        return None  # (an array without elements has no error)
     if any(v.type.broadcastable == ones for v in operands):
         return None
     return fitting(node.outputs[0], refilled(whole[0], node.op(*operands)))

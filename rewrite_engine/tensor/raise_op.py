@@ -101,9 +101,9 @@ class CheckParameter(CheckAndRaise):
     >>> x, sigma = pt.dvector("x"), pt.dscalar("sigma")
     >>> logp = -0.5 * (x / sigma) ** 2 - pt.log(sigma)
     >>> logp = CheckParameter("sigma > 0")(logp, sigma > 0)
-    >>> logp.eval({x: [0.0, 1.0], sigma: 1.0})
-    array([ 0. , -0.5])
-    >>> logp.eval({x: [0.0, 1.0], sigma: -1.0})
+    >>> logp.eval({x: [1.0, 2.0], sigma: 1.0})
+    array([-0.5, -2. ])
+    >>> logp.eval({x: [1.0, 2.0], sigma: -1.0})
     Traceback (most recent call last):
         ...
     rewrite_engine.errors.ParameterError: sigma > 0

@@ -458,3 +458,12 @@ def test_numpy_finds_that_lengths_do_not_fit() -> None:
     for mode in (PLAIN, rw.Mode()):
         with pytest.raises(ShapeError):
             rw.function([a, B, v], term, mode=mode)(np.ones(1), np.ones((1, 2)), np.ones(2))
+
+
+def test_a_power_of_integers_without_elements_has_no_error() -> None:
+    """What all elements share is computed once, but for what may fail."""
+    x = pt.imatrix("x")
+    f = rw.function([x], pt.second(x, 2) ** -1)
+    assert f(np.empty((0, 2), "int32")).shape == (0, 2)
+    with pytest.raises(ValueError, match="negative integer powers"):
+        f(np.ones((1, 2), "int32"))

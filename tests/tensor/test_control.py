@@ -102,7 +102,8 @@ def test_all_that_least_squares_tells(shape: Any, deficient: bool) -> None:
     x, y = pt.matrix("x"), pt.matrix("y")
     for b in (rng.normal(size=(shape[0], 3)), rng.normal(size=shape[0])):
         y = TensorType("float64", (None,) * b.ndim)("y")
-        for rcond in (None, -1, 1e-3, 0.9, 0, 2.0):
+        parts = (None, 1e-3, 0.9) if deficient else (None, -1, 1e-3, 0.9, 0, 2.0)
+        for rcond in parts:  # (no digits tell what is as small as rounding leaves it)
             wanted = np.linalg.lstsq(a, b, rcond)
             for found in (evaluate(L.lstsq(x, y, rcond), {x: a, y: b}),
                           rw.function([x, y], L.lstsq(x, y, rcond))(a, b)):  # fmt: skip

@@ -64,7 +64,9 @@ class Lstsq(_MatrixOp):
         a, b = of_dtype(*arrays[:2])
         u, s, vh = of_finite(np.linalg.svd, a, full_matrices=False)
         part = np.asarray(arrays[2], s.dtype)[..., None]
-        part = np.where((part > 0) & (part < 1), part, np.finfo(s.dtype).eps)
+        part = np.where(
+            (part > 0) & (part < 1), part, np.finfo(s.dtype).eps / 2
+        )  # as LAPACK has it
         kept = s > part * s.max(-1, initial=0, keepdims=True)
         over = np.divide(1, s, out=np.zeros_like(s), where=kept)[..., None]
         x = vh.mT.conj() @ (over * (u.mT.conj() @ b))
