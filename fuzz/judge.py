@@ -414,9 +414,10 @@ class Judge:
             if v in self.taken and isinstance(v.owner.op, ScaledExp):
                 continue
             given[v] = _large(exact.exact(a)) if v.type.kind == "f" else a
-        poles = {}
-        for v, a in self.poles(given).items():  # a zero has its sign in floats alone
-            kept = np.isinf(self.values[v])
+        poles: dict[Any, Any] = {}
+        while found := self.poles({**poles, **given}):
+            v, a = next(iter(found.items()))  # the first: others may come of it
+            kept = np.isinf(self.values[v])  # a zero has its sign in floats alone
             poles[v] = _large(np.where(kept, exact.exact(self.values[v]), a))
         return [{**poles, **given}, given] if poles else [given]
 

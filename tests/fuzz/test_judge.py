@@ -69,6 +69,14 @@ def test_a_zero_that_stays_one_is_no_pole(found: float, is_told: bool) -> None:
     assert (finding is not None and finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("found", "is_told"), [(2.0, False), (3.0, True)])
+def test_a_pole_that_comes_of_another_is_none(found: float, is_told: bool) -> None:
+    """1 / x is infinite, its exponential 0, and what is divided by that infinite again."""
+    one = case(lambda x: 2 / pt.exp(-1 / x) * pt.exp(-1 / x), np.zeros(1))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    assert (finding is not None and finding.severity > 0) is is_told
+
+
 @pytest.mark.parametrize(("than", "is_told"), [(0.0, False), (2.0, True)])
 def test_what_limits_lead_to(monkeypatch: Any, than: float, is_told: bool) -> None:
     """NaN may become the limit, and is compared as that then."""
