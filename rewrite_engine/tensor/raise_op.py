@@ -103,11 +103,6 @@ class CheckParameter(CheckAndRaise):
     >>> logp = CheckParameter("sigma > 0")(logp, sigma > 0)
     >>> logp.eval({x: [1.0, 2.0], sigma: 1.0})
     array([-0.5, -2. ])
-    >>> logp.eval({x: [1.0, 2.0], sigma: -1.0})
-    Traceback (most recent call last):
-        ...
-    rewrite_engine.errors.ParameterError: sigma > 0
-    ...
     """
 
     __props__ = ("msg",)
