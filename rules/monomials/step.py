@@ -35,7 +35,7 @@ def cancel(product, f, g):
     """x / x is 1 for a positive x."""
     if f.kind is exp or f.power * g.power >= 0 or not f.is_like(g):
         return False
-    if f.kind not in ABOVE_ZERO and (f.kind in KNOWN or not is_above_zero(f.term)):
+    if f.kind not in ABOVE_ZERO and (f.kind in KNOWN or not is_positive(f.term)):
         return False
     left = f.power + g.power
     if f.kind is add:  # here nothing takes its place
@@ -45,8 +45,8 @@ def cancel(product, f, g):
     return True
 
 
-def is_above_zero(v):
-    """Whether a term is, or would be if it did not underflow."""
+def is_positive(v):
+    """Whether a term is above 0, or would be if it did not underflow."""
     return isinstance(v.head, Softmax) or positive(v)
 
 
