@@ -214,6 +214,8 @@ def substitute(inputs: tuple[Variable, ...], pending: Pending) -> tuple[Variable
         old, new = pending[0]
         if old is None:
             return inputs
+        if len(inputs) == 1:
+            return (new,) if inputs[0] is old else inputs  # type: ignore[return-value]
         return tuple([new if v is old else v for v in inputs])  # type: ignore[misc]
     mapping: dict[Variable, Variable] = {}
     for old, new in reversed(pending):  # the last one first: what `old` becomes is then final

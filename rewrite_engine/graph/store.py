@@ -231,14 +231,19 @@ class NodeStore:
         if maker is not None:
             if maker in olds:
                 movers = [c for c in movers if c is not maker]
-            self._raise_levels(maker, movers, new)
+            level = self.order.level
+            low = level[maker]
+            for client in movers:
+                if level[client] <= low:
+                    self._raise_levels(maker, movers, new)
+                    break
         for tell in self.on_redirect:
             tell(self, old, new, movers, reason)
-        news = self.users[new]
+        news, mark = self.users[new], self.mark
         for client in movers:
             del olds[client]
             news[client] = None
-            self.mark(client, old, new)
+            mark(client, old, new)
         if old in self.out_uses:
             self._move_outputs(old, new, reason)
         if new.name is None and maker is not None:  # constants and inputs have names of their own
@@ -248,9 +253,8 @@ class NodeStore:
 
     def _raise_levels(self, maker: Apply, movers: list[Apply], new: Variable) -> None:
         level = self.order.level
-        low = level[maker]
-        edges = [(maker, client) for client in movers if level[client] <= low]
-        if edges and self.order.conflict(edges) is not None:
+        edges = [(maker, client) for client in movers if level[client] <= level[maker]]
+        if self.order.conflict(edges) is not None:
             self._prune(new, "refused replacement")
             what = "the replacement is computed from what uses it: that is a cycle"
             raise CycleError(message(what, op=maker.op, inputs=maker.inputs, where=maker.where()))

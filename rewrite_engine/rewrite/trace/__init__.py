@@ -177,14 +177,15 @@ class Trace(Feature):
         past, now, node = self.past, self.application, old.owner
         if past is None or past.fgraph is not fgraph:
             past = self._turn_to(fgraph)
+        if now is None:
+            self._before = (self._announced(past, past.known, node, reason, old, new),)
+            return
         before = []
-        if now is not None:
-            for rule, between in now.steps:
-                before.append(self._announced(past, past.known, node, rule, old, between))
-                old = between
-            node = old.owner if now.steps else now.node
-        before.append(self._announced(past, past.known, node, reason, old, new))
-        self._before = before
+        for rule, between in now.steps:
+            before.append(self._announced(past, past.known, node, rule, old, between))
+            old = between
+        node = old.owner if now.steps else now.node
+        self._before = (*before, self._announced(past, past.known, node, reason, old, new))
 
     def _announced(
         self, past: Past, known: Mapping[Any, Any], node: Any, rule: Any, old: Any, new: Any
@@ -209,7 +210,7 @@ class Trace(Feature):
         part, strategy = (0, None) if now is None else (now.part, now.strategy)
         for firing in before:
             number += 1
-            keep(_firing(Firing, (*firing, number, seconds, part, strategy)))
+            keep(_firing(Firing, firing + (number, seconds, part, strategy)))
             part += 1
         if now is not None:
             now.part = part
