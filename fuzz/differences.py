@@ -123,7 +123,18 @@ class Differences:
                 if not np.array_equal(found[node.inputs[0]] != 0, taken):
                     return False
         steps = [v for v in self.frozen if isinstance(v, Variable) and v in found]
-        return all(np.array_equal(found[v], np.asarray(values[v], found[v].dtype)) for v in steps)
+        same = all(np.array_equal(found[v], np.asarray(values[v], found[v].dtype)) for v in steps)
+        return same and self._picks(found) == self._picks(values)
+
+    def _picks(self, values: Mapping[Any, Any]) -> list[Any]:
+        """Which operands are the largest, or the least, of several; infinity ties with infinity."""
+        nodes = [v.owner for v in self.kinked if str(v.owner.op.scalar_op) in exact.extreme]
+        return [
+            np.asarray(values.get(x, getattr(x, "data", np.nan)) == values[n.outputs[0]]).tolist()
+            for n in nodes
+            if n.outputs[0] in values
+            for x in n.inputs
+        ]
 
     def places(self) -> list[tuple[Any, Any]]:
         return [(v, at) for v in self.wrt for at in np.ndindex(self.case.given[v].shape)]

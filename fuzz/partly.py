@@ -3,8 +3,9 @@
 A rule mends one step and leaves the next as it is, which then rounds, overflows, or compares what
 is mended. So the graph is computed with many digits, and its steps are rounded to the digits of
 their dtypes, with a little noise, but for some that are exact: those up to each, each alone, or all
-but each (which may also keep what the reference gives). Numbers may be too large or too small for
-their dtypes (as in a logarithm of them), or are made infinite and 0 then.
+but each (which may also keep what the reference gives). Or one of them has its true value, and what
+it is made of stays as it is written. Numbers may be too large or too small for their dtypes (as in
+a logarithm of them), or are made infinite and 0 then.
 """
 
 from __future__ import annotations
@@ -47,14 +48,19 @@ def results(
     for digits in DIGITS:
         # (nothing is handed out while the number of digits is another)
         with_digits = mp.workdps(digits)(exact.evaluate)
+        true = with_digits(outputs, given)
         for ends in (False, True):
             for rounded in choices:
                 chosen = [node for step in rounded for node in step]
                 noise = [Rounding(Random(k), chosen, ends, regrouped) for k in range(SAMPLES)]
                 yield [with_digits(outputs, given, rounding=one) for one in noise]
+            as_written = Rounding(None, whole, ends)
+            for step in steps:
+                kept = {v: true[v] for v in outputs_of(step) if v in true}
+                yield [with_digits(outputs, given, kept, rounding=as_written)]
             written = values
             if not ends:
-                written = with_digits(outputs, given, rounding=Rounding(None, whole, ends))
+                written = with_digits(outputs, given, rounding=as_written)
             for step in steps:
                 kept = {v: exact.exact(written[v]) for v in outputs_of(step) if v in written}
                 yield [with_digits(outputs, given, kept, rounding=Rounding(None, (), ends))]

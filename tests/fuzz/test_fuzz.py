@@ -142,6 +142,17 @@ def test_a_slope_beside_a_number_that_is_too_large() -> None:
     assert gradients.Checker()(one) is None
 
 
+@pytest.mark.parametrize(("x", "is_told"), [(745.0, False), (3.0, True)])
+def test_infinities_tie_where_true_numbers_do_not(
+    monkeypatch: Any, x: float, is_told: bool
+) -> None:
+    """A sum of exponentials is larger than each, and infinite as they are."""
+    if is_told:
+        monkeypatch.setattr(pt.exp.scalar_op, "gradient", (lambda m, g, z, x: g,))
+    one = case(lambda x: pt.maximum(pt.exp(x), pt.exp(x).sum()), np.array([0.0, x]))
+    assert (gradients.Checker()(one) is not None) is is_told
+
+
 def test_what_underflows_is_an_excuse() -> None:
     one = case(lambda x, y: pt.arctan2(y, pt.softplus(x)), np.array([-5e3]), np.array([0.0]))
     finding = gradients.Checker()(one)

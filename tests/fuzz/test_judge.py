@@ -404,6 +404,8 @@ def test_numbers_by_lost_digits_are_none(x: int, is_told: bool) -> None:
         (log_of_square_of_log, [745.0], [5.0], True),
         (lambda x: pt.log(x**0.0 + pt.exp(1e3)), [np.nan], [1e3], False),
         (lambda x: pt.log(x**0.0 + pt.exp(1e3)), [np.nan], [1e2], True),
+        (lambda x: 3 * x / 3 / (3 * x), [-1.6e308], [0.0], False),  # x / inf
+        (lambda x: 3 * x / 3 / (3 * x), [-1.6e308], [0.5], True),
     ],
 )
 def test_what_is_judged_wrong(make: Any, given: Any, found: Any, wrong: bool) -> None:
