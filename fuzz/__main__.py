@@ -30,7 +30,7 @@ SECONDS = 180  # of the processor: a case that takes longer is a finding
 MOST = 30  # findings of a kind that one process shrinks
 
 #: what is told, and no failure: gradients of values that only rules have saved
-WEAK = frozenset({"gradient lost where the value is right"})
+WEAK = frozenset({gradients.LOST})
 
 Cases = Iterator[tuple[Any, str, Any, Any]]  # case, name of the mode, mode, checker
 

@@ -16,6 +16,7 @@ from fuzz import exact
 from fuzz.case import Case
 from fuzz.reference import evaluate, reaches_far
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.tensor import Elemwise
 
 #: functions with kinks
 KINKED = frozenset("abs maximum minimum clip".split())
@@ -76,7 +77,7 @@ class Differences:
             given[v] = exact.exact(a).copy() if v.type.kind == "f" else a
         for (v, place), move in moves.items():
             given[v][place] = given[v][place] + move
-        return exact.evaluate([self.term], given, self.frozen, doubts)
+        return exact.evaluate([self.term], given, self.frozen, doubts, exact.settled)
 
     def base(self) -> Any:
         """The elements at the point itself; what jumps is kept from there."""
@@ -128,7 +129,8 @@ class Differences:
 
     def _picks(self, values: Mapping[Any, Any]) -> list[Any]:
         """Which operands are the largest, or the least, of several; infinity ties with infinity."""
-        nodes = [v.owner for v in self.kinked if str(v.owner.op.scalar_op) in exact.extreme]
+        chosen = [v.owner for v in self.kinked if isinstance(v.owner.op, Elemwise)]
+        nodes = [node for node in chosen if str(node.op) in exact.extreme]
         return [
             np.asarray(values.get(x, getattr(x, "data", np.nan)) == values[n.outputs[0]]).tolist()
             for n in nodes

@@ -26,6 +26,7 @@ from rewrite_engine.tensor.join import Split
 
 NAN, INF = mpf("nan"), mpf("inf")
 WHOLE = mpf(10) ** 2000  # what is larger is not looked at digit by digit
+LONG = 2**53  # what is raised to larger powers is not multiplied again and again
 FEW = 60  # digits with which exponentials of very large numbers are computed, too
 
 
@@ -101,7 +102,11 @@ def power(x: Any, y: Any) -> Any:
         return mpf(float(np.power(float(x), float(y))))
     if x < 0 and y != mp.floor(y):
         return NAN
-    return x**y
+    if abs(y) < LONG:
+        return x**y
+    with mp.workprec(mp.prec + mp.mag(y) + 10):
+        odd = x < 0 and y / 2 != mp.floor(y / 2)
+        return exponential(y * mp.log(abs(x))) * (-1 if odd else 1)
 
 
 def sigmoid(x: Any) -> Any:
@@ -378,6 +383,16 @@ def _cancels(node: Apply, values: Mapping[Variable, Any]) -> bool:
         if any(0 < p < size for p in parts):
             return True
     return False
+
+
+def settled(node: Apply, inputs: Sequence[Any], results: list[Any]) -> list[Any]:
+    """The results of a node; where numbers cancel up to what digits can tell, 0 is left."""
+    if str(getattr(node.op, "scalar_op", "")) not in ("add", "sub") or results[0].dtype != object:
+        return results
+    if not isinstance(node.op, pt.Elemwise):
+        return results
+    sizes = sum(np.abs(exact(x)) for x in inputs) * mpf(10) ** (20 - mp.dps)
+    return [np.where(np.abs(results[0]) < sizes, mpf(0), results[0])]
 
 
 def _vanishes(v: Variable, value: Any) -> bool:

@@ -30,9 +30,11 @@ from rewrite_engine.errors import (
     RewriteEngineError,
 )
 from rewrite_engine.gradient import Rop
+from rewrite_engine.gradient.masked import takes_masks
 from rewrite_engine.tensor.special import ScaledExp
 
 SAMPLES = 12
+LOST = "gradient lost where the value is right"
 INF = mpf("inf")
 MOST = 8  # elements of inputs
 MOODS = ("plain", "saturated", "wide", "few")
@@ -244,13 +246,27 @@ class Judge:
         if any(self.is_taken(v, bad) for v, bad in self.infinite()):
             return None  # a slope that is 0 is multiplied with it
         if not any(self.is_taken(v, bad) for v, bad in edges):
-            return "gradient not finite"
+            ends = any(self.is_mixed(v) for v, _ in edges)
+            return LOST if ends else "gradient not finite"
         try:
             found = self.case.compile(DEFAULT)()[0]
         except RewriteEngineError:
             return None
         lost = self.kind != "second" and np.isfinite(found).all() and not self.singular
-        return "gradient lost where the value is right" if lost else None
+        return LOST if lost else None
+
+    def is_mixed(self, v: Any) -> bool:
+        """Whether something is made of it that mixes elements and multiplies: what is known of
+        branches that are not taken ends there (decision 25).
+        """
+        made = {v}
+        for node in self.case.nodes:
+            if made & {*node.inputs}:
+                made |= {*node.outputs}
+                passes = isinstance(node.op, pt.Elemwise) or node.op.moves_only
+                if not passes and not takes_masks(node.op):
+                    return True
+        return False
 
     def infinite(self) -> list[tuple[Any, np.ndarray]]:
         """Variables that are infinite in places, without an overflow: inputs, and operands of

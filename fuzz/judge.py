@@ -210,7 +210,15 @@ class Judge:
     def most(self) -> int:
         """How many numbers of digits may be tried: the last takes long."""
         size = sum(a.size for a in self.values.values())
-        return len(DIGITS) if self.surely and size <= 200 and reaches_far(self.values) else 2
+        return len(DIGITS) if self.surely and size <= 200 and self.goes_far else 2
+
+    @cached_property
+    def goes_far(self) -> bool:
+        """Whether exponentials have more than 400 digits, as they are written or in truth."""
+        with mp.workdps(DIGITS[0]):
+            true = exact.evaluate(self.exponents, self.start)
+        numbers = [t for v in self.exponents for t in np.ravel(true.get(v, []))]
+        return reaches_far(self.values) or any(1000 < abs(t) < exact.INF for t in numbers)
 
     @cached_property
     def is_unknown(self) -> bool:

@@ -153,6 +153,24 @@ def test_infinities_tie_where_true_numbers_do_not(
     assert (gradients.Checker()(one) is not None) is is_told
 
 
+def test_a_branch_that_is_not_taken_behind_what_mixes_elements() -> None:
+    """Masks end there; they go through what works element by element."""
+
+    def guarded(f: Any) -> Any:
+        return case(lambda x, y: pt.switch(y, x, f(pt.log1mexp(y))), np.zeros(1), np.ones(1))
+
+    assert gradients.Checker()(guarded(pt.exp)) is None
+    finding = gradients.Checker()(guarded(pt.special.log_softmax))
+    assert finding is not None
+    assert finding.kind in WEAK
+
+
+def test_a_quotient_of_what_cancels_has_no_slope() -> None:
+    """x - log(exp(x)) is 0, though not in floating point."""
+    one = case(lambda x: (x - pt.log(pt.exp(x))) / (x - pt.log(pt.exp(x))), np.float32([1.6e-6]))
+    assert gradients.Checker()(one) is None
+
+
 def test_what_underflows_is_an_excuse() -> None:
     one = case(lambda x, y: pt.arctan2(y, pt.softplus(x)), np.array([-5e3]), np.array([0.0]))
     finding = gradients.Checker()(one)

@@ -39,6 +39,11 @@ def powers_of_log_of_square(x: Any) -> Any:
     return 0.5 / (log**4 / log)
 
 
+def far_away(x: Any) -> Any:
+    """The logarithm of a number of 1,500 digits."""
+    return pt.log(1 - pt.sigmoid(x / pt.exp(x) * pt.exp(x) + x + x + x))
+
+
 def log_of_square_of_log(x: Any) -> Any:
     """Two logarithms, the inner one of what is almost 1."""
     return pt.log(pt.sqr(pt.log(pt.exp(x) / (1 + pt.exp(x)))))
@@ -404,6 +409,8 @@ def test_numbers_by_lost_digits_are_none(x: int, is_told: bool) -> None:
         (log_of_square_of_log, [745.0], [5.0], True),
         (lambda x: pt.log(x**0.0 + pt.exp(1e3)), [np.nan], [1e3], False),
         (lambda x: pt.log(x**0.0 + pt.exp(1e3)), [np.nan], [1e2], True),
+        (far_away, [900.0], [-3600.0], False),  # what is far away is NaN as it is written
+        (far_away, [900.0], [-3000.0], True),
         (lambda x: 3 * x / 3 / (3 * x), [-1.6e308], [0.0], False),  # x / inf
         (lambda x: 3 * x / 3 / (3 * x), [-1.6e308], [0.5], True),
     ],
