@@ -1,7 +1,8 @@
-"""Products of matrices."""
+"""Products of matrices, and equations."""
 
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import DimShuffle, dot
+from rewrite_engine.tensor import DimShuffle, dot, neg
+from rewrite_engine.tensor.linalg import Solve, SolveTriangular, SolveTridiagonal
 
 
 @rule(phase="canonicalize", claim=approx(ulps=8))
@@ -25,3 +26,31 @@ def dot_of_negs(a: Float, b: Float):
     a @ b
     """
     return dot(-a, -b) >> dot(a, b)
+
+
+@rule(phase="specialize", claim=exact)
+def minus_dot_of_neg(a, b: Float, c: Float):
+    """So do that of a product and that of a difference.
+
+    >>> a, b, c = matrices("a b c")
+    >>> rewritten(a - dot(-b, c))
+    a + b @ c
+    """
+    return a - dot(-b, c) >> a + dot(b, c)
+
+
+@node_rewriter(
+    [DimShuffle, Solve, SolveTriangular, SolveTridiagonal], phase="specialize", claim=exact, depth=2
+)
+def linear_in_neg(fgraph, node):
+    """The sign of floats goes outside, where it may meet another: that of a right side is that of
+    the solution. Not data: it is the same for several ops, with any parameters.
+
+    >>> a, b = matrices("a b")
+    >>> rewritten(Solve()(a, -b), 1 - (-exp(b)).T)
+    [-Solve(a, b), 1.0 + Transpose{axes=[1, 0]}(exp(b))]
+    """
+    *others, x = node.inputs
+    if x.head is not neg or x.type.kind not in "fc":
+        return None
+    return -node.op(*others, x.owner.inputs[0])

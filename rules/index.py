@@ -2,16 +2,21 @@
 
 from itertools import zip_longest
 
+from rewrite_engine.graph.node import Constant
+from rewrite_engine.rules.facts import same_length
 from rewrite_engine.rules.facts_failure import errors_stay
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import (
     CheckedLength,
     DimShuffle,
+    IncDiagonal,
     MakeVector,
     Shape,
     Shape_i,
     Subtensor,
+    add,
     cast,
+    second,
 )
 from rewrite_engine.tensor.index_template import WHOLE, Slice
 
@@ -101,4 +106,37 @@ def item_of_shape(fgraph, node):
     if isinstance(inner.op, Shape):
         ndim = inner.inputs[0].type.ndim
         return Shape_i(i % ndim)(inner.inputs[0])
+    return None
+
+
+def diagonal_alone(v):
+    """What is added to the main diagonal of square matrices of zeros, if that is what a term is."""
+    if not isinstance(v.head, IncDiagonal) or v.head.set_instead_of_inc or v.head.offset:
+        return None
+    zeros, y = v.owner.inputs
+    filled = zeros.owner.inputs[1] if zeros.head is second else zeros
+    empty = isinstance(filled, Constant) and not filled.data.any()
+    return y if empty and is_square(zeros) else None
+
+
+def is_square(x):
+    """Whether matrices are known to have as many rows as columns."""
+    return bool(same_length.ask(None, x, x.type.ndim - 2, x, x.type.ndim - 1))
+
+
+@node_rewriter([add], phase="specialize", claim=refines, depth=3)
+def added_to_a_diagonal(fgraph, node):
+    """What is added to a diagonal of zeros is added to that of the other terms. Not data: where all
+    are square, what does not fit is an error as before.
+
+    >>> a, y = matrix("a", shape=(3, 3)), vector("y", shape=(3,))
+    >>> rewritten(a + IncDiagonal()(zeros_like(a), y))
+    IncDiagonal(a, y)
+    """
+    for i, v in enumerate(node.inputs):
+        y, others = diagonal_alone(v), node.inputs[:i] + node.inputs[i + 1 :]
+        if y is not None and all(x.type.ndim == v.type.ndim and is_square(x) for x in others):
+            whole = others[0] if len(others) == 1 else add(*others)
+            if whole.type.dtype == v.type.dtype == node.outputs[0].type.dtype:
+                return v.head(whole, y)
     return None

@@ -1,7 +1,5 @@
 """Diagonals and triangles: `diagonal`, `diag`, `trace`, `fill_diagonal`, `tri`, `tril`, `triu`, and
-the op `Diagonal` that reads a diagonal as a view.
-
-Writing a diagonal is a strided `set_subtensor` on the flattened matrix; there is no op for it.
+the ops `Diagonal`, that reads a diagonal as a view, and `IncDiagonal`, that writes one.
 """
 
 from __future__ import annotations
@@ -12,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import AxisError, NDimError, ShapeError
+from rewrite_engine.errors import AxisError, BroadcastError, NDimError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor import math as m
+from rewrite_engine.tensor.batch import batch_ranks, batch_shape, stretched
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, weak_constant
 from rewrite_engine.tensor.creation import Tri, arange, zeros
 from rewrite_engine.tensor.dimshuffle import moveaxis, normalize_axis
-from rewrite_engine.tensor.index import gradient_zeros
-from rewrite_engine.tensor.op import Computed, Linear, Shapes
+from rewrite_engine.tensor.index import BaseInc, gradient_zeros
+from rewrite_engine.tensor.op import Computed, Linear, Shapes, behind_batch, with_parameters
+from rewrite_engine.tensor.reduce import sum_to
 from rewrite_engine.tensor.reshape import flatten, reshape
 from rewrite_engine.tensor.shape import (
     as_length,
@@ -32,9 +32,9 @@ from rewrite_engine.tensor.shape import (
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
-    "Diagonal", "diag", "diagonal", "extract_diag", "fill_diagonal", "fill_diagonal_offset",
-    "trace", "tri", "tril", "tril_indices", "tril_indices_from", "triu", "triu_indices",
-    "triu_indices_from",
+    "Diagonal", "IncDiagonal", "diag", "diagonal", "extract_diag", "fill_diagonal",
+    "fill_diagonal_offset", "trace", "tri", "tril", "tril_indices", "tril_indices_from", "triu",
+    "triu_indices", "triu_indices_from",
 ]  # fmt: skip
 
 
@@ -76,11 +76,7 @@ class Diagonal(Linear):
         if a == b:
             raise AxisError(f"both axes are {a}")
         others = [(0, i) for i in range(x.ndim) if i not in (a, b)]
-        return Shapes([[*others, Computed(self.length, [(0, a), (0, b)])]])
-
-    def length(self, rows: Any, columns: Any) -> Any:
-        """How long the diagonal is."""
-        return larger(0, smaller(rows + min(self.offset, 0), columns - max(self.offset, 0)))
+        return Shapes([[*others, diagonal_length(self.offset, a, b)]])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
         own = node.inputs[0].type.ndim
@@ -104,19 +100,106 @@ class Diagonal(Linear):
         (x,) = inputs
         a, b = self.axes(x.type.ndim)
         blank = moveaxis(gradient_zeros(x), (a, b), (-2, -1))
-        return [
-            moveaxis(put_on_diagonal(blank, output_gradients[0], self.offset), (-2, -1), (a, b))
-        ]
+        written = IncDiagonal(self.offset)(blank, output_gradients[0])
+        return [moveaxis(written, (-2, -1), (a, b))]
 
 
-def put_on_diagonal(x: Any, y: Any, offset: int) -> Any:
-    """A copy of matrices (the last two dimensions) with `y` on a diagonal."""
-    *others, rows, columns = lengths(x)
-    first = offset if offset >= 0 else -offset * columns
-    stop = first + lengths(y)[-1] * (columns + 1)
-    flat = reshape(x, (*others, rows * columns))
-    filled = flat[..., first : stop : columns + 1].set(y)
-    return reshape(filled, (*others, rows, columns))
+class IncDiagonal(BaseInc):
+    """A copy of the matrices `x` (the last two dimensions) with `y` added to a diagonal, or put
+    there.
+
+    offset: how far above the main diagonal. set_instead_of_inc: put, not add. inplace: write into
+    `x` itself. `y` has a dimension less than `x`, and the diagonal's length, or is broadcast to it;
+    it takes the dtype of `x`. Raises `DTypeError`, `NDimError`, `BroadcastError`.
+    """
+
+    __props__ = ("offset", "set_instead_of_inc", "inplace")
+    nin = 2
+    idx_list = ()
+    broadcasts = False
+    may_fail = False
+    samples: Sequence[Any] = (
+        ({}, (3, 4), (3,)),
+        ({"offset": -1, "set_instead_of_inc": True}, (2, 3, 5), (2, 2)),
+        ({"offset": 1}, (3, 3), ()),
+        ({"offset": 5}, (2, 2), (0,)),
+    )
+
+    def __init__(
+        self, offset: int = 0, set_instead_of_inc: bool = False, inplace: bool = False
+    ) -> None:
+        self.offset = int(offset)
+        super().__init__((), set_instead_of_inc, inplace)
+
+    def part(self, x: TensorType, indices: Sequence[TensorType]) -> list[Any]:
+        """The lengths of the diagonals."""
+        if x.ndim < 2:
+            raise NDimError(f"takes at least two dimensions, and a {x} has {x.ndim}")
+        batch, rows, columns = x.ndim - 2, x.ndim - 2, x.ndim - 1
+        each = [(0, i) for i in range(batch)]
+        return [*each, diagonal_length(self.offset, rows, columns)]
+
+    def write(self, out: Any, y: Any, exactly: bool = False) -> Any:
+        """Write into a value, and return it. exactly: whether nothing may be broadcast."""
+        part = out.diagonal(self.offset, -2, -1) if out.ndim > 2 else out.diagonal(self.offset)
+        if exactly and y.shape != part.shape:
+            raise BroadcastError(self.does_not_fit(y.shape, part.shape))
+        part.setflags(True)
+        if self.set_instead_of_inc:
+            part[...] = y
+        else:
+            np.add(part, y, part)
+        return out
+
+    def does_not_fit(self, shape: Any, part: Any) -> str:
+        return f"a value of shape {shape} does not fit diagonals of shape {part}"
+
+    def misfit_of(self, values: Sequence[Any]) -> str:
+        part = np.diagonal(values[0], self.offset, -2, -1)
+        return self.does_not_fit(np.shape(values[1]), part.shape)
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        x, y = inputs
+        self.check(node, inputs)
+        output_storage[0][0] = self.write(x if self.inplace else np.array(x), y)
+
+    def is_total(self, node: Apply) -> bool:
+        return True
+
+    def take(self, g: Any, indices: Sequence[Variable]) -> Any:
+        return Diagonal(self.offset, -2, -1)(g)
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        """What was put there is all that the diagonal hangs by."""
+        (_, y), (gz,) = inputs, output_gradients
+        gx: Any = gz
+        if self.set_instead_of_inc:
+            gx = IncDiagonal(self.offset, set_instead_of_inc=True)(gz, 0)
+        return [gx, sum_to(self.take(gz, ()), y.type)]
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """All of the batch at once."""
+        ranks = batch_ranks(node, inputs)
+        x = stretched(inputs[0], ranks[0], batch_shape(inputs, ranks))
+        missing = node.inputs[0].type.ndim - 1 - node.inputs[1].type.ndim
+        (y,) = behind_batch(node.inputs[1:], inputs[1:], [missing])
+        return [with_parameters(self, inplace=False)(x, y)]
+
+    def __str__(self) -> str:
+        name = "SetDiagonal" if self.set_instead_of_inc else "IncDiagonal"
+        parts = [f"offset={self.offset}"] * bool(self.offset) + ["inplace"] * self.inplace
+        return f"{name}{{{', '.join(parts)}}}" if parts else name
+
+
+def diagonal_length(offset: int, rows: int, columns: int) -> Computed:
+    """How long the diagonals are in two dimensions of the first input."""
+
+    def length(rows: Any, columns: Any) -> Any:
+        return larger(0, smaller(rows + min(offset, 0), columns - max(offset, 0)))
+
+    return Computed(length, [(0, rows), (0, columns)])
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
@@ -147,7 +230,8 @@ def diag(v: Any, k: int = 0) -> Any:
         what = f"diag: takes a vector or a matrix, not a {v.type}"
         raise NDimError(located(what, inputs=[v]))
     size = lengths(v)[0] + abs(k)
-    return put_on_diagonal(zeros((size, size), dtype=v.type.dtype), v, k)
+    blank = zeros((size, size), dtype=v.type.dtype)
+    return IncDiagonal(k, set_instead_of_inc=True)(blank, v)
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:

@@ -73,7 +73,7 @@ class IndexOp(TensorOp):
     may_fail = True
     __props__: tuple[str, ...] | None = ("idx_list",)
     idx_list: Template
-    nin = None
+    nin: int | None = None
     #: where the inputs of the template start
     first_index = 1
 

@@ -68,6 +68,7 @@ MEANS: dict[str, Callable[..., Any]] = {
     "UnravelIndex": lambda op, i, sizes: list(np.unravel_index(i, sizes, op.order)),
     "RavelMultiIndex": lambda op, *i: np.ravel_multi_index(i[:-1], i[-1], op.mode, op.order),
     "Diagonal": lambda op, x: np.diagonal(x, op.offset, op.axis1, op.axis2),
+    "IncDiagonal": lambda op, x, y: _on_diagonal(op, x, y),
     "Alloc": lambda op, x, *sizes: np.broadcast_to(x, list(map(int, sizes))),
     "AllocEmpty": lambda op, *sizes: np.empty(list(map(int, sizes)), op.dtype),
     "ARange": lambda op, *ends: np.arange(*ends, dtype=op.dtype),
@@ -238,6 +239,15 @@ def _recurrence(axis: int, a: Any, b: Any) -> Any:
 def _filled(template: Any, numbers: Any) -> list[int]:
     given = iter(numbers)
     return [int(next(given)) if n == "i" else n for n in template]
+
+
+def _on_diagonal(op: Any, x: Any, y: Any) -> Any:
+    """Written element by element."""
+    out = x.copy()
+    i = np.arange(np.diagonal(x, op.offset, -2, -1).shape[-1])
+    at = (..., i + max(-op.offset, 0), i + max(op.offset, 0))
+    out[at] = y if op.set_instead_of_inc else out[at] + y
+    return out
 
 
 def _written(op: Any, x: Any, y: Any, indices: Any) -> Any:

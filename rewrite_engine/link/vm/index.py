@@ -8,6 +8,7 @@ from typing import Any
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.failure import mismatch
 from rewrite_engine.link.vm.lower import FRESH, VIEW, Context, Traits, call_op, lower, traits
+from rewrite_engine.tensor.diagonal import IncDiagonal
 from rewrite_engine.tensor.index import IncSubtensor, Subtensor
 from rewrite_engine.tensor.index_template import INPUT, NEWAXIS, Slice, Template
 
@@ -75,6 +76,11 @@ def _is_plain(op: IncSubtensor, node: Apply) -> bool:
     )
     if any(e == NEWAXIS for e in op.idx_list) or not node.inputs[0].type.ndim:
         return False
+    return _fits_plainly(y, part)
+
+
+def _fits_plainly(y: Any, part: int) -> bool:
+    """Whether nothing is broadcast to a part with so many dimensions, but a number."""
     return y.ndim == 0 or (y.ndim == part and 1 not in y.shape)
 
 
@@ -100,3 +106,18 @@ def _(op: IncSubtensor, node: Apply, ctx: Context) -> str | None:
         ctx.line(f"if {part}.shape != {y}.shape: {refuse}")
     ctx.line(f"{part} {'=' if op.set_instead_of_inc else '+='} {y}")
     return None
+
+
+@traits.register(IncDiagonal)
+def _(op: IncDiagonal, node: Apply) -> Traits:
+    return FRESH if _fits_plainly(node.inputs[1].type, node.inputs[0].type.ndim - 1) else Traits()
+
+
+@lower.register(IncDiagonal)
+def _(op: IncDiagonal, node: Apply, ctx: Context) -> str | None:
+    if not _fits_plainly(node.inputs[1].type, node.inputs[0].type.ndim - 1):
+        return call_op(op, node, ctx)
+    x, y = ctx.array(0), ctx.value(1)
+    exactly = ", True" if node.inputs[1].type.ndim else ""
+    x = x if op.inplace else f"{x}.copy()"
+    return f"{ctx.name(op.write, 'write_diagonal')}({x}, {y}{exactly})"

@@ -110,17 +110,18 @@ def _below(g: Any, depth: int = 3) -> Any:
 class CholeskyGradient(_MatrixOp):
     """The gradient for the lower triangle of a matrix, given its Cholesky factor L, and the
     gradient G for that: Φ(S + S.T), where S = inv(L).T @ Φ(L.T @ G) @ inv(L), and Φ is the lower
-    triangle with half of the diagonal (complex: conjugate transposes). Of L and G the lower
-    triangles are read.
+    triangle with half of the diagonal (complex: conjugate transposes). L has zeros above the
+    diagonal; of G the lower triangle is read.
     """
 
     __props__ = ()
     nin = 2
     signature = "(m,m),(m,m)->(m,m)"
     only_lengths = True
+    triangular = (0,)  # these inputs have zeros above the diagonal
     samples: Sequence[Any] = (
         ({}, [[4.0, 0.0], [1.0, 3.0]], (2, 2)),
-        ({}, [[4.0, 5, 0.5], [-1, 3.0, -1], [2.0, 0.5, 2.0]], (3, 3)),
+        ({}, [[4.0, 0.0, 0.0], [-1, 3.0, 0.0], [2.0, 0.5, 2.0]], (3, 3)),
         ({}, (0, 0), (0, 0)),
     )
 
@@ -167,10 +168,9 @@ _SMALL, _BLOCK = 16, 64
 
 
 @cache
-def _small(n: int, dtype: Any) -> tuple[Any, Any, Any]:
-    """Where a matrix in rows is above the diagonal, 0, and the transpose of Φ of ones."""
-    phi = (np.tri(n) - 0.5 * np.eye(n)).T.astype(dtype)
-    return np.flatnonzero(phi.T == 0), np.zeros((), dtype), phi
+def _phi(n: int, dtype: Any) -> Any:
+    """The transpose of Φ of ones."""
+    return (np.tri(n) - 0.5 * np.eye(n)).T.astype(dtype)
 
 
 class _Back:
@@ -190,10 +190,8 @@ class _Back:
         n = len(up)
         if n > _BLOCK:
             return self.halves(up, g, n // 2)
-        unread, zero, phi = _small(n, self.dtype)
-        out = g.astype(self.dtype, "F")
-        out.T.put(unread, zero)
-        out = self.trmm(1, up, out, 1, 0, 2, 0, 1)
+        phi = _phi(n, self.dtype)
+        out = self.trmm(1, g, up.T.conj() if self.dtype.kind == "c" else up.T)
         inverse, info = self.trtri(up) if n <= _SMALL else (None, 1)
         if not info:
             return self.sygst(out, inverse, 3, 0, 1)[0] * phi

@@ -14,7 +14,7 @@ from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import arange, ones_like, zeros_like
-from rewrite_engine.tensor.diagonal import put_on_diagonal, tril, triu
+from rewrite_engine.tensor.diagonal import IncDiagonal, tril, triu
 from rewrite_engine.tensor.dimshuffle import squeeze
 from rewrite_engine.tensor.join import concatenate
 from rewrite_engine.tensor.linalg.core import (
@@ -139,7 +139,7 @@ class LUFactorTridiagonal(_MatrixOp):
         above = concatenate([second[:1], behind])
         whole = zeros_like(inputs[0], dtype=d.type.dtype)
         for k, part in enumerate((below, middle, above), -1):
-            whole = put_on_diagonal(whole, part, k)
+            whole = IncDiagonal(k, set_instead_of_inc=True)(whole, part)
         return [whole]
 
 

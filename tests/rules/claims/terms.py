@@ -20,6 +20,7 @@ from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import (
     DimShuffle,
     Elemwise,
+    IncDiagonal,
     MakeVector,
     Max,
     Prod,
@@ -29,6 +30,7 @@ from rewrite_engine.tensor import (
     SpecifyShape,
     Sum,
 )
+from rewrite_engine.tensor.linalg import Solve, SolveTriangular
 from rewrite_engine.tensor.shape import CheckedLength
 from tests.rules.instances import DTYPES, MIXTURES, is_computed, numbers
 
@@ -279,6 +281,19 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
     "index_of_new_axes": [
         lambda m: m.v("x", None)[:, None],
         lambda m: m.v("x", None, None)[None, :, None],
+    ],
+    "added_to_a_diagonal": [
+        lambda m: m.v("x", 3, 3) + IncDiagonal()(pt.zeros_like(m.v("z", 3, 3)), m.v("y", 3)),
+        lambda m: pt.add(
+            x := m.v("x", 2, 2), IncDiagonal()(pt.zeros_like(x), m.v("y", None)), m.v("z", 2, 2)
+        ),
+        lambda m: (x := m.v("x", 4, 4)) + IncDiagonal()(pt.second(x, 0), m.c()),
+    ],
+    "linear_in_neg": [
+        lambda m: (-m.v("x", None, None)).T,
+        lambda m: (-m.v("x", None))[:, None],
+        lambda m: Solve()(m.v("a", None, None), -m.v("x", None, None)),
+        lambda m: SolveTriangular(lower=True)(m.v("a", 3, 3), -m.v("x", None, 2)),
     ],
     "reduction_put_back": [
         lambda m: m.v("x", None, None).sum(axis=1)[:, None].dimshuffle(0, 1),
