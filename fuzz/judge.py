@@ -158,7 +158,9 @@ class Judge:
         """Two numbers that are no floats."""
         if (noise != w).any() or self.true(i, place) == int(f) or self.doubts:
             return None
-        return None if self.regrouped and self.may_overflow() else ("value", np.inf)
+        if self.regrouped and self.may_overflow():
+            return None
+        return "value", 0.0 if self.is_saturated and self.has_poles else np.inf
 
     def infinite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
         """Two numbers that are not both finite."""

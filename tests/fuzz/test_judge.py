@@ -222,6 +222,14 @@ def test_numbers_that_no_digits_tell(dtype: str, x: int, is_told: bool) -> None:
     assert (finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("x", "is_told"), [(9e18, False), (3.0, True)])
+def test_comparisons_with_what_no_digits_tell(x: float, is_told: bool) -> None:
+    """log(1 - sigmoid(x)) is -x but for what no float of 64 bits has."""
+    one = case(lambda x: pt.neq(x, -pt.log(1 - pt.sigmoid(x))), np.array(x))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array(False)])
+    assert (finding is not None and finding.severity > 0) is is_told
+
+
 @pytest.mark.parametrize(("x", "is_told"), [(709.0, False), (3.0, True)])
 def test_no_digits_tell_what_is_left_of_a_large_step(x: float, is_told: bool) -> None:
     """log(erfc(709)) is -502,690: 1 - sigmoid of that takes 200,000 digits."""
