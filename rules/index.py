@@ -116,7 +116,8 @@ def diagonal_alone(v):
     zeros, y = v.owner.inputs
     filled = zeros.owner.inputs[1] if zeros.head is second else zeros
     empty = isinstance(filled, Constant) and not filled.data.any()
-    return y if empty and is_square(zeros) else None
+    stretched = y.type.ndim < zeros.type.ndim - 1 or 1 in y.type.shape  # it fits any length
+    return y if empty and not stretched and is_square(zeros) else None
 
 
 def is_square(x):
@@ -137,6 +138,8 @@ def added_to_a_diagonal(fgraph, node):
         y, others = diagonal_alone(v), node.inputs[:i] + node.inputs[i + 1 :]
         if y is not None and all(x.type.ndim == v.type.ndim and is_square(x) for x in others):
             whole = others[0] if len(others) == 1 else add(*others)
-            if whole.type.dtype == v.type.dtype == node.outputs[0].type.dtype:
+            same = whole.type.dtype == v.type.dtype
+            same = same and whole.type.broadcastable == v.type.broadcastable
+            if same and errors_stay(fgraph, node, v.owner.inputs[0], [*others, y]):
                 return v.head(whole, y)
     return None

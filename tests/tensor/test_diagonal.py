@@ -137,6 +137,18 @@ def test_what_is_added_to_a_diagonal_of_zeros():
             g(value, [1.0])
 
 
+@pytest.mark.parametrize(("rows", "length"), [((1, 1), (3,)), ((3, 3), ()), ((3, 3), (1,))])
+def test_what_is_stretched_is_not_added_to_a_diagonal(rows, length):
+    x, y, z = pt.tensor("x", shape=rows), pt.tensor("y", shape=length), pt.matrix("z")
+    square = z @ z.T
+    out = x + pt.IncDiagonal()(pt.zeros_like(square), y)
+    given = np.full(rows, 5.0), np.full(length, 2.0), np.ones((3, 2))
+    np.testing.assert_array_equal(rw.function([x, y, z], out)(*given), 5 + 2 * np.eye(3))
+    if rows == (3, 3):
+        with pytest.raises(BroadcastError):
+            rw.function([x, y, z], out)(*given[:2], np.ones((2, 2)))
+
+
 def test_errors_of_writing():
     with pytest.raises(NDimError, match="at least two dimensions"):
         pt.IncDiagonal()(pt.vector("v"), 1.0)
