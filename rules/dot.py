@@ -1,8 +1,7 @@
-"""Products of matrices, and equations."""
+"""Products of matrices."""
 
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import DimShuffle, dot, neg
-from rewrite_engine.tensor.linalg import Solve, SolveTriangular, SolveTridiagonal
 
 
 @rule(phase="canonicalize", claim=approx(ulps=8))
@@ -39,18 +38,12 @@ def minus_dot_of_neg(a, b: Float, c: Float):
     return a - dot(-b, c) >> a + dot(b, c)
 
 
-@node_rewriter(
-    [DimShuffle, Solve, SolveTriangular, SolveTridiagonal], phase="specialize", claim=exact, depth=2
-)
-def linear_in_neg(fgraph, node):
-    """The sign of floats goes outside, where it may meet another: that of a right side is that of
-    the solution. Not data: it is the same for several ops, with any parameters.
+@node_rewriter([DimShuffle], phase="specialize", claim=exact, depth=2)
+def dimshuffle_of_neg(fgraph, node):
+    """The sign of floats goes outside, where it may meet another. Not data: any reordering.
 
-    >>> a, b = matrices("a b")
-    >>> rewritten(Solve()(a, -b), 1 - (-exp(b)).T)
-    [-Solve(a, b), 1.0 + Transpose{axes=[1, 0]}(exp(b))]
+    >>> rewritten(1 - (-exp(matrix("x"))).T)
+    1.0 + Transpose{axes=[1, 0]}(exp(x))
     """
-    *others, x = node.inputs
-    if x.head is not neg or x.type.kind not in "fc":
-        return None
-    return -node.op(*others, x.owner.inputs[0])
+    (x,) = node.inputs
+    return -node.op(*x.owner.inputs) if x.head is neg and x.type.kind in "fc" else None
