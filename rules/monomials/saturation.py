@@ -283,14 +283,15 @@ def may_pair(t):
 
 def lacks_another(terms):
     """Whether a sum is that of a number and a multiple of something of which it leaves no rest."""
-    numbers = [t for _, t in terms if t.head is CONSTANT]
-    if len(terms) != 2 or len(numbers) != 1:
+    if len(terms) != 2:
         return False
-    c, (t,) = number_of(numbers[0]), [t for _, t in terms if t is not numbers[0]]
-    if c is None or t.head is switch:
+    (s, number), (t, v) = sorted(terms, key=lambda term: term[1].head is not CONSTANT)
+    c = number_of(number)
+    if c is None or v.head is CONSTANT or v.head is switch:
         return False
-    multiple = factors_of(t)[2] if t.head in SIGNED else 1.0
-    return not any(abs(c) == k * abs(multiple) for k in RESTS)
+    above, below, multiple = factors_of(v) if v.head in SIGNED else ([v], [], 1.0)
+    rests = REST_OF.get(above[0].head, RESTS) if len(above) == 1 and not below else RESTS
+    return all(s * c != k * t * multiple for k in rests)
 
 
 def by_choice(products):
@@ -359,7 +360,7 @@ REST_OF = {
     erfc: {-2: (erfc, -1.0, 0.5), -1: (erf, 1.0, 1.0)},
     exp: {-1: (expm1, 1.0, -1.0)},
 }
-RESTS = {abs(c) for known in REST_OF.values() for c in known}
+RESTS = {c for known in REST_OF.values() for c in known}
 
 
 def rest_of(share, c, dtype):
