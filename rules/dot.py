@@ -2,6 +2,7 @@
 
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import DimShuffle, dot, neg
+from rewrite_engine.tensor.op import Odd
 
 
 @rule(phase="canonicalize", claim=approx(ulps=8))
@@ -27,7 +28,7 @@ def dot_of_negs(a: Float, b: Float):
     return dot(-a, -b) >> dot(a, b)
 
 
-@rule(phase="specialize", claim=exact)
+@rule(phase="specialize")
 def minus_dot_of_neg(a, b: Float, c: Float):
     """So do that of a product and that of a difference.
 
@@ -38,12 +39,14 @@ def minus_dot_of_neg(a, b: Float, c: Float):
     return a - dot(-b, c) >> a + dot(b, c)
 
 
-@node_rewriter([DimShuffle], phase="specialize", claim=exact, depth=2)
-def dimshuffle_of_neg(fgraph, node):
-    """The sign of floats goes outside, where it may meet another. Not data: any reordering.
+@node_rewriter([Odd], phase="specialize", depth=2)
+def odd_of_neg(fgraph, node):
+    """The sign of floats goes outside, where it may meet another. Not data: ops of several classes.
 
     >>> rewritten(1 - (-exp(matrix("x"))).T)
     1.0 + Transpose{axes=[1, 0]}(exp(x))
     """
-    (x,) = node.inputs
-    return -node.op(*x.owner.inputs) if x.head is neg and x.type.kind in "fc" else None
+    *others, x = node.inputs
+    if x.head is not neg or x.type.kind not in "fc":
+        return None
+    return -node.op(*others, *x.owner.inputs)

@@ -16,7 +16,7 @@ from rewrite_engine.errors import AxisError, AxisTypeError, NDimError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
-from rewrite_engine.tensor.op import Linear, Shapes
+from rewrite_engine.tensor.op import Linear, Odd, Shapes
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.terms.print import ATOM
 
@@ -50,7 +50,7 @@ _TRANSPOSED = {
 }
 
 
-class DimShuffle(Linear):
+class DimShuffle(Linear, Odd):
     """Reorder the dimensions of an array; a view.
 
     new_order: for each dimension of the result, the dimension of the input it is, or "x" for a

@@ -324,6 +324,12 @@ class Linear(TensorOp):
         return self(eval_points[0], *inputs[1:], return_list=True)  # type: ignore[no-any-return]
 
 
+class Odd(TensorOp):
+    """An op that gives the opposite, up to the sign of a zero, for the opposite of its last input,
+    and that is no larger than this one, so that signs are best left outside.
+    """
+
+
 class NoGradient(TensorOp):
     """An op whose outputs do not change with small changes of the inputs' elements."""
 

@@ -29,13 +29,13 @@ from rewrite_engine.tensor.linalg.core import (
     of_dtype,
     singular,
 )
-from rewrite_engine.tensor.op import Shapes
+from rewrite_engine.tensor.op import Odd, Shapes
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["SolveTriangular", "solve_triangular"]
 
 
-class _Equations(_MatrixOp):
+class _Equations(_MatrixOp, Odd):
     """An op that finds x in a @ x = b, for matrices b."""
 
     nin = 2

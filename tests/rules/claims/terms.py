@@ -30,6 +30,7 @@ from rewrite_engine.tensor import (
     SpecifyShape,
     Sum,
 )
+from rewrite_engine.tensor.linalg import Solve, SolveTriangular
 from rewrite_engine.tensor.shape import CheckedLength
 from tests.rules.instances import DTYPES, MIXTURES, is_computed, numbers
 
@@ -288,9 +289,11 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
         ),
         lambda m: (x := m.v("x", 4, 4)) + IncDiagonal()(pt.second(x, 0), m.c()),
     ],
-    "dimshuffle_of_neg": [
+    "odd_of_neg": [
         lambda m: (-m.v("x", None, None)).T,
         lambda m: (-m.v("x", None))[:, None],
+        lambda m: Solve()(m.v("a", None, None), -m.v("x", None, None)),
+        lambda m: SolveTriangular(lower=True)(m.v("a", 3, 3), -m.v("x", None, 2)),
     ],
     "reduction_put_back": [
         lambda m: m.v("x", None, None).sum(axis=1)[:, None].dimshuffle(0, 1),
