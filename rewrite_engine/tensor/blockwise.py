@@ -299,20 +299,23 @@ def of_arrays(
 
     if one is None or not plain:
         return run
-    return _quick(len(node.inputs), tuple(map(tuple, groups)))(one, run)
+    ranks = tuple([v.type.ndim for v in node.inputs])
+    return _quick(ranks, tuple(map(tuple, groups)))(one, run)
 
 
 @cache
-def _quick(count: int, groups: tuple[Any, ...]) -> Callable[..., Callable[..., Any]]:
+def _quick(ranks: tuple[int, ...], groups: tuple[Any, ...]) -> Callable[..., Callable[..., Any]]:
     """Makes a function of two others: the first for arrays with elements where the lengths of
     groups are equal, the second for others, and where the first returns None.
     """
+    count = len(ranks)
     names = ", ".join([f"x{i}" for i in range(count)])
-    tests = [
-        " == ".join([f"x{i}.shape[{axis}]" if axis else f"len(x{i})" for i, axis in group])
-        for group in groups
+    equal = [
+        [f"x{i}.shape[{axis}]" if axis else f"len(x{i})" for i, axis in group] for group in groups
     ]
-    tests += [f"x{i}.size" for i in range(count)]
+    tests = [" == ".join(["0 != " + first, *others]) for first, *others in equal]
+    known = {member for group in groups for member in group}
+    tests += [f"x{i}.size" for i in range(count) if not known >= {(i, a) for a in range(ranks[i])}]
     found = f"(found := one({names})) is not None"
     text = f"found if {' and '.join([*tests, found])} else run({names})"
     return eval(f"lambda one, run: lambda {names}: {text}")  # type: ignore[no-any-return]

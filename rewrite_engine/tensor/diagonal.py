@@ -142,13 +142,13 @@ class IncDiagonal(BaseInc):
     def write(self, out: Any, y: Any, exactly: bool = False) -> Any:
         """Write into a value, and return it. exactly: whether nothing may be broadcast."""
         part = out.diagonal(self.offset, -2, -1) if out.ndim > 2 else out.diagonal(self.offset)
-        if exactly and y.shape != part.shape:
+        if exactly and (len(y) != len(part) if y.ndim == 1 else y.shape != part.shape):
             raise BroadcastError(self.does_not_fit(y.shape, part.shape))
         part.setflags(True)
         if self.set_instead_of_inc:
             part[...] = y
         else:
-            np.add(part, y, part)
+            part += y
         return out
 
     def does_not_fit(self, shape: Any, part: Any) -> str:

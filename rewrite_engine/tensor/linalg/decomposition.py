@@ -167,12 +167,6 @@ class CholeskyGradient(_MatrixOp):
 _SMALL, _BLOCK = 16, 64
 
 
-@cache
-def _phi(n: int, dtype: Any) -> Any:
-    """The transpose of Φ of ones."""
-    return (np.tri(n) - 0.5 * np.eye(n)).T.astype(dtype)
-
-
 class _Back:
     """The conjugate transpose of the gradient, given those of the factor and of its gradient: small
     ones by the formula (Murray, section 3.1, equation 10), of which larger ones are made (section
@@ -184,14 +178,16 @@ class _Back:
         self.trmm, self.trtri, self.sygst, self.trsm, self.gemm = [
             lapack(name, dtype) for name in names
         ]
-        self.dtype = dtype
+        #: for a number of rows the transpose of Φ of ones
+        self.phi = cache(lambda n: (np.tri(n) - 0.5 * np.eye(n)).T.astype(dtype))
+        self.is_complex = dtype.kind == "c"
 
     def of(self, up: Any, g: Any) -> Any:
         n = len(up)
         if n > _BLOCK:
             return self.halves(up, g, n // 2)
-        phi = _phi(n, self.dtype)
-        out = self.trmm(1, g, up.T.conj() if self.dtype.kind == "c" else up.T)
+        phi = self.phi(n)
+        out = self.trmm(1, g, up.T.conj() if self.is_complex else up.T)
         inverse, info = self.trtri(up) if n <= _SMALL else (None, 1)
         if not info:
             return self.sygst(out, inverse, 3, 0, 1)[0] * phi

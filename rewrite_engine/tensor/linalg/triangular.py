@@ -90,14 +90,15 @@ class SolveTriangular(_Equations):
 
     def single(self, dtype: Any) -> Any:
         """By `trtrs`."""
-        trtrs, in_rows = lapack("trtrs", dtype), self._options
-        as_it_is = self.lower, self.transpose, self.unit_diagonal
+        trtrs = lapack("trtrs", dtype)
+        upper, turned, ones = self._options
+        lower, as_is = not upper, not turned
 
         def run(a: Any, b: Any) -> Any:
             if a.flags.c_contiguous:
-                x, info = trtrs(a.T, b, *in_rows)
+                x, info = trtrs(a.T, b, upper, turned, ones)
             else:
-                x, info = trtrs(a, b, *as_it_is)
+                x, info = trtrs(a, b, lower, as_is, ones)
             return None if info else x
 
         return run
