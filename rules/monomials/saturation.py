@@ -285,13 +285,13 @@ def lacks_another(terms):
     """Whether a sum is that of a number and a multiple of something of which it leaves no rest."""
     if len(terms) != 2:
         return False
-    (s, number), (t, v) = sorted(terms, key=lambda term: term[1].head is not CONSTANT)
+    (s, number), (t, v) = terms if terms[0][1].head is CONSTANT else reversed(terms)
     c = number_of(number)
     if c is None or v.head is CONSTANT or v.head is switch:
         return False
     above, below, multiple = factors_of(v) if v.head in SIGNED else ([v], [], 1.0)
     rests = REST_OF.get(above[0].head, RESTS) if len(above) == 1 and not below else RESTS
-    return all(s * c != k * t * multiple for k in rests)
+    return not multiple or s * c / (t * multiple) not in rests
 
 
 def by_choice(products):

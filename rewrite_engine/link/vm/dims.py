@@ -135,10 +135,12 @@ def _(op: TensorOp, node: Apply, dims: Dims) -> list[LengthCheck]:
     """What the shape rule says. Lengths are compared here where NumPy would not."""
     inputs, known = node.inputs, dims.axes
     given = [known.get(x) or dims.of(x) for x in inputs]
-    if op.stretches and given.count(given[0]) == len(given):  # of one shape
-        for out in node.outputs:
-            known[out] = given[0]
-        return []
+    if op.stretches:
+        shape = max(given, key=len)
+        if all([ids is shape or not ids or ids == shape for ids in given]):  # numbers fit any
+            for out in node.outputs:
+                known[out] = shape
+            return []
     rule = op.shapes_of(node)
 
     def other(length: Any) -> int | None:
