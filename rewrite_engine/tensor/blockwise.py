@@ -305,8 +305,8 @@ def of_arrays(
 
 @cache
 def _quick(ranks: tuple[int, ...], groups: tuple[Any, ...]) -> Callable[..., Callable[..., Any]]:
-    """Makes a function of two others: the first for arrays with elements where the lengths of
-    groups are equal, the second for others, and where the first returns None.
+    """Makes a function of two others: the first for arrays of these ranks with elements where the
+    lengths of groups are equal, the second for others, and where the first returns None.
     """
     count = len(ranks)
     names = ", ".join([f"x{i}" for i in range(count)])

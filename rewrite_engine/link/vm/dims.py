@@ -137,7 +137,7 @@ def _(op: TensorOp, node: Apply, dims: Dims) -> list[LengthCheck]:
     given = [known.get(x) or dims.of(x) for x in inputs]
     if op.stretches:
         shape = max(given, key=len)
-        if all([ids is shape or not ids or ids == shape for ids in given]):  # numbers fit any
+        if all([not ids or ids == shape for ids in given]):  # numbers fit any
             for out in node.outputs:
                 known[out] = shape
             return []
