@@ -1,7 +1,7 @@
 """What a graph would give without rounding: with many digits, and exponents without end.
 
 Integers and booleans are computed as the ops do it (they wrap around); a conversion between floats
-changes nothing here. `frozen`: values that some variables keep, whatever they are computed from,
+changes nothing here. Complex numbers are given or not known. `frozen`: values that some variables keep, whatever they are computed from,
 and the first inputs that some nodes keep.
 """
 
@@ -311,8 +311,7 @@ def evaluate(
     """
     values: dict[Variable, Any] = {}
     for v, a in given.items():
-        if v.type.kind != "c":
-            values[v] = exact(a) if v.type.kind == "f" else np.asarray(a)
+        values[v] = exact(a) if v.type.kind == "f" else np.asarray(a)
     frozen = frozen or {}
     for node in toposort(list(outputs), list(given)):
         try:
@@ -331,7 +330,7 @@ def evaluate(
             doubts.append(node)
         values.update(zip(node.outputs, results, strict=True))
     for v in outputs:
-        if isinstance(v, Constant) and v.type.kind != "c":
+        if isinstance(v, Constant):
             values[v] = constant(v)
     return values
 
@@ -405,14 +404,14 @@ def constant(v: Any) -> Any:
     """The value of a constant. Raises `NotKnown` for other variables."""
     if not isinstance(v, Constant):
         raise NotKnown
-    return exact(v.data) if v.type.kind in "fc" else np.asarray(v.data)
+    return exact(v.data) if v.type.kind == "f" else np.asarray(v.data)
 
 
 def compute(node: Apply, inputs: Sequence[Any]) -> list[Any]:
     """The outputs of a node. Raises `NotKnown`."""
     op, out = node.op, node.outputs[0]
     slow = mp.dps > 250 and str(getattr(op, "scalar_op", "")) in SLOW
-    if out.type.kind == "c" or slow:
+    if out.type.kind == "c" or slow or reads_complex(node):
         raise NotKnown
     try:
         if all(a.dtype != object for a in inputs) and out.type.kind in "biu":
@@ -438,6 +437,12 @@ def compute(node: Apply, inputs: Sequence[Any]) -> list[Any]:
     except (ValueError, TypeError, OverflowError, mp.NoConvergence) as error:
         raise NotKnown from error
     raise NotKnown
+
+
+def reads_complex(node: Apply) -> bool:
+    """Whether a node reads complex numbers, and not only their shape."""
+    of_shape = str(getattr(node.op, "scalar_op", "")) == "second"
+    return any(v.type.kind == "c" for v in node.inputs[of_shape:])
 
 
 def _narrow(a: Any, v: Any) -> Any:

@@ -394,14 +394,15 @@ class Judge:
         """
         start: dict[Any, Any] = dict(self.case.given)
         for node in self.case.nodes:
-            if any(v.type.kind == "c" for v in node.inputs) or isinstance(node.op, ScaledExp):
-                start |= {v: self.values[v] for v in node.outputs if v.type.kind != "c"}
+            is_complex = any(v.type.kind == "c" for v in node.outputs)
+            if is_complex or exact.reads_complex(node) or isinstance(node.op, ScaledExp):
+                start |= {v: self.values[v] for v in node.outputs}
         return start
 
     @property
     def taken(self) -> set[Any]:
-        """The results of steps that are taken as the reference gives them."""
-        return self.start.keys() - self.case.given.keys()
+        """The results of steps that are taken as the reference gives them, without complex ones."""
+        return {v for v in self.start.keys() - self.case.given.keys() if v.type.kind != "c"}
 
     def is_from_limit(self, i: int, place: Any, f: Any) -> bool:
         """Whether a number is the limit, or what some step gives that has its limit for NaN."""

@@ -347,6 +347,29 @@ def test_a_complex_number_of_a_mended_float(found: float, is_told: bool) -> None
     assert (finding is not None) is is_told
 
 
+@pytest.mark.parametrize(("found", "is_told"), [(-np.inf, False), (np.inf, True)])
+def test_complex_infinities_by_a_limit(found: float, is_told: bool) -> None:
+    """-log(1 - sigmoid(x)) at inf is NaN as it is written, and inf by its limit."""
+
+    def compared(x: Any, z: Any) -> Any:
+        y = -pt.log(1 - pt.exp(x) / (1 + pt.exp(x)))
+        return pt.switch(pt.ge(y, z + y), -y, 0.0)
+
+    one = case(compared, np.array([np.inf]), np.array([-2.162 - 0j]))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    assert finding is not None
+    assert (finding.severity > 0) is is_told
+
+
+@pytest.mark.parametrize(("found", "is_told"), [(3e38, False), (3e37, True)])
+def test_the_shape_of_complex_numbers(found: float, is_told: bool) -> None:
+    """The square overflows."""
+    given = np.complex64([1j]), np.float32([3e38])
+    one = case(lambda z, x: pt.second(z, 0 * pt.sqr(x) + pt.sqrt(pt.sqr(x))), *given)
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.float32([found])])
+    assert (finding is not None) is is_told
+
+
 @pytest.mark.parametrize(("x", "is_told"), [(88.0, False), (2.0, True)])
 def test_nan_before_a_step_that_is_taken_as_it_is(x: float, is_told: bool) -> None:
     """x / exp(y) * exp(y) is NaN where exp(y) overflows; comparisons with it are no truth."""
