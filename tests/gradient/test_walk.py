@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from rewrite_engine.gradient import grad
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.graph.traverse import ancestors, toposort
+from tests.growth import exponent
 
 
 def test_a_long_chain():
@@ -100,17 +101,7 @@ def test_gradients_of_long_expressions_are_linear_in_size(build):
 
 @pytest.mark.parametrize("build", LONG)
 def test_gradients_of_long_expressions_are_linear_in_time(build):
-    def seconds(n):
-        best = float("inf")
-        for _ in range(5):
-            cost, wrt = build(n)
-            start = time.process_time()  # of this process: other work on the machine does not count
-            grad(cost, wrt)
-            best = min(best, time.process_time() - start)
-        return best
-
-    exponent = np.log(seconds(1600) / seconds(100)) / np.log(16)
-    assert exponent <= 1.4  # 1.0 measured; quadratic is 2
+    assert exponent(lambda n: partial(grad, *build(n)), 100, 1600) <= 1.4  # quadratic is 2
 
 
 def test_a_deep_shared_graph_is_walked_once():

@@ -6,7 +6,7 @@ import inspect
 import pickle
 import sys
 from collections import Counter
-from time import perf_counter
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.trace import Trace
 from rewrite_engine.rewrite.trace.places import Past
 from rewrite_engine.rules.language import rule
+from tests.growth import exponent
 
 X, Y = pt.dvectors("x", "y")
 A, B = pt.dvectors("a", "b")
@@ -350,17 +351,7 @@ def test_a_deep_nest_is_no_recursion() -> None:
 
 
 def test_work_is_linear_in_the_levels() -> None:
-    everything(3)
-
-    def seconds(levels: int) -> float:
-        times = []
-        for _ in range(2):
-            start = perf_counter()
-            everything(levels)
-            times.append(perf_counter() - start)
-        return min(times)
-
-    assert seconds(40) < 4 * 2 * seconds(10) + 0.5
+    assert exponent(lambda levels: partial(everything, levels), 10, 40) < 1.5
 
 
 def test_a_deep_nest_computes() -> None:
