@@ -1,8 +1,8 @@
 """What a graph would give without rounding: with many digits, and exponents without end.
 
 Integers and booleans are computed as the ops do it (they wrap around); a conversion between floats
-changes nothing here. Complex numbers are given or not known. `frozen`: values that some variables keep, whatever they are computed from,
-and the first inputs that some nodes keep.
+changes nothing here. Complex numbers are given or not known. `frozen`: values that some variables
+keep, whatever they are computed from, and the first inputs that some nodes keep.
 """
 
 from __future__ import annotations

@@ -176,7 +176,9 @@ def _narrows(node: Apply) -> bool:
 
 def _moved(result: np.ndarray, dice: np.ndarray) -> np.ndarray:
     if result.dtype.kind == "c":  # (an infinite part times a number makes the other one NaN)
-        return np.where(np.isfinite(result), result * (1 + dice * np.finfo(result.dtype).eps), result)
+        return np.where(
+            np.isfinite(result), result * (1 + dice * np.finfo(result.dtype).eps), result
+        )
     to = np.where(dice > 0, np.inf, -np.inf).astype(result.dtype)
     still = (dice == 0) | (result == 0) | ~np.isfinite(result)
     return np.where(still, result, np.nextafter(result, to))

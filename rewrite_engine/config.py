@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
 from typing import Any
 
 _CHOICES = {
@@ -65,7 +64,19 @@ FIXED: dict[str, tuple[Any, str]] = {
 RENAMED = {"on_opt_error": "on_rule_error"}
 
 
-@dataclass(slots=True)
+#: the settings, as they are until they are set
+DEFAULTS = {
+    "floatX": "float64",
+    "mode": "fast_run",
+    "on_rule_error": "raise",
+    "on_budget": "raise",
+    "on_unused_input": "raise",
+    "fold_limit": 1 << 20,
+    "check": False,
+    "profile": False,
+}
+
+
 class Config:
     """floatX: dtype of `vector()`, `matrix()`, … when none is given. mode: the default `Mode`.
     on_rule_error: "raise" or "warn". on_budget: what happens when rules use up their budget,
@@ -76,15 +87,25 @@ class Config:
     others: what was set of `WITHOUT_EFFECT`.
     """
 
-    floatX: str = "float64"
-    mode: str = "fast_run"
-    on_rule_error: str = "raise"
-    on_budget: str = "raise"
-    on_unused_input: str = "raise"
-    fold_limit: int = 1 << 20
-    check: bool = False
-    profile: bool = False
-    others: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    __slots__ = (*DEFAULTS, "others")
+
+    floatX: str
+    mode: str
+    on_rule_error: str
+    on_budget: str
+    on_unused_input: str
+    fold_limit: int
+    check: bool
+    profile: bool
+    others: dict[str, Any]
+
+    def __init__(self) -> None:
+        object.__setattr__(self, "others", {})
+        for name, value in DEFAULTS.items():
+            setattr(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"Config({', '.join([f'{name}={getattr(self, name)!r}' for name in DEFAULTS])})"
 
     def __getattr__(self, name: str) -> Any:
         """A setting of other libraries."""
@@ -109,7 +130,7 @@ class Config:
             if value != fixed:
                 raise ValueError(f"config.{name} is {fixed!r} and cannot be {value!r}: {instead}")
             return
-        if name not in Config.__slots__:
+        if name not in DEFAULTS:
             raise AttributeError(_unknown(name))
         choices = _CHOICES.get(name)
         if choices and value not in choices:
@@ -143,7 +164,7 @@ class Config:
 def _unknown(name: str) -> str:
     from difflib import get_close_matches
 
-    known = [*Config.__slots__, *WITHOUT_EFFECT, *FIXED, *RENAMED]
+    known = [*DEFAULTS, *WITHOUT_EFFECT, *FIXED, *RENAMED]
     close = get_close_matches(name, known)
     return f"config has no setting {name!r}" + (f"; did you mean {close[0]}?" if close else "")
 
@@ -156,12 +177,11 @@ def _truth(text: str) -> bool:
 
 def _from_environment() -> Config:
     result = Config()
-    known = {f.name for f in fields(Config) if f.init}
     for flag in filter(None, os.environ.get("REWRITE_ENGINE_FLAGS", "").split(",")):
         name, _, value = flag.partition("=")
-        if name.strip() not in known:
+        if name.strip() not in DEFAULTS:
             raise ValueError(
-                f"REWRITE_ENGINE_FLAGS: no setting {name!r}; there are {sorted(known)}"
+                f"REWRITE_ENGINE_FLAGS: no setting {name!r}; there are {sorted(DEFAULTS)}"
             )
         old = getattr(result, name.strip())
         read = _truth if isinstance(old, bool) else type(old)

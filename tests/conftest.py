@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from rewrite_engine.config import config
+from rewrite_engine.config import DEFAULTS, config
 from rewrite_engine.link import LINKERS, Linker, register_linker
 
 # A slow machine is no bug, and a failure in CI must be the same one the next time.
@@ -26,10 +25,8 @@ settings.load_profile(
 @pytest.fixture(autouse=True)
 def _settings_are_put_back() -> Iterator[None]:
     """A test may change `config`; the next one does not see it."""
-    before = {f.name: getattr(config, f.name) for f in fields(config)}
-    yield
-    for name, value in before.items():
-        setattr(config, name, value)
+    with config.change_flags(**{name: getattr(config, name) for name in DEFAULTS}):
+        yield
 
 
 @pytest.fixture

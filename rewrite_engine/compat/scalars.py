@@ -1,7 +1,7 @@
 """The classes of PyTensor's scalar ops (`Exp`, `Mul`, …), to ask which op something is; and
 `UnaryScalarOp`, `BinaryScalarOp`, to write one's own.
 
-Ops here are rows of a table, each the only one of its class.
+Ops here are rows of a table, all of one class; once this is imported, each is of its own.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rewrite_engine.graph.intern import Interned
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.scalar import ops, parts, special
@@ -36,9 +37,11 @@ Sinh Softplus Sqr Sqrt Sub Switch Tan Tanh Trunc
 
 
 def _class(name: str) -> Any:
-    """The class of which an op is the only one; None where there is no such op."""
+    """A class for an op, which becomes the only one of it; None where there is no such op."""
     ours = OTHERWISE.get(name, name.lower())
     op = next((getattr(m, ours) for m in (ops, parts, special) if hasattr(m, ours)), None)
+    if op is not None and type(op) is ScalarOp:
+        op.__class__ = Interned(name, (ScalarOp,), {"__module__": __name__})
     return None if op is None else type(op)
 
 

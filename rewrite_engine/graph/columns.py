@@ -90,7 +90,8 @@ def from_columns(columns: Columns) -> FunctionGraph:
     """
     variables: list[Variable] = list(columns.roots)
     for i, node in enumerate(_nodes(columns, variables)):
-        node._tag = columns.node_tags.get(i)
+        if i in columns.node_tags:
+            node._tag = columns.node_tags[i]
         variables.extend(node.outputs)
     for i, name in columns.names.items():
         variables[i].name = name
@@ -182,6 +183,7 @@ def _node(op: Any, inputs: Sequence[Any], types: Sequence[Any], names: Sequence[
 
 def finish(node: Apply, state: Any) -> None:
     """Set the rest (`Apply.__setstate__`)."""
-    node.origin, node._tag, tags = state
-    for out, tag in zip(node.outputs, tags, strict=True):
-        out._tag = tag
+    node.origin, tag, tags = state
+    for one, its in zip((node, *node.outputs), (tag, *tags), strict=True):
+        if its is not None:
+            one._tag = its

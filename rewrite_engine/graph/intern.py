@@ -69,7 +69,8 @@ def prop_key(value: Any) -> Any:
         return (type(value), value.real.hex(), value.imag.hex())
     if isinstance(value, tuple):
         return tuple([prop_key(v) for v in value])
-    return (type(value), value)
+    cls = type(value)
+    return value if type(cls) is Interned else (cls, value)
 
 
 def rebuild(cls: type, state: dict[str, Any]) -> Any:

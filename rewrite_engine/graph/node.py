@@ -57,16 +57,16 @@ def output_name(op: Any, i: Any) -> str | None:
 class Tagged:
     """What variables and nodes share: a scratch pad for anything a user wants to attach."""
 
-    __slots__ = ("_tag",)
+    __slots__ = ()
 
-    _tag: SimpleNamespace | None
+    _tag: Any  # a namespace, None until it is asked for
 
     @property
     def tag(self) -> SimpleNamespace:
         """A namespace for anything (made on first use)."""
         if self._tag is None:
             self._tag = SimpleNamespace()
-        return self._tag
+        return self._tag  # type: ignore[no-any-return]
 
     @tag.setter
     def tag(self, value: SimpleNamespace) -> None:
@@ -82,16 +82,18 @@ class Variable(Tagged):
 
     type: a `Type`. owner: the `Apply` that computes it, or None for a root. index: its place in
     `owner.outputs`. name: for printing. head: what computes it (`heads_of`), None for an input; it
-    is what matchers look at first.
+    is what matchers look at first. Programs may keep attributes of their own on it.
     """
 
-    __slots__ = ("type", "owner", "index", "name", "head", "__weakref__")
+    __slots__ = ("type", "owner", "index", "name", "head", "__weakref__", "__dict__")
 
     type: Any
     owner: Apply | None
     index: int | None
     name: str | None
     head: Any
+    _tag: SimpleNamespace | None = None
+    _node_tag: SimpleNamespace | None = None  # that of its owner, of which it is the first output
 
     #: set by `compile/`: evaluates a variable (`Variable.eval`)
     eval_hook: ClassVar[Callable[..., Any] | None] = None
@@ -113,13 +115,12 @@ class Variable(Tagged):
         if owner is not None:
             n = len(owner.outputs)
             self.head = owner.op if n < 2 else heads_of(owner.op, n)[index or 0]
-        self._tag = None
 
     def clone(self, name: str | None = None) -> Any:
         """Return a root variable like this one: with its type, its name and a copy of its tag."""
         copy = self.__class__.__new__(self.__class__)
         Variable.__init__(copy, self.type, None, None, self.name if name is None else name)
-        copy._tag = self.copied_tag()
+        _copy_tag(self, copy)
         return copy
 
     def eval(
@@ -168,7 +169,8 @@ class Variable(Tagged):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.head = None  # of a root; `graph/columns.py` sets those of others
         for key, value in state.items():
-            setattr(self, key, value)
+            if key != "_tag" or value is not None:
+                setattr(self, key, value)
 
 
 class Constant(Variable):
@@ -191,7 +193,6 @@ class Constant(Variable):
         self.owner = None
         self.index = None
         self.name = name
-        self._tag = None
         self._data = data
         self.number = self._element = self.as_number()
         self._signature = None
@@ -240,7 +241,7 @@ class Constant(Variable):
         """Return a constant of the same type that shares this one's value."""
         copy = self.__class__.__new__(self.__class__)
         Constant.__init__(copy, self.type, self.data, self.name if name is None else name)
-        copy._tag = self.copied_tag()
+        _copy_tag(self, copy)
         return copy
 
     def __str__(self) -> str:
@@ -254,7 +255,8 @@ class Constant(Variable):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         Constant.__init__(self, state["type"], state["data"], state["name"])
-        self._tag = state["_tag"]
+        if state["_tag"] is not None:
+            self._tag = state["_tag"]
 
 
 class Apply(Tagged):
@@ -266,7 +268,7 @@ class Apply(Tagged):
     (set by the graph).
     """
 
-    __slots__ = ("op", "inputs", "outputs", "origin", "key", "__weakref__")
+    __slots__ = ("op", "inputs", "outputs", "origin", "key", "__weakref__")  # (a 7th costs 16 B)
 
     op: Any
     inputs: tuple[Any, ...]
@@ -284,7 +286,6 @@ class Apply(Tagged):
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
         self.origin = user_origin()
-        self._tag = None
         heads = heads_of(op, len(self.outputs))
         for i, out in enumerate(self.outputs):
             self._adopt(i, out, heads[i])
@@ -298,6 +299,15 @@ class Apply(Tagged):
         if wrong is not None:
             raise ForeignObjectError(message(wrong, op=self.op, inputs=self.inputs))
         out.owner, out.index, out.head = self, i, head
+
+    @property
+    def _tag(self) -> SimpleNamespace | None:
+        """Few nodes have one: it is kept with the first output."""
+        return self.outputs[0]._node_tag if self.outputs else None
+
+    @_tag.setter
+    def _tag(self, value: SimpleNamespace | None) -> None:
+        self.outputs[0]._node_tag = value
 
     def set_op(self, op: Op) -> None:
         """Take another op, which computes the same into the same types. Only the graph that a node
@@ -364,8 +374,8 @@ class Apply(Tagged):
         node.origin = self.origin
         for old, new in zip(self.outputs, node.outputs, strict=True):
             new.name = old.name if new.name is None else new.name
-            new._tag = old.copied_tag()
-        node._tag = self.copied_tag()
+            _copy_tag(old, new)
+        _copy_tag(self, node)
         return node
 
     def __str__(self) -> str:
@@ -401,13 +411,11 @@ def build_variable(
     node.inputs = inputs
     node.outputs = (out,)
     node.origin = origin
-    node._tag = None
     out.type = out_type
     out.owner = node
     out.index = 0
     out.name = None
     out.head = op
-    out._tag = None
     return out
 
 
@@ -421,12 +429,11 @@ def build_node(
     node.op = op
     node.inputs = inputs
     node.origin = origin
-    node._tag = None
     outputs = []
     for i, (out_type, head) in enumerate(zip(out_types, heads_of(op, len(out_types)))):
         out = _new(out_type.variable_type)
         out.type, out.owner, out.index, out.head = out_type, node, i, head
-        out.name = out._tag = None
+        out.name = None
         outputs.append(out)
     node.outputs = tuple(outputs)
     return node
@@ -435,13 +442,18 @@ def build_node(
 def copied(node: Apply, inputs: tuple[Any, ...]) -> Apply:
     """A node like this one on other inputs of the same types."""
     outputs = node.outputs
-    if len(outputs) == 1 and outputs[0]._tag is None is node._tag:  # nearly every node
+    if len(outputs) == 1 and outputs[0]._tag is None is outputs[0]._node_tag:  # nearly every node
         out = build_variable(node.op, inputs, outputs[0].type, node.origin)
         out.name = outputs[0].name
         return out.owner  # type: ignore[no-any-return]
     copy = build_node(node.op, inputs, tuple([v.type for v in outputs]), node.origin)
     for old, new in zip(outputs, copy.outputs, strict=True):
         new.name = old.name
-        new._tag = old.copied_tag()
-    copy._tag = node.copied_tag()
+        _copy_tag(old, new)
+    _copy_tag(node, copy)
     return copy
+
+
+def _copy_tag(old: Tagged, new: Tagged) -> None:
+    if old._tag is not None:
+        new._tag = old.copied_tag()

@@ -35,6 +35,9 @@ class _Ours(dict[str, bool]):
 
 _ours = _Ours()
 
+#: by instruction, the origin that was noted last: what a loop builds has few
+_last: dict[int, Origin] = {}
+
 
 def user_origin() -> Origin | None:
     """Where in the user's code we are: the innermost frame outside this package."""
@@ -44,7 +47,11 @@ def user_origin() -> Origin | None:
         if back is None:
             return None
         frame = back
-    return frame.f_code, frame.f_lasti
+    at = frame.f_lasti
+    known = _last.get(at)
+    if known is None or known[0] is not frame.f_code:
+        known = _last[at] = frame.f_code, at
+    return known
 
 
 def origin_line(origin: Origin | None) -> Line | None:

@@ -8,6 +8,7 @@ result and a pair (low, high) per operand, and returns such a pair, or None.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,11 +27,12 @@ class Interval(NamedTuple):
     open_low: bool
     open_high: bool
 
-    @classmethod
-    def parse(cls, text: str) -> Interval:
+    @staticmethod
+    @cache
+    def parse(text: str) -> Interval:
         """Read `(0, inf)` or `[-1, 1]`."""
         low, high = map(float, text[1:-1].split(","))
-        return cls(low, high, text[0] == "(", text[-1] == ")")
+        return Interval(low, high, text[0] == "(", text[-1] == ")")
 
     def __str__(self) -> str:
         ends = f"{self.low:g}, {self.high:g}"

@@ -24,7 +24,7 @@ from rewrite_engine.errors import (
     describe,
     message,
 )
-from rewrite_engine.graph.intern import Interned, prop_key
+from rewrite_engine.graph.intern import prop_key
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import is_disconnected, is_null
 from rewrite_engine.graph.op import Op
@@ -122,10 +122,8 @@ class ScalarOp(Op):
 
     @classmethod
     def define(cls, name: str, *args: Any, **kwargs: Any) -> ScalarOp:
-        """Make an op of the library, which is told by its name: the only one of a class."""
-        own = {"__module__": cls.__module__}
-        made = Interned("".join(map(str.capitalize, name.split("_"))), (cls,), own)
-        op: ScalarOp = type.__call__(made, name, *args, **kwargs)
+        """Make an op of the library, which is told by its name."""
+        op: ScalarOp = type.__call__(cls, name, *args, **kwargs)
         return _named.setdefault(name, op)
 
     def __str__(self) -> str:

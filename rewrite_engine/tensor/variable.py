@@ -22,7 +22,7 @@ DIGEST_ABOVE = 64
 class TensorVariable(TensorOperators, Variable):
     """A variable that stands for an array. `==` compares identity; use `eq` for elements."""
 
-    __slots__ = ("__dict__",)  # for what programs keep on their variables
+    __slots__ = ()
 
     @property
     def dtype(self) -> str:
