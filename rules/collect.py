@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rewrite_engine.match.ac import joined
-from rewrite_engine.match.outline import content
+from rewrite_engine.match.outline import content, head_of
 from rewrite_engine.rules.facts import finite, nonneg
 from rewrite_engine.rules.language import *
 from rewrite_engine.scalar.dtype import promote
@@ -71,8 +71,10 @@ def wrapped(number, limits):
 
 
 def may_be_alike(op, seen, distinct):
-    """Whether two operands may have the same factors."""
-    return not distinct or mul in seen or neg in seen
+    """Whether two operands may have the same factors: a constant has none."""
+    heads = {head_of(s) for s in seen}
+    with_number = distinct and CONSTANT in heads
+    return not distinct or (not with_number and bool(heads & {mul, neg}))
 
 
 def may_be_joined(parts, type_, trusted):

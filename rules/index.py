@@ -3,6 +3,7 @@
 from itertools import zip_longest
 
 from rewrite_engine.graph.node import Constant
+from rewrite_engine.match.outline import head_of
 from rewrite_engine.rules.facts import same_length
 from rewrite_engine.rules.facts_failure import errors_stay
 from rewrite_engine.rules.language import *
@@ -125,7 +126,12 @@ def is_square(x):
     return bool(same_length.ask(None, x, x.type.ndim - 2, x, x.type.ndim - 1))
 
 
-@node_rewriter([add], phase="specialize", claim=refines, depth=3)
+def has_a_diagonal(op, seen, distinct):
+    """Whether something is added to a diagonal."""
+    return any(isinstance(head_of(s), IncDiagonal) for s in seen)
+
+
+@node_rewriter([add], phase="specialize", claim=refines, depth=3, when=has_a_diagonal)
 def added_to_a_diagonal(fgraph, node):
     """What is added to a diagonal of zeros is added to that of the other terms. Not data: where all
     are square, what does not fit is an error as before.

@@ -249,7 +249,7 @@ class Shell:
                 given[id(storage)] = True
             name = self.names.add(cell, (cell.name or "state") + "_cell")
             epilogue.append(f"{name}.value = {value}")
-        destroyed = self.code.destroyed()
+        destroyed = self.code.destroyed() if self.code.lent else set[int]()
         results = []
         for i in range(program.n_results):
             alone = self._may_leave(outputs[i], i in program.borrowed, given, destroyed)

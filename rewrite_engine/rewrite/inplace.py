@@ -298,9 +298,10 @@ class Choice:
 def _form(node: Apply) -> tuple[Any, ...]:
     """A node's op, and the types of its inputs and outputs."""
     inputs, outputs = node.inputs, node.outputs
-    if len(outputs) == 1 and 0 < len(inputs) < 3:  # by far the most
-        return node.op, len(inputs), inputs[0].type, inputs[-1].type, outputs[0].type
-    return node.op, len(inputs), *[v.type for v in inputs], *[v.type for v in outputs]
+    n = len(inputs)
+    if 0 < n < 3 and len(outputs) == 1:  # by far the most
+        return node.op, n, inputs[0].type, inputs[-1].type, outputs[0].type
+    return node.op, n, *[v.type for v in inputs], *[v.type for v in outputs]
 
 
 def _is_view(v: Variable) -> bool:

@@ -207,14 +207,12 @@ def summands(v):
     if v.head is neg:
         return [(-s, u) for s, u in summands(v.owner.inputs[0])]
     if v.head is add:
-        return [pair for u in v.owner.inputs for pair in (_signed(u))]
+        return [_signed(u) for u in v.owner.inputs]
     if v.head is sub:
-        x, y = v.owner.inputs
-        return [*_signed(x), *[(-s, u) for s, u in _signed(y)]]
+        x, (s, y) = v.owner.inputs[0], _signed(v.owner.inputs[1])
+        return [_signed(x), (-s, y)]
     return [(1, v)]
 
 
 def _signed(v):
-    if v.head is neg:
-        return [(-1, v.owner.inputs[0])]
-    return [(1, v)]
+    return (-1, v.owner.inputs[0]) if v.head is neg else (1, v)

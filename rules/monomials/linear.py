@@ -86,18 +86,21 @@ def factors_of(v):
     """The factors of v above and below the bar, signs and numbers aside, and the number."""
     sides, number, todo = ([], []), 1.0, [(v, 1)]
     for u, side in todo:
-        known = number_of(u)
-        if known:
-            number = number * known if side == 1 else number / known
-        elif u.head in SIGNED and (u is v or is_of_floats(u)) and len(todo) < 2 * MANY:
-            number = -number if u.head is neg else number
-            below = -side if u.head is true_div else side
-            todo += [(w, below if i else side) for i, w in enumerate(u.owner.inputs)]
-        else:
-            if u.head is CONSTANT and u.type.kind == "f":
+        head = u.head
+        if head is CONSTANT:
+            known = number_of(u)
+            if known:
+                number = number * known if side == 1 else number / known
+                continue
+            if u.type.kind == "f":
                 u, sign = signed(u)
                 number *= sign
-            sides[side < 0].append(u)
+        elif head in SIGNED and (u is v or is_of_floats(u)) and len(todo) < 2 * MANY:
+            number = -number if head is neg else number
+            below = -side if head is true_div else side
+            todo += [(w, below if i else side) for i, w in enumerate(u.owner.inputs)]
+            continue
+        sides[side < 0].append(u)
     return (*sides, number)
 
 

@@ -106,7 +106,8 @@ def combine_factors(fgraph, node):
     >>> rewritten((a / sigmoid(x) - y) * sigmoid(x))
     a - y * sigmoid(x)
     """
-    return settled(node.outputs[0])
+    (out,) = node.outputs
+    return settled(out, factors_combined(out))
 
 
 def factors_combined(out):
@@ -123,12 +124,11 @@ def factors_combined(out):
     return fitting(out, spread(product))
 
 
-def settled(out):
+def settled(out, new):
     """What is made of a product or a sum, if this comes to an end: if what is made of the result,
     and so on, is left alone after a few turns. What other rules make of signs, numbers, brackets
     and the order of terms does not change how a term is read, so it is left alone then, too.
     """
-    new = combined_once(out)
     if new is None:
         return None
     old, todo, turns = set(below([out])), [new], 0
@@ -250,7 +250,8 @@ def combine_terms(fgraph, node):
     >>> rewritten(1 - erf(x), 3 * a * erfc(x) - 6 * a)
     [erfc(x), -3.0 * a * erfc(-x)]
     """
-    return settled(node.outputs[0])
+    (out,) = node.outputs
+    return settled(out, terms_combined(out))
 
 
 def terms_combined(out):

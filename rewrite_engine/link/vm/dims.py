@@ -134,10 +134,15 @@ def axes(op: Any, node: Apply, dims: Dims) -> list[LengthCheck]:
 def _(op: TensorOp, node: Apply, dims: Dims) -> list[LengthCheck]:
     """What the shape rule says. Lengths are compared here where NumPy would not."""
     inputs, known = node.inputs, dims.axes
-    given = [known.get(x) or dims.of(x) for x in inputs]
+    given = [known.get(x) or (dims.of(x) if x.type.ndim else ()) for x in inputs]
     if op.stretches:
-        shape = max(given, key=len)
-        if all([not ids or ids == shape for ids in given]):  # numbers fit any
+        shape: Axes = ()
+        for ids in given:
+            if ids and ids != shape:  # (numbers fit any)
+                if shape:
+                    break
+                shape = ids
+        else:
             for out in node.outputs:
                 known[out] = shape
             return []

@@ -139,9 +139,14 @@ def _operands(op: ScalarOp, node: Apply, ctx: Context) -> list[str]:
 
 def _inner(op: ScalarOp, node: Apply) -> np.dtype[Any] | None:
     """The dtype in which the op computes, if it is not left to the ufunc: that of the result."""
-    if op.inner is None or op.inner_dtype([x.type.dtype for x in node.inputs]) is None:
+    if op.inner is None:
         return None
-    return node.outputs[0].type.numpy_dtype  # type: ignore[no-any-return]
+    out = node.outputs[0].type
+    for x in node.inputs:
+        if x.type.dtype != out.dtype:
+            found = op.inner_dtype([x.type.dtype for x in node.inputs])
+            return None if found is None else out.numpy_dtype  # type: ignore[no-any-return]
+    return None
 
 
 def _converted(x: str, v: Any, dtype: np.dtype[Any], ctx: Context) -> str:

@@ -132,9 +132,10 @@ class ExecutionPlan(Code):
         node = step.node
         for o, places in destroyed.items():
             if o is not None and places:
+                first = places[0]
                 if o == 0:
-                    step.into = places[0]
-                if node.inputs[places[0]] in self.whole:
+                    step.into = first
+                if node.inputs[first] in self.whole:
                     self.whole.add(node.outputs[o])
 
     def _shape_source(self, node: Apply, out: Variable) -> Source | None:
