@@ -121,15 +121,26 @@ def view_roots(var: Variable, memo: dict[Variable, Roots] | None = None) -> Root
     if var.owner is None or not var.owner.op.view_map:
         return (var,)
     known: dict[Variable, Roots] = {} if memo is None else memo
+    found = known.get(var)
+    if found is not None:
+        return found
 
-    def views(variables: Iterable[Variable]) -> list[Variable]:
-        """Those that are views, and not known."""
-        return [v for v in variables if v not in known and sources(v)]
+    def is_open(v: Variable) -> bool:
+        return v not in known and v.owner is not None and bool(v.owner.op.view_map)
 
-    if var not in known:
-        for v in postorder(views([var]), lambda v: views(sources(v))):
-            known[v] = tuple(dict.fromkeys([r for s in sources(v) for r in known.get(s) or (s,)]))
-    return known.get(var) or (var,)
+    below = sources(var)
+    if any([is_open(v) for v in below]):
+        for v in postorder(filter(is_open, below), lambda v: [*filter(is_open, sources(v))]):
+            known[v] = _together(sources(v), known) or (v,)
+    known[var] = found = _together(below, known) or (var,)
+    return found
+
+
+def _together(below: Sequence[Variable], known: dict[Variable, Roots]) -> Roots:
+    """The roots of all of these."""
+    if len(below) == 1:
+        return known.get(below[0]) or (below[0],)
+    return tuple(dict.fromkeys([r for v in below for r in known.get(v) or (v,)]))
 
 
 def makers_of_destroyed(destroyers: Iterable[Apply]) -> set[Apply]:

@@ -50,6 +50,8 @@ def heads_of(op: Op, n: int) -> Sequence[Any]:
 def output_name(op: Any, i: Any) -> str | None:
     """What an op calls one of its outputs, if it does."""
     names: Any = getattr(op, "output_names", None)
+    if names is None:
+        return None
     named = isinstance(names, Sequence) and isinstance(i, int) and i < len(names)
     return names[i] if named else None
 

@@ -33,6 +33,8 @@ Thunk = Callable[[], Any]
 
 REMEMBERED = 512  # types of inputs, per op, for which those of the outputs are kept
 Lengths = list[tuple[int, int] | int]  # pairs (input, dimension), or numbers
+#: how strongly what is written around a term binds (`terms/print.py`; in between is Python's order)
+LOWEST, UNARY, POWER, ATOM = 0, 8, 9, 10
 
 
 VARARGS = 4  # of `code.co_flags`

@@ -52,8 +52,8 @@ class Order:
 
     def arranged(self) -> tuple[list[Apply], list[int]]:
         """All nodes by level, those that came first before others, and their levels."""
-        nodes = sorted(self.level, key=self.level.__getitem__)
-        return nodes, [*map(self.level.__getitem__, nodes)]
+        level = self.level
+        return sorted(level, key=level.__getitem__), sorted(level.values())
 
     def clear(self) -> None:
         """Forget all nodes and edges."""

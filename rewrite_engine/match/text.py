@@ -8,11 +8,11 @@ from inspect import signature
 from typing import Any
 
 from rewrite_engine.errors import DuplicateRuleError, source_line
-from rewrite_engine.graph.op import output_text
+from rewrite_engine.graph.op import ATOM, LOWEST, output_text
 from rewrite_engine.match.ac import AFTER, BEFORE
 from rewrite_engine.match.lower import Compute, Lowered
 from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode
-from rewrite_engine.terms.print import ATOM, LOWEST, Token, tokens, write, written
+from rewrite_engine.terms.print import Token, tokens, write, written
 
 ENDS = (BEFORE, AFTER)  # of operands that a left side leaves alone: nobody wrote these
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from rewrite_engine.graph.inner import HasInnerGraph, inner_ops
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.op import LOWEST
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.printing.tree import sources
 from rewrite_engine.terms.print import (
-    LOWEST,
     Token,
     call_tokens,
     leaf_text,

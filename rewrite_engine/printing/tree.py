@@ -207,8 +207,10 @@ class Tree:
         node = v.owner
         if node is None:
             return leaf_text(v) + self.ids.of(v) + self.extras(v, source)
-        name = output_name(node.op, v.index)
-        which = f".{v.index if name is None else name}" if len(node.outputs) > 1 else ""
+        which = ""
+        if len(node.outputs) > 1:
+            name = output_name(node.op, v.index)
+            which = f".{v.index if name is None else name}"
         text = str(node.op) + which + self.ids.of(node) + self.extras(v, source)
         if v.name is not None:
             text += f" {v.name!r}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, update_wrapper
 from typing import Any
@@ -51,15 +50,24 @@ def parse(signature: str) -> tuple[Names, Names]:
     >>> parse("(m,n),(n)->(m)")
     ((('m', 'n'), ('n',)), (('m',),))
     """
-    group = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*)?\)"
-    side = rf"\s*(?:{group}\s*(?:,\s*{group}\s*)*)?"
-    if not re.fullmatch(f"{side}->{side}", signature):
+    sides = [_groups(text) for text in signature.split("->")]
+    if len(sides) != 2 or None in sides:
         raise ShapeError(f"not a signature such as '(m,n),(n)->(m)': {signature!r}")
-    inputs, outputs = [
-        tuple([tuple(re.findall(r"\w+", part)) for part in re.findall(r"\((.*?)\)", text)])
-        for text in signature.split("->")
-    ]
-    return inputs, outputs
+    return sides[0], sides[1]  # type: ignore[return-value]
+
+
+def _groups(text: str) -> Names | None:
+    """The names in each pair of brackets; None if it is not such a list."""
+    *groups, rest = text.split(")")
+    found: list[tuple[str, ...]] = []
+    for group in groups:
+        before, bracket, inside = group.partition("(")
+        names = [name.strip() for name in inside.split(",")] if inside.strip() else []
+        named = all([name.replace("_", "0").isalnum() for name in names])
+        if not bracket or before.strip() != ("," if found else "") or not named:
+            return None
+        found.append(tuple(names))
+    return None if rest.strip() else tuple(found)
 
 
 class Blockwise(TensorOp):

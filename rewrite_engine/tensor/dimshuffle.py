@@ -14,11 +14,11 @@ import numpy as np
 
 from rewrite_engine.errors import AxisError, AxisTypeError, NDimError
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import ATOM
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.op import Linear, Odd, Shapes
 from rewrite_engine.tensor.type import TensorType
-from rewrite_engine.terms.print import ATOM
 
 __all__ = [
     "DimShuffle",

@@ -24,7 +24,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import ATOM, Op
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, have_ranks, is_plain
 from rewrite_engine.tensor.index_template import (
@@ -57,7 +57,6 @@ from rewrite_engine.tensor.op import (
 )
 from rewrite_engine.tensor.reduce import sum_to
 from rewrite_engine.tensor.type import TensorType
-from rewrite_engine.terms.print import ATOM
 
 __all__ = ["IncSubtensor", "Subtensor", "inc_subtensor", "set_subtensor", "subtensor"]
 

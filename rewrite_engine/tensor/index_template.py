@@ -18,6 +18,7 @@ import numpy as np
 
 from rewrite_engine.errors import AxisError, DTypeError
 from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.op import LOWEST
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.type import ScalarType
 from rewrite_engine.tensor.constant import TRUTH, as_tensor_variable
@@ -25,7 +26,6 @@ from rewrite_engine.tensor.math import cast, lt, maximum, minimum, switch
 from rewrite_engine.tensor.op import Computed, Value
 from rewrite_engine.tensor.shape import larger, smaller
 from rewrite_engine.tensor.type import TensorType
-from rewrite_engine.terms.print import LOWEST
 
 INPUT = "i"
 NEWAXIS = "x"

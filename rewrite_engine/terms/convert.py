@@ -24,9 +24,10 @@ from unification import Var
 from rewrite_engine.errors import ForeignObjectError, describe, message
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import LOWEST
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.terms.logic import LogicVariable, PatternTerm, Term, nth
-from rewrite_engine.terms.print import LOWEST, Token, etuple_text, written
+from rewrite_engine.terms.print import Token, etuple_text, written
 
 Var.register(LogicVariable)
 

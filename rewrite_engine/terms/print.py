@@ -17,11 +17,9 @@ from typing import Any
 
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.graph.op import output_text
+from rewrite_engine.graph.op import ATOM, LOWEST, POWER, UNARY, output_text
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-LOWEST, UNARY, POWER, ATOM = 0, 8, 9, 10
 
 #: name of an op -> symbol, precedence (Python's)
 INFIX: dict[str, tuple[str, int]] = {
