@@ -53,7 +53,10 @@ class Order:
     def arranged(self) -> tuple[list[Apply], list[int]]:
         """All nodes by level, those that came first before others, and their levels."""
         level = self.level
-        return sorted(level, key=level.__getitem__), sorted(level.values())
+        levels, in_order = [*level.values()], sorted(level.values())
+        if levels == in_order:  # as after building
+            return [*level], in_order
+        return sorted(level, key=level.__getitem__), in_order
 
     def clear(self) -> None:
         """Forget all nodes and edges."""
