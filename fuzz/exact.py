@@ -157,7 +157,7 @@ SCALAR: dict[str, Any] = {
     "minimum": fold(extreme["minimum"]),
     "sub": real(lambda a, b: a - b),
     "true_div": real(divide),
-    "floor_div": real(lambda a, b: NAN if abs(a) == INF else quotient(a, b)),
+    "floor_div": real(lambda a, b: NAN if abs(a) == INF and b else quotient(a, b)),
     "mod": real(remainder),
     "neg": real(lambda a: -a),
     "abs": real(lambda a: abs(a)),

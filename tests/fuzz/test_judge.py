@@ -49,6 +49,11 @@ def log_of_square_of_log(x: Any) -> Any:
     return pt.log(pt.sqr(pt.log(pt.exp(x) / (1 + pt.exp(x)))))
 
 
+def log_of_squares_over(x: Any) -> Any:
+    """A logarithm, divided by 0: infinite."""
+    return pt.log(pt.sqr(x) / pt.exp(np.float64(1e3))) // 0
+
+
 def partly_in_float32(x: Any) -> Any:
     """Exponentials of a logarithm, one of which may get digits that float32 has not."""
     log = pt.log(pt.exp(x) + np.ones(1))
@@ -434,6 +439,8 @@ def test_numbers_by_lost_digits_are_none(x: int, is_told: bool) -> None:
         (lambda x: 1 / pt.sqrt(x), [0.0], [-np.inf], False),  # the sign of a zero
         (lambda x: x // 0.0 + x, [1.0], [np.inf], False),
         (lambda x: x // 0.0 + x, [1.0], [1.0], True),
+        (log_of_squares_over, np.float16([745]), [np.inf], False),  # the square overflows
+        (log_of_squares_over, np.float16([745]), [-5.0], True),
         (partly_in_float32, np.int8([1]), [1.0000000419199473], False),
         (partly_in_float32, np.int8([1]), [1.00001], True),
         (log_of_square_of_log, [745.0], [-1488.8801438427624], False),  # two digits are left
