@@ -1,7 +1,7 @@
 """Products of matrices."""
 
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import DimShuffle, dot, neg
+from rewrite_engine.tensor import DimShuffle, Sum, dot, neg, sqr
 from rewrite_engine.tensor.op import Odd
 
 
@@ -26,6 +26,23 @@ def dot_of_negs(a: Float, b: Float):
     a @ b
     """
     return dot(-a, -b) >> dot(a, b)
+
+
+def in_double(x):
+    """Whether sums of such numbers have no more digits than they."""
+    return x.type.dtype == "float64"
+
+
+@rule(phase="specialize", claim=approx(ulps=8))
+def sum_of_squares(x: Vector):
+    """One call instead of two, and no array of squares. (No part of a sum of squares is larger than
+    the whole, in any order.)
+
+    >>> x = vector("x")
+    >>> rewritten(sqr(x - 1).sum()), rewritten((fvector("x") ** 2).sum())
+    ((x - 1.0) @ (x - 1.0), Sum(sqr(x)))
+    """
+    return Sum()(sqr(x)) >> dot(x, x), given(in_double)
 
 
 @rule(phase="specialize")

@@ -309,6 +309,11 @@ class _Diagonal(_Allocating, NoGradient):
         rows, columns = self.sizes(node, inputs[:2])
         output_storage[0][0] = self.made(rows, columns, int(inputs[2]))
 
+    def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
+        """As all ops: to read a matrix takes less than to make it, again in each call."""
+        out = node.outputs[0].type
+        return None not in out.shape and out.get_size(out.shape) <= config.fold_limit
+
     def made(self, rows: int, columns: int, k: int) -> Any:
         """The matrix."""
         raise MethodNotDefined(f"{self} defines no made")
