@@ -33,7 +33,7 @@ def in_double(x):
     return x.type.dtype == "float64"
 
 
-@rule(phase="specialize", claim=approx(ulps=8))
+@rule(phase="specialize", claim=approx(ulps=8), tags=["reorder"])
 def sum_of_squares(x: Vector):
     """One call instead of two, and no array of squares. (No part of a sum of squares is larger than
     the whole, in any order.)
