@@ -23,6 +23,12 @@ def test_for_a_while() -> None:
     assert [decorated(), decorated(), config.floatX] == ["float32", "float32", "float64"]
 
 
+def test_it_shows_its_settings() -> None:
+    with config.change_flags(check=True):
+        assert repr(config).startswith("Config(floatX='float64', mode='fast_run', ")
+        assert "check=True" in repr(config)
+
+
 def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match="floatX is one of .* not 'float99'"):
         config.floatX = "float99"

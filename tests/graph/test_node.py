@@ -191,6 +191,22 @@ def test_a_node_knows_the_users_line() -> None:
     assert Path(file).read_text().splitlines()[line - 1].strip() == 'y = sin(num("x"))'
 
 
+def test_nodes_of_one_place_share_where_they_were_built() -> None:
+    first, second = [sin(num("x")).owner for _ in range(2)]
+    other = sin(num("x")).owner
+    assert first.origin is second.origin
+    assert other.origin is not first.origin
+    assert other.where() != first.where()
+
+
+def test_nothing_is_kept_for_tags_that_nobody_asks_for() -> None:
+    y = mul(num("x"), num("z"))
+    for node in (y.owner, pickle.loads(pickle.dumps(y)).owner, y.owner.clone()):
+        assert [vars(v) for v in (*node.inputs, *node.outputs)] == [{}, {}, {}]
+    y.owner.tag.note = 1
+    assert (y.owner.tag.note, vars(y.tag)) == (1, {})
+
+
 def test_clone_has_the_same_inputs_and_new_outputs() -> None:
     x = num("x")
     node = sin(x, name="y").owner

@@ -82,6 +82,15 @@ def test_importing_needs_no_scipy():
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
 
 
+def test_importing_tensors_needs_no_graph():
+    code = (
+        "import sys, rewrite_engine.tensor; print('rewrite_engine.graph.fgraph' in sys.modules); "
+        "from rewrite_engine.scalar import Composite; print(Composite.__name__)"
+    )
+    out = subprocess.check_output([sys.executable, "-c", code], text=True)
+    assert out.split() == ["False", "Composite"]
+
+
 def test_variadic_ops_compute_in_the_dtype_of_the_result():
     a, b, c = np.array([100], "int8"), np.array([100], "int8"), np.array([1], "int64")
     assert ops.add.impl(a, b, c) == 201

@@ -183,6 +183,10 @@ def test_what_is_refused() -> None:
         "(m)->(m),",
         "m->m",
         "(m)->(m)->(m)",
+        "(m,)->()",
+        "(m)(n)->()",
+        "((m))->()",
+        "",
         "(-1)->()",
     ):
         with pytest.raises(ShapeError, match="not a signature"):

@@ -11,6 +11,7 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.config import config
 from rewrite_engine.errors import BroadcastError, DTypeError, NDimError, ShapeError
+from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.null import is_disconnected
 from tests.tensor.evaluate import evaluate
 
@@ -147,6 +148,19 @@ def test_eye(n, m, k):
     assert evaluate(pt.eye(s, dtype="int8"), {s: 2}).dtype == "int8"
     with pytest.raises(DTypeError):
         pt.eye(1.5)
+
+
+@pytest.mark.parametrize("make", [pt.eye, pt.tri])
+def test_matrices_that_a_diagonal_tells_are_made_once(make):
+    """Those that are not large."""
+    a = pt.dmatrix("a")
+    for n, is_made in ((50, True), (1200, False)):
+        f = rw.function([a], a * make(n))
+        assert any(isinstance(v, Constant) and v.ndim == 2 for v in f.fgraph.variables) is is_made
+        np.testing.assert_array_equal(f(np.full((n, n), 2.0)), 2 * make(n).eval())
+    with config.change_flags(fold_limit=8 * 1200**2):
+        f = rw.function([a], a * make(1200))
+    assert [str(node.op) for node in f.fgraph.toposort()] == ["mul"]
 
 
 @pytest.mark.parametrize(("like", "number"), [(pt.zeros_like, 0), (pt.ones_like, 1)])
