@@ -110,7 +110,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     ),
     "tensor": (TENSOR, "rewrite_engine.errors"),
     "tensor.blockwise": (f"{TENSOR}.blockwise",),
-    "tensor.blas": (f"{TENSOR}.dot", f"{TENSOR}.products", TENSOR),
+    "tensor.blas": (f"{TENSOR}.dots", f"{TENSOR}.products", TENSOR),
     "tensor.elemwise": (f"{TENSOR}.elemwise", f"{TENSOR}.reduce", f"{TENSOR}.dimshuffle", TENSOR),
     "tensor.exceptions": ("rewrite_engine.errors",),
     "tensor.fft": (f"{TENSOR}.fft", TENSOR),

@@ -23,7 +23,7 @@ from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.elemwise_grad import in_dtype_of, partials, zero_gradient
 from rewrite_engine.tensor.gather import AdvancedIncSubtensor, AdvancedSubtensor
 from rewrite_engine.tensor.index import IncSubtensor, Subtensor
-from rewrite_engine.tensor.join import Join
+from rewrite_engine.tensor.joins import Join
 from rewrite_engine.tensor.math import (
     and_,
     cast,

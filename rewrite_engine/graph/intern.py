@@ -63,14 +63,16 @@ def intern(instance: Any) -> Any:
 
 def prop_key(value: Any) -> Any:
     """A key under which 1, 1.0, True and -0.0 differ (plain equality would merge them)."""
-    if isinstance(value, float):
-        return (type(value), value.hex())
-    if isinstance(value, complex):
-        return (type(value), value.real.hex(), value.imag.hex())
+    cls = type(value)
+    if cls is str or value is None or type(cls) is Interned:
+        return value
     if isinstance(value, tuple):
         return tuple([prop_key(v) for v in value])
-    cls = type(value)
-    return value if type(cls) is Interned else (cls, value)
+    if isinstance(value, float):
+        return (cls, value.hex())
+    if isinstance(value, complex):
+        return (cls, value.real.hex(), value.imag.hex())
+    return cls, value
 
 
 def rebuild(cls: type, state: dict[str, Any]) -> Any:

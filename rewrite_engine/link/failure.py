@@ -24,9 +24,9 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.tensor.creation import Alloc, AllocEmpty, Eye, Tri
-from rewrite_engine.tensor.dot import Dot
+from rewrite_engine.tensor.dots import Dot
 from rewrite_engine.tensor.index import BaseInc, IndexOp
-from rewrite_engine.tensor.join import Join
+from rewrite_engine.tensor.joins import Join
 from rewrite_engine.tensor.reduction import Reduction
 from rewrite_engine.tensor.reshape import Reshape
 

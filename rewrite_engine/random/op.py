@@ -36,7 +36,7 @@ from rewrite_engine.scalar.dtype import dtype_name
 from rewrite_engine.tensor.blockwise import parse
 from rewrite_engine.tensor.broadcast import broadcast
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, operand
-from rewrite_engine.tensor.join import make_vector
+from rewrite_engine.tensor.joins import make_vector
 from rewrite_engine.tensor.math import cast
 from rewrite_engine.tensor.op import (
     Computed,

@@ -1,96 +1,89 @@
 """Tensors: `import rewrite_engine.tensor as pt`. Types, constructors, functions, and the ops as
 classes.
 
-One file per family: `math.py` (elementwise), `reduce.py`, `statistics.py`, `creation.py`,
-`shape.py`, `dimshuffle.py`, `reshape.py`, `index.py`, `diagonal.py`, `join.py`, `dot.py`;
-`elemwise.py` and `reduction.py` hold what a family shares. `elementwise.py` (made of others),
-`padding.py`, `pieces.py`, `products.py`, `questions.py` (what is known of a variable), `ranges.py`
-(numbers in order, grids), `rearrange.py`, `numbers.py` (single ones), `search.py`,
-`selection.py`, `sets.py`, `sorting.py`, `descriptive.py`, `without_nan.py`, `fft.py`, `signal.py`,
-`branches.py`, `raise_op.py`, `watch.py` and the folder `linalg/` are loaded when one of their names
-is first used.
+One file per family. What every graph needs is loaded at once: `type.py`, `constructors.py`,
+`math.py` (elementwise), `reduce.py`, `creation.py`, `shape.py`, `dimshuffle.py`, `reshape.py`;
+`elemwise.py` and `reduction.py` hold what a family shares. The families below, and the modules
+`fft`, `linalg`, `random`, `signal` and `special`, are loaded when one of their names is first used.
 """
 
-from importlib import import_module
-from sys import modules
-from typing import Any
+import importlib
+import sys
+import types
+import typing
 
 from numpy import e, euler_gamma, inf, nan, newaxis, pi
 
+from rewrite_engine import lazy
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.op import Op
-from rewrite_engine.lazy import lookup
 from rewrite_engine.scalar.dtype import DTYPES, dtype_name
 from rewrite_engine.tensor import operators
-from rewrite_engine.tensor.blockwise import *
 from rewrite_engine.tensor.constant import as_tensor, as_tensor_variable, constant
 from rewrite_engine.tensor.constructors import *
 from rewrite_engine.tensor.creation import *
-from rewrite_engine.tensor.diagonal import *
 from rewrite_engine.tensor.dimshuffle import *
-from rewrite_engine.tensor.dot import *
 from rewrite_engine.tensor.elemwise import Elemwise
-from rewrite_engine.tensor.gather import *
-from rewrite_engine.tensor.index import *
-from rewrite_engine.tensor.join import *
 from rewrite_engine.tensor.math import *
 from rewrite_engine.tensor.reduce import *
 from rewrite_engine.tensor.reshape import *
-from rewrite_engine.tensor.running import *
 from rewrite_engine.tensor.shape import *
-from rewrite_engine.tensor.special import *
-from rewrite_engine.tensor.statistics import *
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.tensor.variable import TensorConstant, TensorVariable
 
-operators.pt = modules[__name__]  # methods call the functions of this module
+operators.pt = sys.modules[__name__]  # methods call the functions of this module
 
 #: families that are loaded when one of their names is first used
 _FAMILIES = {
-    "elementwise": (
-        "allclose ceil_intdiv chi2sf deg2rad degrees divmod fabs factorial float_power frexp "
-        "gammal gammau iround isclose isneginf isposinf logical_and logical_not logical_or "
-        "logical_xor logit modf nan_to_num positive rad2deg radians rint round sinc spacing"
-    ),
+    "blockwise": "Blockwise vectorize vectorize_graph",
+    "branches": "IfElse ifelse",
+    "descriptive": "average corrcoef count_nonzero cov ediff1d median norm percentile quantile "
+    "trapezoid",
+    "diagonals": "Diagonal IncDiagonal diag diagonal extract_diag fill_diagonal "
+    "fill_diagonal_offset trace tri tril tril_indices tril_indices_from triu triu_indices "
+    "triu_indices_from",
+    "dots": "Dot MatMul dot inner matmul outer tensordot vdot",
+    # (made of others)
+    "elementwise": "allclose ceil_intdiv chi2sf deg2rad degrees divmod fabs factorial float_power "
+    "frexp gammal gammau iround isclose isneginf isposinf logical_and logical_not logical_or "
+    "logical_xor logit modf nan_to_num positive rad2deg radians rint round sinc spacing",
+    "gather": "AdvancedIncSubtensor AdvancedSubtensor",
+    "index": "IncSubtensor Subtensor inc_subtensor set_subtensor subtensor",
+    "joins": "Join MakeVector Split column_stack concatenate dstack horizontal_stack hstack join "
+    "make_vector split stack vertical_stack vstack",
+    # (single ones)
+    "numbers": "ScalarFromTensor TensorFromScalar scalar_from_tensor tensor_from_scalar",
     "padding": "pad",
     "pieces": "append argwhere array_split block delete diagflat dsplit extract hsplit ix_ "
     "row_stack unstack vsplit",
-    "products": (
-        "batched_dot batched_tensordot cross dense_dot einsum kron matvec polyval vander vecdot "
-        "vecmat"
-    ),
-    "branches": "IfElse ifelse",
-    "raise_op": "Assert CheckAndRaise CheckParameter assert_op",
+    "products": "batched_dot batched_tensordot cross dense_dot einsum kron matvec polyval vander "
+    "vecdot vecmat",
+    # (what is known of a variable)
     "questions": "get_scalar_constant_value get_underlying_scalar_constant_value "
     "register_transfer transfer",
+    "raise_op": "Assert CheckAndRaise CheckParameter assert_op",
+    # (numbers in order, grids)
     "ranges": "bartlett blackman geomspace hamming hanning indices kaiser linspace logspace "
     "meshgrid mgrid ogrid",
-    "rearrange": (
-        "RepeatedPositions broadcast_arrays broadcast_shape concat_with_broadcast flip fliplr "
-        "flipud join_dims pack repeat roll rot90 split_dims stacklists tile "
-        "unpack"
-    ),
-    "selection": (
-        "Nonzero RavelMultiIndex UnravelIndex choose compress diag_indices diag_indices_from "
-        "flatnonzero inverse_permutation nonzero nonzero_values permute_row_elements piecewise "
-        "ravel_multi_index select take take_along_axis unravel_index where"
-    ),
-    "numbers": "ScalarFromTensor TensorFromScalar scalar_from_tensor tensor_from_scalar",
+    "rearrange": "RepeatedPositions broadcast_arrays broadcast_shape concat_with_broadcast flip "
+    "fliplr flipud join_dims pack repeat roll rot90 split_dims stacklists tile unpack",
+    "running": "CumOp cumprod cumsum diff",
     "search": "BinCount SearchsortedOp Unique bincount digitize interp interpolate1d searchsorted "
     "unique",
-    "sorting": "ArgSortOp SortOp argsort argtopk largest smallest sort topk topk_and_argtopk",
-    "descriptive": "average corrcoef count_nonzero cov ediff1d median norm percentile quantile "
-    "trapezoid",
+    "selection": "Nonzero RavelMultiIndex UnravelIndex choose compress diag_indices "
+    "diag_indices_from flatnonzero inverse_permutation nonzero nonzero_values permute_row_elements "
+    "piecewise ravel_multi_index select take take_along_axis unravel_index where",
     "sets": "array_equal histogram histogram_bin_edges intersect1d isin setdiff1d setxor1d union1d",
+    "sorting": "ArgSortOp SortOp argsort argtopk largest smallest sort topk topk_and_argtopk",
+    "special": "LogSoftmax LogSumExp ScaledExp Softmax log_softmax logsumexp softmax",
+    "statistics": "Argmax Argmin argmax argmin max_and_argmax mean ptp size std var",
     "watch": "PdbBreakpoint Print",
-    "without_nan": (
-        "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd "
-        "nansum nanvar"
-    ),
+    "without_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin "
+    "nanprod nanstd nansum nanvar",
 }
-_MODULES = ("fft", "linalg", "random", "signal")
+_MODULES = ("fft", "linalg", "random", "signal", "special")
 _HOMES = {name: family for family, names in _FAMILIES.items() for name in names.split()}
-_find = lookup(__name__, _HOMES)
+_find = lazy.lookup(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
@@ -98,12 +91,15 @@ def __dir__() -> list[str]:
     return [*globals(), *_HOMES, *_MODULES]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> typing.Any:
     """A family's name; a module, as `pt.linalg` and `pt.random`; `pt.grad` and its kin: gradients
-    stand above this layer, and are asked for at the front door.
+    stand above this layer, and are asked for at the front door; what `import *` takes.
     """
+    if name == "__all__":
+        loaded = {n for n, v in globals().items() if not isinstance(v, types.ModuleType)}
+        return sorted([n for n in loaded | set(_HOMES) if not n.startswith("_")])
     if name in _MODULES:
-        return import_module(f"rewrite_engine.tensor.{name}")
+        return importlib.import_module(f"rewrite_engine.tensor.{name}")
     if name not in ("consider_constant", "grad", "hessian", "jacobian", "verify_grad"):
         return _find(name)
     import rewrite_engine

@@ -16,10 +16,10 @@ from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import DISCRETE, float_dtype, is_number, promote
 from rewrite_engine.tensor.constant import operand
-from rewrite_engine.tensor.diagonal import diagonal
+from rewrite_engine.tensor.diagonals import diagonal
 from rewrite_engine.tensor.dimshuffle import expand_dims, slice_at_axis
-from rewrite_engine.tensor.dot import dot
-from rewrite_engine.tensor.join import concatenate
+from rewrite_engine.tensor.dots import dot
+from rewrite_engine.tensor.joins import concatenate
 from rewrite_engine.tensor.reduce import Max, Min, Sum
 from rewrite_engine.tensor.reduction import normalize_axes, sorted_axes
 from rewrite_engine.tensor.reshape import flatten

@@ -23,8 +23,9 @@ lift = Elemwise  # type: ignore[assignment]
 _m: Any = sys.modules[__name__]
 _names: list[str] = []
 for _op in [v for v in vars(_scalar).values() if isinstance(v, ScalarOp)]:
+    _lifted = lift(_op)
     for _name in (_op.name, *_op.aliases):
-        setattr(_m, _name, lift(_op))
+        setattr(_m, _name, _lifted)
         _names.append(_name)
 _names.remove("round")  # which `elementwise.py` has with a mode
 _m.__all__ = ["cast", *_names]

@@ -19,7 +19,7 @@ from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import alloc, arange, empty
 from rewrite_engine.tensor.descriptive import median
 from rewrite_engine.tensor.dimshuffle import slice_at_axis
-from rewrite_engine.tensor.join import join
+from rewrite_engine.tensor.joins import join
 from rewrite_engine.tensor.ranges import linspace
 from rewrite_engine.tensor.rearrange import flip
 from rewrite_engine.tensor.reduce import max as max_

@@ -16,10 +16,10 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import ones
-from rewrite_engine.tensor.diagonal import diag
+from rewrite_engine.tensor.diagonals import diag
 from rewrite_engine.tensor.dimshuffle import atleast_Nd, normalize_axis, slice_at_axis
 from rewrite_engine.tensor.index_template import as_indices
-from rewrite_engine.tensor.join import concatenate, split, stack, vstack
+from rewrite_engine.tensor.joins import concatenate, split, stack, vstack
 from rewrite_engine.tensor.reshape import flatten
 from rewrite_engine.tensor.selection import nonzero
 from rewrite_engine.tensor.shape import lengths

@@ -17,10 +17,10 @@ from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor.blockwise import vectorize_graph
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import arange, zeros_like
-from rewrite_engine.tensor.diagonal import diagonal
+from rewrite_engine.tensor.diagonals import diagonal
 from rewrite_engine.tensor.dimshuffle import expand_dims, moveaxis, shape_padleft, squeeze
-from rewrite_engine.tensor.dot import dot, matmul, tensordot
-from rewrite_engine.tensor.join import stack, upcast
+from rewrite_engine.tensor.dots import dot, matmul, tensordot
+from rewrite_engine.tensor.joins import stack, upcast
 from rewrite_engine.tensor.reduce import Sum
 from rewrite_engine.tensor.reshape import product, reshape
 from rewrite_engine.tensor.shape import lengths, specify_shape

@@ -26,7 +26,7 @@ from rewrite_engine.tensor.dimshuffle import (
     transpose,
 )
 from rewrite_engine.tensor.index import as_indices
-from rewrite_engine.tensor.join import join, make_vector, split, stack
+from rewrite_engine.tensor.joins import join, make_vector, split, stack
 from rewrite_engine.tensor.op import NoGradient, Shapes, Value
 from rewrite_engine.tensor.reshape import flatten, product, reshape, reshape_like
 from rewrite_engine.tensor.running import one_axis

@@ -296,7 +296,7 @@ def flipped(x: Any, axis: int) -> Any:
 def before(x: Any, axis: int, first: float) -> Any:
     """Each element's predecessor along an axis; `first` has none."""
     from rewrite_engine.tensor.creation import full_like
-    from rewrite_engine.tensor.join import Join
+    from rewrite_engine.tensor.joins import Join
 
     lead = full_like(x.sum(axis=axis, keepdims=True), first)
     return Join(axis)(lead, x)[slice_at_axis(slice(None, -1), axis)]

@@ -380,7 +380,7 @@ def interpolate1d(
 
 def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> Any:
     """Everything in one period, the points in order, with one more at each end."""
-    from rewrite_engine.tensor.join import concatenate
+    from rewrite_engine.tensor.joins import concatenate
 
     x, xp = m.mod(x, period), m.mod(xp, period)
     order = argsort(xp)

@@ -20,7 +20,7 @@ from rewrite_engine.tensor.constant import as_tensor_variable, constant
 from rewrite_engine.tensor.creation import arange, zeros_like
 from rewrite_engine.tensor.dimshuffle import shape_padleft, slice_at_axis
 from rewrite_engine.tensor.index_template import as_indices
-from rewrite_engine.tensor.join import stack
+from rewrite_engine.tensor.joins import stack
 from rewrite_engine.tensor.op import NoGradient, Shapes, behind_batch
 from rewrite_engine.tensor.reshape import flatten
 from rewrite_engine.tensor.running import one_axis

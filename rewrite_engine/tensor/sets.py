@@ -13,7 +13,7 @@ from rewrite_engine.errors import NDimError, OptionError, ShapeError
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import constant, operand
 from rewrite_engine.tensor.creation import ones
-from rewrite_engine.tensor.join import concatenate, upcast
+from rewrite_engine.tensor.joins import concatenate, upcast
 from rewrite_engine.tensor.ranges import linspace
 from rewrite_engine.tensor.reduce import all as reduce_all
 from rewrite_engine.tensor.reduce import max as largest

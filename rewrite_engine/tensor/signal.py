@@ -12,7 +12,7 @@ from rewrite_engine.errors import NDimError, ShapeError
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import zeros
-from rewrite_engine.tensor.join import upcast
+from rewrite_engine.tensor.joins import upcast
 from rewrite_engine.tensor.linalg.core import _MatrixOp
 from rewrite_engine.tensor.op import Computed, Shapes, with_parameters
 from rewrite_engine.tensor.padding import pad

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import DTypeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.lazy import lookup
 from rewrite_engine.scalar.dtype import float_dtype
-from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.op import Shapes, same_shape
 from rewrite_engine.tensor.reduce import LeavesOut, Sum
 from rewrite_engine.tensor.reduction import AlongAxes, sorted_axes

@@ -13,7 +13,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import AxisError, BroadcastError, DTypeError, NDimError, ShapeError
 from rewrite_engine.gradient import verify_grad
 from rewrite_engine.gradient.verify import evaluate
-from rewrite_engine.tensor.dot import Dot, MatMul
+from rewrite_engine.tensor.dots import Dot, MatMul
 from rewrite_engine.tensor.type import TensorType
 
 RNG = np.random.default_rng(0)

@@ -153,6 +153,15 @@ def test_families_list_their_names(family: str) -> None:
     assert sorted(module.__all__) == sorted(tensor._FAMILIES[family].split())
 
 
+def test_import_of_all() -> None:
+    """The functions of all families, and nothing that hides a name of Python's by a module's."""
+    names: dict[str, Any] = {}
+    exec("from rewrite_engine.tensor import *", names)
+    assert {"dot", "where", "mean", "dmatrix", "pi", "TensorType"} <= names.keys()
+    assert set(" ".join(tensor._FAMILIES.values()).split()) <= names.keys()
+    assert not {"type", "math", "sys", "random"} & names.keys()
+
+
 def of(shape: tuple[int, ...], dtype: str, seed: int = 0) -> np.ndarray:
     n = int(np.prod(shape))
     x = np.random.default_rng(seed).permutation(np.linspace(-4.1, 3.9, n)).reshape(shape)

@@ -11,7 +11,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import AxisError, DTypeError, NDimError, ShapeError
 from rewrite_engine.gradient import grad, verify_grad
 from rewrite_engine.gradient.verify import evaluate
-from rewrite_engine.tensor.join import Join, MakeVector, Split
+from rewrite_engine.tensor.joins import Join, MakeVector, Split
 from rewrite_engine.tensor.type import TensorType
 
 

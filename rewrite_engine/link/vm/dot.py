@@ -6,7 +6,7 @@ import numpy as np
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.vm.lower import Context, Traits, lower, traits
-from rewrite_engine.tensor.dot import Dot
+from rewrite_engine.tensor.dots import Dot
 
 
 @traits.register(Dot)

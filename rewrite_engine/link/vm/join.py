@@ -6,7 +6,7 @@ import numpy as np
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.vm.lower import FRESH, Context, Traits, lower, traits
-from rewrite_engine.tensor.join import Join, MakeVector
+from rewrite_engine.tensor.joins import Join, MakeVector
 
 
 @traits.register(Join)

@@ -21,7 +21,7 @@ from rewrite_engine.link.vm.lower import (
     lower,
     traits,
 )
-from rewrite_engine.tensor.diagonal import Diagonal
+from rewrite_engine.tensor.diagonals import Diagonal
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.math import mul, sqr
 from rewrite_engine.tensor.reshape import Reshape

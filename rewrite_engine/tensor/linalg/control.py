@@ -14,7 +14,7 @@ import numpy as np
 import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.dot import matmul
+from rewrite_engine.tensor.dots import matmul
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,

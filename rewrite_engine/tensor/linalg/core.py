@@ -17,7 +17,7 @@ from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.tensor.blockwise import Blockwise, of_arrays, parse, store
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import eye, zeros_like
-from rewrite_engine.tensor.diagonal import tril, triu
+from rewrite_engine.tensor.diagonals import tril, triu
 from rewrite_engine.tensor.dimshuffle import expand_dims, shape_padleft
 from rewrite_engine.tensor.op import Shapes, TensorOp
 from rewrite_engine.tensor.selection import take_along_axis

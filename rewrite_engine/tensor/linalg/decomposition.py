@@ -16,8 +16,8 @@ from rewrite_engine.errors import NDimError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.creation import Tri
-from rewrite_engine.tensor.diagonal import tril
-from rewrite_engine.tensor.dot import matmul
+from rewrite_engine.tensor.diagonals import tril
+from rewrite_engine.tensor.dots import matmul
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,

@@ -18,11 +18,11 @@ from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import arange, eye
-from rewrite_engine.tensor.diagonal import tril, triu
+from rewrite_engine.tensor.diagonals import tril, triu
 from rewrite_engine.tensor.dimshuffle import broadcast_to, squeeze
-from rewrite_engine.tensor.dot import matmul
+from rewrite_engine.tensor.dots import matmul
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
-from rewrite_engine.tensor.join import concatenate
+from rewrite_engine.tensor.joins import concatenate
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,

@@ -14,7 +14,7 @@ import numpy as np
 
 import rewrite_engine.tensor.math as m
 from rewrite_engine.graph.null import grad_not_implemented
-from rewrite_engine.tensor.dot import matmul
+from rewrite_engine.tensor.dots import matmul
 from rewrite_engine.tensor.linalg.control import all_matrices
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,

@@ -14,8 +14,8 @@ from rewrite_engine.errors import NDimError, ShapeError
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import eye, zeros
-from rewrite_engine.tensor.dot import dot, matmul
-from rewrite_engine.tensor.join import upcast
+from rewrite_engine.tensor.dots import dot, matmul
+from rewrite_engine.tensor.joins import upcast
 from rewrite_engine.tensor.linalg.solvers import inv
 from rewrite_engine.tensor.products import kron
 from rewrite_engine.tensor.rearrange import broadcast_shape

@@ -22,8 +22,8 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.null import grad_not_implemented, is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.creation import arange, triangle, zeros_like
-from rewrite_engine.tensor.dot import matmul
-from rewrite_engine.tensor.join import concatenate
+from rewrite_engine.tensor.dots import matmul
+from rewrite_engine.tensor.joins import concatenate
 from rewrite_engine.tensor.linalg.core import (
     FEW,
     _MatrixOp,

@@ -17,7 +17,7 @@ from rewrite_engine.graph.null import is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.dimshuffle import normalize_axes, squeeze
-from rewrite_engine.tensor.dot import matmul
+from rewrite_engine.tensor.dots import matmul
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.linalg.core import _MatrixOp, adjoint, of_dtype, of_finite, real_dtype
 from rewrite_engine.tensor.linalg.solvers import inv, solve

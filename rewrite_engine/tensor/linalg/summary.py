@@ -22,9 +22,9 @@ from rewrite_engine.graph.null import grad_not_implemented, is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor import descriptive
 from rewrite_engine.tensor.constant import operand
-from rewrite_engine.tensor.diagonal import diagonal
+from rewrite_engine.tensor.diagonals import diagonal
 from rewrite_engine.tensor.dimshuffle import expand_dims, normalize_axes
-from rewrite_engine.tensor.dot import matmul
+from rewrite_engine.tensor.dots import matmul
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.linalg.core import (
     FEW,

@@ -16,9 +16,9 @@ import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.diagonal import tril, triu
+from rewrite_engine.tensor.diagonals import tril, triu
 from rewrite_engine.tensor.dimshuffle import expand_dims, squeeze
-from rewrite_engine.tensor.dot import matmul
+from rewrite_engine.tensor.dots import matmul
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,

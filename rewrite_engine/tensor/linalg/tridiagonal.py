@@ -14,9 +14,9 @@ from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import arange, ones_like, zeros_like
-from rewrite_engine.tensor.diagonal import IncDiagonal, tril, triu
+from rewrite_engine.tensor.diagonals import IncDiagonal, tril, triu
 from rewrite_engine.tensor.dimshuffle import squeeze
-from rewrite_engine.tensor.join import concatenate
+from rewrite_engine.tensor.joins import concatenate
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+import rewrite_engine.tensor.math as m
 from rewrite_engine.config import config
 from rewrite_engine.errors import AxisError, BroadcastError, NDimError, ShapeError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.batch import batch_ranks, batch_shape, stretched
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, weak_constant
 from rewrite_engine.tensor.creation import Tri, arange, zeros

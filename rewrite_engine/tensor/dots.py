@@ -28,7 +28,7 @@ from rewrite_engine.tensor.dimshuffle import (
     transpose,
     transposes,
 )
-from rewrite_engine.tensor.join import upcast
+from rewrite_engine.tensor.joins import upcast
 from rewrite_engine.tensor.op import Shapes, TensorOp
 from rewrite_engine.tensor.reshape import flatten, product, reshape
 from rewrite_engine.tensor.shape import shape_tuple, specify_shape
