@@ -56,6 +56,17 @@ def minus_dot_of_neg(a, b: Float, c: Float):
     return a - dot(-b, c) >> a + dot(b, c)
 
 
+@rule(phase="specialize")
+def neg_of_dot_of_neg(a: Float, b: Float):
+    """And a sign before the product.
+
+    >>> a, b = matrices("a b")
+    >>> rewritten(-dot(-a, b))
+    a @ b
+    """
+    return -dot(-a, b) >> dot(a, b)
+
+
 @node_rewriter([Odd], phase="specialize", depth=2)
 def odd_of_neg(fgraph, node):
     """The sign of floats goes outside, where it may meet another. Not data: ops of several classes.

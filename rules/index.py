@@ -18,6 +18,7 @@ from rewrite_engine.tensor import (
     add,
     cast,
     second,
+    sub,
 )
 from rewrite_engine.tensor.index_template import WHOLE, Slice
 
@@ -131,14 +132,14 @@ def has_a_diagonal(op, seen, distinct):
     return any(isinstance(head_of(s), IncDiagonal) for s in seen)
 
 
-@node_rewriter([add], phase="specialize", claim=refines, depth=3, when=has_a_diagonal)
+@node_rewriter([add, sub], phase="specialize", claim=refines, depth=3, when=has_a_diagonal)
 def added_to_a_diagonal(fgraph, node):
     """What is added to a diagonal of zeros is added to that of the other terms. Not data: where all
     are square, what does not fit is an error as before.
 
     >>> a, y = matrix("a", shape=(3, 3)), vector("y", shape=(3,))
-    >>> rewritten(a + IncDiagonal()(zeros_like(a), y))
-    IncDiagonal(a, y)
+    >>> rewritten(a + IncDiagonal()(zeros_like(a), y), a - IncDiagonal()(zeros_like(a), y))
+    [IncDiagonal(a, y), IncDiagonal(a, -y)]
     """
     for i, v in enumerate(node.inputs):
         y, others = diagonal_alone(v), node.inputs[:i] + node.inputs[i + 1 :]
@@ -147,5 +148,7 @@ def added_to_a_diagonal(fgraph, node):
             same = whole.type.dtype == v.type.dtype
             same = same and whole.type.broadcastable == v.type.broadcastable
             if same and errors_stay(fgraph, node, v.owner.inputs[0], [*others, y]):
+                if node.op is sub:
+                    whole, y = (whole, -cast(y, v.type.dtype)) if i else (-whole, y)
                 return v.head(whole, y)
     return None

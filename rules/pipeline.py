@@ -55,6 +55,7 @@ PACKS = (
     "rewrite_engine.rules.index",
     "rewrite_engine.rules.join",
     "rewrite_engine.rules.dot",
+    "rewrite_engine.rules.linalg",
     "rewrite_engine.rules.loops",
     "rewrite_engine.rewrite.ac",  # last: rules on two operands are tried before these are joined
 )

@@ -74,6 +74,7 @@ MEANS: dict[str, Callable[..., Any]] = {
     "ARange": lambda op, *ends: np.arange(*ends, dtype=op.dtype),
     "Cholesky": lambda op, a: scipy.linalg.cholesky(a, op.lower),
     "CholeskyGradient": lambda op, low, g: _of_cholesky(*_floats(low, g)),
+    "CovarianceGradient": lambda op, *xs: _of_covariance(*_floats(*xs)),
     "Solve": lambda op, a, b: np.linalg.solve(*_floats(a, b)),
     "SolveTriangular": lambda op, a, b: _triangular(op, *_floats(a, b)),
     "MatrixInverse": lambda op, a: np.linalg.inv(_float(a)),
@@ -210,6 +211,11 @@ def _of_cholesky(low: Any, g: Any) -> Any:
     back = np.linalg.inv(low).mT.conj()
     found = back @ (phi * (low.mT.conj() @ g)) @ back.mT.conj()
     return (phi * (found + found.mT.conj())).astype(g.dtype)
+
+
+def _of_covariance(low: Any, v: Any, a: Any, b: Any) -> Any:
+    phi = np.tri(len(low)) - 0.5 * np.eye(len(low))
+    return (phi * (a * v @ v.T + b * np.linalg.inv(low @ low.T))).astype(low.dtype)
 
 
 def _triangular(op: Any, a: Any, b: Any) -> Any:

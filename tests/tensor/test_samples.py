@@ -30,6 +30,7 @@ REFUSED = {
     "Recurrence": {"int8", "bool"},
     "MakeVector": {"complex128"},
     "BinCount": {"complex128"},
+    "CovarianceGradient": {"complex128"},
     **{name: {"complex128"} for name in ("Softmax", "LogSoftmax", "ScaledExp", "LogSumExp")},
     **{name: {"complex128"} for name in ("RFFTOp", "IRFFTOp")},
 }

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import NDimError
+from rewrite_engine.errors import DTypeError, NDimError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.creation import Tri
+from rewrite_engine.tensor.creation import Tri, eye
 from rewrite_engine.tensor.diagonals import tril
 from rewrite_engine.tensor.dots import matmul
 from rewrite_engine.tensor.linalg.core import (
@@ -31,7 +31,7 @@ from rewrite_engine.tensor.linalg.triangular import SolveTriangular
 from rewrite_engine.tensor.op import Shapes
 from rewrite_engine.tensor.type import TensorType
 
-__all__ = ["Cholesky", "CholeskyGradient", "cholesky"]
+__all__ = ["Cholesky", "CholeskyGradient", "CovarianceGradient", "cholesky"]
 
 
 class Cholesky(_MatrixOp):
@@ -163,6 +163,73 @@ class CholeskyGradient(_MatrixOp):
         return [tril(m.sub(matmul(g, adjoint(halved(inner))), whole)), moved]
 
 
+class CovarianceGradient(_MatrixOp):
+    """Φ(a v @ v.T + b inv(L @ L.T)) of a Cholesky factor L, a matrix v, and numbers a and b: what
+    the gradient of the log density of normal numbers is for their covariance (Φ:
+    `CholeskyGradient`). Floats. L has zeros above the diagonal.
+    """
+
+    __props__ = ()
+    nin = 4
+    signature = "(m,m),(m,n),(),()->(m,m)"
+    only_lengths = True
+    triangular = (0,)
+    samples: Sequence[Any] = (
+        ({}, [[4.0, 0.0], [1.0, 3.0]], (2, 1), (), ()),
+        ({}, [[4.0, 0.0, 0.0], [-1, 3.0, 0.0], [2.0, 0.5, 2.0]], (3, 2), (), ()),
+        ({}, [[2.0]], (1, 0), (), ()),
+        ({}, (0, 0), (0, 2), (), ()),
+    )
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        if [t.ndim for t in types] != [2, 2, 0, 0]:
+            raise NDimError(f"takes two matrices and two numbers, not {', '.join(map(str, types))}")
+        if any([t.kind == "c" for t in types]):
+            raise DTypeError("takes no complex numbers")
+        return Shapes([[(0, 0), (0, 0)]], [[(0, 0), (0, 1), (1, 0)]])
+
+    def single(self, dtype: Any) -> Any:
+        """By `potri` and `syrk`, of transposes: L and v are in rows, LAPACK has columns."""
+        potri, syrk = lapack("potri", dtype), lapack("syrk", dtype)
+
+        def run(low: Any, v: Any, a: Any, b: Any) -> Any:
+            inverse, info = potri(low.T, 0)
+            if info:
+                return None
+            out = syrk(a, v, b, inverse, overwrite_c=1)
+            diagonal = out.reshape(-1, order="A")[:: len(low) + 1]
+            diagonal *= 0.5
+            return out.T
+
+        return run
+
+    def batched(self, *arrays: Any) -> Any:
+        """By the formula."""
+        low, v, a, b = of_dtype(*arrays)
+        phi = np.tri(low.shape[-1], dtype=low.dtype) - np.eye(low.shape[-1], dtype=low.dtype) / 2
+        a, b = a[..., None, None], b[..., None, None]
+        try:
+            back = np.linalg.inv(low)
+        except np.linalg.LinAlgError:
+            back = np.full_like(low, np.nan)
+        return (a * (v @ v.mT) + b * (back.mT @ back)) * phi
+
+    def L_op(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
+    ) -> list[Any]:
+        """By the product rule, and that of the inverse (Giles, section 2.2.3)."""
+        (low, v, a, b), (g,) = inputs, output_gradients
+        half = halved(g)
+        both, back = m.add(half, half.mT), SolveTriangular(lower=True)(low, eye(low.shape[0]))
+        inverse = matmul(back.mT, back)
+        return [
+            m.mul(m.neg(b), tril(matmul(matmul(inverse, both), back.mT))),
+            m.mul(a, matmul(both, v)),
+            m.mul(half, matmul(v, v.mT)).sum(),
+            m.mul(half, inverse).sum(),
+        ]
+
+
 #: rows up to which the inverse of the factor is faster than `trsm`, and both than halves
 _SMALL, _BLOCK = 16, 64
 
@@ -178,22 +245,26 @@ class _Back:
         self.trmm, self.trtri, self.sygst, self.trsm, self.gemm = [
             lapack(name, dtype) for name in names
         ]
-        #: for a number of rows the transpose of Φ of ones
-        self.phi = cache(lambda n: (np.tri(n) - 0.5 * np.eye(n)).T.astype(dtype))
+        #: for a number of rows the transpose of Φ of ones, and where it is not 0
+        self.phi = cache(lambda n: ((np.tri(n) - 0.5 * np.eye(n)).T.astype(dtype), np.tri(n).T > 0))
         self.is_complex = dtype.kind == "c"
 
     def of(self, up: Any, g: Any) -> Any:
         n = len(up)
         if n > _BLOCK:
             return self.halves(up, g, n // 2)
-        phi = self.phi(n)
         out = self.trmm(1, g, up.T.conj() if self.is_complex else up.T)
         inverse, info = self.trtri(up) if n <= _SMALL else (None, 1)
         if not info:
-            return self.sygst(out, inverse, 3, 0, 1)[0] * phi
-        out *= phi
+            return self.halved(self.sygst(out, inverse, 3, 0, 1)[0])
+        out = self.halved(out)
         out = self.trsm(1, up, out + out.T.conj(), 1, 0, 2, 0, 1)
-        return self.trsm(1, up, out.T.conj(), 1, 0, 2) * phi
+        return self.halved(self.trsm(1, up, out.T.conj(), 1, 0, 2))
+
+    def halved(self, x: Any) -> Any:
+        """Φ, transposed: with zeros also where a number below the diagonal was infinite."""
+        phi, where = self.phi(len(x))
+        return np.multiply(x, phi, out=np.zeros_like(x), where=where)
 
     def halves(self, up: Any, g: Any, half: int) -> Any:
         out, gemm = np.zeros(up.shape, up.dtype, "F"), self.gemm

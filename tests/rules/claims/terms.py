@@ -30,7 +30,7 @@ from rewrite_engine.tensor import (
     SpecifyShape,
     Sum,
 )
-from rewrite_engine.tensor.linalg import Solve, SolveTriangular
+from rewrite_engine.tensor.linalg import CholeskyGradient, Solve, SolveTriangular
 from rewrite_engine.tensor.shape import CheckedLength
 from tests.rules.instances import DTYPES, MIXTURES, is_computed, numbers
 
@@ -135,6 +135,19 @@ SCALED: list[Callable[[Any, Any], Any]] = [
     lambda e, y: (e @ y.T) / e.sum(axis=1)[:, None],
     lambda e, y: (y / e.sum(axis=1)[:, None]).T @ e,
 ]
+
+
+def gradient_of_density(z: Any, is_negative: bool, number: Any) -> Any:
+    """That of a normal density for the Cholesky factor, and from there for the covariance. Of small
+    numbers: what overflows in the steps to the gradient is NaN there, and the sum of products of
+    large ones and the inverse would lose digits in both.
+    """
+    z = 0.01 * pt.tanh(z)
+    low = pt.constant(np.array([[2.0, 0, 0], [0.5, 1, 0], [-1, 0.25, 1.5]]))
+    solved = SolveTriangular(lower=True, transpose=True)(low, z)
+    product = pt.dot(solved, z.T)
+    line = number / pt.diagonal(low)
+    return CholeskyGradient()(low, IncDiagonal()(-product if is_negative else product, line))
 
 
 def scaled(make: Any) -> Any:
@@ -288,12 +301,18 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
             x := m.v("x", 2, 2), IncDiagonal()(pt.zeros_like(x), m.v("y", None)), m.v("z", 2, 2)
         ),
         lambda m: (x := m.v("x", 4, 4)) + IncDiagonal()(pt.second(x, 0), m.c()),
+        lambda m: m.v("x", 3, 3) - IncDiagonal()(pt.zeros_like(m.v("z", 3, 3)), m.v("y", 3)),
+        lambda m: IncDiagonal()(pt.zeros_like(m.v("z", 3, 3)), m.v("y", 3)) - m.v("x", 3, 3),
     ],
     "odd_of_neg": [
         lambda m: (-m.v("x", None, None)).T,
         lambda m: (-m.v("x", None))[:, None],
         lambda m: Solve()(m.v("a", None, None), -m.v("x", None, None)),
         lambda m: SolveTriangular(lower=True)(m.v("a", 3, 3), -m.v("x", None, 2)),
+    ],
+    "gradient_of_normal_density": [
+        lambda m: gradient_of_density(m.v("z", 3, 2), False, -2.0),
+        lambda m: gradient_of_density(m.v("z", 3, 1), True, 1.0),
     ],
     "reduction_put_back": [
         lambda m: m.v("x", None, None).sum(axis=1)[:, None].dimshuffle(0, 1),

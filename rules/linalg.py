@@ -1,0 +1,79 @@
+"""Linear algebra. Its modules are loaded where a graph has ops of theirs: rules ask for names."""
+
+from rewrite_engine.rules.language import *
+from rewrite_engine.tensor import (
+    Diagonal,
+    DimShuffle,
+    Dot,
+    IncDiagonal,
+    constant,
+    neg,
+    reciprocal,
+    true_div,
+)
+
+
+def is_gradient_of_factor(op):
+    """Whether an op is `CholeskyGradient`."""
+    return type(op).__name__ == "CholeskyGradient"
+
+
+@node_rewriter(
+    [is_gradient_of_factor], phase="specialize", claim=approx(ulps=64), tags=["reorder"], depth=6
+)
+def gradient_of_normal_density(fgraph, node):
+    """Of the log density of normal numbers, where L.T @ v = z: Φ(L.T @ v @ z.T) is that of z @ z.T,
+    of which v @ v.T is made, and Φ(L.T / diagonal(L)) is half of the identity, of which the inverse
+    is made. Not data: ops that may not be loaded.
+
+    >>> from rewrite_engine.tensor.linalg import CholeskyGradient, SolveTriangular
+    >>> low, z = matrix("L"), matrix("z")
+    >>> v = SolveTriangular(lower=True, transpose=True)(low, z)
+    >>> v.name = "v"
+    >>> rewritten(CholeskyGradient()(low, IncDiagonal()(dot(v, z.T), 2 / Diagonal()(low))))
+    CovarianceGradient(L, v, 1.0, 2.0)
+    """
+    low, g = node.inputs
+    is_sum = type(g.head) is IncDiagonal and not (g.head.set_instead_of_inc or g.head.offset)
+    if not is_sum or g.type.kind == "c":
+        return None
+    product, line = g.owner.inputs
+    sign, v = solved_and_given(*signed(product), low)
+    number = over_diagonal(*signed(line), low)
+    if v is None or number is None:
+        return None
+    from rewrite_engine.tensor.linalg.decomposition import CovarianceGradient
+
+    return CovarianceGradient()(low, v, constant(float(sign), dtype=low.type.dtype), number)
+
+
+def signed(v):
+    """A sign, and what it is of."""
+    return (-1, v.owner.inputs[0]) if v.head is neg else (1, v)
+
+
+def solved_and_given(sign, product, low):
+    """The sign and the v of v @ z.T where low.T @ v = z; None where it is no such product."""
+    if type(product.head) is not Dot:
+        return sign, None
+    (sign_of_v, v), (sign_of_z, turned) = map(signed, product.owner.inputs)
+    is_turned = isinstance(turned.head, DimShuffle) and turned.head.new_order == (1, 0)
+    z, op = turned.owner.inputs[0] if is_turned else None, v.head
+    is_solved = type(op).__name__ == "SolveTriangular" and v.owner.inputs == (low, z)
+    fits = is_solved and op.lower and op.transpose and not op.unit_diagonal
+    return sign * sign_of_v * sign_of_z, v if fits else None
+
+
+def over_diagonal(sign, line, low):
+    """The number of number / diagonal(low); None where it is no such vector."""
+    if line.head is reciprocal:
+        top, below = constant(1.0, dtype=line.type.dtype), line.owner.inputs[0]
+    elif line.head is true_div:
+        top, below = line.owner.inputs
+    else:
+        return None
+    is_diagonal = below.head == Diagonal() and below.owner.inputs == (low,)
+    if not is_diagonal or not all(top.type.broadcastable):
+        return None
+    number = top.dimshuffle()
+    return -number if sign < 0 else number
