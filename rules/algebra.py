@@ -203,6 +203,11 @@ def div_of_negs(x: Real, y: Real):
     return (-x) / (-y) >> x / y
 
 
+def is_computed(x):
+    """Whether a term is no constant: that takes a sign itself."""
+    return x.head is not CONSTANT
+
+
 @rule(phase="specialize", claim=exact)
 def div_of_neg(x: Real, y: Real):
     """The sign meets others further out. Not earlier: `-x / y` has to be seen first.
@@ -211,7 +216,7 @@ def div_of_neg(x: Real, y: Real):
     >>> rewritten(-(-x / y))
     x / y
     """
-    return (-x) / y >> -(x / y)
+    return (-x) / y >> -(x / y), given(is_computed)
 
 
 @rule(phase="canonicalize", claim=exact)

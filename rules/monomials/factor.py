@@ -111,7 +111,8 @@ class Factor:
             return [exp(self.written_argument(power))]
         base = self.base(1 if power > 0 else -1)
         power = abs(power)
-        return [base if power == 1 else sqr(base) if power == 2 else pow(base, power)]
+        of = {0.5: sqrt, 1: lambda x: x, 2: sqr}.get(power, lambda x: pow(x, power))
+        return [of(base)]
 
 
 def multiple(a, b):
@@ -157,7 +158,7 @@ def _power(v):
     power = {sqr: 2.0, sqrt: 0.5}.get(v.head) or number_of(v.owner.inputs[1])
     if power and isinstance(base.head, Softmax):
         return [Factor(None, {}, power, term=base)], 1.0
-    if not power or v.head is sqrt or base.head not in ABOVE_ZERO | {add}:
+    if not power or base.head not in ABOVE_ZERO | {add}:
         return None
     found = known_factors(base)
     if found is None or found[1] != 1:

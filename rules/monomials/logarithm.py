@@ -35,6 +35,7 @@ from rewrite_engine.tensor import (
     logaddexp,
     logdiffexp,
     logerfc,
+    lt,
     mul,
     neg,
     pow,
@@ -251,7 +252,8 @@ def log_of_rest_of_one(t, log_of_t):
     found, number = product.factors(), product.number() * product.sign()
     alone = found[0] if len(found) == 1 and found[0].power == 1 else None
     if alone is not None and alone.kind is erfc and number == 0.5:
-        return logerfc(alone.written_argument(-1.0)) - math.log(2.0)
+        x = alone.written_argument(-1.0)  # where it is below 0 the rest is near 1
+        return switch(lt(x, 0.0), log1mexp(log_of_t), logerfc(x) - math.log(2.0))
     if number != 1 or not all(f.kind in (exp, sigmoid) for f in found):
         return None
     if alone is not None and alone.kind is sigmoid:

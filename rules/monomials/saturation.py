@@ -269,7 +269,7 @@ def terms_combined(out):
     if chosen is not None:
         return fitting(out, chosen)
     apart = [pair for sign, p in products for pair in multiplied_out(sign, p)]
-    found = joined_pairs(products) or joined_pairs(apart)
+    found = joined_pairs(products) or joined_pairs(apart, bounded=True)
     if found is None and not any(p.shows(lost) for p in parts for q in parts for lost in q.lost):
         return None
     products = found or products
@@ -330,24 +330,26 @@ def multiplied_out(sign, product):
     return [(sign, product)]
 
 
-def joined_pairs(products):
-    """Terms, joined as long as it goes; None if there is nothing to join."""
+def joined_pairs(products, bounded=False):
+    """Terms, joined as long as it goes; None if there is nothing to join. bounded: see `pair_of`."""
     if len(products) > 2 * MANY:
         return None
     old, products = products, list(products)
-    while (found := pair_of(products)) is not None:
+    while (found := pair_of(products, bounded)) is not None:
         i, j, new = found
         products[i] = (products[i][0], new)
         del products[j]
     return products if len(products) < len(old) else None
 
 
-def pair_of(products):
-    """Two terms, and what is left of the first."""
+def pair_of(products, bounded):
+    """Two terms, and what is left of the first. bounded: only of functions that are: the rest may
+    cancel with what is left of a product that was multiplied out, as in y + (1 - y) exp(x).
+    """
     for i, (s, a) in enumerate(products):
         for j, (t, b) in enumerate(products):
             if i != j and b.is_known():
-                new = left_over(a, b, s * a.sign() * t * b.sign())
+                new = left_over(a, b, s * a.sign() * t * b.sign(), bounded)
                 if new is not None:
                     return i, j, new
     return None
@@ -375,7 +377,7 @@ def rest_of(share, c, dtype):
     return None, 0.0
 
 
-def left_over(a, b, ratio):
+def left_over(a, b, ratio, bounded):
     """a + ratio * b, up to signs, if it is a - a * sigmoid(x), or the like; else None."""
     fa, fb = a.factors(), b.factors()
     own, ratio = a.number(), ratio * b.number()
@@ -400,7 +402,7 @@ def left_over(a, b, ratio):
     quotient.reduce(simple_step)
     found = quotient.factors()
     share = found[0] if len(found) == 1 else None
-    if share is None or (share.kind is exp and fa):
+    if share is None or (share.kind is exp and (fa or bounded)):
         return None
     factor, number = rest_of(share, own / ratio, promote(a.dtype, b.dtype))
     if factor is None:

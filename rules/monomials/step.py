@@ -1,6 +1,6 @@
 """Identities between two factors: `(product, factor, factor)` -> whether one was applied."""
 
-from rewrite_engine.rules.facts import positive
+from rewrite_engine.rules.facts import nonneg, positive
 from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, Factor, known_factors, summands
 from rewrite_engine.rules.monomials.linear import (
     MANY,
@@ -25,6 +25,7 @@ from rewrite_engine.tensor import (
     second,
     sigmoid,
     sinh,
+    softplus,
     tanh,
     true_div,
 )
@@ -137,11 +138,13 @@ def same_pattern(f, g):
 
 
 def exp_sigmoid(product, f, g):
-    """exp(-u) * sigmoid(u) is sigmoid(-u)."""
+    """exp(-u) * sigmoid(u) is sigmoid(-u). Not of exp(v - u), which may be moderate where exp(v) is
+    not.
+    """
     if f.kind is not exp or g.kind is not sigmoid:
         return False
     k = -f.power * along(f.argument, g.argument)
-    if k * g.power <= 0:
+    if k * g.power <= 0 or cores(combined(times(f.argument, f.power), g.argument, k)):
         return False
     moved = min(k, g.power) if k > 0 else max(k, g.power)
     opposite = times(g.argument, -1.0)
@@ -150,6 +153,28 @@ def exp_sigmoid(product, f, g):
     product.change(f, 1.0 if left else 0.0, left or f.argument)
     product.put(g, Factor(sigmoid, opposite, moved))
     return True
+
+
+def exp_in_sigmoid(product, f, g):
+    """exp(x) * sigmoid(-exp(x)) is exp(x - softplus(exp(x)))."""
+    if f.kind is not exp or g.kind is not sigmoid or f.power < 0 or g.power < 0:
+        return False
+    if f.slot.v not in cores(g.argument):
+        return False
+    whole, lost = logarithm_of([f, g]), list(product.lost)
+    product.change(g, 0.0)
+    product.change(f, 1.0, whole)
+    product.lost = lost  # it shows them
+    return True
+
+
+def logarithm_of(factors):
+    """The linear form of the logarithm of a product of exponentials and sigmoids."""
+    total = {}
+    for f in factors:
+        log = f.argument if f.kind is exp else {softplus(f.written_argument(-1.0)): -1.0}
+        total = combined(total, log, f.power)
+    return total
 
 
 def sigmoid_sigmoid(product, f, g):
@@ -180,8 +205,10 @@ def exp_erfc(product, f, g):
 
 
 def exp_expm1(product, f, g):
-    """exp(u) / expm1(u) is -1 / expm1(-u)."""
-    if f.kind is not exp or g.kind is not expm1 or g.power != -1:
+    """exp(u) / expm1(u) is -1 / expm1(-u). Not where u is below 0: nothing overflows there, and
+    exp(x) * exp(-exp(x)) stays together.
+    """
+    if f.kind is not exp or g.kind is not expm1 or g.power != -1 or is_below_zero(g.argument):
         return False
     if f.power * along(f.argument, g.argument) < 1 - 1e-12:
         return False
@@ -190,6 +217,11 @@ def exp_expm1(product, f, g):
     product.change(g, g.power, times(g.argument, -1.0))
     g.slot.number *= -1
     return True
+
+
+def is_below_zero(parts):
+    """Whether a linear form is never above 0."""
+    return all(c < 0 and (isinstance(key, tuple) or nonneg(key)) for key, c in parts.items())
 
 
 def expm1_sigmoid(product, f, g):
@@ -284,9 +316,21 @@ def divided(v, wanted):
         extra = [Factor(h.kind, h.argument, -h.power) for h in wanted]
         product = Product(t, extra)
         product.reduce(simple_step)
+        over_sigmoid(product)
         product.lost.clear()
         terms.append((sign, product.written()))
     return total(terms)
+
+
+def over_sigmoid(product):
+    """sigmoid(x) / sigmoid(y) by the logarithm, where both may vanish."""
+    found = [f for f in product.factors() if f.kind is exp or f.kind is sigmoid]
+    if len({f.power > 0 for f in found if f.kind is sigmoid}) < 2:
+        return
+    whole = logarithm_of(found)
+    for f in found:
+        product.change(f, 0.0)
+    product.change(found[0], 1.0, whole, kind=exp)
 
 
 def total(terms):
@@ -303,8 +347,8 @@ def joined(terms):
 
 
 SIMPLE = (
-    cancel, softmax_whole, exp_exp, exp_sigmoid, sigmoid_sigmoid, exp_erfc, exp_expm1,
-    expm1_sigmoid, sinh_cosh,
+    cancel, softmax_whole, exp_exp, exp_sigmoid, exp_in_sigmoid, sigmoid_sigmoid, exp_erfc,
+    exp_expm1, expm1_sigmoid, sinh_cosh,
 )  # fmt: skip
 
 

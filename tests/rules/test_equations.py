@@ -26,7 +26,7 @@ by_equation = pytest.mark.parametrize("equation", SHIPPED, ids=lambda e: e.name)
 
 @by_equation
 def test_the_example_is_right(equation: Equation) -> None:
-    names = {**vars(pt), **vars(language), **vars(pack)}
+    names = {**{name: getattr(pt, name) for name in pt.__all__}, **vars(language), **vars(pack)}
     test = doctest.DocTestParser().get_doctest(equation.doc, names, equation.name, None, 0)
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=OPTIONS)

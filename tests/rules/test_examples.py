@@ -44,7 +44,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
 def names_of(rule: Rule) -> dict[str, Any]:
     """What an example may use: tensors, and what its pack imports."""
     pack = importlib.import_module(rule.fn.__module__)
-    return {**vars(pt), **vars(language), **vars(pack)}
+    return {**{name: getattr(pt, name) for name in pt.__all__}, **vars(language), **vars(pack)}
 
 
 @pytest.mark.parametrize("rule", [r for r in RULES if ">>>" in r.doc], ids=lambda r: r.name)
