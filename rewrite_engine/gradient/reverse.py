@@ -66,6 +66,7 @@ def grad(
     12.0
     """
     _check_choice("disconnected_inputs", disconnected_inputs, ("raise", "warn", "ignore"))
+    return_disconnected = str(return_disconnected).lower()
     _check_choice("return_disconnected", return_disconnected, ("zero", "none", "disconnected"))
     _check_choice("null_gradients", null_gradients, ("raise", "return"))
     wanted = _variables(wrt, "wrt")
@@ -97,6 +98,7 @@ def pullback(
     `cotangents` differ.
     """
     _check_choice("disconnected_inputs", disconnected_inputs, ("raise", "warn", "ignore"))
+    return_disconnected = str(return_disconnected).lower()
     _check_choice("return_disconnected", return_disconnected, ("zero", "none", "disconnected"))
     outputs, wanted = _variables(f, "f"), _variables(wrt, "wrt")
     points = list(cotangents) if isinstance(cotangents, (list, tuple)) else [cotangents]

@@ -20,7 +20,6 @@ from rewrite_engine.errors import (
     ForeignObjectError,
     InputError,
     describe,
-    refuse_options,
 )
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.feature import AlreadyThere, Feature, heard_by
@@ -59,7 +58,6 @@ class FunctionGraph(NodeStore):
         merging: bool = True,
         copy_orphans: bool = False,
     ) -> None:
-        refuse_options("FunctionGraph", "constants are not copied", copy_orphans=copy_orphans)
         if inputs is None:
             inputs = [v for v in graph_inputs(outputs) if not isinstance(v, Constant)]
         for what, variables in (("input", inputs), ("output", outputs)):
@@ -76,6 +74,9 @@ class FunctionGraph(NodeStore):
         self.memo: dict[Variable, Variable] = {} if memo is None else memo
         for v in inputs:
             self.add_input(self.memo.setdefault(v, v.clone() if clone and copy_inputs else v))
+        if clone and copy_orphans:
+            constants = [v for v in graph_inputs(outputs) if isinstance(v, Constant)]
+            self.memo |= {v: v.clone() for v in constants if v not in self.memo}
         self.wants_handler = False
         overwrites = self._take_in(outputs, merging)
         for v in outputs:

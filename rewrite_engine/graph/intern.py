@@ -34,6 +34,7 @@ class Interned(ABCMeta):
     ) -> Any:
         if "__eq__" in namespace:
             namespace.setdefault("__hash__", lambda self: hash(type(self)))
+        namespace["_is_ours"] = namespace.get("__module__", "").startswith("rewrite_engine.")
         return super().__new__(mcs, name, bases, namespace, **kw)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -48,7 +49,7 @@ def intern(instance: Any) -> Any:
     """Return the instance that stands for all with this class and these `__props__`.
 
     An instance whose props cannot be hashed, or whose class has its own `__eq__`, stands for
-    itself.
+    itself; so does one of a program's class that has other attributes beside equal props.
     """
     cls = type(instance)
     if cls.__props__ is None or cls.__eq__ is not _identity_eq:
@@ -56,9 +57,33 @@ def intern(instance: Any) -> Any:
     try:
         key = cls, instance.__key__()
         with _lock:
-            return _interned.setdefault(key, instance)
+            known = _interned.setdefault(key, instance)
     except TypeError:
         return instance
+    if known is instance or cls._is_ours or _attributes(known) == _attributes(instance):
+        return known
+    return instance
+
+
+class _Content:
+    """A value that is compared by its elements, if it has some."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: Any) -> bool:
+        a, b = self.value, other.value
+        if a is b or type(a) is not type(b):
+            return a is b
+        try:
+            return bool((a == b).all() if hasattr(a, "all") else prop_key(a) == prop_key(b))
+        except Exception:
+            return False
+
+
+def _attributes(instance: Any) -> dict[str, _Content]:
+    """What an instance has, but for caches."""
+    return {k: _Content(v) for k, v in vars(instance).items() if not k.startswith("_")}
 
 
 def prop_key(value: Any) -> Any:

@@ -49,6 +49,9 @@ class Clients(Mapping[Variable, list[tuple[Apply, int]]]):
     def __len__(self) -> int:
         return len(self.fgraph.variables)
 
+    def __or__(self, other: Mapping[Variable, Any]) -> dict[Variable, Any]:
+        return dict(self) | dict(other)
+
     def __repr__(self) -> str:
         return repr(dict(self))
 

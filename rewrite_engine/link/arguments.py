@@ -72,6 +72,11 @@ def accept(function: str, position: int, argument: Argument) -> Callable[[Any], 
     return convert
 
 
+def unknown_argument(function: str, named: dict[str, Any]) -> None:
+    """Refuse what was given by names that no argument has, as Python does."""
+    raise TypeError(f"{function}() got an unexpected keyword argument {next(iter(named))!r}")
+
+
 def own(value: Any, *others: Any) -> Any:
     """An array that may be overwritten: the caller's own, or a copy of it if it is read-only, if
     two elements may be in one place, or if another argument or a shared variable may show it.

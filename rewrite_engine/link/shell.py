@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.link.arguments import accept, own, refusal
+from rewrite_engine.link.arguments import accept, own, refusal, unknown_argument
 from rewrite_engine.link.code import Block, Code
 from rewrite_engine.link.failure import ErrorReporter
 from rewrite_engine.link.names import Names, identifier, parameter_names
@@ -25,7 +25,7 @@ from rewrite_engine.link.program import MISSING, Argument, Cell, Linked, Program
 from rewrite_engine.link.quiet import QUIET, enter, leave, undo
 from rewrite_engine.link.source import define, file_name, publish
 
-_LOCALS = ("_live", "_workspace", "_token", "_error", "_tick")
+_LOCALS = ("_live", "_workspace", "_token", "_error", "_tick", "_named")
 _FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
 _state_lock = Lock()
 
@@ -57,8 +57,7 @@ class Shell:
         self.name = identifier(program.name, "function") + ("_large" if large else "")
         self.filename = file_name(self.name)
         self.report = ErrorReporter(program.name, self.filename, code.nodes)
-        arguments = [a.name for a in program.inputs if isinstance(a, Argument)]
-        self.parameters = parameter_names(arguments, _LOCALS)
+        self.parameters = parameter_names([a.name for a in self._arguments()], _LOCALS)
         self.names = Names([*self.parameters, *_LOCALS], "rewrite_engine.generated")
         self.places = self._places()
         self.given = list(self.places.values())
@@ -71,6 +70,9 @@ class Shell:
         """Return the function, its text and how it runs."""
         call, text = self.write()
         return Linked(call, text, self.code.free, list(self.code.nodes))
+
+    def _arguments(self) -> list[Argument]:
+        return [a for a in self.program.inputs if isinstance(a, Argument)]
 
     def _places(self) -> dict[Variable, str]:
         parameters = iter(self.parameters)
@@ -138,7 +140,15 @@ class Shell:
             text.add([f"def {self.name}({', '.join(self.given)}):"], 0)
             return
         missing = names.add(MISSING, "MISSING")
-        text.add([f"def {self.name}({', '.join([f'{p}={missing}' for p in self.parameters])}):"], 0)
+        called = {a.name: p for a, p in zip(self._arguments(), self.parameters) if a.name}
+        renamed = {name: p for name, p in called.items() if name != p}
+        named = ["**_named"] * bool(renamed)
+        parameters = ", ".join([f"{p}={missing}" for p in self.parameters] + named)
+        text.add([f"def {self.name}({parameters}):"], 0)
+        if renamed:
+            text.add([f"{p} = _named.pop({name!r}, {p})" for name, p in renamed.items()], 1)
+            unknown = names.add(unknown_argument, "unknown_argument")
+            text.add([f"if _named: {unknown}({self.name!r}, _named)"], 1)
         sources = list(zip(self.code.inputs, self.program.inputs, strict=True))
         arguments = [(v, a) for v, a in sources if isinstance(a, Argument)]
         for i, (v, argument) in enumerate(arguments):

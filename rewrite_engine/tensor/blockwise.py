@@ -99,6 +99,11 @@ class Blockwise(TensorOp):
         inner = isinstance(self.core, Blockwise)  # its batch would not be ours
         return None if inner else getattr(self.core, "batched", None)
 
+    @property
+    def core_op(self) -> Op:
+        """As PyTensor calls it."""
+        return self.core
+
     def __str__(self) -> str:
         return f"Blockwise{{{self.core}, {self.signature}}}"
 

@@ -10,7 +10,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from rewrite_engine.errors import NoTensorError
+
 pt: Any = None  #: `rewrite_engine.tensor`, once it is imported
+
+
+def left_to(other: Any, method: str, error: NoTensorError) -> Any:
+    """What an operator returns for no tensor: `NotImplemented` to have Python ask a class that has
+    the method, as classes of programs may. Raises the error for others.
+    """
+    package = type(other).__module__.partition(".")[0]
+    if package in ("builtins", "numpy") or not hasattr(type(other), method):
+        raise error
+    return NotImplemented
 
 
 class TensorOperators:
@@ -35,37 +47,55 @@ class TensorOperators:
     # --- arithmetic -------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Any:
-        return pt.add(self, other)
+        try:
+            return pt.add(self, other)
+        except NoTensorError as error:
+            return left_to(other, "__radd__", error)
 
     def __radd__(self, other: Any) -> Any:
         return pt.add(other, self)
 
     def __sub__(self, other: Any) -> Any:
-        return pt.sub(self, other)
+        try:
+            return pt.sub(self, other)
+        except NoTensorError as error:
+            return left_to(other, "__rsub__", error)
 
     def __rsub__(self, other: Any) -> Any:
         return pt.sub(other, self)
 
     def __mul__(self, other: Any) -> Any:
-        return pt.mul(self, other)
+        try:
+            return pt.mul(self, other)
+        except NoTensorError as error:
+            return left_to(other, "__rmul__", error)
 
     def __rmul__(self, other: Any) -> Any:
         return pt.mul(other, self)
 
     def __truediv__(self, other: Any) -> Any:
-        return pt.true_div(self, other)
+        try:
+            return pt.true_div(self, other)
+        except NoTensorError as error:
+            return left_to(other, "__rtruediv__", error)
 
     def __rtruediv__(self, other: Any) -> Any:
         return pt.true_div(other, self)
 
     def __floordiv__(self, other: Any) -> Any:
-        return pt.floor_div(self, other)
+        try:
+            return pt.floor_div(self, other)
+        except NoTensorError as error:
+            return left_to(other, "__rfloordiv__", error)
 
     def __rfloordiv__(self, other: Any) -> Any:
         return pt.floor_div(other, self)
 
     def __mod__(self, other: Any) -> Any:
-        return pt.mod(self, other)
+        try:
+            return pt.mod(self, other)
+        except NoTensorError as error:
+            return left_to(other, "__rmod__", error)
 
     def __rmod__(self, other: Any) -> Any:
         return pt.mod(other, self)
@@ -77,13 +107,19 @@ class TensorOperators:
         return pt.floor_div(other, self), pt.mod(other, self)
 
     def __pow__(self, other: Any) -> Any:
-        return pt.pow(self, other)
+        try:
+            return pt.pow(self, other)
+        except NoTensorError as error:
+            return left_to(other, "__rpow__", error)
 
     def __rpow__(self, other: Any) -> Any:
         return pt.pow(other, self)
 
     def __matmul__(self, other: Any) -> Any:
-        return pt.matmul(self, other)
+        try:
+            return pt.matmul(self, other)
+        except NoTensorError as error:
+            return left_to(other, "__rmatmul__", error)
 
     def __rmatmul__(self, other: Any) -> Any:
         return pt.matmul(other, self)

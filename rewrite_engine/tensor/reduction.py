@@ -34,7 +34,7 @@ def sorted_axes(axis: Any) -> Axes:
         return None
     if isinstance(axis, np.ndarray):
         axis = axis.tolist()
-    many = axis if isinstance(axis, tuple | list) else (axis,)
+    many = axis if isinstance(axis, Sequence) else (axis,)
     try:
         axes = tuple(sorted([operator.index(a) for a in many]))
     except TypeError:

@@ -6,6 +6,7 @@ Their operators and methods are in `tensor/operators.py`; making constants from 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -52,6 +53,10 @@ class TensorVariable(TensorOperators, Variable):
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        caller = sys._getframe(1).f_code
+        if self.type.ndim == 0 and caller.co_name in ("ndim", "shape", "size"):
+            if "numpy" in caller.co_filename:  # `np.ndim((5, n))` counts, and reads no value
+                return np.empty((), object)
         raise NotConstantError(
             f"{describe(self)} has no values before the graph runs and cannot become a NumPy "
             "array; `.eval({input: value})` or a `function` computes them, `pt.stack` makes a "

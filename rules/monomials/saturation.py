@@ -331,7 +331,7 @@ def multiplied_out(sign, product):
 
 
 def joined_pairs(products, bounded=False):
-    """Terms, joined as long as it goes; None if there is nothing to join. bounded: see `pair_of`."""
+    """Terms, joined as long as it goes; None if there is nothing to join. bounded: as `pair_of`."""
     if len(products) > 2 * MANY:
         return None
     old, products = products, list(products)

@@ -31,7 +31,6 @@ from rewrite_engine.errors import (
     DTypeError,
     InputError,
     MethodNotDefined,
-    OptionError,
     UnknownNameError,
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -181,8 +180,12 @@ def test_outputs_with_other_roots() -> None:
     graph = FunctionGraph([x], [pt.exp(x)], clone=False, copy_orphans=False)
     graph.add_output(y + 1.0, import_missing=True)
     assert graph.inputs == [x, y]
-    with pytest.raises(OptionError, match="copy_orphans"):
-        FunctionGraph([x], [x], copy_orphans=True)
+    one = pt.constant(1.0)
+    for copied in (True, False):
+        memo: dict[Any, Any] = {}
+        graph = FunctionGraph([x], [x + one], copy_orphans=copied, memo=memo)
+        roots = [v for v in graph.variables if v.owner is None]
+        assert (memo.get(one) in roots, one in roots) == (copied, not copied)
 
 
 def test_walks_go_from_the_last_to_the_first() -> None:

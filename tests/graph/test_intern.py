@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Thread
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,6 +79,26 @@ def test_a_key_equals_itself(value: Any) -> None:
 
 def test_nan_is_one_value() -> None:
     assert Pair(float("nan")) is Pair(float("nan"))
+
+
+class Named(Record):
+    """A class of a program, with more than its props."""
+
+    __props__ = ("name",)
+
+    def __init__(self, name: str, by: Any) -> None:
+        self.name, self.by = name, by
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [(2.0, 3.0), (1, True), ([1], [2]), (np.ones(2), np.zeros(2)), (print, len)]
+)
+def test_other_attributes_are_not_lost(a: Any, b: Any) -> None:
+    first, second = Named("s", a), Named("s", b)
+    assert (first.by is a, second.by is b) == (True, True)
+    assert first != second
+    assert Named("s", copy.copy(a)) is first
+    assert pickle.loads(pickle.dumps(second)).by is not a
 
 
 def test_nested_records_are_compared_by_identity() -> None:

@@ -80,6 +80,16 @@ def test_missing_and_surplus() -> None:
     assert f(x=[[1.0]]) == 2
 
 
+def test_names_that_python_has_not() -> None:
+    a, b = pt.dscalar("sub::a"), pt.dscalar("lambda")
+    f = link([a, b], 2 * a + b).call
+    assert f(**{"sub::a": 1.0, "lambda": 3.0}) == f(1.0, 3.0) == f(1.0, **{"lambda": 3.0}) == 5
+    with pytest.raises(TypeError, match=r"f\(\) got an unexpected keyword argument 'q'"):
+        f(1.0, 2.0, q=1)
+    with pytest.raises(MissingInputError, match="'lambda'"):
+        f(1.0)
+
+
 def test_scalars() -> None:
     s, k = pt.scalar("s"), pt.lscalar("k")
     g = link([s, k], s * k + 1).call
