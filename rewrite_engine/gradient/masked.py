@@ -236,12 +236,18 @@ def _scatter(g: Any) -> tuple[Any, Any, list[Any]]:
 
 
 def read(g: Any) -> Any:
+    """The gradient as value and gate or mask, if its outermost op leaves something out; else
+    itself.
+    """
+    gated = read_gate(g)
+    return read_mask(g) if gated is g else gated
+
+
+def read_mask(g: Any) -> Any:
     """The gradient as value and mask, if its outermost op leaves something out; else itself."""
     if isinstance(g, Masked | Gated) or g.owner is None:
         return g
     op, inputs = g.owner.op, g.owner.inputs
-    if op.read_if is not None:
-        return read_gate(g)
     if op is switch:
         return _read_switch(g, *inputs)
     if op.__class__ is not Elemwise and op.__class__ not in _WRITES:
@@ -249,7 +255,7 @@ def read(g: Any) -> Any:
     if isinstance(op, Elemwise):
         if not isinstance(op.scalar_op, Cast):
             return g
-        inner = read(inputs[0])
+        inner = read_mask(inputs[0])
         if not isinstance(inner, Masked):
             return g
         return Masked(op(inner.value), inner.where, inner.taken, inner.clean)
@@ -280,7 +286,7 @@ def _read_switch(g: Any, where: Any, x: Any, y: Any) -> Any:
         value, taken = y, False
     else:
         return g
-    inner = read(value) if value.owner is not None and value.owner.op is switch else value
+    inner = read_mask(value) if value.owner is not None and value.owner.op is switch else value
     mask = Masked(value, where, taken)
     found = both(mask, inner)
     value = cast(found.value, g.type.dtype)
@@ -344,7 +350,7 @@ def pull_elementwise(
         if part is None or is_null(part):
             result[i] = zero_gradient(inputs[i]) if part is None else part
             continue
-        result[i] = _fitted(inputs[i], both(g, read(part)), inputs[i] in kept)
+        result[i] = _fitted(inputs[i], both(g, read_mask(part)), inputs[i] in kept)
     return result
 
 
@@ -363,7 +369,7 @@ def _pull_scattered(
     at, (_, value, *index) = g.owner.op, g.owner.inputs
     take = (Subtensor if isinstance(at, IncSubtensor) else AdvancedSubtensor)(at.idx_list)
     taken = [take(v, *index) if v.type.ndim else v for v in inputs]
-    parts = pull_elementwise(op, taken, take(out, *index), read(value), wanted)
+    parts = pull_elementwise(op, taken, take(out, *index), read_mask(value), wanted)
     result = {i: full(t) for i, t in parts.items()}
     for i, t in result.items():
         x = inputs[i]

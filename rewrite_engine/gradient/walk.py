@@ -36,6 +36,8 @@ from rewrite_engine.gradient.masked import (
     pull_elementwise,
     reach,
     read,
+    read_gate,
+    read_mask,
     selects,
     takes_masks,
     total,
@@ -249,6 +251,9 @@ class Reverse:
         if takes_masks(op):
             kept = [i for i in inputs if self.reach.get(node.inputs[i])]
             return _call(node, list(map(written_out, grads)), inputs, flat, kept)
+        if op.read_if is not None and len(grads) == 1:
+            terms = _call(node, list(map(full, grads)), inputs, flat)
+            return {i: _chosen(grads[0], t) for i, t in terms.items()}
         if op.moves_only and any([self.reach.get(node.inputs[i]) for i in inputs]):
             grads = list(map(written_out, grads))
             masked = any([isinstance(g, Masked) for g in grads])
@@ -299,6 +304,12 @@ def _through(gate: Gated, term: Any) -> Any:
     return term if is_null(term) or is_disconnected(term) else gate.through(term)
 
 
+def _chosen(g: Any, term: Any) -> Any:
+    """The term of a branch, with the mask that the gradient `g` of the choice has."""
+    gated = read_gate(term)
+    return Gated(g, gated.gates) if isinstance(gated, Gated) else term
+
+
 def _behind(mask: Masked, terms: dict[int, Any], moved: bool) -> dict[int, Any]:
     """The terms with a mask for all of each. moved: zeros have stayed zeros."""
     where = mask.where if mask.where.type.ndim == 0 else mask.where.dimshuffle()
@@ -313,7 +324,7 @@ def _behind(mask: Masked, terms: dict[int, Any], moved: bool) -> dict[int, Any]:
 
 def _masked(g: Masked) -> Masked:
     """The same with the mask that the op has put on itself."""
-    inner = read(g.value)
+    inner = read_mask(g.value)
     return g if inner is g.value or g.clean else both(g, inner)
 
 

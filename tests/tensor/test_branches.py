@@ -271,6 +271,38 @@ def test_the_gradient_of_a_branch_not_taken_is_zero() -> None:
     np.testing.assert_allclose(f(0, [0.0, 4.0]), np.eye(2))
 
 
+@pytest.mark.parametrize("mode", MODES, ids=str)
+def test_gradients_of_a_choice_that_are_zero_in_places(mode: Any) -> None:
+    """The mask goes behind the gate, to what is multiplied."""
+    h = noted("h", x)
+    a, b = np.array([0.0, 1.0, 4.0]), np.array([1.0, 2.0, 3.0])
+    root = 0.5 / np.sqrt(a[1:])
+    for part, wanted in [
+        (lambda v: v[1], [0, root[0], 0]),
+        (lambda v: v[1:].sum(), [0, *root]),
+        (lambda v: v[[2, 2]].sum(), [0, 0, 2 * root[1]]),
+        (lambda v: pt.switch(x > 0, v, 3.0).sum(), [0, *root]),
+    ]:
+        out = part(ifelse(c, h + y, pt.sqrt(x)))
+        f = rw.function([c, x, y], grad(out, x), mode=mode, on_unused_input="ignore")
+        np.testing.assert_allclose(f(0, a, b), wanted)
+        assert ran(f, 0, a, b) == []
+        assert ran(f, 1, a, b)[-1] == "h'"
+    t = pt.dscalar("t")  # a mask of one number
+    out = pt.switch(t > 0, ifelse(c, t, pt.sqrt(t) + pt.sin(t)), 1.0)
+    f = rw.function([c, t], grad(out, t), mode=mode)
+    np.testing.assert_allclose([f(0, 4.0), f(0, 0.0), f(1, 4.0), f(1, 0.0)], [
+        0.25 + np.cos(4), 0, 1, 0])  # fmt: skip
+
+
+def test_gradients_that_are_given_with_a_choice() -> None:
+    h = pt.sqrt(x)
+    given_as = {pt.switch(x > 0, h, 0.0): ifelse(c, y, pt.zeros_like(y))}
+    f = rw.function([c, x, y], grad(None, x, known_grads=given_as))
+    np.testing.assert_allclose(f(1, [0.0, 4.0], [1.0, 2.0]), [0, 0.5])
+    np.testing.assert_allclose(f(0, [0.0, 4.0], [1.0, 2.0]), [0, 0])
+
+
 def test_gradients_of_what_is_inside_of_a_branch() -> None:
     h = pt.exp(x)
     f = rw.function([c, x], grad(ifelse(c, (h**2).sum(), x.sum()), h))
