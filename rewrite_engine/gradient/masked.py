@@ -18,7 +18,7 @@ import numpy as np
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.null import is_disconnected, is_null
 from rewrite_engine.scalar.op import Cast
-from rewrite_engine.tensor.creation import Alloc, ones_like, zeros, zeros_like
+from rewrite_engine.tensor.creation import Alloc, ones_like, zeros_like
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.elemwise_grad import in_dtype_of, partials, zero_gradient
 from rewrite_engine.tensor.gather import AdvancedIncSubtensor, AdvancedSubtensor
@@ -37,7 +37,6 @@ from rewrite_engine.tensor.math import (
     switch,
 )
 from rewrite_engine.tensor.reduce import Any_, sum_to
-from rewrite_engine.tensor.shape import shape_tuple
 from rewrite_engine.tensor.type import TensorType
 
 _WRITES = frozenset([IncSubtensor, AdvancedIncSubtensor, Join])
@@ -71,72 +70,8 @@ class Masked:
         return Masked(value, self.where, self.taken)
 
 
-@dataclass(frozen=True, slots=True)
-class Gated:
-    """The gradient that is `value` (perhaps `Masked`) where all gates are open, and 0 elsewhere,
-    without being computed there. gates: of each branch around it, the outermost first, the op that
-    chooses (`IfElse`), its condition and whether that has to hold.
-    """
-
-    value: Any
-    gates: tuple[tuple[Any, Any, bool], ...]
-
-    @property
-    def type(self) -> Any:
-        """The type of the gradient."""
-        return self.value.type
-
-    def through(self, value: Any) -> Any:
-        """Another gradient behind the same gates, and perhaps one of its own."""
-        inner = read_gate(value)
-        if isinstance(inner, Gated):
-            return Gated(inner.value, self.gates + inner.gates)
-        return Gated(value, self.gates)
-
-    def closed(self, v: Any) -> Any:
-        """One variable. v: what it is the gradient of, which is computed anyway."""
-        g = full(self.value)
-        nothing = zeros(shape_tuple(v), dtype=g.type.dtype)
-        for op, condition, holds in reversed(self.gates):
-            parts = (g, nothing) if holds else (nothing, g)
-            g = op(condition, *parts)
-        return g
-
-
-def read_gate(g: Any) -> Any:
-    """The gradient as value and gate, if it is that of a branch; else itself."""
-    if isinstance(g, Masked | Gated) or g.owner is None or g.owner.op.read_if is None:
-        return g
-    condition, x, y = g.owner.inputs
-    for value, other, holds in ((x, y, True), (y, x, False)):
-        if is_zero(other):
-            return Gated(value, ((g.owner.op, condition, holds),))
-    return g
-
-
-def one_gate(grads: Sequence[Any]) -> Any:
-    """A `Gated` whose gates all gradients have that are other than zero; None if there is none."""
-    gated = [g for g in grads if isinstance(g, Gated)]
-    if len({g.gates for g in gated}) != 1:
-        return None
-    rest = [g for g in grads if not isinstance(g, Gated | Masked)]
-    beside = any([isinstance(g, Masked) for g in grads])
-    quiet = all([is_disconnected(g) or is_zero(g) for g in rest])
-    return gated[0] if quiet and not beside else None
-
-
-def opened(g: Any) -> Any:
-    """What is behind the gates."""
-    return g.value if isinstance(g, Gated) else g
-
-
-def closed(g: Any, v: Any) -> Any:
-    """A gradient of v without gates."""
-    return g.closed(v) if isinstance(g, Gated) else g
-
-
 def full(g: Any) -> Any:
-    """The gradient, which has no gates, as one variable."""
+    """The gradient as one variable."""
     if not isinstance(g, Masked):
         return g
     if g.clean:
@@ -236,16 +171,8 @@ def _scatter(g: Any) -> tuple[Any, Any, list[Any]]:
 
 
 def read(g: Any) -> Any:
-    """The gradient as value and gate or mask, if its outermost op leaves something out; else
-    itself.
-    """
-    gated = read_gate(g)
-    return read_mask(g) if gated is g else gated
-
-
-def read_mask(g: Any) -> Any:
     """The gradient as value and mask, if its outermost op leaves something out; else itself."""
-    if isinstance(g, Masked | Gated) or g.owner is None:
+    if isinstance(g, Masked) or g.owner is None:
         return g
     op, inputs = g.owner.op, g.owner.inputs
     if op is switch:
@@ -255,7 +182,7 @@ def read_mask(g: Any) -> Any:
     if isinstance(op, Elemwise):
         if not isinstance(op.scalar_op, Cast):
             return g
-        inner = read_mask(inputs[0])
+        inner = read(inputs[0])
         if not isinstance(inner, Masked):
             return g
         return Masked(op(inner.value), inner.where, inner.taken, inner.clean)
@@ -286,7 +213,7 @@ def _read_switch(g: Any, where: Any, x: Any, y: Any) -> Any:
         value, taken = y, False
     else:
         return g
-    inner = read_mask(value) if value.owner is not None and value.owner.op is switch else value
+    inner = read(value) if value.owner is not None and value.owner.op is switch else value
     mask = Masked(value, where, taken)
     found = both(mask, inner)
     value = cast(found.value, g.type.dtype)
@@ -350,7 +277,7 @@ def pull_elementwise(
         if part is None or is_null(part):
             result[i] = zero_gradient(inputs[i]) if part is None else part
             continue
-        result[i] = _fitted(inputs[i], both(g, read_mask(part)), inputs[i] in kept)
+        result[i] = _fitted(inputs[i], both(g, read(part)), inputs[i] in kept)
     return result
 
 
@@ -369,7 +296,7 @@ def _pull_scattered(
     at, (_, value, *index) = g.owner.op, g.owner.inputs
     take = (Subtensor if isinstance(at, IncSubtensor) else AdvancedSubtensor)(at.idx_list)
     taken = [take(v, *index) if v.type.ndim else v for v in inputs]
-    parts = pull_elementwise(op, taken, take(out, *index), read_mask(value), wanted)
+    parts = pull_elementwise(op, taken, take(out, *index), read(value), wanted)
     result = {i: full(t) for i, t in parts.items()}
     for i, t in result.items():
         x = inputs[i]

@@ -22,22 +22,28 @@ from rewrite_engine.errors import (
     ShapeError,
     message,
 )
-from rewrite_engine.gradient.masked import (
+from rewrite_engine.gradient.gates import (
+    Gate,
     Gated,
+    behind,
+    closed,
+    common_gate,
+    gate_of,
+    is_choice,
+    opened,
+    read_gates,
+    together,
+)
+from rewrite_engine.gradient.masked import (
     Masked,
     both,
-    closed,
     condition,
     full,
     is_scattered,
     is_zero,
-    one_gate,
-    opened,
     pull_elementwise,
     reach,
     read,
-    read_gate,
-    read_mask,
     selects,
     takes_masks,
     total,
@@ -99,6 +105,7 @@ class Reverse:
         self.terms: dict[Variable, list[Any]] = {}
         self.zeros: set[Variable] = set()
         self.nulls: dict[Variable, Apply] = {}
+        self.ground = Gate()
         nodes = toposort([v for v, _ in seeds] + list(fixed), stops)
         self.live, self.reach = _live(nodes, wanted, stops)
         #: what is wanted, held or given is none but itself
@@ -150,18 +157,17 @@ class Reverse:
             self.zeros.add(v)
             g = float_zeros(v)
         else:
-            keep = self.reach.get(v, 0) == 2
-            g = terms[0] if len(terms) == 1 else self._total(v, terms, keep)
-            g = _fit(v, g)
+            g = _fit(v, terms[0] if len(terms) == 1 else self._total(v, terms))
         self.settled[v] = g
         return g
 
-    def _total(self, v: Variable, terms: list[Any], keep: bool) -> Any:
-        """The sum of terms: behind gates where all of them are."""
-        gate = one_gate(terms)
-        if gate is not None:
-            return gate.through(total([opened(t) for t in terms], _add_up, keep))
-        return total([closed(t, v) for t in terms], _add_up, keep)
+    def _total(self, v: Variable, terms: list[Any]) -> Any:
+        """The sum of terms: behind the gate that all of them are behind."""
+        keep = self.reach.get(v, 0) == 2
+        gate = self.ground
+        if any([isinstance(t, Gated) for t in terms]):
+            terms, gate = together(terms, v, gate, lambda some: _fit(v, total(some, _add_up, keep)))
+        return behind(gate, terms[0] if len(terms) == 1 else total(terms, _add_up, keep))
 
     def _receive(self, v: Variable, term: Any, node: Apply | None) -> None:
         """Note one term for `v`. Once a variable is null it stays so."""
@@ -176,20 +182,14 @@ class Reverse:
             return
         known = self.terms.setdefault(v, [])
         reach = self.reach.get(v, 0)
+        term, gate = read_gates(opened(term), gate_of(term, self.ground))
         if reach:
             term = read(term)
-        if isinstance(term, Gated):
-            if is_zero(full(term.value)):
-                return
-            term = term if reach else closed(term, v)
-        elif isinstance(term, Masked):
-            if is_zero(term.value):
-                return
-            if reach < (1 if term.is_whole() else 2):
-                term = full(term)
-        elif is_zero(term):
+        if is_zero(term.value if isinstance(term, Masked) else term):
             return
-        known.append(term)
+        if isinstance(term, Masked) and reach < (1 if term.is_whole() else 2):
+            term = full(term)
+        known.append(behind(gate, term))
 
     # --- one node ----------------------------------------------------------------------------
 
@@ -232,16 +232,25 @@ class Reverse:
             self._receive(node.inputs[i], term, node)
 
     def _ask(self, node: Apply, grads: list[Any], inputs: list[int], flat: bool) -> dict[int, Any]:
+        """The gradients of some inputs, each behind the gate of those of the outputs, or behind one
+        of its own in it.
+        """
+        gate = self.ground
+        if any([isinstance(g, Gated) for g in grads]):
+            gate = common_gate(grads, gate)
+            grads = [closed(g, v, gate) for g, v in zip(grads, node.outputs, strict=True)]
+        if is_choice(node):
+            terms = _call(node, [full(g) for g in grads], inputs, flat)
+            return {i: _of_branch(gate, grads[0], t) for i, t in terms.items()}
+        terms = self._ask_there(node, grads, inputs, flat)
+        return terms if gate is self.ground else {i: _within(gate, t) for i, t in terms.items()}
+
+    def _ask_there(
+        self, node: Apply, grads: list[Any], inputs: list[int], flat: bool
+    ) -> dict[int, Any]:
         """The gradients of some inputs. Masks go along where they matter: through elementwise ops,
         through ops that only move gradients, and through any op if all of the gradient is masked.
         """
-        if any([isinstance(g, Gated) for g in grads]):
-            gate = one_gate(grads)
-            if gate is None:
-                pairs = zip(grads, node.outputs, strict=True)
-                return self._ask(node, [closed(g, v) for g, v in pairs], inputs, flat)
-            terms = self._ask(node, [opened(g) for g in grads], inputs, flat)
-            return {i: _through(gate, t) for i, t in terms.items()}
         op, masked = node.op, any([isinstance(g, Masked) for g in grads])
         if isinstance(op, Elemwise) and len(grads) == 1 and not flat:
             if masked or selects(op) or is_scattered(grads[0]):
@@ -251,9 +260,6 @@ class Reverse:
         if takes_masks(op):
             kept = [i for i in inputs if self.reach.get(node.inputs[i])]
             return _call(node, list(map(written_out, grads)), inputs, flat, kept)
-        if op.read_if is not None and len(grads) == 1:
-            terms = _call(node, list(map(full, grads)), inputs, flat)
-            return {i: _chosen(grads[0], t) for i, t in terms.items()}
         if op.moves_only and any([self.reach.get(node.inputs[i]) for i in inputs]):
             grads = list(map(written_out, grads))
             masked = any([isinstance(g, Masked) for g in grads])
@@ -299,15 +305,15 @@ class Reverse:
         return rest
 
 
-def _through(gate: Gated, term: Any) -> Any:
-    """A term behind gates, if it is one."""
-    return term if is_null(term) or is_disconnected(term) else gate.through(term)
+def _within(gate: Gate, term: Any) -> Any:
+    """A term behind a gate, if it is one."""
+    return term if is_null(term) or is_disconnected(term) else behind(gate, term)
 
 
-def _chosen(g: Any, term: Any) -> Any:
-    """The term of a branch, with the mask that the gradient `g` of the choice has."""
-    gated = read_gate(term)
-    return Gated(g, gated.gates) if isinstance(gated, Gated) else term
+def _of_branch(gate: Gate, g: Any, term: Any) -> Any:
+    """A term of a choice with the gradient `g`, perhaps `Masked`, that is behind a gate."""
+    inner = read_gates(term, gate)[1]
+    return _within(gate, term) if inner is gate else Gated(g, inner)
 
 
 def _behind(mask: Masked, terms: dict[int, Any], moved: bool) -> dict[int, Any]:
@@ -324,7 +330,7 @@ def _behind(mask: Masked, terms: dict[int, Any], moved: bool) -> dict[int, Any]:
 
 def _masked(g: Masked) -> Masked:
     """The same with the mask that the op has put on itself."""
-    inner = read_mask(g.value)
+    inner = read(g.value)
     return g if inner is g.value or g.clean else both(g, inner)
 
 
@@ -389,7 +395,7 @@ def _fit(v: Variable, g: Any) -> Any:
         if value is g.value:
             return g
         if isinstance(g, Gated):
-            return Gated(value, g.gates)
+            return Gated(value, g.gate)
         return Masked(value, g.where, g.taken, g.clean)
     dtype = gradient_dtype(v)
     if g.type.dtype != dtype and not (g.type.kind == "c" and v.type.kind != "c"):

@@ -295,12 +295,79 @@ def test_gradients_of_a_choice_that_are_zero_in_places(mode: Any) -> None:
         0.25 + np.cos(4), 0, 1, 0])  # fmt: skip
 
 
+@pytest.mark.parametrize("mode", MODES, ids=str)
+@pytest.mark.parametrize(
+    "part",
+    [
+        lambda v: v[5],
+        lambda v: pt.sin(v[5]) * v[0],
+        lambda v: v[[5, 5]].sum(),
+        lambda v: v.reshape((3, 2)).sum(),
+        lambda v: pt.exp(v.reshape((3, 2))[2, 1]),
+        lambda v: pt.join(0, v, v)[11],
+        lambda v: pt.split(v, [2, 4], 2)[1][3],
+        lambda v: pt.specify_shape(v, (6,))[5] ** 2,
+    ],
+)
+def test_the_gradient_of_a_branch_not_taken_raises_nothing(mode: Any, part: Any) -> None:
+    out = ifelse(x.shape[0] > 5, part(x), x[0])
+    f = rw.function([x], grad(out, x), mode=mode)
+    assert f([1.0, 2.0]).tolist() == [1.0, 0.0]
+    at = np.arange(6) / 4
+    np.testing.assert_allclose(f(at), rw.function([x], grad(part(x), x))(at))
+
+
+@pytest.mark.parametrize("mode", MODES, ids=str)
+def test_the_gradient_of_a_branch_not_taken_raises_nothing_in_a_loop(mode: Any) -> None:
+    step = lambda i: ifelse(i < x.shape[0], x[i] ** 2, 0.0)
+    out = rw.scan(step, pt.arange(4), return_updates=False)
+    f = rw.function([x], grad(out.sum(), x), mode=mode)
+    assert f([1.0, 2.0]).tolist() == [2.0, 4.0]
+    assert f(np.arange(5.0)).tolist() == [0.0, 2.0, 4.0, 6.0, 0.0]
+
+
+def test_gradients_of_both_branches_are_one_choice() -> None:
+    f = rw.function([c, x], grad(ifelse(c, pt.sin(x), pt.exp(x)).sum(), x))
+    assert sorted(ops(f)) == ["cos", "exp", "ifelse"]
+    out: Any = x
+    for i in range(30):
+        out = ifelse(pt.eq(c, i), pt.sin(x * (i + 1)), out)
+    f = rw.function([c, x], grad(out.sum(), x))
+    assert ops(f).count("ifelse") == 30
+    a = np.array([0.5, 1.0])
+    np.testing.assert_allclose([f(7, a), f(99, a)], [8 * np.cos(8 * a), np.ones(2)])
+
+
+@pytest.mark.parametrize("mode", MODES, ids=str)
+def test_gradients_of_what_a_branch_shares_stay_in_it(mode: Any) -> None:
+    """What both inner branches need is there only for the outer one, and infinite elsewhere."""
+    h = pt.sqrt(x)
+    out = ifelse(c, ifelse(d, noted("a", h), noted("b", h) * 2), x).sum()
+    f = rw.function([c, d, x], grad(out, x), mode=mode)
+    assert f(0, 1, [0.0, 4.0]).tolist() == [1.0, 1.0]
+    np.testing.assert_allclose(f(1, 0, [1.0, 4.0]), [1.0, 2.0])
+    assert [name for name in ran(f, 1, 1, [1.0]) if "'" in name] == ["a'"]
+    assert ran(f, 0, 1, [1.0]) == []
+
+
 def test_gradients_that_are_given_with_a_choice() -> None:
     h = pt.sqrt(x)
     given_as = {pt.switch(x > 0, h, 0.0): ifelse(c, y, pt.zeros_like(y))}
     f = rw.function([c, x, y], grad(None, x, known_grads=given_as))
     np.testing.assert_allclose(f(1, [0.0, 4.0], [1.0, 2.0]), [0, 0.5])
     np.testing.assert_allclose(f(0, [0.0, 4.0], [1.0, 2.0]), [0, 0])
+
+
+def test_gradients_of_other_precision() -> None:
+    z = pt.fvector("z")
+    out = ifelse(c, ifelse(d, pt.cast(z, "float64"), x), pt.cast(pt.sqr(z), "float64"))
+    out = (out * x).sum() + ifelse(c, z, pt.exp(z)).sum()
+    f = rw.function([c, d, x, z], grad(out, z))
+    a, b = np.array([0.5, 1.0]), np.array([2.0, 3.0], "float32")
+    for i, j, wanted in ((1, 1, a + 1), (1, 0, [1, 1]), (0, 1, 2 * a * b + np.exp(b))):
+        got = f(i, j, a, b)
+        assert got.dtype == "float32"
+        np.testing.assert_allclose(got, wanted, rtol=1e-6)
 
 
 def test_gradients_of_what_is_inside_of_a_branch() -> None:
