@@ -260,11 +260,13 @@ class Keeping:
         return not dropped or _all_fit(fgraph, matched, dropped, kept)
 
     def matched(self, node, there):
-        """The nodes that the left side matched, and the operands of these that are dropped."""
+        """The nodes that the left side matched, and the operands of these that are dropped. (A
+        branch that a rule of choices drops is one that is not taken.)
+        """
         matched, dropped, level = [node], {}, [node]
         for depth in range(self.depth + 1):
             below = []
-            for v in [v for one in level for v in one.inputs if v not in there]:
+            for v in [v for one in level for v in _always_read(one) if v not in there]:
                 inside = v.head in self.heads or type(v.head) in self.heads
                 if inside and depth < self.depth:
                     below.append(v.owner)
@@ -273,6 +275,13 @@ class Keeping:
             level = list(dict.fromkeys(below))
             matched += level
         return matched, dropped
+
+
+def _always_read(node):
+    """The operands of a node but the branches of a choice."""
+    if node.op.read_if is None:
+        return node.inputs
+    return [v for v, asked in zip(node.inputs, node.op.read_if(node)) if asked is None]
 
 
 def _operands(pattern, term, known):

@@ -15,6 +15,7 @@ import numpy as np
 
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.lazy import known_first
 from rewrite_engine.scalar.dtype import refuse_masked
 
 
@@ -116,7 +117,7 @@ class Linked(NamedTuple):
 
 def schedule(fgraph: FunctionGraph) -> list[Apply]:
     """Return the nodes in the order to run them: depth first, so that few values are alive at a
-    time.
+    time, and what only a branch needs behind the condition.
 
     Extra constraints (in-place operations run after the other readers) are honoured. Linear. Raises
     `InconsistencyError` if something would be overwritten that must not.
@@ -144,7 +145,7 @@ def schedule(fgraph: FunctionGraph) -> list[Apply]:
                 below = v.owner
                 if below is not None and below not in done:
                     stack.append(below)
-    return order
+    return known_first(order, before, fgraph.outputs)
 
 
 def plain(value: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.link.failure import failed
-from rewrite_engine.link.lazy import conditions
+from rewrite_engine.link.lazy import Conditions, conditions
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.program import schedule
 from rewrite_engine.tensor.type import TensorType
@@ -39,7 +39,7 @@ class PyLinker(Linker):
         ticks = self.ticks(fgraph, nodes)
         if ticks is not None:
             runners = [ticks.around(i, run) for i, run in enumerate(runners)]
-        steps = [(n, run, where.get(n, ())) for n, run in zip(nodes, runners, strict=True)]
+        steps = [(n, run, where.get(n)) for n, run in zip(nodes, runners, strict=True)]
         read = [*[v for node in nodes for v in node.inputs], *fgraph.outputs]
         constants = {v: v.data for v in read if isinstance(v, Constant)}
         last = {v: i for i, node in enumerate(nodes) for v in (*node.inputs, *node.outputs)}
@@ -50,7 +50,7 @@ class PyLinker(Linker):
         def run(*values: Any) -> list[Any]:
             known = constants | dict(zip(fgraph.inputs, values, strict=True))
             for (node, function, only_if), unread in zip(steps, dead, strict=True):
-                if not all(bool(known[c]) is holds for c, holds in only_if):
+                if only_if is not None and not _hold(only_if, known):
                     continue
                 given = [known.get(v) for v in node.inputs]
                 try:
@@ -66,6 +66,10 @@ class PyLinker(Linker):
             return [known[v] for v in fgraph.outputs]
 
         return run
+
+
+def _hold(only_if: Conditions, known: dict[Variable, Any]) -> bool:
+    return any(all(bool(known[c]) is holds for c, holds in way) for way in only_if)
 
 
 LINKER = PyLinker()

@@ -45,7 +45,7 @@ class Lines(Body):
             self.carried = ("_workspace",)
             self.opening = [f"_workspace = {names.add(pool.take, 'take')}()"]
             self.closing = [f"{names.add(pool.free.append, 'give')}(_workspace)"]
-        self.only_if: Conditions = ()  # of the last node
+        self.only_if: Conditions | None = None  # of the last node
         self.inside: list[Variable] = []  # those of `scalars` that are there where it holds
         self.lower = ByClass(lower)
         for i, step in enumerate(plan.steps):
@@ -103,8 +103,8 @@ class Lines(Body):
 
     def _node(self, i: int, step: NodePlan) -> None:
         node, block = step.node, self.blocks[-1]
-        only_if = self.plan.conditions.get(node, ()) if self.plan.conditions else ()
-        if only_if != self.only_if or (only_if and not block.lines):
+        only_if = self.plan.conditions.get(node) if self.plan.conditions else None
+        if only_if != self.only_if or (only_if is not None and not block.lines):
             self._turn(only_if)
         known = len(self.scalars)
         ctx = Context(self, step)
@@ -112,19 +112,19 @@ class Lines(Body):
         if step.checks:
             lines += self._checks(step)
         expression = self.lower[node.op.__class__](node.op, node, ctx)
-        if only_if:
+        if only_if is not None:
             self.inside += list(self.scalars)[known:]
         output, dead = self._finish(step, ctx)
         if expression is not None:
             lines.append(f"{output} = {expression}")
         if dead:
             lines[-1] += f"; {' = '.join(dead)} = None"
-        if only_if:
+        if only_if is not None:
             lines = ["    " + line for line in lines]
         block.lines += lines
         block.about += [(i, ctx.inputs)] * len(lines)
 
-    def _turn(self, only_if: Conditions) -> None:
+    def _turn(self, only_if: Conditions | None) -> None:
         """Begin lines that run under other conditions."""
         self.only_if = only_if
         for v in self.inside:
@@ -132,9 +132,10 @@ class Lines(Body):
             if name is not None:
                 self.free[name] = None
         self.inside = []
-        if only_if:
-            tests = [("" if holds else "not ") + self.refer(c) for c, holds in only_if]
-            self.blocks[-1].lines.append(f"if {' and '.join(tests)}:")
+        if only_if is not None:
+            ways = [[("" if ok else "not ") + self.refer(c) for c, ok in way] for way in only_if]
+            tests = " or ".join([" and ".join(way) for way in ways])
+            self.blocks[-1].lines.append(f"if {tests or False}:")
             self.blocks[-1].about.append(None)
 
     def _finish(self, step: NodePlan, ctx: Context) -> tuple[str, list[str]]:
