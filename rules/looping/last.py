@@ -65,7 +65,9 @@ def read_at_end(fgraph, node):
         return None
     own = slots(loop, loop.results[loop.traces.index(trace)])
     k = back(loop, node)
-    return at_end(loop, node, [loop.finals[i] for i in own]) if 0 < k <= len(own) else None
+    if not 0 < k <= len(own):
+        return None
+    return loop.fitted(node.outputs[0], at_end(loop, node, [loop.finals[i] for i in own]))
 
 
 def at_end(loop, node, values):
@@ -97,10 +99,10 @@ def carrying_last(loop):
             continue
         own = ends[trace] = slots(loop, v)
         for k in range(len(own), max(wanted)):
-            before = carried[own[k - 1]][0] if k else v
+            before = carried[own[k - 1]][0] if k else v  # (it may begin with other lengths than v)
             start = pt.zeros([0 if n is None else n for n in v.type.shape], v.type.dtype)
             own.append(len(carried))
-            carried.append((v.type(), start, before))
+            carried.append((before.type(), start, before))
     if not ends:
         return None
     results = [v for v, trace in zip(loop.results, loop.traces) if trace not in ends]
