@@ -16,20 +16,20 @@ from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.replace import graph_replace
 from rewrite_engine.graph.traverse import clone_get_equiv, toposort
-from rewrite_engine.tensor.elemwise_grad import zero_gradient
+from rewrite_engine.tensor.elemwise_grad import in_dtype_of, zero_gradient
 from rewrite_engine.tensor.type import TensorType
 
 if TYPE_CHECKING:
     from rewrite_engine.loops.op import Scan
 
 
-def is_float(v: Any) -> bool:
+def has_gradient(v: Any) -> bool:
     """Whether something has a gradient."""
-    return isinstance(v.type, TensorType) and v.type.kind == "f"
+    return isinstance(v.type, TensorType) and v.type.kind in "fc"
 
 
-def floats(variables: Sequence[Any]) -> list[Any]:
-    return [v for v in variables if is_float(v)]
+def continuous(variables: Sequence[Any]) -> list[Any]:
+    return [v for v in variables if has_gradient(v)]
 
 
 def copied(op: Scan) -> tuple[list[Any], list[Any]]:
@@ -57,7 +57,11 @@ class Backwards:
     def __init__(
         self, op: Scan, inputs: Sequence[Any], outputs: Sequence[Any], gradients: Sequence[Any]
     ) -> None:
-        self.op, self.inputs, self.outputs, self.gradients_of = op, inputs, outputs, gradients
+        self.op, self.inputs, self.outputs = op, inputs, outputs
+        self.gradients_of = [
+            in_dtype_of(v, g) if isinstance(g.type, TensorType) else g
+            for v, g in zip(outputs, gradients, strict=True)
+        ]
         self.steps = outputs[-1] if op.until else inputs[0]
         self.sequences, self.first, self.others = op.parts(inputs[1:])
         #: the results that the cost depends on
@@ -73,12 +77,12 @@ class Backwards:
             n,
             *[x[::-1] for x in read],
             *self.ends(),
-            *[pt.zeros_like(x) for x in floats(self.others)],
+            *[pt.zeros_like(x) for x in continuous(self.others)],
             *self.others,
             return_list=True,
         )
-        a = len(floats(self.first))
-        b = a + len(floats(self.others))
+        a = len(continuous(self.first))
+        b = a + len(continuous(self.others))
         each = iter(found[:a]), iter(found[a:b]), iter(found[b:])
         return [
             disconnected(),
@@ -92,10 +96,10 @@ class Backwards:
         op = self.op
         given, made = copied(op)
         slices, kept, same = op.parts(given)
-        carry = [i for i, v in enumerate(kept) if is_float(v)]
+        carry = [i for i, v in enumerate(kept) if has_gradient(v)]
         arriving = [kept[i].type() for i in carry]
         results = [made[j].type() for j in self.used]
-        wrt = floats(slices), floats(kept), floats(same)
+        wrt = continuous(slices), continuous(kept), continuous(same)
         found = pullback(
             [made[i] for i in (*carry, *self.used)],
             [v for group in wrt for v in group],
@@ -126,7 +130,7 @@ class Backwards:
     def ends(self) -> list[Any]:
         """The gradients of what the last step carried on."""
         pairs = zip(self.first, self.gradients_of, strict=False)
-        return [pt.zeros_like(x) if is_disconnected(g) else g for x, g in pairs if is_float(x)]
+        return [pt.zeros_like(x) if is_disconnected(g) else g for x, g in pairs if has_gradient(x)]
 
     def before(self) -> list[Any]:
         """What each step was given as carried on, for all steps; None where that is not known, and
@@ -144,7 +148,7 @@ class Backwards:
                     after = found[own.index(v)]
                 if found[i] is None and after is not None:
                     found[i] = pt.join(0, self.first[i][None], after)[: self.steps]
-        missing = [i for i, v in enumerate(own) if found[i] is None and is_float(v)]
+        missing = [i for i, v in enumerate(own) if found[i] is None and has_gradient(v)]
         if missing:
             states = [own[i] for i in missing]
             for i, x in zip(missing, self.traces(op.inner_inputs, op.inner_outputs, states)):
@@ -171,7 +175,7 @@ class Backwards:
         """The gradient of a sequence, of which those of some steps are given in reverse; the others
         have none.
         """
-        if not is_float(x):
+        if not has_gradient(x):
             return _next(x, found)
         g = next(found)[::-1]
         if x.type.ndim > 1:  # of no steps, other lengths than the first may be 0
@@ -183,7 +187,7 @@ class Backwards:
 
 def _next(x: Any, found: Iterator[Any]) -> Any:
     """The next gradient, if an input has one."""
-    if is_float(x):
+    if has_gradient(x):
         return next(found)
     return zero_gradient(x) if isinstance(x.type, TensorType) else disconnected()
 
@@ -191,15 +195,18 @@ def _next(x: Any, found: Iterator[Any]) -> Any:
 def changes(op: Scan, inputs: Sequence[Any], points: Sequence[Any]) -> list[Any]:
     """Jacobian-vector products: of each output, None where nothing changes it."""
     sequences, first, others = op.parts(inputs[1:])
-    moves = op.parts([t if is_float(x) else None for x, t in zip(inputs[1:], points[1:])])
+    pairs = zip(inputs[1:], points[1:], strict=True)
+    moves = op.parts(
+        [None if t is None or not has_gradient(x) else in_dtype_of(x, t) for x, t in pairs]
+    )
     given, made = copied(op)
     slices, kept, same = op.parts(given)
-    carry = [i for i, v in enumerate(kept) if is_float(v)]
+    carry = [i for i, v in enumerate(kept) if has_gradient(v)]
     starts = [pt.zeros_like(first[i]) if moves[1][i] is None else moves[1][i] for i in carry]
     read = [(v, v.type(), t) for v, t in zip(slices, moves[0], strict=True) if t is not None]
     fixed = [(v, v.type(), t) for v, t in zip(same, moves[2], strict=True) if t is not None]
     moving = [(kept[i], kept[i].type(), t) for i, t in zip(carry, starts, strict=True)]
-    shown = [j for j in op.results if is_float(made[j])]
+    shown = [j for j in op.results if has_gradient(made[j])]
     found = pushforward(
         [made[i] for i in (*carry, *shown)],
         [v for v, _, _ in (*read, *moving, *fixed)],

@@ -1,0 +1,98 @@
+"""Gradients of loops against those of the same steps without a loop: complex values, integers and
+truth values among the outputs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.gradient import Rop
+from rewrite_engine.loops import scan
+
+RNG = np.random.default_rng(5)
+PLAIN = rw.Mode().excluding("loops")
+
+
+def alike(found: list[Any], wanted: list[Any], given: dict[Any, Any], rtol: float = 1e-9) -> None:
+    """Both are the same, with the rules for loops and without."""
+    for mode in (None, PLAIN):
+        options: dict[str, Any] = {"mode": mode, "on_unused_input": "ignore"}
+        got = rw.function([*given], found, **options)(*given.values())
+        want = rw.function([*given], wanted, **options)(*given.values())
+        for a, b in zip(got, want, strict=True):
+            assert (a.dtype, a.shape) == (b.dtype, b.shape)
+            np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol)
+
+
+# --- complex values ---------------------------------------------------------------------------
+
+size = lambda t: pt.real(t) ** 2 + pt.imag(t) ** 2
+STEPS: dict[str, Any] = {
+    "turned": lambda v, t, a, w: t * pt.exp(1j * a) + v * w,
+    "real parts": lambda v, t, a, w: pt.real(t) * v + 1j * pt.imag(t * w) * a,
+    "modulus": lambda v, t, a, w: t * a / (1 + size(t)) + pt.conj(v) * w,
+    "real before": lambda v, t, a, w: pt.sin(size(v) * a) * t + w * a,
+}
+
+
+@pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_gradients_through_complex_values(step: Any, precision: str) -> None:
+    kind = {"float64": "complex128", "float32": "complex64"}[precision]
+    x, w = pt.vector("x", dtype=kind), pt.scalar("w", dtype=kind)
+    z, a = pt.scalar("z", dtype=kind), pt.scalar("a", dtype=precision)
+    body = lambda v, t: pt.cast(step(v, t, a, w), kind)
+    each = scan(body, x, z, return_updates=False)
+    t, states = z, []
+    for k in range(3):
+        t = body(x[k], t)
+        states.append(t)
+    wrt = [x, z, a, w]
+    moves = [pt.cast(0.3 + 0.1j, kind) * x, z * z, a * a, pt.conj(w)]
+    results = []
+    for trace in (each, pt.stack(states)):
+        cost = (pt.real(trace) * pt.imag(trace)).sum() + size(trace[-1])
+        slopes = rw.grad(cost, wrt)
+        second = rw.grad(slopes[2] + size(slopes[1]), wrt)
+        results.append([cost, *slopes, *second, Rop(cost, wrt, moves), Rop(trace, wrt, moves)])
+    draw = lambda *shape: RNG.normal(size=shape) + 1j * RNG.normal(size=shape)
+    given = {x: draw(3), z: draw(), a: RNG.normal(), w: draw()}
+    given = {v: np.asarray(value, v.type.dtype) for v, value in given.items()}
+    alike(*results, given, rtol=1e-9 if precision == "float64" else 2e-3)
+
+
+def test_gradients_of_real_outputs_of_complex_sequences() -> None:
+    x, m, n = pt.zvector("x"), pt.zmatrix("m"), pt.lscalar("n")
+    squares = scan(lambda v: pt.abs(v) ** 2, x, return_updates=False)
+    assert rw.grad(squares.sum(), x).eval({x: [1 + 1j, 2]}).tolist() == [2 + 2j, 4]
+    step = lambda t: pt.dot(m, t) / 2
+    end = scan(step, outputs_info=x, n_steps=n, return_updates=False)[-1]
+    other = step(step(step(x)))
+    found, wanted = [rw.grad(pt.abs(v).sum(), [x, m]) for v in (end, other)]
+    given = {m: RNG.normal(size=(2, 2)) + 1j, x: RNG.normal(size=2) - 1j, n: 3}
+    alike(found, wanted, given)
+
+
+def test_a_complex_value_turned_by_an_angle() -> None:
+    a = pt.dscalar("a")
+    z = scan(lambda t: t * pt.exp(1j * a), outputs_info=pt.constant(1 + 0j), n_steps=3,
+             return_updates=False)[-1]  # fmt: skip
+    found = rw.grad(pt.real(z), a), Rop(pt.real(z), a, pt.constant(1.0))
+    np.testing.assert_allclose([v.eval({a: 0.3}) for v in found], -3 * np.sin(0.9))
+
+
+def test_real_changes_and_gradients_of_complex_values() -> None:
+    x, z = pt.zvector("x"), pt.zscalar("z")
+    each = scan(lambda v, t: t * v, x, z, return_updates=False)
+    other = pt.stack([x[0] * z, x[0] * x[1] * z])
+    moves = [pt.constant([1.0, 2.0]), pt.constant(1.0)]
+    found, wanted = [
+        [*rw.grad(None, [x, z], known_grads={v: moves[0]}), Rop(v, [x, z], moves)]
+        for v in (each, other)
+    ]
+    alike(found, wanted, {x: np.array([1j, 2]), z: 1 + 1j})
