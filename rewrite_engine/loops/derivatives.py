@@ -51,6 +51,22 @@ def is_state(v: Any) -> bool:
     return not isinstance(v.type, TensorType) and not isinstance(v, Constant)
 
 
+def handed_on(own: Sequence[Any], new: Sequence[Any]) -> dict[int, int]:
+    """{carried value: that of the step before that it is}, but for those that no step has made."""
+    number = {v: k for k, v in enumerate(own)}
+    handed = {i: number[v] for i, v in zip(range(len(own)), new, strict=False) if v in number}
+    users: dict[int, list[int]] = {}
+    for i, k in handed.items():
+        users.setdefault(k, []).append(i)
+    todo = [k for k in users if k not in handed]
+    made = set(todo)
+    while todo:
+        for i in users.get(todo.pop(), ()):
+            made.add(i)
+            todo.append(i)
+    return {i: k for i, k in handed.items() if i in made}
+
+
 class Backwards:
     """The gradient of a call of a loop. steps: how many there were."""
 
@@ -83,7 +99,8 @@ class Backwards:
         )
         a = len(continuous(self.first))
         b = a + len(continuous(self.others))
-        each = iter(found[:a]), iter(found[a:b]), iter(found[b:])
+        starts = found[:a] if self.op.truncate < 0 else self.reached(found[:a])
+        each = iter(starts), iter(found[a:b]), iter(found[b:])
         return [
             disconnected(),
             *[self.spread(x, each[2]) for x in self.sequences],
@@ -131,6 +148,33 @@ class Backwards:
         """The gradients of what the last step carried on."""
         pairs = zip(self.first, self.gradients_of, strict=False)
         return [pt.zeros_like(x) if is_disconnected(g) else g for x, g in pairs if has_gradient(x)]
+
+    def reached(self, found: Sequence[Any]) -> list[Any]:
+        """The gradients of the first values; found: of what the first of the last steps was given
+        as carried on. That may be the first values if all steps are among those, or if it holds
+        values of several steps before (taps); what they do not reach has the gradient 0.
+        """
+        own, last = self.op.parts(self.op.inner_inputs)[1], self.op.truncate
+        carry = [i for i, v in enumerate(own) if has_gradient(v)]
+        zeros = {i: pt.zeros_like(self.first[i]) for i in carry}
+        if isinstance(self.steps, Constant):
+            before: Any = max(int(self.steps.data) - last, 0)
+            where = lambda test, x, y: x if test else y
+        else:
+            before = pt.maximum(self.steps - last, 0)
+            where = pt.switch
+        now = dict(zip(carry, found, strict=True))
+        handed, size = handed_on(own, self.op.inner_outputs), 1
+        while handed:  # so many steps back, in powers of 2
+            terms: dict[int, list[Any]] = {i: [] for i in carry}
+            for i, k in handed.items():
+                if i in now:
+                    terms[k].append(now[i])
+            moved = {i: pt.add(*terms[i]) if terms[i] else zeros[i] for i in carry}
+            now = {i: where(before // size % 2, moved[i], now[i]) for i in carry}
+            handed = {i: handed[k] for i, k in handed.items() if k in handed}
+            size *= 2
+        return [where(before < size, now[i], zeros[i]) for i in carry]
 
     def before(self) -> list[Any]:
         """What each step was given as carried on, for all steps; None where that is not known, and

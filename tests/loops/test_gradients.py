@@ -11,7 +11,7 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.gradient import Rop
+from rewrite_engine.gradient import Rop, disconnected_grad
 from rewrite_engine.loops import scan
 
 RNG = np.random.default_rng(5)
@@ -96,3 +96,59 @@ def test_real_changes_and_gradients_of_complex_values() -> None:
         for v in (each, other)
     ]
     alike(found, wanted, {x: np.array([1j, 2]), z: 1 + 1j})
+
+
+# --- over the last steps ----------------------------------------------------------------------
+
+
+def last_steps(step: Any, x: Any, starts: Any, n: int, taps: list[int], k: int) -> Any:
+    """The values of n steps, of which those before the last k are held constant."""
+    values = list(starts)
+    for t in range(n):
+        new = step(x[t], *[values[tap] for tap in taps])
+        values.append(disconnected_grad(new) if t < n - k else new)
+    return pt.stack(values[len(starts) :])
+
+
+@pytest.mark.parametrize("taps", [[-1], [-2, -1], [-3, -1], [-3]])
+@pytest.mark.parametrize("known", [True, False])
+def test_gradients_of_first_values_that_the_last_steps_do_not_reach(
+    taps: list[int], known: bool
+) -> None:
+    x, w, n = pt.dvector("x"), pt.dscalar("w"), 5
+    first = pt.dmatrix("first")
+    starts = [first[i] for i in range(-min(taps))]
+    initial = first[0] if taps == [-1] else {"initial": first, "taps": taps}
+    step = lambda v, *past: w * pt.sin(sum(past)) + v
+    steps = pt.lscalar("n")
+    given = {x: RNG.normal(size=n), w: 0.9, first: RNG.normal(size=(-min(taps), 2)), steps: n}
+    found, wanted = [], []
+    for k in range(1, n + 2):
+        options = {"n_steps": n if known else steps, "truncate_gradient": k}
+        each = scan(step, x, initial, return_updates=False, **options)
+        other = last_steps(step, x, starts, n, taps, k)
+        for out, gradients in ((each, found), (other, wanted)):
+            for cost in (out[-1].sum(), (out**2).sum()):
+                gradients += rw.grad(cost, [x, w, first], disconnected_inputs="ignore")
+    alike(found, wanted, given)
+
+
+def test_values_that_steps_swap_are_not_reached_in_fewer_steps() -> None:
+    a, b = pt.dscalars("a", "b")
+    for k, wanted in ((3, [0.0, 1.0]), (2, [0.0, 0.0])):
+        out, _ = scan(lambda p, q: [q, p], outputs_info=[a, b], n_steps=3, truncate_gradient=k)
+        got = rw.function([a, b], rw.grad(out[0][-1], [a, b]))(1.0, 2.0)
+        assert got == wanted
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_the_gradient_of_a_first_value_has_its_dtype(dtype: str) -> None:
+    b, n = pt.vector("b", dtype=dtype), pt.lscalar("n")
+    for steps in (3, n):
+        out = scan(lambda t: t * t, outputs_info=b, n_steps=steps, truncate_gradient=2,
+                   return_updates=False)  # fmt: skip
+        slope = rw.grad(pt.real(out[-1]).sum(), b)
+        assert slope.type.dtype == dtype
+        f = rw.function([b, n], slope, on_unused_input="ignore")
+        assert f(np.ones(2, dtype), 3).tolist() == [0.0, 0.0]
+        assert steps == 3 or f(np.ones(2, dtype), 2).tolist() == [4.0, 4.0]
