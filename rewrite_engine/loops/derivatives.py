@@ -80,8 +80,9 @@ class Backwards:
         ]
         self.steps = outputs[-1] if op.until else inputs[0]
         self.sequences, self.first, self.others = op.parts(inputs[1:])
-        #: the results that the cost depends on
-        self.used = [j for j in op.results if not is_disconnected(gradients[j])]
+        #: the results through which gradients come
+        used = [j for j in op.results if not is_disconnected(gradients[j])]
+        self.used = [j for j in used if has_gradient(outputs[j])]
 
     def gradients(self) -> list[Any]:
         """Those of the inputs."""

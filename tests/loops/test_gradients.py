@@ -152,3 +152,50 @@ def test_the_gradient_of_a_first_value_has_its_dtype(dtype: str) -> None:
         f = rw.function([b, n], slope, on_unused_input="ignore")
         assert f(np.ones(2, dtype), 3).tolist() == [0.0, 0.0]
         assert steps == 3 or f(np.ones(2, dtype), 2).tolist() == [4.0, 4.0]
+
+
+# --- integers and truth values ----------------------------------------------------------------
+
+
+def test_gradients_of_loops_with_discrete_outputs() -> None:
+    x, at = pt.dvector("x"), [1.0, -1.0, 2.0]
+    pos = scan(lambda v: v > 0, x, return_updates=False)
+    signs = scan(lambda v, n: n + pt.cast(v > 0, "int64"), x, pt.constant(1), return_updates=False)
+    costs = [((pos * x).sum(), [1, 0, 1]), (pt.switch(pos, x, 2 * x).sum(), [1, 2, 1])]
+    costs += [((signs * x).sum(), [2, 2, 3]), ((pos + signs).sum() + 0 * x.sum(), [0, 0, 0])]
+    costs += [(signs[-1] * x.sum(), [3, 3, 3]), (pos.sum(), [0, 0, 0])]
+    for cost, wanted in costs:
+        for mode in (None, PLAIN):
+            assert rw.function([x], rw.grad(cost, x), mode=mode)(at).tolist() == wanted
+            moved = Rop(cost, x, pt.ones_like(x))
+            assert rw.function([x], moved, mode=mode)(at) == sum(wanted)
+
+
+def test_discrete_and_other_outputs_of_one_loop() -> None:
+    x, a = pt.dvector("x"), pt.dscalar("a")
+    step = lambda v, t: [v > t, t * a + v, pt.floor(t * 9).astype("int64")]
+    (over, each, parts), _ = scan(step, x, [None, a, None])
+    t, other = a, []
+    for k in range(3):
+        other.append(step(x[k], t))
+        t = other[-1][1]
+    costs = [
+        ((p * q + r * x + q**2).sum())
+        for p, q, r in ((over, each, parts), [pt.stack(vs) for vs in zip(*other, strict=True)])
+    ]
+    found, wanted = [[cost, *rw.grad(cost, [x, a]), rw.grad(rw.grad(cost, a), a)] for cost in costs]
+    alike(found, wanted, {x: [0.3, 2.0, -0.4], a: 0.7})
+
+
+def test_second_derivatives_with_integers_that_are_carried_on() -> None:
+    a = pt.dscalar("a")
+    step = lambda i, t: [i + pt.cast(t > 0, "int64"), pt.tanh(t * a) * i]
+    out = scan(step, outputs_info=[pt.constant(1), a], n_steps=3, return_updates=False)[1]
+    i, t, other = pt.constant(1), a, 0.0
+    for _ in range(3):
+        i, t = step(i, t)
+        other = other + t
+    found, wanted = [
+        [rw.grad(cost, a), rw.grad(rw.grad(cost, a), a)] for cost in (out.sum(), other)
+    ]
+    alike(found, wanted, {a: 0.7})
