@@ -27,6 +27,21 @@ def taken_apart(fgraph, node):
 
 
 @node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"], keeps=arguments_kept)
+def tell_lengths(fgraph, node):
+    """There are as many results as steps, if none can fail. (Where a loop is computed anyway, its
+    lengths are those of any op.) Not data: what may fail is asked of all that a step does.
+
+    >>> from rewrite_engine import scan
+    >>> x = vector("x")
+    >>> rewritten(scan(lambda v, t: sin(t) + v, x, constant(0.0))[0].shape[0])
+    Shape_i{i=0}(x)
+    """
+    from rewrite_engine.rules.looping.unused import told_lengths
+
+    return told_lengths(taken_apart(fgraph, node))
+
+
+@node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"], keeps=arguments_kept)
 def drop_unused(fgraph, node):
     """Results and carried values that nobody needs, inputs that the steps do not, and values that
     are carried without change. Not data: what is used is asked of the graph.

@@ -107,6 +107,9 @@ class Scan(HasInnerGraph, Op):
             found.append(tuple(lengths))
         return [*found, *[()] * self.until]
 
+    def equal_lengths(self, node: Apply) -> None:
+        """Steps may fail in any way, also if only the lengths of results are needed."""
+
     @property
     def results(self) -> range:
         """The numbers of the outputs that are of all steps."""

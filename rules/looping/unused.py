@@ -104,6 +104,25 @@ def narrowed(loop, needed, stay):
     return loop.outputs(made, first) if loop.outputs(made) else checked_outputs(loop, made, first)
 
 
+def told_lengths(loop):
+    """The lengths that are read of results, without the loop, whose steps cannot fail; or None."""
+    if loop.fgraph is None or loop.op.until:
+        return None
+    users = [(trace, n) for trace in loop.traces for n in loop.fgraph.users[trace]]
+    readers = [(trace, n) for trace, n in users if n.op in (pt.Shape(), pt.Shape_i(0))]
+    lengths, sure = Lengths(loop.op, ()), loop.op.derived
+    if readers and not sure and all(map(lengths.steady, loop.results)):
+        sure = all(map(lengths.fits, loop.step_nodes()))
+    if not readers or not sure:
+        return None
+    n = loop.steps if loop.op.derived else loop.checked(loop.steps, loop.steps)
+    more = lambda trace: [pt.Shape_i(k)(trace) for k in range(1, trace.type.ndim)]
+    return {
+        reader.outputs[0]: n if reader.op == pt.Shape_i(0) else pt.stack([n, *more(trace)])
+        for trace, reader in readers
+    }
+
+
 def without_doubles(loop):
     """The outputs of a loop whose equal inputs, carried values and results are one, or None."""
     replace, kept = alike(loop), []

@@ -1,4 +1,6 @@
-"""What is read at the end of a loop, where a step knows more of its shape than the first value."""
+"""What is read of a loop: its end, where a step knows more of its shape than the first value, and
+the length of a result.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,9 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import AxisError
+from rewrite_engine.errors import AxisError, RewriteEngineError, ShapeError
 from rewrite_engine.loops import Scan, scan
+from rewrite_engine.tensor.raise_op import CheckAndRaise
 
 PLAIN = rw.Mode().excluding("loops")
 C = pt.constant([1.0, 2.0, 3.0])
@@ -56,3 +59,51 @@ def test_the_last_value_where_taps_reach_back() -> None:
     for read in (trace[-1], trace[-2], trace[-3], trace[-3:]):
         both([read, trace], {x: np.ones((2, 3))})
         both(read, {x: np.ones((2, 1))})
+
+
+# --- lengths ----------------------------------------------------------------------------------
+
+
+def check(v: Any, t: Any) -> Any:
+    return CheckAndRaise(ValueError, "v < 0")(v, v > 0) + pt.sin(t)
+
+
+def test_what_fails_in_a_step_fails_if_only_the_length_is_read() -> None:
+    x, m, k = pt.dvector("x"), pt.dmatrix("m"), pt.lscalar("k")
+    single = lambda step, *args, **options: scan(step, *args, return_updates=False, **options)
+    checked = single(check, x, 0.0)
+    uneven = single(lambda i: pt.arange(i), pt.arange(3))
+    nested = single(lambda row: single(check, row, 0.0).shape[0], m)
+    misfit = single(lambda row, t: t + row, m, x)
+    short = single(lambda v, t: pt.sin(t) + v, x, 0.0, n_steps=k)
+    operand = single(lambda v, t: pt.sin(t) + v, CheckAndRaise(ValueError, "k < 0")(x, k > 0), 0.0)
+    given = {x: [1.0, -2.0, 3.0], m: -np.ones((2, 2)), k: 7}
+    cases = [(checked, ValueError, 3), (nested, ValueError, 2), (misfit, RewriteEngineError, 2)]
+    cases += [(short, ShapeError, 3), (operand, ValueError, 3), (uneven, ShapeError, None)]
+    right = {x: [1.0, 2.0, 3.0], m: np.ones((2, 3)), k: 3}
+    for out, kind, n in cases:
+        for read in (out.shape[0], out.shape, [out.shape[0], x.sum()]):
+            for mode in (None, PLAIN):
+                f = rw.function([*given], read, mode=mode, on_unused_input="ignore")
+                values = dict(given)
+                values[k] = -1 if out is operand else 7
+                with pytest.raises(kind):
+                    f(*values.values())
+                if n is not None:
+                    got = f(*right.values())
+                    assert np.ravel(got[0] if isinstance(got, list) else got)[0] == n
+
+
+def test_loops_that_cannot_fail_are_not_run_for_their_length() -> None:
+    x, k = pt.dvector("x"), pt.lscalar("k")
+    step = lambda v, t: [pt.sin(t) + v, pt.exp(v) * t]
+    trace, other = scan(step, x, [pt.constant(0.0), None], return_updates=False)
+    for read in (trace.shape[0], other.shape, pt.zeros(trace.shape[0] + 1)):
+        f, _ = both(read, {x: [1.0, 2.0]})
+        assert not [n for n in f.fgraph.toposort() if isinstance(n.op, Scan)]
+    out = scan(lambda t: t + 1, outputs_info=0.0, n_steps=k, return_updates=False)
+    f, _ = both(out.shape[0], {k: 4})
+    assert not [n for n in f.fgraph.toposort() if isinstance(n.op, Scan)]
+    for g in (f, rw.function([k], out.shape[0], mode=PLAIN)):
+        with pytest.raises(RewriteEngineError):
+            g(-1)
