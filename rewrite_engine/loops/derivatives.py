@@ -15,7 +15,7 @@ from rewrite_engine.gradient import pullback, pushforward
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.replace import graph_replace
-from rewrite_engine.graph.traverse import clone_get_equiv, toposort
+from rewrite_engine.graph.traverse import clone_get_equiv, graph_inputs, toposort
 from rewrite_engine.tensor.elemwise_grad import in_dtype_of, zero_gradient
 from rewrite_engine.tensor.type import TensorType
 
@@ -129,7 +129,8 @@ class Backwards:
         a, b = len(wrt[0]), len(wrt[0]) + len(wrt[1])
         sums = [v.type() for v in wrt[2]]
         added = [s + g for s, g in zip(sums, found[b:], strict=True)]
-        before = self.before()
+        roots = {v for v in graph_inputs(found) if not is_state(v)}
+        before = self.before({i for i, v in enumerate(kept) if v in roots})
         pairs = [(v, x) for v, x in zip(kept, before, strict=True) if x is not None]
         if shown:
             pairs += zip(shown.values(), self.traces(given, made, list(shown)), strict=True)
@@ -177,7 +178,7 @@ class Backwards:
             size *= 2
         return [where(before < size, now[i], zeros[i]) for i in carry]
 
-    def before(self) -> list[Any]:
+    def before(self, needed: set[int]) -> list[Any]:
         """What each step was given as carried on, for all steps; None where that is not known, and
         not needed.
         """
@@ -193,7 +194,7 @@ class Backwards:
                     after = found[own.index(v)]
                 if found[i] is None and after is not None:
                     found[i] = pt.join(0, self.first[i][None], after)[: self.steps]
-        missing = [i for i, v in enumerate(own) if found[i] is None and has_gradient(v)]
+        missing = [i for i, x in enumerate(found) if x is None and i in needed]
         if missing:
             states = [own[i] for i in missing]
             for i, x in zip(missing, self.traces(op.inner_inputs, op.inner_outputs, states)):

@@ -199,3 +199,18 @@ def test_second_derivatives_with_integers_that_are_carried_on() -> None:
         [rw.grad(cost, a), rw.grad(rw.grad(cost, a), a)] for cost in (out.sum(), other)
     ]
     alike(found, wanted, {a: 0.7})
+
+
+@pytest.mark.parametrize("mode", [None, PLAIN])
+def test_gradients_with_integers_that_no_output_shows(mode: Any) -> None:
+    a, count = pt.dscalar("a"), rw.shared(np.int64(1))
+    step = lambda t: (pt.sin(t * a) * count, {count: count + 2})
+    out, updates = scan(step, outputs_info=a, n_steps=3)
+    t, other = a, []
+    for k in (1, 3, 5):
+        t = pt.sin(t * a) * k
+        other.append(t)
+    slopes = [rw.grad(v.sum(), a) for v in (out, pt.stack(other))]
+    f = rw.function([a], [*slopes, *[rw.grad(v, a) for v in slopes]], updates=updates, mode=mode)
+    got = f(0.7)
+    np.testing.assert_allclose(got[::2], got[1::2])
