@@ -7,10 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import InputError, OptionError
+from rewrite_engine.errors import InputError, OptionError, ShapeError, describe
+from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.origin import located
-from rewrite_engine.loops.basic import scan
+from rewrite_engine.loops.basic import _listed, _output, _sequence, _steps, scan, until
+from rewrite_engine.loops.op import Scan
 
 
 def scan_checkpoints(
@@ -32,26 +36,23 @@ def scan_checkpoints(
     value of each output (no taps). n_steps: by default the length of the first sequence.
     padding=False: the number of steps is a multiple of save_every_N, so no sequence is copied.
 
-    Raises `InputError` for taps, or if nothing says how many steps there are, `OptionError` for
-    save_every_N below 1; else what `scan` raises.
+    Raises `InputError` for taps, `OptionError` for a save_every_N that is no integer, or below 1,
+    `ShapeError` with padding=False for another number of steps; else what `scan` raises.
 
     >>> x = pt.dvector("x")
     >>> sums, _ = scan_checkpoints(lambda v, t: t + v, x, pt.constant(0.0), save_every_N=2)
     >>> sums.eval({x: [1.0, 2.0, 3.0, 4.0, 5.0]})
     array([ 3., 10., 15.])
     """
-    size = save_every_N
-    if size < 1:
-        raise OptionError(located(f"scan_checkpoints: save_every_N is 1 or more, not {size}"))
-    reads = [pt.as_tensor_variable(_plain(x, "input")) for x in _listed(sequences)]
-    starts = [_plain(x, "initial") for x in _listed(outputs_info)]
+    size = _size(save_every_N)
+    reads = [_sequence(_plain(x)) for x in _listed(sequences)]
+    starts = [_output(_plain(x)).start for x in _listed(outputs_info)]
     others = _listed(non_sequences)
-    if n_steps is None and not reads:
-        what = "without sequences, n_steps says how many steps there are"
-        raise InputError(located(f"scan_checkpoints: {what}"))
-    n = pt.shape_tuple(reads[0])[0] if n_steps is None else n_steps
-    segments = (n + size - 1) // size if padding else n // size
-    parts = [_segments(x, n, size, segments, padding) for x in reads]
+    n = _steps(reads if n_steps is not None else reads[:1], n_steps, backwards=False)[0]
+    multiple = size if reads and not padding else 1
+    n, xs = _checked(n, n_steps is not None, multiple, [read.start for read in reads])
+    segments = (n + size - 1) // size
+    parts = [_segments(x, n, size, segments, padding) for x in xs]
     steps = pt.minimum(size, n - size * pt.arange(segments))
     several = []
 
@@ -61,7 +62,7 @@ def scan_checkpoints(
         infos = [None if start is None else next(carried) for start in starts]
         found, updates = scan(fn, list(values[:a]), infos, list(values[b:]), values[a], name=name)
         several.append(isinstance(found, list))
-        return [v[-1] for v in (found if several[0] else [found])], updates
+        return _at_end(found if several[0] else [found], updates)
 
     made = scan(segment, [*parts, steps], starts, others, segments, name=name, return_list=True,
                 return_updates=return_updates)  # fmt: skip
@@ -70,19 +71,60 @@ def scan_checkpoints(
     return (outputs, updates) if return_updates else outputs
 
 
-def _listed(given: Any) -> list[Any]:
-    if given is None:
-        return []
-    return list(given) if isinstance(given, list | tuple) else [given]
+def _size(given: Any) -> int:
+    """Raises `OptionError`."""
+    if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < 1:
+        shown = given if isinstance(given, int | np.integer) else describe(given)
+        what = f"save_every_N is an integer, 1 or more, not {shown}"
+        raise OptionError(located(f"scan_checkpoints: {what}"))
+    return int(given)
 
 
-def _plain(given: Any, key: str) -> Any:
-    """What a sequence or an output is, said as a dict or not. Raises `InputError`."""
-    if not isinstance(given, Mapping):
-        return given
-    if given.get("taps") is not None:
+def _plain(given: Any) -> Any:
+    """A sequence or an output. Raises `InputError`."""
+    if isinstance(given, Mapping) and given.get("taps") is not None:
         raise InputError(located("scan_checkpoints: there are no taps"))
-    return given.get(key)
+    return given
+
+
+def _checked(n: Any, given: bool, size: int, xs: list[Any]) -> tuple[Any, list[Any]]:
+    """The number of steps, which is a multiple of size, and the sequences, which are long enough;
+    what is not known is found by a run. given: whether that is not the length of the first
+    sequence. Raises `ShapeError`.
+    """
+    n = int(n.data) if isinstance(n, Constant) else n
+    what = f"scan_checkpoints: padding=False, and the number of steps is no multiple of {size}"
+    if not isinstance(n, int):
+        negative = "scan_checkpoints: the number of steps is negative"
+        n = pt.CheckAndRaise(ShapeError, negative)(n, pt.ge(n, 0)) if given else n
+        if size > 1:
+            n = pt.CheckAndRaise(ShapeError, what)(n, pt.eq(n % size, 0))
+    elif n % size:
+        raise ShapeError(located(what))
+    found = []
+    for i, x in enumerate(xs):
+        length, short = x.type.shape[0], f"scan_checkpoints: sequence {i} has fewer elements"
+        known = isinstance(n, int) and length is not None and length >= n
+        if not known and (i or given):
+            enough = pt.ge(pt.shape_tuple(x)[0], n)
+            x = pt.CheckAndRaise(ShapeError, f"{short} than there are steps")(x, enough)
+        found.append(x)
+    return n, found
+
+
+def _at_end(found: list[Any], updates: dict[Any, Any]) -> tuple[Any, ...]:
+    """What a segment returns: the last values of outputs, updates, and whether it has ended the
+    loop, which its last condition says.
+    """
+    node = (*found, *updates.values())[0].owner
+    op = node.op
+    if not op.until:
+        return [v[-1] for v in found], updates
+    outputs = [*op.inner_outputs, op.inner_outputs[-1]]
+    loop = Scan(op.inner_inputs, outputs, op.sequences, op.carried, True, name=op.name)
+    made = loop(*node.inputs, return_list=True)
+    last = [made[v.index][-1] for v in found]
+    return last, {v: made[new.index] for v, new in updates.items()}, until(made[-2][-1])
 
 
 def _segments(x: Any, n: Any, size: int, segments: Any, padding: bool) -> Any:

@@ -10,9 +10,9 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import InputError, OptionError
+from rewrite_engine.errors import InputError, OptionError, ShapeError
 from rewrite_engine.gradient import verify_grad
-from rewrite_engine.loops import scan, scan_checkpoints
+from rewrite_engine.loops import scan, scan_checkpoints, until
 
 RNG = np.random.default_rng(3)
 
@@ -115,3 +115,78 @@ def test_wrong_uses_of_checkpoints() -> None:
         scan_checkpoints(lambda t: t, None, x)
     with pytest.raises(OptionError, match="1 or more, not 0"):
         scan_checkpoints(lambda t: t, None, x, n_steps=3, save_every_N=0)
+
+
+def test_checkpoints_without_sequences_do_all_steps() -> None:
+    n = pt.lscalar("n")
+    for steps in (7, n):
+        for padding in (True, False):
+            out = scan_checkpoints(lambda t: t * 2, None, 1.0, n_steps=steps, save_every_N=3,
+                                   padding=padding, return_updates=False)  # fmt: skip
+            f = rw.function([n], out, on_unused_input="ignore")
+            assert f(7).tolist() == [8.0, 64.0, 128.0]
+
+
+@pytest.mark.parametrize("end", [0.0, 4.0, 7.0, 15.0, 31.0, 600.0])
+def test_a_condition_ends_all_segments(end: float) -> None:
+    a, count = pt.dscalar("a"), rw.shared(np.int64(0))
+    step = lambda t: (t * a, {count: count + 1}, until(t * a > end))
+    whole, more = scan(step, None, pt.constant(1.0), n_steps=8)
+    parts, updates = scan_checkpoints(step, None, pt.constant(1.0), n_steps=8, save_every_N=3)
+    f = rw.function([a], [whole, rw.grad(whole[-1], a)], updates=more)
+    g = rw.function([a], [parts, rw.grad(parts[-1], a)], updates=updates)
+    (each, slope), steps = f(2.0), int(count.get_value())
+    count.set_value(0)
+    found = g(2.0)
+    where = [min(k + 2, len(each) - 1) for k in range(0, len(each), 3)]
+    np.testing.assert_allclose(found[0], each[where])
+    np.testing.assert_allclose(found[1], slope)
+    assert count.get_value() == steps == len(each)
+
+
+def test_wrong_options_of_checkpoints() -> None:
+    x, n = pt.dvector("x"), pt.lscalar("n")
+    step = lambda v, t: t + v
+    for key in ("tapz", "inputs"):
+        with pytest.raises(OptionError, match=f"not '{key}'"):
+            scan_checkpoints(step, {"input": x, key: [1]}, 0.0)
+    with pytest.raises(OptionError, match="not 'inital'"):
+        scan_checkpoints(step, x, {"inital": 0.0})
+    for steps in ([7], 4.0):
+        with pytest.raises(InputError, match="n_steps is a 0-d integer"):
+            scan_checkpoints(step, x, 0.0, n_steps=steps)
+    with pytest.raises(ShapeError, match="n_steps is negative"):
+        scan_checkpoints(step, x, 0.0, n_steps=-1)
+    for size in (n, 2.0, True, None):
+        with pytest.raises(OptionError, match="save_every_N is an integer, 1 or more, not "):
+            scan_checkpoints(step, x, 0.0, save_every_N=size)
+    assert scan_checkpoints(step, x, 0.0, save_every_N=np.int8(2))[0].type.ndim == 1
+
+
+def test_sequences_of_checkpoints_that_are_too_short() -> None:
+    x, y, n = pt.dvector("x"), pt.dvector("y"), pt.lscalar("n")
+    step = lambda v, w, t: t + v * w
+    with pytest.raises(ShapeError, match="sequence 1 has 5 elements, and there are 7 steps"):
+        scan_checkpoints(step, [x, pt.ones(5)], 0.0, n_steps=7)
+    for steps in (n, 7, None):
+        out = scan_checkpoints(step, [x, y], 0.0, n_steps=steps, save_every_N=2)[0]
+        f = rw.function([x, y, n], out, on_unused_input="ignore")
+        assert f(np.ones(7), np.ones(9), 7).tolist() == [2.0, 4.0, 6.0, 7.0]
+        with pytest.raises(ShapeError, match="sequence 1 has fewer elements than there are steps"):
+            f(np.ones(7), np.ones(5), 7)
+    out = scan_checkpoints(step, [x, y], 0.0, n_steps=n)[0]
+    with pytest.raises(ShapeError, match="the number of steps is negative"):
+        rw.function([x, y, n], out)(np.ones(7), np.ones(5), -1)
+
+
+def test_without_padding_the_number_of_steps_is_a_multiple() -> None:
+    x, n = pt.dvector("x"), pt.lscalar("n")
+    step = lambda v, t: t + v
+    with pytest.raises(ShapeError, match="padding=False, and the number of steps is no multiple"):
+        scan_checkpoints(step, x, 0.0, n_steps=7, save_every_N=3, padding=False)
+    for steps in (n, None):
+        out = scan_checkpoints(step, x, 0.0, n_steps=steps, save_every_N=3, padding=False)[0]
+        f = rw.function([x, n], out, on_unused_input="ignore")
+        assert f(np.ones(6), 6).tolist() == [3.0, 6.0]
+        with pytest.raises(ShapeError, match="the number of steps is no multiple of 3"):
+            f(np.ones(7), 7)
