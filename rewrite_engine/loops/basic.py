@@ -133,9 +133,10 @@ def scan(
     if not isinstance(profile, bool | str):
         refuse_options("scan", "give it to `function`", profile=profile)
     mode = _mode(mode)
-    if truncate_gradient != -1 and truncate_gradient < 1:
-        what = f"truncate_gradient is a number of steps, or -1, not {truncate_gradient}"
-        raise InputError(located(f"scan: {what}"))
+    truncate_gradient = _truncated(truncate_gradient)
+    _check_flags(go_backwards=go_backwards, allow_gc=False if allow_gc is None else allow_gc)
+    if not isinstance(name, str | None):
+        raise OptionError(located(f"scan: name is a str, not {describe(name)}"))
     reads = [_sequence(s) for s in _listed(sequences)]
     infos = None if outputs_info is None else [_output(o) for o in _listed(outputs_info)]
     others = [_variable(v) for v in _listed(non_sequences)]
@@ -220,6 +221,22 @@ def _mode(given: Any) -> Any:
     get_mode = import_module("rewrite_engine.compile.mode").get_mode  # (a layer above)
     mode = get_mode(given)
     return None if mode == get_mode() else mode
+
+
+def _truncated(given: Any) -> int:
+    """Raises `InputError`."""
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        if given == -1 or given >= 1:
+            return int(given)
+    what = f"truncate_gradient is a number of steps, or -1, not {given!r}"
+    raise InputError(located(f"scan: {what}"))
+
+
+def _check_flags(**flags: Any) -> None:
+    """Raises `OptionError`."""
+    for key, given in flags.items():
+        if not isinstance(given, bool | np.bool_):
+            raise OptionError(located(f"scan: {key} is True or False, not {given!r}"))
 
 
 def _listed(given: Any) -> list[Any]:

@@ -546,6 +546,25 @@ def test_wrong_uses() -> None:
         run(out, {x: np.ones(3), i: np.array([0, 9])})
 
 
+def test_wrong_values_of_options() -> None:
+    x, flag = pt.dvector("x"), pt.bscalar("flag")
+    step = lambda v, t: t + v
+    for k in (1.5, True, "a", None, flag, [1]):
+        with pytest.raises(InputError, match="truncate_gradient is a number of steps, or -1, not"):
+            scan(step, x, 0.0, truncate_gradient=k)  # type: ignore[arg-type]
+    wrong = [("go_backwards", v) for v in ("no", None, 1, flag)]
+    wrong += [("allow_gc", v) for v in ("yes", 2, flag)]
+    for key, value in wrong:
+        with pytest.raises(OptionError, match=f"{key} is True or False, not"):
+            scan(step, x, 0.0, **{key: value})
+    with pytest.raises(OptionError, match="name is a str, not int 3"):
+        scan(step, x, 0.0, name=3)  # type: ignore[arg-type]
+    for right in ({"truncate_gradient": np.int8(2)}, {"go_backwards": np.bool_(True)},
+                  {"allow_gc": True}, {"allow_gc": None}, {"name": "sums"}):  # fmt: skip
+        options: dict[str, Any] = right
+        assert run(scan(step, x, 0.0, **options)[0], {x: np.ones(3)}).tolist() == [1, 2, 3]
+
+
 def test_wrong_uses_of_options_and_steps() -> None:
     x = pt.dvector("x")
     with pytest.raises(OptionError, match="profile=.* cannot be honoured: give it to `function`"):
