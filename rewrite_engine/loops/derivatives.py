@@ -7,7 +7,7 @@ derivatives carry the changes beside the values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import rewrite_engine.tensor as pt
@@ -21,6 +21,8 @@ from rewrite_engine.tensor.type import TensorType
 
 if TYPE_CHECKING:
     from rewrite_engine.loops.op import Scan
+
+EMPTY: Mapping[Any, Any] = {}
 
 
 def has_gradient(v: Any) -> bool:
@@ -49,6 +51,11 @@ def drawn(outputs: Sequence[Any]) -> list[Any]:
 
 def is_state(v: Any) -> bool:
     return not isinstance(v.type, TensorType) and not isinstance(v, Constant)
+
+
+def padded(v: Any, n: Any, most: Any) -> Any:
+    """An array of n elements, and zeros behind it."""
+    return pt.join(0, v, pt.zeros((most - n, *pt.shape_tuple(v)[1:]), dtype=v.type.dtype))
 
 
 def handed_on(own: Sequence[Any], new: Sequence[Any]) -> dict[int, int]:
@@ -124,7 +131,8 @@ class Backwards:
             [*arriving, *results],
             disconnected_inputs="ignore",
         )
-        shown = {v: v.type() for v in (drawn(found) if any(map(is_state, given)) else ())}
+        draws = drawn(found) if any(map(is_state, given)) else []
+        shown, more = self.shown(given, made, draws) if draws else ({}, [])
         found = graph_replace(found, shown, strict=False) if shown else found
         a, b = len(wrt[0]), len(wrt[0]) + len(wrt[1])
         sums = [v.type() for v in wrt[2]]
@@ -132,8 +140,7 @@ class Backwards:
         roots = {v for v in graph_inputs(found) if not is_state(v)}
         before = self.before({i for i, v in enumerate(kept) if v in roots})
         pairs = [(v, x) for v, x in zip(kept, before, strict=True) if x is not None]
-        if shown:
-            pairs += zip(shown.values(), self.traces(given, made, list(shown)), strict=True)
+        pairs += more
         read = [*slices, *[v for v, _ in pairs], *results]
         loop = type(op)(
             [*read, *arriving, *sums, *same],
@@ -201,13 +208,55 @@ class Backwards:
                 found[i] = x
         return found
 
-    def traces(self, given: list[Any], made: list[Any], wanted: list[Any]) -> list[Any]:
-        """What no result shows of all steps, by a loop that does. given, made: of a step."""
+    def shown(
+        self, given: list[Any], made: list[Any], draws: Sequence[Any]
+    ) -> tuple[dict[Any, Any], list[tuple[Any, Any]]]:
+        """{what a step has drawn: how that is read}, and pairs of what is read, a slice, and the
+        trace that it is of. What loops inside drew is made as long as the longest.
+        """
+        varying = {v: n for v in draws if (n := self.varying_steps(v, given)) is not None}
+        lengths = list(dict.fromkeys(varying.values()))
+        counts = self.traces(given, made, lengths) if lengths else []
+        most = {n.type(): pt.max(pt.join(0, [0], x)) for n, x in zip(lengths, counts, strict=True)}
+        longest = dict(zip(lengths, most, strict=True))
+        whole = [padded(v, varying[v], longest[varying[v]]) if v in varying else v for v in draws]
+        slices, count = [v.type() for v in whole], {n: n.type() for n in lengths}
+        read = {
+            v: v.type.filter_variable(x[: count[varying[v]]]) if v in varying else x
+            for v, x in zip(draws, slices, strict=True)
+        }
+        traces = self.traces(given, made, whole, most)
+        pairs = zip([*slices, *count.values()], [*traces, *counts], strict=True)
+        return read, list(pairs)
+
+    def varying_steps(self, v: Any, given: list[Any]) -> Any:
+        """How many steps a loop inside has had that drew v, if not as many in all steps of this
+        one; else None.
+        """
+        node, changing = v.owner, given[: self.op.sequences + self.op.carried]
+        if not isinstance(node.op, type(self.op)) or v.index not in node.op.results:
+            return None
+        if node.op.until:
+            return node.outputs[-1]
+        n = node.inputs[0]
+        return None if set(changing).isdisjoint(graph_inputs([n])) else n
+
+    def traces(
+        self,
+        given: list[Any],
+        made: list[Any],
+        wanted: list[Any],
+        more: Mapping[Any, Any] = EMPTY,
+    ) -> list[Any]:
+        """What no result shows of all steps, by a loop that does. given, made: of a step; more:
+        what that is given besides, and its values.
+        """
         op = self.op
         end = op.nout - op.until
         outputs = [*made[:end], *wanted, *made[end:]]
-        more = type(op)(given, outputs, op.sequences, op.carried, op.until, mode=op.mode)
-        return list(more(*self.inputs, return_list=True)[end : end + len(wanted)])
+        loop = type(op)([*given, *more], outputs, op.sequences, op.carried, op.until, mode=op.mode)
+        found = loop(*self.inputs, *more.values(), return_list=True)
+        return list(found[end : end + len(wanted)])
 
     def is_whole(self, x: Any) -> bool:
         """Whether a sequence is known to have no more elements than there are steps."""

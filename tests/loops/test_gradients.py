@@ -12,7 +12,8 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.gradient import Rop, disconnected_grad
-from rewrite_engine.loops import scan
+from rewrite_engine.loops import scan, scan_checkpoints, until
+from rewrite_engine.random import RandomStream
 
 RNG = np.random.default_rng(5)
 PLAIN = rw.Mode().excluding("loops")
@@ -214,3 +215,49 @@ def test_gradients_with_integers_that_no_output_shows(mode: Any) -> None:
     f = rw.function([a], [*slopes, *[rw.grad(v, a) for v in slopes]], updates=updates, mode=mode)
     got = f(0.7)
     np.testing.assert_allclose(got[::2], got[1::2])
+
+
+# --- draws ------------------------------------------------------------------------------------
+
+
+def inner_loop(step: Any, t: Any, **options: Any) -> tuple[Any, Any]:
+    """One outer step: the last value of a loop, or the first one."""
+    found, updates = scan(step, outputs_info=[t], **options)
+    return pt.concatenate([t[None], found])[-1], updates
+
+
+@pytest.mark.parametrize("mode", [None, PLAIN])
+@pytest.mark.parametrize("kind", ["segments", "lengths", "ends"])
+def test_gradients_with_what_loops_of_several_lengths_drew(kind: str, mode: Any) -> None:
+    s, stream, noise = pt.dscalar("s"), RandomStream(11), pt.dvector("noise")
+    step = lambda t: pt.sin(t) * s + t * stream.normal()
+    start = pt.constant(0.3)
+    if kind == "segments":
+        counts = [2, 2, 1]
+        out, updates = scan_checkpoints(step, None, start, n_steps=5, save_every_N=2)
+    elif kind == "lengths":
+        counts = [2, 0, 3]
+        outer = lambda n, t: inner_loop(step, t, n_steps=n)
+        out, updates = scan(outer, pt.constant(counts), start)
+    else:
+        counts = [1, 3, 2]
+        ends = lambda k, n, t: ([k + 1, step(t)], until(k + 1 >= n))
+
+        def outer(n: Any, t: Any) -> Any:
+            (_, each), more = scan(lambda k, t: ends(k, n, t), None, [pt.constant(0), t], n_steps=5)
+            return each[-1], more
+
+        out, updates = scan(outer, pt.constant(counts), start)
+    draw = rw.function([], RandomStream(11).normal())
+    draws, k, t, other = [draw() for _ in range(sum(counts))], 0, start, []
+    for n in counts:
+        for _ in range(n):
+            t, k = pt.sin(t) * s + t * noise[k], k + 1
+        other.append(t)
+    results = []
+    for each in (out, pt.stack(other)):
+        cost = (each**2).sum()
+        results.append([cost, rw.grad(cost, s), rw.grad(rw.grad(cost, s), s)])
+    got = rw.function([s], results[0], updates=updates, mode=mode)(1.3)
+    want = rw.function([s, noise], results[1])(1.3, draws)
+    np.testing.assert_allclose(got, want, rtol=1e-9)
