@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.gradient import pullback, pushforward
+from rewrite_engine.gradient.masked import is_zero
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.replace import graph_replace
@@ -22,6 +23,7 @@ from rewrite_engine.tensor.type import TensorType
 if TYPE_CHECKING:
     from rewrite_engine.loops.op import Scan
 
+WRITES = pt.IncSubtensor, pt.AdvancedIncSubtensor
 EMPTY: Mapping[Any, Any] = {}
 
 
@@ -51,6 +53,23 @@ def drawn(outputs: Sequence[Any]) -> list[Any]:
 
 def is_state(v: Any) -> bool:
     return not isinstance(v.type, TensorType) and not isinstance(v, Constant)
+
+
+def written_onto(total: Any, g: Any) -> Any:
+    """total + g. What g has written into zeros, at an index, is written into the total, so that it
+    costs as much as that.
+    """
+    writes, base = [], g
+    while base.owner is not None and isinstance(base.owner.op, WRITES):
+        if base.owner.op.set_instead_of_inc:
+            return total + g
+        writes.append(base.owner)
+        base = base.owner.inputs[0]
+    if not writes or not is_zero(base):
+        return total + g
+    for node in reversed(writes):
+        total = node.op(total, *node.inputs[1:])
+    return total
 
 
 def padded(v: Any, n: Any, most: Any) -> Any:
@@ -136,7 +155,7 @@ class Backwards:
         found = graph_replace(found, shown, strict=False) if shown else found
         a, b = len(wrt[0]), len(wrt[0]) + len(wrt[1])
         sums = [v.type() for v in wrt[2]]
-        added = [s + g for s, g in zip(sums, found[b:], strict=True)]
+        added = [written_onto(s, g) for s, g in zip(sums, found[b:], strict=True)]
         roots = {v for v in graph_inputs(found) if not is_state(v)}
         before = self.before({i for i, v in enumerate(kept) if v in roots})
         pairs = [(v, x) for v, x in zip(kept, before, strict=True) if x is not None]

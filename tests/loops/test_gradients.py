@@ -12,7 +12,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.gradient import Rop, disconnected_grad
-from rewrite_engine.loops import scan, scan_checkpoints, until
+from rewrite_engine.loops import Scan, scan, scan_checkpoints, until
 from rewrite_engine.random import RandomStream
 
 RNG = np.random.default_rng(5)
@@ -261,3 +261,49 @@ def test_gradients_with_what_loops_of_several_lengths_drew(kind: str, mode: Any)
     got = rw.function([s], results[0], updates=updates, mode=mode)(1.3)
     want = rw.function([s, noise], results[1])(1.3, draws)
     np.testing.assert_allclose(got, want, rtol=1e-9)
+
+
+# --- elements that steps read -----------------------------------------------------------------
+
+
+def test_gradients_of_elements_are_written_into_the_sum() -> None:
+    """No step makes an array as long as the one that it reads an element of."""
+    x, m, a, k = pt.dvector("x"), pt.dmatrix("m"), pt.dscalar("a"), pt.lvector("k")
+    steps = [
+        lambda i, t: pt.tanh(t) * x[i],
+        lambda i, t: pt.tanh(t) * x[i] + x[i - 1] * x[0],
+        lambda i, t: pt.tanh(t) * (m[i] * m[[i, i, 0]]).sum() + x[i],
+    ]
+    given = {x: RNG.normal(size=4), m: RNG.normal(size=(4, 3)), a: 0.3, k: [0, 3, 3, 1]}
+    for step in steps:
+        t, other = a, []
+        for j in range(4):
+            t = step(k[j], t)
+            other.append(t)
+        each = scan(step, k, a, return_updates=False)
+        slopes = [
+            rw.grad(v.sum(), [x, m, a], disconnected_inputs="ignore")
+            for v in (each, pt.stack(other))
+        ]
+        alike(*slopes, given)
+        f = rw.function([*given], slopes[0], on_unused_input="ignore")
+        loops = [n.op for n in f.fgraph.toposort() if isinstance(n.op, Scan)]
+        (back,) = [op for op in loops if str(op).startswith("gradient")]
+        nodes = [n for n in back.fgraph.toposort() if "IncSubtensor" in str(n.op)]
+        assert nodes
+        sums = back.parts(back.inner_inputs)[1]
+        for node in nodes:
+            above = node.inputs[0]
+            assert above in sums or "IncSubtensor" in str(above.owner.op)
+
+
+def test_gradients_of_what_steps_overwrite() -> None:
+    x, a = pt.dvector("x"), pt.dscalar("a")
+    write = lambda i, t: pt.set_subtensor(x[i], t)[:3].sum() * a + x[i]
+    t, other = a, []
+    for j in range(4):
+        t = write(j, t)
+        other.append(t)
+    each = scan(write, pt.arange(4), a, return_updates=False)
+    found, wanted = [rw.grad(v.sum(), [x, a]) for v in (each, pt.stack(other))]
+    alike(found, wanted, {x: RNG.normal(size=4), a: 0.3})
