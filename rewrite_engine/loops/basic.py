@@ -111,8 +111,9 @@ def scan(
     sequences: arrays, or dicts `input` and `taps` (integers; [0]): step t gets the slices at t +
     tap. outputs_info: per output its first value; or a dict `initial` and `taps` (below 0; [-1]),
     where, if there are others than -1, `initial` holds as many values as they reach back, the
-    oldest first; or None, where steps do not need earlier values. non_sequences: further
-    arguments; whatever else the step uses is found by itself (strict: is an error). n_steps: how
+    oldest first (also one, for a tap -1 that is given in a tuple or `range`, as in PyTensor); or
+    None, where steps do not need earlier values. non_sequences: further arguments, which the step
+    gets as they are; whatever else it uses is found by itself (strict: is an error). n_steps: how
     many; by default as many as the shortest sequence allows. go_backwards: sequences are read from
     their ends. truncate_gradient: over how many of the last steps gradients go back (-1: all).
     mode: how the loop is compiled, if not as the function around it; nothing is moved out of it
@@ -143,14 +144,13 @@ def scan(
     steps, shifted = _steps(reads, n_steps, go_backwards)
     slices = [_slice(x) for x in shifted]
     past = [_values(k, info) for k, info in enumerate(infos or [])]
-    own = [v if _is_shared(v) else v.type(v.name) for v in others]
     given = [x for info, values in zip(infos or [], past, strict=True)
              for x in _given(info, values)]  # fmt: skip
-    _takes(fn, len(slices), len(given), len(own))
-    step = _step(fn, [*slices, *given, *own], return_updates)
+    _takes(fn, len(slices), len(given), len(others))
+    step = _step(fn, [*slices, *given, *others], return_updates)
     infos = _matched(infos, step)
     past = past or [[] for _ in infos]
-    loop = _Loop(steps, shifted, slices, infos, past, dict(zip(own, others, strict=True)), step)
+    loop = _Loop(steps, shifted, slices, infos, past, others, step)
     outputs, updates = loop.built(truncate_gradient, name, strict, mode)
     found = outputs if return_list or step.several or len(outputs) != 1 else outputs[0]
     return (found, updates) if return_updates else found
@@ -292,10 +292,11 @@ def _output(given: Any) -> Taps:
     if len(set(taps)) < len(taps):
         raise InputError(located(f"scan: an output has each tap once, not {taps}"))
     x = _variable(start)
-    if taps != [-1] and not x.type.ndim:
+    in_row = taps != [-1] or isinstance(given.get("taps"), tuple | range)
+    if in_row and not x.type.ndim:
         what = f"scan: the initial value of an output with taps {taps} holds {-min(taps)} values"
         raise NDimError(located(what, inputs=[x]))
-    return Taps(x, taps)
+    return Taps(x[0] if in_row and taps == [-1] else x, taps)
 
 
 def _steps(reads: list[Taps], n_steps: Any, backwards: bool) -> tuple[Any, list[Any]]:
@@ -482,7 +483,7 @@ class _Loop:
     slices: list[Any]
     infos: list[Taps]
     past: list[list[Any]]
-    others: dict[Any, Any]
+    others: list[Any]
     step: Step
 
     def built(
@@ -497,8 +498,7 @@ class _Loop:
         outputs += [step.condition] if step.condition is not None else []
         if inside:
             outputs = graph_replace(outputs, inside, strict=False)
-        others = {v: x for v, x in self.others.items() if v is not x}  # (shared ones are found)
-        inputs = [*self.slices, *states, *inside.values(), *others]
+        inputs = [*self.slices, *states, *inside.values()]
         outer = self.outer(inputs, outputs, strict)
         memo = {v: v.type(v.name) for v in outer}
         if memo:
@@ -507,10 +507,7 @@ class _Loop:
             [*inputs, *memo.values()], outputs, len(self.slices), len(states) + len(shared),
             step.condition is not None, truncate, name, mode,
         )  # fmt: skip
-        made = op(
-            self.steps, *self.sequences, *starts, *shared, *others.values(), *outer,
-            return_list=True,
-        )  # fmt: skip
+        made = op(self.steps, *self.sequences, *starts, *shared, *outer, return_list=True)
         first = len(states) + len(shared)
         updates = dict(zip(shared, made[len(states) : first], strict=True))
         each = iter(made[first:])
@@ -553,8 +550,8 @@ class _Loop:
 
     def outer(self, inputs: list[Any], outputs: list[Any], strict: bool) -> list[Any]:
         """What a step uses that is no argument of it. Raises `MissingInputError`."""
-        roots = truncated_graph_inputs(outputs, inputs)
-        known, said = set(inputs), {*self.others.values(), *self.sequences}
+        roots = truncated_graph_inputs(outputs, [*inputs, *self.others])
+        known, said = set(inputs), {*self.others, *self.sequences}
         found = [v for v in roots if v not in known and any(True for _ in explicit_graph_inputs(v))]
         for v in found if strict else ():
             if any(r not in said and not isinstance(r, Constant) for r in graph_inputs([v], said)):

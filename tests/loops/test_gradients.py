@@ -307,3 +307,21 @@ def test_gradients_of_what_steps_overwrite() -> None:
     each = scan(write, pt.arange(4), a, return_updates=False)
     found, wanted = [rw.grad(v.sum(), [x, a]) for v in (each, pt.stack(other))]
     alike(found, wanted, {x: RNG.normal(size=4), a: 0.3})
+
+
+def test_a_step_gets_the_variables_themselves() -> None:
+    """So that it may take a derivative of one of them by another (the tutorials' Jacobian)."""
+    x, a = pt.dvector("x"), pt.dscalar("a")
+    y, slope = x**2, rw.grad((x**3).sum(), x)
+    for made, wanted in ((y, [[8.0, 0], [0, 2]]), (slope, [[24.0, 0], [0, 6]])):
+        rows, updates = scan(
+            lambda i, z, x: rw.grad(z[i], x), pt.arange(made.shape[0]), non_sequences=[made, x]
+        )
+        f = rw.function([x], rows, updates=updates)
+        np.testing.assert_allclose(f([4.0, 1.0]), wanted)
+    given = [2 * a, 3.0]
+    powers = scan(lambda t, k, z: t * k + z, None, 1.0, given, 3, strict=True)[0]
+    f = rw.function([a], powers)
+    assert f(1.0).tolist() == [5, 13, 29]
+    (loop,) = [n for n in f.fgraph.toposort() if isinstance(n.op, Scan)]
+    assert len(loop.op.fgraph.toposort()) == 2  # 2 * a is computed once
