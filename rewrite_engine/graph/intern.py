@@ -34,7 +34,8 @@ class Interned(ABCMeta):
     ) -> Any:
         if "__eq__" in namespace:
             namespace.setdefault("__hash__", lambda self: hash(type(self)))
-        namespace["_is_ours"] = namespace.get("__module__", "").startswith("rewrite_engine.")
+        ours = namespace.get("__module__", "").startswith("rewrite_engine.")
+        namespace["_says_all"] = ours or "__props__" in namespace
         return super().__new__(mcs, name, bases, namespace, **kw)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -49,7 +50,8 @@ def intern(instance: Any) -> Any:
     """Return the instance that stands for all with this class and these `__props__`.
 
     An instance whose props cannot be hashed, or whose class has its own `__eq__`, stands for
-    itself; so does one of a program's class that has other attributes beside equal props.
+    itself; so does one of a program's class that takes its `__props__` from a base, and has other
+    attributes beside equal ones.
     """
     cls = type(instance)
     if cls.__props__ is None or cls.__eq__ is not _identity_eq:
@@ -60,7 +62,7 @@ def intern(instance: Any) -> Any:
             known = _interned.setdefault(key, instance)
     except TypeError:
         return instance
-    if known is instance or cls._is_ours or _attributes(known) == _attributes(instance):
+    if known is instance or cls._says_all or _attributes(known) == _attributes(instance):
         return known
     return instance
 

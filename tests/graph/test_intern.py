@@ -82,22 +82,25 @@ def test_nan_is_one_value() -> None:
 
 
 class Named(Record):
-    """A class of a program, with more than its props."""
-
     __props__ = ("name",)
 
-    def __init__(self, name: str, by: Any) -> None:
+    def __init__(self, name: str, by: Any = None) -> None:
         self.name, self.by = name, by
+
+
+class Inheriting(Named):
+    """A class of a program, with more than the props of its base."""
 
 
 @pytest.mark.parametrize(
     ("a", "b"), [(2.0, 3.0), (1, True), ([1], [2]), (np.ones(2), np.zeros(2)), (print, len)]
 )
 def test_other_attributes_are_not_lost(a: Any, b: Any) -> None:
-    first, second = Named("s", a), Named("s", b)
+    first, second = Inheriting("s", a), Inheriting("s", b)
     assert (first.by is a, second.by is b) == (True, True)
     assert first != second
-    assert Named("s", copy.copy(a)) is first
+    assert Inheriting("s", copy.copy(a)) is first
+    assert Named("s", a) is Named("s", b)  # it says that its name is all
     assert pickle.loads(pickle.dumps(second)).by is not a
 
 
