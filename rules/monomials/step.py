@@ -1,5 +1,6 @@
 """Identities between two factors: `(product, factor, factor)` -> whether one was applied."""
 
+from rewrite_engine.graph.node import Variable
 from rewrite_engine.rules.facts import nonneg, positive
 from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, Factor, known_factors, summands
 from rewrite_engine.rules.monomials.linear import (
@@ -220,8 +221,11 @@ def exp_expm1(product, f, g):
 
 
 def is_below_zero(parts):
-    """Whether a linear form is never above 0."""
-    return all(c < 0 and (isinstance(key, tuple) or nonneg(key)) for key, c in parts.items())
+    """Whether a linear form of squares, and terms that are never below 0, is never above it."""
+    return all(
+        c < 0 and (isinstance(key, tuple) or (isinstance(key, Variable) and nonneg(key)))
+        for key, c in parts.items()
+    )
 
 
 def expm1_sigmoid(product, f, g):

@@ -52,3 +52,12 @@ def test_no_cycle_without_folding() -> None:
     cost = rw.grad(pt.log(pt.sigmoid(x) - pt.sigmoid(x - y)), x)
     f = rw.function([x, y], cost, mode=rw.Mode().excluding("constant_folding"))
     np.testing.assert_allclose(f(1.0, 2.0), rw.function([x, y], cost)(1.0, 2.0), rtol=1e-13)
+
+
+def test_products_in_what_is_exponentiated() -> None:
+    """A product is not known to be above 0: its sign is looked at when the function runs."""
+    x, v = pt.dscalar("x"), pt.dvector("v")
+    f = rw.function([x, v], rw.grad(pt.log(1 - pt.exp(-(x * v))).sum(), x))
+    at = np.array([0.5, 2.0])
+    np.testing.assert_allclose(f(3.0, at), (at / np.expm1(3 * at)).sum(), rtol=1e-13)
+    np.testing.assert_allclose(f(-3.0, -at), -(at / np.expm1(3 * at)).sum(), rtol=1e-13)
