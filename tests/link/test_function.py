@@ -64,9 +64,15 @@ def test_parameters_are_the_users_names_and_never_hidden() -> None:
     values = [np.array([float(k)]) for k in range(len(names))]
     want = sum(np.exp(v) * (k + 1) for k, v in enumerate(values))
     np.testing.assert_allclose(linked.call(*values), want)
-    parameters = list(inspect.signature(linked.call).parameters)
-    assert parameters[:2] == ["exp", "r0"]
-    assert len(set(parameters)) == len(names)
+    *parameters, by_name = inspect.signature(linked.call).parameters.values()
+    assert [p.name for p in parameters[:2]] == ["exp", "r0"]
+    assert len({p.name for p in parameters}) == len(names)
+    assert by_name.kind is inspect.Parameter.VAR_KEYWORD  # for those that Python has not
+    given = {"x y": values[3], "class": values[4], "_token": values[8]}
+    rest = {p.name: v for p, v in zip(parameters, values, strict=True) if p.name.isidentifier()}
+    for name in [parameters[k].name for k in (3, 4, 8)]:
+        del rest[name]
+    np.testing.assert_allclose(linked.call(**rest, **given), want)
 
 
 def test_registers_are_used_again() -> None:
