@@ -138,3 +138,18 @@ def test_derived_densities(told: Any) -> None:
         stats.norm.ppf(0.3),
     ]  # fmt: skip
     np.testing.assert_allclose(told["derived"], want, rtol=1e-9)
+
+
+def test_models_by_other_means() -> None:
+    """Densities of powers, names that are no identifiers, copies, and products of functions."""
+    done = compat(PROGRAMS / "pymc_means.py")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    root = 0.4 ** np.array([1 / 2, 1 / 3, -1])
+    slope = root / 0.4 * np.array([1 / 2, 1 / 3, 1])
+    both = np.array([2, 1, 1])  # (a square has two roots)
+    np.testing.assert_allclose(found["powers"], np.log(both * stats.norm.pdf(root) * slope))
+    density = stats.norm.logpdf(0) + 5 * stats.norm.logpdf(1)
+    np.testing.assert_allclose([found["named"], found["copied"]], density)
+    np.testing.assert_allclose(found["observed"], stats.norm.logpdf(0) + stats.norm.logpdf(1))
+    assert found["product"] == "Prod"
