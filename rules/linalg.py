@@ -1,13 +1,13 @@
 """Linear algebra. Its modules are loaded where a graph has ops of theirs: rules ask for names."""
 
 from rewrite_engine.rules.language import *
+from rewrite_engine.rules.monomials.factor import signed_term
 from rewrite_engine.tensor import (
     Diagonal,
     DimShuffle,
     Dot,
     IncDiagonal,
     constant,
-    neg,
     reciprocal,
     true_div,
 )
@@ -38,8 +38,8 @@ def gradient_of_normal_density(fgraph, node):
     if not is_sum or g.type.kind == "c":
         return None
     product, line = g.owner.inputs
-    sign, v = solved_and_given(*signed(product), low)
-    number = over_diagonal(*signed(line), low)
+    sign, v = solved_and_given(*signed_term(product), low)
+    number = over_diagonal(*signed_term(line), low)
     if v is None or number is None:
         return None
     from rewrite_engine.tensor.linalg.decomposition import CovarianceGradient
@@ -47,16 +47,11 @@ def gradient_of_normal_density(fgraph, node):
     return CovarianceGradient()(low, v, constant(float(sign), dtype=low.type.dtype), number)
 
 
-def signed(v):
-    """A sign, and what it is of."""
-    return (-1, v.owner.inputs[0]) if v.head is neg else (1, v)
-
-
 def solved_and_given(sign, product, low):
     """The sign and the v of v @ z.T where low.T @ v = z; None where it is no such product."""
     if type(product.head) is not Dot:
         return sign, None
-    (sign_of_v, v), (sign_of_z, turned) = map(signed, product.owner.inputs)
+    (sign_of_v, v), (sign_of_z, turned) = map(signed_term, product.owner.inputs)
     is_turned = isinstance(turned.head, DimShuffle) and turned.head.new_order == (1, 0)
     z, op = turned.owner.inputs[0] if is_turned else None, v.head
     is_solved = type(op).__name__ == "SolveTriangular" and v.owner.inputs == (low, z)

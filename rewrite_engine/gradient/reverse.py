@@ -66,8 +66,7 @@ def grad(
     12.0
     """
     _check_choice("disconnected_inputs", disconnected_inputs, ("raise", "warn", "ignore"))
-    return_disconnected = str(return_disconnected).lower()
-    _check_choice("return_disconnected", return_disconnected, ("zero", "none", "disconnected"))
+    return_disconnected = _what_is_returned(return_disconnected)
     _check_choice("null_gradients", null_gradients, ("raise", "return"))
     wanted = _variables(wrt, "wrt")
     fixed = {v: _known(v, g) for v, g in (known_grads or {}).items()}
@@ -98,8 +97,7 @@ def pullback(
     `cotangents` differ.
     """
     _check_choice("disconnected_inputs", disconnected_inputs, ("raise", "warn", "ignore"))
-    return_disconnected = str(return_disconnected).lower()
-    _check_choice("return_disconnected", return_disconnected, ("zero", "none", "disconnected"))
+    return_disconnected = _what_is_returned(return_disconnected)
     outputs, wanted = _variables(f, "f"), _variables(wrt, "wrt")
     points = list(cotangents) if isinstance(cotangents, (list, tuple)) else [cotangents]
     if len(points) != len(outputs):
@@ -198,6 +196,13 @@ def _results(
             g = _stand_in(v, g, return_disconnected)
         results.append(g)
     return results
+
+
+def _what_is_returned(value: Any) -> Any:
+    """Read `return_disconnected`, in any case. Raises `ValueError`."""
+    lower = value.lower() if isinstance(value, str) else value
+    _check_choice("return_disconnected", lower, ("zero", "none", "disconnected"))
+    return lower
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -20,6 +20,7 @@ from rewrite_engine.errors import (
     ForeignObjectError,
     InputError,
     describe,
+    refuse_options,
 )
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.feature import AlreadyThere, Feature, heard_by
@@ -74,9 +75,8 @@ class FunctionGraph(NodeStore):
         self.memo: dict[Variable, Variable] = {} if memo is None else memo
         for v in inputs:
             self.add_input(self.memo.setdefault(v, v.clone() if clone and copy_inputs else v))
-        if clone and copy_orphans:
-            constants = [v for v in graph_inputs(outputs) if isinstance(v, Constant)]
-            self.memo |= {v: v.clone() for v in constants if v not in self.memo}
+        if copy_orphans:
+            self._copy_constants(outputs)
         self.wants_handler = False
         overwrites = self._take_in(outputs, merging)
         for v in outputs:
@@ -86,6 +86,14 @@ class FunctionGraph(NodeStore):
         self.wants_handler = True
         if overwrites:
             self.watch()
+
+    def _copy_constants(self, outputs: Sequence[Variable]) -> None:
+        """Have copies of the constants. Raises `OptionError` for nodes that are not copied."""
+        if not self.owns_nodes:
+            why = "nodes that are not cloned keep their constants"
+            refuse_options("FunctionGraph", why, copy_orphans=True)
+        constants = [v for v in graph_inputs(outputs) if isinstance(v, Constant)]
+        self.memo |= {v: v.clone() for v in constants if v not in self.memo}
 
     def _take_in(self, outputs: Sequence[Variable], merging: bool) -> bool:
         """Let in what computes these outputs, before any feature watches; whether it overwrites."""

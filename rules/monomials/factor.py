@@ -208,12 +208,13 @@ def summands(v):
     if v.head is neg:
         return [(-s, u) for s, u in summands(v.owner.inputs[0])]
     if v.head is add:
-        return [_signed(u) for u in v.owner.inputs]
+        return [signed_term(u) for u in v.owner.inputs]
     if v.head is sub:
-        x, (s, y) = v.owner.inputs[0], _signed(v.owner.inputs[1])
-        return [_signed(x), (-s, y)]
+        x, (s, y) = v.owner.inputs[0], signed_term(v.owner.inputs[1])
+        return [signed_term(x), (-s, y)]
     return [(1, v)]
 
 
-def _signed(v):
+def signed_term(v):
+    """A sign, and what it is of."""
     return (-1, v.owner.inputs[0]) if v.head is neg else (1, v)

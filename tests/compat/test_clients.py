@@ -31,6 +31,7 @@ from rewrite_engine.errors import (
     DTypeError,
     InputError,
     MethodNotDefined,
+    OptionError,
     UnknownNameError,
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -186,6 +187,8 @@ def test_outputs_with_other_roots() -> None:
         graph = FunctionGraph([x], [x + one], copy_orphans=copied, memo=memo)
         roots = [v for v in graph.variables if v.owner is None]
         assert (memo.get(one) in roots, one in roots) == (copied, not copied)
+    with pytest.raises(OptionError, match="copy_orphans"):
+        FunctionGraph([x], [x + one], clone=False, copy_orphans=True)
 
 
 def test_walks_go_from_the_last_to_the_first() -> None:
