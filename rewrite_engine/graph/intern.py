@@ -8,14 +8,14 @@ without `__props__` compares by identity; one that defines `__eq__` itself is le
 
 from __future__ import annotations
 
-import threading
+from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]
 from abc import ABCMeta
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakValueDictionary
+from weakref import KeyedRef
 
-_interned: WeakValueDictionary[Any, Any] = WeakValueDictionary()
-_lock = threading.RLock()  # (Ctrl-C may come as it is let go: its thread must not wait for itself)
+#: without a lock, which Ctrl-C could leave locked: each step is atomic
+_interned: dict[Any, KeyedRef[Any, Any]] = {}
 _identity_eq: Any = object.__eq__
 
 
@@ -58,13 +58,27 @@ def intern(instance: Any) -> Any:
         return instance
     try:
         key = cls, instance.__key__()
-        with _lock:
-            known = _interned.setdefault(key, instance)
+        known = _first_with(key, instance)
     except TypeError:
         return instance
     if known is instance or cls._says_all or _attributes(known) == _attributes(instance):
         return known
     return instance
+
+
+def _first_with(key: Any, instance: Any) -> Any:
+    """The living instance that first had this key: this one, if there is none."""
+    there = _interned.get(key)
+    known = None if there is None else there()
+    if known is None:
+        mine = KeyedRef(instance, _forget, key)
+        while (known := _interned.setdefault(key, mine)()) is None:
+            _remove_dead_weakref(_interned, key)
+    return known
+
+
+def _forget(dead: KeyedRef[Any, Any]) -> None:
+    _remove_dead_weakref(_interned, dead.key)  # (unless another one took its place)
 
 
 class _Content:

@@ -9,7 +9,6 @@ nested and concurrent runs work, and restores what it found. Which driver is for
 from __future__ import annotations
 
 import gc
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from time import perf_counter
@@ -29,29 +28,28 @@ from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop.cycle import Cycle
 from rewrite_engine.rewrite.result import Result, Rollback, StopReason
 
-_lock = threading.RLock()
 _holders: set[int] = set()
-_was_enabled = False
+_switched_off: set[object] = set()  # one for each time that somebody did
 
 
 class paused_collector:  # noqa: N801  (used as a function)
     """Switch the collector off, if it is on, until the outermost such block ends. One that is
-    interrupted while it is entered, or left, ends when nobody has it any more.
+    interrupted while it is entered, or left, ends when nobody has it any more. (Without a lock,
+    which Ctrl-C could leave locked: in several threads, whoever ends last sees what is to be done.)
     """
 
     def __enter__(self) -> None:
-        global _was_enabled
-        with _lock:
-            if not _holders:
-                _was_enabled = gc.isenabled()
-            _holders.add(id(self))
+        _holders.add(id(self))
+        if gc.isenabled():
+            _switched_off.add(object())
             gc.disable()
 
     def __exit__(self, *error: object) -> None:
-        with _lock:
-            if _holders == {id(self)} and _was_enabled:
-                gc.enable()
-            _holders.discard(id(self))
+        _holders.discard(id(self))
+        done = list(_switched_off)
+        if done and not _holders:
+            gc.enable()
+            _switched_off.difference_update(done)
 
     def __del__(self) -> None:
         self.__exit__()

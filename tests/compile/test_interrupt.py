@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -112,6 +114,34 @@ def test_a_graph_stays_whole(make: Any) -> None:
             lines(rewrite, 1 + i * last // 60)
         except KeyboardInterrupt:
             check()
+
+
+# (Python drops exceptions in finalizers)
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_other_threads_go_on() -> None:
+    """No line of what all threads share leaves a lock behind."""
+
+    def work() -> None:
+        made.append(pt.TensorType("float64", shape=(len(made), 12345)))
+        with driver.paused_collector():
+            made.append(pt.exp(x))
+
+    def other() -> None:
+        work()
+        ended.append(True)
+
+    made: list[Any] = []
+    work()
+    for at in range(1, 1 + lines(work)):
+        ended: list[bool] = []
+        with suppress(KeyboardInterrupt):
+            lines(work, at)
+        thread = Thread(target=other, daemon=True)
+        thread.start()
+        thread.join(20)
+        assert ended
+        assert gc.isenabled()
+        assert not driver._holders
 
 
 def test_gradients() -> None:
