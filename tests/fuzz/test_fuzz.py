@@ -239,6 +239,19 @@ def test_a_slope_without_end_is_none() -> None:
     assert gradients.Checker()(one) is None
 
 
+@pytest.mark.parametrize(("apart", "is_told"), [(5e-6, False), (-5e-6, False), (5e-4, True)])
+def test_slopes_that_the_last_digit_of_an_input_changes(apart: float, is_told: bool) -> None:
+    """exp(-66.7) in float32, where the slope as it is written is lost."""
+    points = np.array([100], "float32")
+    one = case(lambda x: pt.log(1 - 1 / (1 + pt.exp(2 * x / 3))), points)
+    checker = gradients.Checker()
+    assert checker(one) is None
+    target, truth = checker.target(one)
+    judge = gradients.Judge(checker, one, target, truth(True), checker.nearby(one))
+    found = [np.array(a * (1 + apart), "float32") for a in truth()]
+    assert (judge.compare(found) is not None) is is_told
+
+
 def test_wrong_gradients_are_found(monkeypatch: Any) -> None:
     monkeypatch.setattr(pt.cos.scalar_op, "gradient", (lambda m, g, z, x: g * m.sin(x),))
     finding = gradients.Checker()(case(pt.cos, np.array([0.5])))
