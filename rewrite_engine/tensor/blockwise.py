@@ -20,7 +20,7 @@ from rewrite_engine.errors import BroadcastError, NDimError, RewriteEngineError,
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import located
-from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.graph.traverse import ancestors, toposort
 from rewrite_engine.tensor.broadcast import broadcast
 from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
@@ -357,8 +357,7 @@ def _pullback(core: Op, types: Types, slopes: Types, float_x: str) -> tuple[Any,
 
 def vectorize_graph(outputs: Any, replace: Mapping[Any, Variable]) -> Any:
     """What `outputs` (a variable, or several: a list) are when variables have more dimensions in
-    front, a batch, along which all is computed: those of the variables that replace them. What is
-    the same along all of it, as a length, has no batch.
+    front, a batch, along which all is computed: those of the variables that replace them.
 
     Batches broadcast as in elementwise ops. Ops do all of a batch at once; the few that cannot,
     as slices of different lengths, are computed one by one (`Blockwise`).
@@ -370,20 +369,44 @@ def vectorize_graph(outputs: Any, replace: Mapping[Any, Variable]) -> Any:
            [4., 7.]])
     """
     if isinstance(outputs, Variable):
-        return along_batch([outputs], replace)[0]
-    return along_batch(list(outputs), replace)
+        return _whole_batch([outputs], replace)[0]
+    return _whole_batch(list(outputs), replace)
 
 
 def along_batch(
     outputs: Sequence[Variable], given: Mapping[Any, Variable], like: Blockwise | None = None
 ) -> list[Any]:
-    """As `vectorize_graph`. like: what the core op of that becomes."""
+    """As `vectorize_graph`; but what is the same along all of the batch, as a length, has none.
+    like: what the core op of that becomes.
+    """
     found: dict[Any, Any] = dict(given)
     for node in toposort(outputs, found):
         inputs = [found.get(v, v) for v in node.inputs]
         if any([a is not b for a, b in zip(inputs, node.inputs)]):
             found.update(zip(node.outputs, _vectorized(node, inputs, like), strict=True))
     return [found.get(v, v) for v in outputs]
+
+
+def _whole_batch(outputs: Sequence[Variable], given: Mapping[Any, Variable]) -> list[Any]:
+    """As `vectorize_graph`: what is the same along all of the batch is stretched."""
+    wide = along_batch(outputs, given)
+    for k, (v, w) in enumerate(zip(outputs, wide, strict=True)):
+        if w is not v and w.type.ndim == v.type.ndim:
+            from rewrite_engine.tensor.dimshuffle import broadcast_to
+            from rewrite_engine.tensor.rearrange import broadcast_shape
+
+            above = {*ancestors([v])}
+            extra = {given[u]: given[u].type.ndim - u.type.ndim for u in given if u in above}
+            batches = [_lengths(u, n) for u, n in extra.items() if n]
+            if batches:
+                batch = broadcast_shape(*batches, arrays_are_shapes=True)
+                wide[k] = broadcast_to(w, (*batch, *_lengths(w, w.type.ndim)))
+    return wide
+
+
+def _lengths(v: Any, n: int) -> tuple[Any, ...]:
+    """Of the first n dimensions."""
+    return tuple([v.shape[i] for i in range(n)])
 
 
 def vectorize(func: Callable[..., Any], signature: str | None = None) -> Callable[..., Any]:
@@ -418,7 +441,7 @@ def vectorize(func: Callable[..., Any], signature: str | None = None) -> Callabl
         if sides is not None and [v.type.ndim for v in outputs] != [*map(len, sides[1])]:
             what = f"the results are {', '.join([str(v.type) for v in outputs])}"
             raise ShapeError(located(f"{what}, where the signature is {signature}"))
-        wide = along_batch(outputs, dict(zip(cores, xs, strict=True)))
+        wide = _whole_batch(outputs, dict(zip(cores, xs, strict=True)))
         return type(found)(wide) if several else wide[0]
 
     return update_wrapper(vectorized, func)

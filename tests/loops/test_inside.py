@@ -152,7 +152,7 @@ def test_loops_along_a_batch() -> None:
     outputs, _ = scan(lambda v, t, c: [pt.tanh(t * v.sum()) + v, pt.sin(c) + 1], m, [h, s])
     values = [RNG.normal(size=(3, 4, 2)), RNG.normal(size=2), np.array(0.3)]
     found = along(outputs, [m, h, s], [m], values)
-    assert [v.type.ndim for v in found] == [3, 1]  # the other has no batch
+    assert [v.type.ndim for v in found] == [3, 2]  # (the other is the same along all of it)
     outputs, _ = scan(lambda v, t, c: [v, pt.sin(c) + t.sum()], m, [h, s])
     along(outputs, [m, h, s], [h], [RNG.normal(size=(4, 2)), RNG.normal(size=(3, 2)), 0.3])
     last = outputs[1][-1]
@@ -173,7 +173,7 @@ def test_loops_that_end_early_along_a_batch() -> None:
     )
     at = [np.array([0.5, 1.0, 3.0, 4.0]), RNG.normal(size=3)]
     found = along([out, out[-1], done, rw.grad(out.sum(), s)], [x, s], [s], at)
-    assert [v.type.ndim for v in found] == [2, 1, 1, 1]
+    assert [v.type.ndim for v in found] == [2, 1, 2, 1]
 
 
 def test_what_no_batch_can_have() -> None:

@@ -274,8 +274,17 @@ def test_graphs_with_a_batch(name: str, batched: Any) -> None:
 
 def test_lengths_along_a_batch() -> None:
     n, ns, x, xs = pt.lscalar("n"), pt.lvector("ns"), pt.dvector("x"), pt.dmatrix("xs")
-    (out,) = vectorize_graph([pt.eye(x.shape[0])], {x: xs})  # one for all
-    assert evaluate([out], {xs: np.ones((4, 2))})[0].tolist() == np.eye(2).tolist()
+    outs = vectorize_graph([pt.eye(x.shape[0]), x.shape[0], x.shape], {x: xs})
+    one, length, shape = evaluate(outs, {xs: np.ones((4, 2))})
+    assert one.tolist() == [np.eye(2).tolist()] * 4
+    assert (length.tolist(), shape.tolist()) == ([2] * 4, [[2]] * 4)
+    y, ys = pt.dvector("y"), pt.dtensor3("ys")
+    out = vectorize_graph(x.shape[0] + y.shape[0], {x: xs, y: ys})
+    assert (
+        evaluate([out], {xs: np.ones((4, 2)), ys: np.ones((3, 4, 5))})[0] == [[7] * 4] * 3
+    ).all()
+    wide = pt.vectorize(lambda row: (row.shape[0], row.sum()), "(n)->(),()")(xs)
+    assert [v.tolist() for v in evaluate(wide, {xs: np.ones((3, 2))})] == [[2] * 3, [2.0] * 3]
     (out,) = vectorize_graph([pt.eye(n)], {n: ns})
     assert evaluate([out], {ns: [2, 2, 2]})[0].tolist() == [np.eye(2).tolist()] * 3
     with pytest.raises(ShapeError, match=r"shapes along the batch differ: one is \(3, 3\)"):
