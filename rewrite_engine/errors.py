@@ -77,7 +77,7 @@ class StepError(ShapeError, ZeroDivisionError):
     """A step that is 0."""
 
 
-class NotConstantError(RewriteEngineError, TypeError):
+class NotConstantError(RewriteEngineError, TypeError, ValueError):
     """A value known while the graph is built was needed, and the variable is not a constant."""
 
 

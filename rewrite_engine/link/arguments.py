@@ -18,6 +18,7 @@ from rewrite_engine.errors import (
     DTypeError,
     MissingArgumentError,
     NDimError,
+    NoTensorError,
     RewriteEngineError,
     ShapeError,
     StaticShapeError,
@@ -105,7 +106,7 @@ def _overlaps_itself(value: np.ndarray) -> bool:
 
 def _refused(error: Exception) -> type[Exception]:
     """The class under which an error of `filter` is told to the caller."""
-    for cls in (DTypeError, NDimError, StaticShapeError, ShapeError):
+    for cls in (NoTensorError, DTypeError, NDimError, StaticShapeError, ShapeError):
         if isinstance(error, cls):
             return cls
     if isinstance(error, RewriteEngineError):

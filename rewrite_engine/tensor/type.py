@@ -19,6 +19,7 @@ from rewrite_engine.errors import (
     DTypeError,
     ForeignObjectError,
     NDimError,
+    NoTensorError,
     RewriteEngineError,
     ShapeError,
     StaticShapeError,
@@ -370,20 +371,20 @@ def common_shape(a: Sequence[int | None], b: Sequence[int | None]) -> Shape:
 
 
 def _as_array(value: Any, type_: TensorType) -> np.ndarray:
-    """NumPy's own reading of a value; `DTypeError` for what is no array of numbers."""
+    """NumPy's own reading of a value; `NoTensorError` for what is no array of numbers."""
     refuse_masked(value)
     try:
         array = np.asarray(value)
     except RewriteEngineError:
         raise
     except (ValueError, TypeError, OverflowError) as error:
-        raise DTypeError(
+        raise NoTensorError(
             f"expected an array for {type_}, got {_name_value(value)}: {error}"
         ) from error
     if array.size == 0 and not isinstance(value, np.ndarray):
         return array.astype(type_.numpy_dtype)
     if array.dtype.kind not in "biufc":
-        raise DTypeError(f"expected dtype {type_.dtype} for {type_}, got {_name_value(value)}")
+        raise NoTensorError(f"expected dtype {type_.dtype} for {type_}, got {_name_value(value)}")
     return array
 
 

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import DTypeError, MissingInputError, NDimError, ShapeError
+from rewrite_engine.errors import (
+    DTypeError,
+    MissingInputError,
+    NDimError,
+    NoTensorError,
+    ShapeError,
+)
 from tests.link.reference import link
 
 x = pt.matrix("x")
@@ -44,8 +50,9 @@ def test_what_is_converted(value: Any) -> None:
         (np.ones(3), NDimError, r"f: argument 0 \('x'\).*\(None, None\)\).*shape \(3,\)"),
         (1.0, NDimError, "argument 0"),
         (np.ones((1, 1), complex), DTypeError, "complex128"),
-        ("text", DTypeError, "str"),
-        (None, DTypeError, "NoneType"),
+        ("text", NoTensorError, "str"),  # (a `ValueError`, too)
+        ({}, NoTensorError, "dict"),
+        (None, NoTensorError, "NoneType"),
         (np.ma.array([[1.0, 2.0]], mask=[[False, True]]), DTypeError, "masked"),
         ([np.ma.array([1.0, 2.0], mask=[False, True])], DTypeError, "masked"),
         ([[1.0, np.ma.masked]], DTypeError, "masked"),

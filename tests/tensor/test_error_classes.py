@@ -46,6 +46,13 @@ MISTAKES: list[tuple[type[Exception], Callable[[], Any]]] = [
     (ZeroDivisionError, lambda: pt.arange(0, 5, n).eval({n: 0})),
     (IndexError, lambda: x[5].eval({x: np.ones(2)})),
     (ValueError, lambda: pt.max(x).eval({x: np.ones(0)})),
+    (ValueError, lambda: list(x)),
+    (TypeError, lambda: list(x)),
+    (TypeError, lambda: len(x)),
+    (TypeError, lambda: bool(x)),
+    (ValueError, lambda: rw.function([x], x)("a")),
+    (TypeError, lambda: rw.function([x], x)({})),
+    (TypeError, lambda: rw.function([x], x)(None)),
 ]
 
 
