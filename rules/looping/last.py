@@ -1,4 +1,6 @@
-"""Of results that are only read at their ends, the last values are carried on, and no more kept."""
+"""Of results that are only read at their ends, or for their lengths, the last values are carried
+on, and no more kept.
+"""
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import AxisError
@@ -6,6 +8,7 @@ from rewrite_engine.graph.node import Constant
 from rewrite_engine.rules.looping.parts import Lengths, Loop
 
 MOST = 4  # values that are carried on instead of a trace
+READING = pt.Subtensor | pt.Shape_i
 
 
 def back(loop, node):
@@ -25,25 +28,37 @@ def back(loop, node):
 
 
 def several(loop, node):
-    """The same for r[-k:]."""
+    """The same for r[-k:]; where there may be fewer steps, lengths of values have to be known."""
     entries = node.op.idx_list
     at = entries[0] if len(entries) == 1 else None
     if not isinstance(at, tuple) or tuple(at)[1:] != (None, None) or type(at[0]) is not int:
         return 0
-    sure = isinstance(loop.steps, Constant) and loop.steps.data >= -at[0] and not loop.op.until
-    return -at[0] if sure and 0 < -at[0] <= MOST else 0
+    fits = has_steps(loop, -at[0]) or None not in node.inputs[0].type.shape[1:]
+    return -at[0] if fits and 0 < -at[0] <= MOST else 0
+
+
+def has_steps(loop, k):
+    """Whether there are k steps for certain."""
+    return isinstance(loop.steps, Constant) and loop.steps.data >= k and not loop.op.until
 
 
 def reads(loop, r):
-    """How far back a result is read by each of its uses; None where one needs more."""
+    """How far back a result is read by each of its uses; None where one needs more, or all read
+    lengths (the steps, which may fail, would be read by nobody).
+    """
     if loop.fgraph is None or r in loop.fgraph.out_uses:
         return None
     nodes = list(loop.fgraph.users[r])
     inputs = loop.fgraph.present_inputs
-    if not all([isinstance(n.op, pt.Subtensor) and inputs(n)[0] is r for n in nodes]):
+    if not all([isinstance(n.op, READING) and inputs(n)[0] is r for n in nodes]):
         return None
-    found = [back(loop, n) or several(loop, n) for n in nodes]
-    return found if found and all(found) else None
+    found = [is_length(n) or back(loop, n) or several(loop, n) for n in nodes]
+    return found if all(found) and not all(map(is_length, nodes)) else None
+
+
+def is_length(node):
+    """Whether a node reads one of the lengths of a result."""
+    return isinstance(node.op, pt.Shape_i)
 
 
 def slots(loop, v):
@@ -74,9 +89,13 @@ def at_end(loop, node, values):
     """What a node reads, of the last value, the last but one, …; for one element the loop has to
     have had so many steps.
     """
+    if is_length(node):
+        return pt.shape_tuple(values[0])[node.op.i - 1] if node.op.i else loop.done
     k = back(loop, node)
     if not k:
-        return pt.stack(values[: several(loop, node)][::-1])
+        k = several(loop, node)
+        last = pt.stack(values[:k][::-1])
+        return last if has_steps(loop, k) else last[pt.maximum(k - loop.done, 0) :]
     value = values[k - 1]
     if not isinstance(loop.steps, Constant) or loop.steps.data < k:
         what = f"index {-k} is out of bounds for the steps of {loop.op}"

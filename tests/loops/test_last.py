@@ -12,7 +12,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import AxisError, RewriteEngineError, ShapeError
-from rewrite_engine.loops import Scan, scan
+from rewrite_engine.loops import Scan, scan, until
 from rewrite_engine.tensor.raise_op import CheckAndRaise
 
 PLAIN = rw.Mode().excluding("loops")
@@ -21,7 +21,8 @@ C = pt.constant([1.0, 2.0, 3.0])
 
 def both(outputs: Any, given: dict[Any, Any]) -> tuple[Any, list[Any]]:
     """A function with the rules for loops, and its values, which are those without."""
-    f, g = rw.function([*given], outputs), rw.function([*given], outputs, mode=PLAIN)
+    f = rw.function([*given], outputs, on_unused_input="ignore")
+    g = rw.function([*given], outputs, mode=PLAIN, on_unused_input="ignore")
     found = [f(*given.values()), g(*given.values())]
     found = [v if isinstance(v, list) else [v] for v in found]
     for a, b in zip(*found, strict=True):
@@ -107,3 +108,20 @@ def test_loops_that_cannot_fail_are_not_run_for_their_length() -> None:
     for g in (f, rw.function([k], out.shape[0], mode=PLAIN)):
         with pytest.raises(RewriteEngineError):
             g(-1)
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_no_trace_is_kept_of_what_is_read_at_the_end_and_for_its_lengths(ends: bool) -> None:
+    s, x, n = pt.dscalar("s"), pt.dvector("x"), pt.lscalar("n")
+    end = lambda v: until(v.sum() > 1e3) if ends else {}
+    of_s = scan(lambda t: (2 * t, end(t)), outputs_info=s, n_steps=n, return_updates=False)
+    of_x = scan(lambda t: (2 * t, end(t)), outputs_info=x, n_steps=n, return_updates=False)
+    of_c = scan(lambda t: (t + C, end(t)), outputs_info=2 * C, n_steps=n, return_updates=False)
+    reads = [of_s[-3:], of_s[-1:] + of_s.shape[0], of_c[-2:], of_c.shape[1] + of_c[-2:]]
+    for read in [*reads, of_x.shape[0] + of_x.shape[1] + of_x[-1]]:
+        for steps in (1, 2, 3, 30):
+            f, _ = both(read, {s: 1.0, x: [2.0, 1.0], n: steps})
+            (loop,) = [m for m in f.fgraph.toposort() if isinstance(m.op, Scan)]
+            assert not list(loop.op.results)
+    for read in reads:
+        both(read, {s: 1.0, x: [2.0, 1.0], n: 0})
