@@ -278,29 +278,22 @@ class Lengths:
         """Whether a variable of the step has one shape in all steps."""
         if not isinstance(v.type, TensorType):
             return True
-        return all([self.stays(self.value(v, i)) for i in range(v.type.ndim)])
-
-    def stays(self, n):
-        """Whether a length is the same in all steps: one of what is the same, or of what is carried
-        on in the length that it has.
-        """
-        own, same = self.root(n), self.same
-        if isinstance(own, int) or own in same:
-            return True
-        v, i = n
-        new = self.after.get(v)
-        return new is not None and self.root(self.value(new, i)) == own
+        roots = [self.root(self.value(v, i)) for i in range(v.type.ndim)]
+        return all([isinstance(n, int) or n in self.same for n in roots])
 
     @cached_property
     def same(self):
-        slices, _, others = self.op.parts(self.op.inner_inputs)
-        fixed = [v for v in (*slices, *others) if isinstance(v.type, TensorType)]
-        return {self.root(self.value(v, i)) for v in fixed for i in range(v.type.ndim)}
-
-    @cached_property
-    def after(self):
-        kept = self.op.parts(self.op.inner_inputs)[1]
-        return dict(zip(kept, self.op.inner_outputs, strict=False))
+        """The lengths that are the same in all steps: of what is the same, and of what is carried
+        on in the length that it has.
+        """
+        slices, kept, others = self.op.parts(self.op.inner_inputs)
+        pairs = [(v, v) for v in (*slices, *others)] + list(zip(kept, self.op.inner_outputs))
+        found = set()
+        for v, new in pairs:
+            if isinstance(v.type, TensorType):
+                both = [[self.root(self.value(u, i)) for i in range(v.type.ndim)] for u in (v, new)]
+                found |= {n for n, after in zip(*both, strict=True) if n == after}
+        return found
 
 
 def clients(nodes):

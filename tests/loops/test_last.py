@@ -125,3 +125,17 @@ def test_no_trace_is_kept_of_what_is_read_at_the_end_and_for_its_lengths(ends: b
             assert not list(loop.op.results)
     for read in reads:
         both(read, {s: 1.0, x: [2.0, 1.0], n: 0})
+
+
+def test_no_trace_is_kept_where_taps_have_lengths_that_are_not_known() -> None:
+    """A step compares what is three steps old with what is one step old."""
+    m, n = pt.dmatrix("m"), pt.lscalar("n")
+    start = {"initial": m, "taps": [-3, -1]}
+    trace = scan(
+        lambda p, q: pt.sin(p) + pt.cos(q), outputs_info=start, n_steps=n, return_updates=False
+    )
+    for read in (trace[-1], trace[-2] + trace[-1], trace[-1] + trace.shape[1]):
+        for steps in (2, 3, 9):
+            f, _ = both(read, {m: np.arange(6.0).reshape(3, 2), n: steps})
+            (loop,) = [node for node in f.fgraph.toposort() if isinstance(node.op, Scan)]
+            assert not list(loop.op.results)
