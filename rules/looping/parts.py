@@ -173,12 +173,15 @@ class Loop:
         the sequences with the number of steps.
         """
         n = self.steps
-        asked = [pt.shape_tuple(x)[0] >= n for _, x in self.sequences if not self.long_enough(x)]
+        asked = [
+            (pt.shape_tuple(x)[0] >= n, f"sequence {i} has fewer elements than there are steps")
+            for i, (_, x) in enumerate(self.sequences)
+            if not self.long_enough(x)
+        ]
         if not all([isinstance(v, Constant) or length_read(v) is not None for v in least(n)]):
-            asked.append(n >= 0)
-        if asked:
-            what = "a sequence is shorter than the number of steps, or that is negative"
-            new = pt.CheckAndRaise(ShapeError, f"{self.op}: {what}")(new, *asked)
+            asked.append((n >= 0, "the number of steps is negative"))
+        for condition, what in asked:
+            new = pt.CheckAndRaise(ShapeError, f"{self.op}: {what}")(new, condition)
         return self.fitted(old, new)
 
     def fitted(self, old, new):

@@ -139,3 +139,15 @@ def test_no_trace_is_kept_where_taps_have_lengths_that_are_not_known() -> None:
             f, _ = both(read, {m: np.arange(6.0).reshape(3, 2), n: steps})
             (loop,) = [node for node in f.fgraph.toposort() if isinstance(node.op, Scan)]
             assert not list(loop.op.results)
+
+
+def test_the_sequence_that_is_too_short_is_told_where_no_loop_is_left() -> None:
+    x, n = pt.dvector("x"), pt.lscalar("n")
+    out = scan(lambda a, h: h + a, x, 0.0, n_steps=n, return_updates=False)
+    f = rw.function([x, n], out)
+    assert not [node for node in f.fgraph.toposort() if isinstance(node.op, Scan)]
+    assert f([1.0, 2.0, 3.0], 2).tolist() == [1.0, 3.0]
+    with pytest.raises(ShapeError, match="sequence 0 has fewer elements"):
+        f([1.0, 2.0], 3)
+    with pytest.raises(ShapeError, match="number of steps is negative"):
+        f([1.0, 2.0], -1)
