@@ -1,5 +1,6 @@
 """`second(x, y)` (y in the shape of x) and what makes it unnecessary."""
 
+from rewrite_engine.errors import ShapeError
 from rewrite_engine.match.outline import head_of
 from rewrite_engine.rewrite.ac import fitting
 from rewrite_engine.rules.facts import finite, same_shape
@@ -203,7 +204,10 @@ def second_outside(fgraph, node):
         return None  # (an array without elements has no error)
     if any(v.type.broadcastable == ones for v in operands):
         return None
-    return fitting(node.outputs[0], refilled(whole[0], node.op(*operands)))
+    try:
+        return fitting(node.outputs[0], refilled(whole[0], node.op(*operands)))
+    except ShapeError:  # the lengths are known by now: who runs it is told
+        return None
 
 
 @node_rewriter([DimShuffle], phase="specialize", claim=exact, depth=2, when=among_filled)

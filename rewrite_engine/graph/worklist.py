@@ -47,8 +47,8 @@ class Worklist:
 
     def restored(self, level: Mapping[Apply, int], new: Iterable[Apply]) -> None:
         """The graph was put back: visit what still waits, and what is there again."""
-        waiting = [node for node in self.queued if node in level]
+        waiting = [node for *_, node in sorted(self.heap) if node in self.queued and node in level]
         self.queued.clear()
         self.heap.clear()
-        for node in sorted({*waiting, *new}, key=level.__getitem__):
+        for node in sorted(dict.fromkeys([*waiting, *new]), key=level.__getitem__):
             self.schedule(node, level[node])

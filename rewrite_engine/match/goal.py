@@ -122,9 +122,8 @@ def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:
             continue
         bound = {name: as_one_term(value, shared) for name, value in made.items()}
         terms = unbound | bound
-        lefts = [left for left in _lefts(rule, bound) if _is_term(left, terms)]
-        for left, flat in product(lefts, (False, True)):
-            for ordered in orders(left):
+        for left, flat in product([*_lefts(rule, bound)], (False, True)):
+            for ordered in orders(left) if _is_term(left, terms, flat) else ():
                 len(state)  # (a watched state looks at the clock)
                 made_of = to_term(ordered, terms, flat)
                 if made_of not in seen:
@@ -201,13 +200,22 @@ def _lefts(rule: Any, bound: Bindings) -> Iterator[OpNode]:
         yield _filled(left, gone)
 
 
-def _is_term(left: OpNode, terms: Bindings) -> bool:
-    """Whether no associative op is left with one operand, because a rest is empty."""
+def _is_term(left: OpNode, terms: Bindings, flat: bool) -> bool:
+    """Whether no associative op is left with one operand, because a rest is empty: but that may be
+    a term of the same op, of which the operands are.
+    """
     for p in [p for p, _ in subpatterns(left) if is_associative(p) and p.rests]:
         taken = sum([len(terms[p.args[i].name]) for i in p.rests])
-        if len(p.args) - len(p.rests) + taken < 2:
+        own = [a for i, a in enumerate(p.args) if i not in p.rests]
+        several = flat and any([_is_made_by(p.op, a, terms) for a in own])
+        if len(own) + taken + several < 2:
             return False
     return True
+
+
+def _is_made_by(op: Any, a: Any, terms: Bindings) -> bool:
+    """Whether what stands for an operand is a term of an op."""
+    return isinstance(a, Hole) and getattr(terms.get(a.name), "head", None) is op
 
 
 # --- by unification -------------------------------------------------------------------------------

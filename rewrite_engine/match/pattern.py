@@ -344,7 +344,10 @@ def _built(fn: Callable[..., Any], lvars: dict[str, LogicVariable], expression: 
         names[name] = sample.type(name)
     try:
         term = eval(expression, names)
-        return f"\n    Of {sample.type} `{expression}` is `{brief(term, 9)}`."
+        text = brief(term, 9)
+        if isinstance(term, tuple):  # all outputs of a node
+            text = f"{term[0].owner.op}({', '.join([brief(v, 9) for v in term[0].owner.inputs])})"
+        return f"\n    Of {sample.type} `{expression}` is `{text}`."
     except Exception:  # it only was an attempt
         return ""
 

@@ -17,7 +17,13 @@ from inspect import Parameter, signature
 from itertools import islice, product
 from typing import Any
 
-from rewrite_engine.errors import AxisError, NDimError, PatternError, SeveralOutputsError
+from rewrite_engine.errors import (
+    AxisError,
+    DTypeError,
+    NDimError,
+    PatternError,
+    SeveralOutputsError,
+)
 from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.graph.number import counts_as
 from rewrite_engine.graph.op import known_outputs
@@ -132,9 +138,10 @@ def in_own_form(rule: Lowered, worlds: Worlds, both: bool = False) -> Lowered:
 def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False) -> Any:
     """A left side as the ops in it build it. worlds: lists of variables of graphs that may stand
     for variables of a rule, each time for others. Raises `PatternError` where no term that it
-    builds is matched. (Where nothing can be built nothing is known.)
+    builds is matched, or no dtypes fit. (Where nothing else can be built nothing is known.)
     """
     built: list[tuple[Bindings, Any]] = []
+    errors: list[Exception] = []
     if any(is_associative(p) and len(p.args) == 1 for p, _ in subpatterns(pattern)):
         return pattern  # its one operand takes any number of them
     for bound in _ways(pattern, worlds):
@@ -142,7 +149,8 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
             term = build(pattern, bound)
         except PatternError:
             raise
-        except Exception:  # of these there is no such term
+        except Exception as error:  # of these there is no such term
+            errors.append(error)
             continue
         if not isinstance(term, Variable):
             continue
@@ -151,6 +159,9 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
         built.append((bound, term))
     if not built:
         check_declared(pattern)
+        if errors and all([isinstance(e, DTypeError) for e in errors]) and not _parameters(pattern):
+            why = str(errors[0]).partition("\n")[0]
+            raise PatternError(f"{pattern_text(pattern)} can never match: {why}")
         return pattern
     forms = {}
     for bound, term in built:

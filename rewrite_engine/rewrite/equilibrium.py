@@ -92,7 +92,7 @@ class InnermostInTurns(Innermost):
     """The same, and then in turns: other rules where these have changed something, and these where
     the others have, until neither do.
 
-    touched: the nodes that came in, or were to be visited again, in this turn.
+    touched: the nodes that came in, or were to be visited again, in this turn, in this order.
     """
 
     def __init__(self, others: Dispatch, *args: Any) -> None:
@@ -102,11 +102,11 @@ class InnermostInTurns(Innermost):
 
     def entered(self, node: Apply, level: int) -> None:
         super().entered(node, level)
-        self.touched.add(node)
+        self.touched[node] = None
 
     def schedule(self, node: Apply, level: int) -> None:
         super().schedule(node, level)
-        self.touched.add(node)
+        self.touched[node] = None
 
     def go(self, order: Iterable[Apply]) -> None:
         left = None
@@ -117,7 +117,7 @@ class InnermostInTurns(Innermost):
             order = self.order()
 
     def given(self) -> tuple[list[Apply], list[int]]:
-        touched, self.touched = self.touched, set()
+        touched, self.touched = self.touched, {}
         if touched is None:
             return super().given()
         level, reach = self.level, self.dispatch.reach

@@ -18,8 +18,10 @@ from rewrite_engine.match.decorate import node_rewriter
 def constant_folding(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """Compute what does not depend on any input. Not data: it applies to every op.
 
-    A result that is larger than `config.fold_limit` and than what it is made from stays symbolic. A
-    node that cannot be computed stays, too: running it will raise the error, with the user's line.
+    A result that is larger than `config.fold_limit` and than what it is made from stays symbolic,
+    and one with a length of 1 that its type does not tell: the constant's type would, and what is
+    an error would be broadcast. A node that cannot be computed stays, too: running it will raise
+    the error, with the user's line.
     """
     op = node.op
     if op.destroy_map or not op.do_constant_folding(fgraph, node):
@@ -36,6 +38,8 @@ def constant_folding(fgraph: FunctionGraph | None, node: Apply) -> Any:
     ):
         return None
     made = [out.type.make_constant(value) for out, value in zip(node.outputs, values, strict=True)]
+    if any([_broadcasts(new) != _broadcasts(v) for new, v in zip(made, node.outputs)]):
+        return None
     return made[0] if len(made) == 1 else made
 
 
@@ -50,6 +54,11 @@ def folded(op: Any, constants: tuple[Constant, ...]) -> Any:
 def _number(op: Any, constants: tuple[Constant, ...]) -> Any:
     """The same for numbers: a model has few of them, and they meet again and again."""
     return constant_folding.fn(None, op.make_node(*constants))
+
+
+def _broadcasts(v: Any) -> Any:
+    """Along which dimensions a variable does; None for what is no array."""
+    return getattr(v.type, "broadcastable", None)
 
 
 def _bytes(variables: Any, values: list[Any]) -> int:

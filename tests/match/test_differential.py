@@ -17,13 +17,13 @@ from rewrite_engine.match.build import instantiate
 from rewrite_engine.match.fact import because, given, unknown
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Condition
-from rewrite_engine.match.pattern import Hole, OpNode, holes, subpatterns
+from rewrite_engine.match.pattern import Hole, OpNode, Rest, holes, subpatterns
 from rewrite_engine.terms import etuplize, logic_variables
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.search import run
 from tests.match.language import KEEP, make, merged, same, x, y
-from tests.match.random_rules import guarded, instances, rules, variables
-from tests.toy import add, const, exp, log, neg, num, sin, sub
+from tests.match.random_rules import cat, guarded, instances, rules, variables
+from tests.toy import add, const, exp, join, log, neg, num, sin, sub
 
 
 @pytest.fixture(autouse=True)
@@ -242,6 +242,20 @@ def test_both_orders_come_out_backwards() -> None:
     assert len(found) == 2
     assert same(found[0], add(sin(x), y))
     assert same(found[1], add(y, sin(x)))
+
+
+def test_backwards_an_empty_rest_leaves_what_is_one_term_of_the_op() -> None:
+    q = kanren.var()
+
+    def around(a: Any, r: Rest) -> Any:
+        return sin(cat(*r, a, *r)) >> join(7.0, *r, a)
+
+    rule = make(around)
+    (found,) = kanren.run(0, q, rule.goal(q, etuplize(join(7.0, cat(x, y)))))
+    assert same(from_term(found), sin(cat(x, y)))
+    assert kanren.run(0, q, rule.goal(q, etuplize(join(7.0, x)))) == ()  # cat(x) is no term
+    (found,) = kanren.run(0, q, rule.goal(q, etuplize(join(7.0, y, x))))
+    assert same(from_term(found), sin(cat(y, x, y)))
 
 
 def test_guards_and_sorts_hold_in_relations() -> None:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.config import config
+from rewrite_engine.errors import BroadcastError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
@@ -92,3 +94,22 @@ def test_dtype_and_shape_are_kept(dtype: str) -> None:
     assert result[1].data.dtype == np.abs(value.data).dtype
     assert all(v.data.shape == (2, 0, 1) for v in result)
     assert all(not v.data.flags.writeable for v in result)
+
+
+def test_a_length_of_1_that_comes_to_light_does_not_broadcast() -> None:
+    """What the type did not tell is an error, also where the value would tell it."""
+    part = pt.eye(2, 3)[: pt.eye(2, 3).shape[0] // 2]
+    assert part.type.shape == (None, 3)
+    for mode in (None, rw.Mode(optimizer=None)):
+        f = rw.function([], part + part.T, mode=mode)
+        with pytest.raises(BroadcastError):
+            f()
+        np.testing.assert_array_equal(rw.function([], 2 * part, mode=mode)(), [[2, 0, 0]])
+    one = pt.constant(2) // 2
+    x = pt.tensor("x", shape=(2, 3))
+    for made in (x[:one], pt.zeros((one, 3)), pt.repeat(x[:1], one, axis=0), x[pt.arange(one)]):
+        f = rw.function([x], made + pt.ones((3, 1)), on_unused_input="ignore")
+        with pytest.raises(BroadcastError):
+            f(np.ones((2, 3)))
+    whole = pt.eye(2, 3)[: pt.eye(2, 3).shape[0]]
+    assert not rw.function([], 2 * whole).fgraph.toposort()

@@ -107,6 +107,11 @@ def test_every_function_of_tensors(name: str) -> None:
         ("a.sum(-1)", {"a": ""}, "the pattern has Sum{axis=-1}, and a term has Sum{axis=1}"),
         ("pt.exp(pt.max(a, axis=(0, -1)))", {"a": ""}, "a term has Max"),
         ("pt.exp(pt.split(a, [1, 2], 2))", {"a": "Vector"}, "has 2 outputs: write Split"),
+        (
+            "pt.linalg.svd(a.T).S",
+            {"a": "Matrix"},
+            "`pt.linalg.svd(a.T)` is `SVD{full_matrices=True}(Transpose{axes=[1, 0]}(a))`",
+        ),
         ("a.mean()", {"a": "Matrix"}, "Of TensorType(float64, (None, None)) `a.mean()` is `"),
         ("pt.concatenate([a])", {"a": "Vector"}, "is not an op"),
     ],
@@ -160,6 +165,14 @@ def test_ops_of_others() -> None:
     assert made.left.op is Doubled(2)
     with pytest.raises(PatternError, match="can never match"):
         written("Doubled(7)(pt.exp(a))", a="")
+
+
+def test_terms_that_no_dtype_allows() -> None:
+    with pytest.raises(PatternError, match=r"exp\(a\) & 1 can never match: and_: is not defined"):
+        written("pt.exp(a) & 1", a="")
+    assert written("pt.exp(a * (b & 1))", a="", b="")
+    with pytest.raises(PatternError, match="SVD.*takes a matrix, not a"):
+        written("pt.linalg.SVD()(a).S", a="Vector")
 
 
 def test_find_looks_for_what_ops_build() -> None:

@@ -506,6 +506,11 @@ def test_a_singular_matrix_has_a_determinant() -> None:
     (TypeError, "takes an integer", lambda: L.matrix_power(np.eye(2), 0.5)),
     (ShapeError, "square", lambda: L.matrix_power(pt.matrix(shape=(2, 3)), 1)),
     (NDimError, "takes matrices", lambda: L.block_diag([1])),
+    (NDimError, r"SVD.*takes a matrix, not a TensorType\(float64, \(None,\)\)",
+     lambda: L.SVD()(pt.dvector())),
+    (NDimError, "takes matrices, not a .* and a", lambda: L.CholeskyGradient()([[1.0]], [1.0])),
+    (NDimError, "takes a matrix and a vector and a matrix, not",
+     lambda: L.SolveLUFactor()([[1.0]], 1, [[1.0]])),
     (ValueError, "one matrix or more", lambda: L.block_diag()),
     (NDimError, "one axis or two", lambda: L.norm(pt.tensor3(), axis=(0, 1, 2))),
 ])  # fmt: skip

@@ -26,9 +26,7 @@ from rewrite_engine.tensor.linalg.core import (
     unit,
 )
 from rewrite_engine.tensor.linalg.solvers import solve
-from rewrite_engine.tensor.op import Shapes
 from rewrite_engine.tensor.shape import lengths
-from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
     "SolveDiscreteARE", "SolveSylvester", "solve_continuous_lyapunov", "solve_discrete_are",
@@ -58,12 +56,6 @@ class _OneByOne(_MatrixOp):
         raise NotImplementedError
 
 
-def all_matrices(types: Sequence[TensorType]) -> None:
-    """Raise `NDimError` unless they are."""
-    if any([t.ndim != 2 for t in types]):
-        raise NDimError(f"takes matrices, not {', '.join([f'a {t}' for t in types])}")
-
-
 class SolveSylvester(_OneByOne):
     """The x of a @ x + x @ b = q. Raises `SingularMatrixError` where `a` and -b have a common
     eigenvalue.
@@ -76,11 +68,6 @@ class SolveSylvester(_OneByOne):
         ({}, [[1.0, 2.0], [-0.5, 3.0]], [[2.0, 0.5, 0], [1, 4.0, 1], [0, -1, 3.0]], (2, 3)),
         ({}, [[2.0]], [[3.0]], (1, 1)),
     )
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        all_matrices(types)
-        equal = [[(0, 0), (0, 1), (2, 0)], [(1, 0), (1, 1), (2, 1)]]
-        return Shapes([[(2, 0), (2, 1)]], equal)
 
     def one(self, *matrices: Any) -> Any:
         """By Schur decompositions, and LAPACK's `trsyl`."""
@@ -118,11 +105,6 @@ class SolveDiscreteARE(_OneByOne):
         ({}, (2, 2), (2, 1), [[2.0, 0.5], [0.5, 3.0]], [[1.5]]),
         ({}, [[1.1, 0.3], [0.2, 0.7]], (2, 2), [[2.0, 0], [0, 3.0]], [[2.0, 0.5], [0.5, 3.0]]),
     )
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        all_matrices(types)
-        rows = [(0, 0), (0, 1), (1, 0), (2, 0), (2, 1)]
-        return Shapes([[(2, 0), (2, 1)]], [rows, [(1, 1), (3, 0), (3, 1)]])
 
     def one(self, *matrices: Any) -> Any:
         """By `scipy.linalg.solve_discrete_are`."""

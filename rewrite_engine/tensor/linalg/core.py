@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -19,8 +19,9 @@ from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import eye, zeros_like
 from rewrite_engine.tensor.diagonals import tril, triu
 from rewrite_engine.tensor.dimshuffle import expand_dims, shape_padleft
-from rewrite_engine.tensor.op import Shapes, TensorOp
+from rewrite_engine.tensor.op import Computed, Shapes, TensorOp, Types
 from rewrite_engine.tensor.selection import take_along_axis
+from rewrite_engine.tensor.shape import smaller
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["SingularMatrixError"]
@@ -36,16 +37,18 @@ class _MatrixOp(TensorOp):
     """An op on matrices of floats, one per class and parameters; `Blockwise` lifts it to arrays of
     them.
 
-    A subclass says which dimensions there are (`signature`), and computes values along batches in
-    `batched(*arrays)`, which raises errors with no more than what is wrong. Integers count as
-    floats; there is no result in float16.
+    A subclass says which dimensions there are (`signature`; k: the shorter of the first two, and
+    what else `lengths` tells), and computes values along batches in `batched(*arrays)`, which
+    raises errors with no more than what is wrong. Integers count as floats; there is no result in
+    float16.
     """
 
     signature: str
+    lengths: Mapping[str, Computed] = {"k": Computed(smaller, [(0, 0), (0, 1)])}
 
     def lifted(self, *inputs: Any) -> Any:
         """The op applied to matrices, or arrays of them."""
-        ranks = [len(names) for names in parse(self.signature)[0]]
+        ranks = self.ranks
         for x, n in zip(inputs, ranks, strict=True):
             if x.type.ndim < n:
                 what = f"takes an array of {n} dimensions or more, not a {x.type}"
@@ -53,6 +56,30 @@ class _MatrixOp(TensorOp):
         if [x.type.ndim for x in inputs] == ranks:
             return self(*inputs)
         return Blockwise(self, self.signature)(*inputs)
+
+    @property
+    def ranks(self) -> list[int]:
+        """How many dimensions each input has."""
+        return [len(names) for names in parse(self.signature)[0]]
+
+    def takes(self, types: Types) -> None:
+        """Raise `ForeignObjectError` for what is no tensor, `NDimError` for one of another rank."""
+        super().takes(types)
+        if [t.ndim for t in types] != self.ranks:
+            each = " and ".join([("a number", "a vector", "a matrix")[n] for n in self.ranks])
+            what = "matrices" if len(types) > 1 and {*self.ranks} == {2} else each
+            raise NDimError(f"takes {what}, not {' and '.join([f'a {t}' for t in types])}")
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        """As the signature says: dimensions of one name have one length."""
+        named: dict[str, list[Any]] = {}
+        ins, outs = parse(self.signature)
+        for i, names in enumerate(ins):
+            for axis, name in enumerate(names):
+                named.setdefault(name, []).append((i, axis))
+        known = {**self.lengths, **{name: members[-1] for name, members in named.items()}}
+        equal = [members for members in named.values() if len(members) > 1]
+        return Shapes([[known[name] for name in names] for names in outs], equal)
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
         """Along a batch."""
@@ -211,13 +238,6 @@ def unit(x: Any) -> Any:
     """The unit matrix in the shape and dtype of square matrices."""
     n = x.type.shape[-1]
     return eye(x.shape[-1] if n is None else n, dtype=x.type.dtype)
-
-
-def square(t: TensorType, *outputs: Any) -> Shapes:
-    """The rule for outputs of a square matrix."""
-    if t.ndim != 2:
-        raise NDimError(f"takes a matrix, not a {t}")
-    return Shapes(outputs, [[(0, 0), (0, 1)]])
 
 
 def singular(a: Any, index: Any = None) -> str:

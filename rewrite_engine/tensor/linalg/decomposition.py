@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import DTypeError, NDimError
+from rewrite_engine.errors import DTypeError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.creation import Tri, eye
@@ -25,10 +25,8 @@ from rewrite_engine.tensor.linalg.core import (
     floats,
     lapack,
     of_dtype,
-    square,
 )
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
-from rewrite_engine.tensor.op import Shapes
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["Cholesky", "CholeskyGradient", "CovarianceGradient", "cholesky"]
@@ -53,9 +51,6 @@ class Cholesky(_MatrixOp):
         self.lower = lower
         self.on_error = on_error
         self.only_lengths = on_error == "nan"
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        return square(types[0], [(0, 0), (0, 0)])
 
     def single(self, dtype: Any) -> Any:
         """By `potrf`, of the transpose, which is in columns, as LAPACK has it."""
@@ -125,12 +120,6 @@ class CholeskyGradient(_MatrixOp):
         ({}, (0, 0), (0, 0)),
     )
 
-    def shapes(self, *types: TensorType) -> Shapes:
-        if any([t.ndim != 2 for t in types]):
-            raise NDimError(f"takes two matrices, not a {types[0]} and a {types[1]}")
-        n = (0, 0)
-        return Shapes([[n, n]], [[n, (0, 1), (1, 0), (1, 1)]])
-
     def single(self, dtype: Any) -> Any:
         """Of the conjugate transposes."""
         back = _Back(dtype)
@@ -181,12 +170,10 @@ class CovarianceGradient(_MatrixOp):
         ({}, (0, 0), (0, 2), (), ()),
     )
 
-    def shapes(self, *types: TensorType) -> Shapes:
-        if [t.ndim for t in types] != [2, 2, 0, 0]:
-            raise NDimError(f"takes two matrices and two numbers, not {', '.join(map(str, types))}")
+    def dtypes(self, *types: TensorType) -> list[str]:
         if any([t.kind == "c" for t in types]):
             raise DTypeError("takes no complex numbers")
-        return Shapes([[(0, 0), (0, 0)]], [[(0, 0), (0, 1), (1, 0)]])
+        return super().dtypes(*types)
 
     def single(self, dtype: Any) -> Any:
         """By `potri` and `syrk`, of transposes: L and v are in rows, LAPACK has columns."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import DTypeError, NDimError, ShapeError
+from rewrite_engine.errors import DTypeError, ShapeError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import located
@@ -38,8 +38,8 @@ from rewrite_engine.tensor.linalg.core import (
     working_dtype,
 )
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular, columns
-from rewrite_engine.tensor.op import Computed, NoGradient, Shapes, same_shape
-from rewrite_engine.tensor.shape import lengths, smaller
+from rewrite_engine.tensor.op import NoGradient
+from rewrite_engine.tensor.shape import lengths
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -61,11 +61,6 @@ class LUFactor(_MatrixOp):
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return [super().dtypes(*types)[0], "int32"]
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        if types[0].ndim != 2:
-            raise NDimError(f"takes a matrix, not a {types[0]}")
-        return Shapes([[(0, 0), (0, 1)], [Computed(smaller, [(0, 0), (0, 1)])]])
 
     def single(self, dtype: Any) -> Any:
         """By `getrf`: a singular matrix has factors, too."""
@@ -142,11 +137,6 @@ class PivotToPermutations(NoGradient, _MatrixOp):
             raise DTypeError(f"takes pivots, which are integers, not a {types[0]}")
         return ["int64"]
 
-    def shapes(self, *types: TensorType) -> Shapes:
-        if types[0].ndim != 1:
-            raise NDimError(f"takes a vector, not a {types[0]}")
-        return same_shape(types[0])
-
     def batched(self, *arrays: Any) -> Any:
         """Swap by swap, vector by vector."""
         (pivots,) = arrays
@@ -181,11 +171,6 @@ class SolveLUFactor(_MatrixOp):
         if types[1].kind not in "iu":
             raise DTypeError(f"takes pivots, which are integers, not a {types[1]}")
         return [working_dtype(types[0].dtype, types[2].dtype)]
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        if [t.ndim for t in types] != [2, 1, 2]:
-            raise NDimError("takes a matrix, a vector of pivots, and a matrix")
-        return Shapes([[(2, 0), (2, 1)]], [[(0, 0), (0, 1), (1, 0), (2, 0)]])
 
     def single(self, dtype: Any) -> Any:
         """By `getrs`, which checks nothing."""

@@ -15,7 +15,6 @@ import numpy as np
 import rewrite_engine.tensor.math as m
 from rewrite_engine.graph.null import grad_not_implemented
 from rewrite_engine.tensor.dots import matmul
-from rewrite_engine.tensor.linalg.control import all_matrices
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
     _MatrixOp,
@@ -32,7 +31,6 @@ from rewrite_engine.tensor.linalg.core import (
     real_dtype,
     unit,
 )
-from rewrite_engine.tensor.op import Shapes
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["EighPair", "QZ", "ordqz", "qz"]
@@ -63,12 +61,6 @@ class QZ(_MatrixOp):
         own = super().dtypes(*types)[0]
         own = own if self.output == "real" else complex_dtype(own)
         return [own, own, complex_dtype(own), own, own, own]
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        all_matrices(types)
-        n = (0, 0)
-        outputs = [[n, n], [n, n], [n], [n], [n, n], [n, n]]
-        return Shapes(outputs, [[n, (0, 1), (1, 0), (1, 1)]])
 
     def batched(self, *arrays: Any) -> Any:
         """Pair by pair."""
@@ -120,11 +112,6 @@ class EighPair(_Symmetric):
         ({"lower": False}, (2, 2), _definite[0]),
         ({}, (1, 1), _definite[1]),
     )
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        all_matrices(types)
-        n = (0, 0)
-        return Shapes([[n], [n, n]], [[n, (0, 1), (1, 0), (1, 1)]])
 
     def single(self, dtype: Any) -> Any:
         """By `sygvd`."""

@@ -26,13 +26,10 @@ from rewrite_engine.tensor.linalg.core import (
     of_dtype,
     singular,
     solved,
-    square,
 )
 from rewrite_engine.tensor.linalg.decomposition import cholesky
 from rewrite_engine.tensor.linalg.triangular import _Equations, columns, solve_triangular
 from rewrite_engine.tensor.linalg.tridiagonal import SolveTridiagonal
-from rewrite_engine.tensor.op import Shapes
-from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["MatrixInverse", "Solve", "cho_solve", "inv", "inverse", "matrix_inverse", "solve"]
 
@@ -73,9 +70,6 @@ class MatrixInverse(_MatrixOp):
         ({}, [[1.0, 2.0, 0.5], [0.0, 1.0, 3.0], [2.0, 1.0, 1.0]]),
         ({}, (0, 0)),
     )
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        return square(types[0], [(0, 0), (0, 1)])
 
     def single(self, dtype: Any) -> Any:
         """By `getrf` and `getri`, of the transpose, which is in columns, as LAPACK has it."""

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import NDimError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.null import grad_not_implemented, is_disconnected
 from rewrite_engine.graph.origin import located
@@ -40,14 +39,12 @@ from rewrite_engine.tensor.linalg.core import (
     of_dtype,
     of_finite,
     real_dtype,
-    square,
     unit,
 )
 from rewrite_engine.tensor.linalg.decomposition import halved
 from rewrite_engine.tensor.linalg.pencils import EighPair
 from rewrite_engine.tensor.linalg.solvers import Solve
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
-from rewrite_engine.tensor.op import Computed, Shapes
 from rewrite_engine.tensor.padding import pad
 from rewrite_engine.tensor.reduce import sum as reduce_sum
 from rewrite_engine.tensor.shape import lengths, smaller
@@ -79,11 +76,6 @@ class SVD(_MatrixOp):
     def dtypes(self, *types: TensorType) -> list[str]:
         u, s, vh = super().dtypes(*types)
         return [u, real_dtype(s), vh]
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        k = Computed(smaller, [(0, 0), (0, 1)])
-        rows, columns = ((0, 0), (0, 1)) if self.full_matrices else (k, k)
-        return Shapes([[(0, 0), rows], [k], [columns, (0, 1)]])
 
     def single(self, dtype: Any) -> Any:
         """By `gesdd`, of matrices that need no blocks."""
@@ -146,9 +138,6 @@ class Eigh(_Symmetric):
     signature = "(m,m)->(m),(m,m)"
     samples: Sequence[Any] = (({}, (2, 2)), ({"lower": False}, (3, 3)), ({}, (1, 1)))
 
-    def shapes(self, *types: TensorType) -> Shapes:
-        return square(types[0], [(0, 0)], [(0, 0), (0, 1)])
-
     def single(self, dtype: Any) -> Any:
         """By `syevd`."""
         run, below = lapack("heevd" if dtype.kind == "c" else "syevd", dtype), self.lower
@@ -190,9 +179,6 @@ class Eig(_MatrixOp):
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return [complex_dtype(d) for d in super().dtypes(*types)]
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        return square(types[0], [(0, 0)], [(0, 0), (0, 1)])
 
     def single(self, dtype: Any) -> Any:
         """By `geev`, of matrices that need no blocks; it is for finite numbers."""
@@ -266,13 +252,6 @@ class QR(_MatrixOp):
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return [*super().dtypes(*types)[:2], "int32"][: 2 + self.pivoting]
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        if types[0].ndim != 2:
-            raise NDimError(f"takes a matrix, not a {types[0]}")
-        k = (0, 0) if self.complete else Computed(smaller, [(0, 0), (0, 1)])
-        order: list[list[Any]] = [[(0, 1)]] if self.pivoting else []
-        return Shapes([[(0, 0), k], [k, (0, 1)], *order])
 
     def single(self, dtype: Any) -> Any:
         """By `geqrf` or `geqp3`, and `orgqr`; with room for blocks of columns."""
@@ -359,9 +338,6 @@ class Schur(_MatrixOp):
         own = super().dtypes(*types)
         return own if self.output == "real" else [complex_dtype(d) for d in own]
 
-    def shapes(self, *types: TensorType) -> Shapes:
-        return square(types[0], [(0, 0), (0, 1)], [(0, 0), (0, 1)])
-
     def batched(self, *arrays: Any) -> Any:
         """By `scipy.linalg.schur`, matrix by matrix."""
         from scipy.linalg import schur
@@ -391,9 +367,6 @@ class MatrixPinv(_MatrixOp):
 
     def __init__(self, hermitian: bool = False) -> None:
         self.hermitian = hermitian
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        return Shapes([[(0, 1), (0, 0)]])
 
     def single(self, dtype: Any) -> Any:
         """By `SVD`, where no singular value counts as 0."""
@@ -429,9 +402,6 @@ class Expm(_MatrixOp):
     only_lengths = True
     implied = {"symmetric": "symmetric"}
     samples: Sequence[Any] = (({}, (2, 2)), ({}, (1, 1)))
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        return square(types[0], [(0, 0), (0, 1)])
 
     def batched(self, *arrays: Any) -> Any:
         """By `scipy.linalg.expm`."""

@@ -23,9 +23,8 @@ from rewrite_engine.tensor.linalg.core import _MatrixOp, adjoint, of_dtype, of_f
 from rewrite_engine.tensor.linalg.solvers import inv, solve
 from rewrite_engine.tensor.linalg.spectral import SVD
 from rewrite_engine.tensor.linalg.triangular import columns
-from rewrite_engine.tensor.op import Computed, Shapes
 from rewrite_engine.tensor.reduce import Sum
-from rewrite_engine.tensor.shape import larger, lengths, smaller
+from rewrite_engine.tensor.shape import larger, lengths
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["Lstsq", "lstsq", "tensorinv", "tensorsolve"]
@@ -51,13 +50,6 @@ class Lstsq(_MatrixOp):
     def dtypes(self, *types: TensorType) -> list[str]:
         x = super().dtypes(*types[:2])[0]
         return [x, "int32", real_dtype(x)]
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        a, b, part = types
-        if (a.ndim, b.ndim, part.ndim) != (2, 2, 0):
-            raise NDimError(f"takes two matrices and a number, not a {a}, a {b} and a {part}")
-        k = Computed(smaller, [(0, 0), (0, 1)])
-        return Shapes([[(0, 1), (1, 1)], [], [k]], [[(0, 0), (1, 0)]])
 
     def batched(self, *arrays: Any) -> Any:
         """By `numpy.linalg.svd`."""

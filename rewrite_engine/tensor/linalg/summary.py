@@ -37,12 +37,10 @@ from rewrite_engine.tensor.linalg.core import (
     of_dtype,
     real_dtype,
     singular,
-    square,
     unit,
 )
 from rewrite_engine.tensor.linalg.solvers import MatrixInverse, inv
 from rewrite_engine.tensor.linalg.spectral import svd
-from rewrite_engine.tensor.op import Shapes
 from rewrite_engine.tensor.reduce import Max, Min, Sum
 from rewrite_engine.tensor.shape import larger, lengths
 from rewrite_engine.tensor.type import TensorType
@@ -76,9 +74,6 @@ class Det(_MatrixOp):
     signature = "(m,m)->()"
     only_lengths = True
     samples: Sequence[Any] = (({}, (3, 3)), ({}, (1, 1)), ({}, (0, 0)))
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        return square(types[0], [])
 
     def single(self, dtype: Any) -> Any:
         """As a product, where it neither overflows nor vanishes on the way."""
@@ -115,9 +110,6 @@ class Cofactors(_MatrixOp):
     signature = "(m,m)->(m,m)"
     only_lengths = True
     samples: Sequence[Any] = (({}, (3, 3)), ({}, (1, 1)), ({}, (0, 0)))
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        return square(types[0], [(0, 0), (0, 1)])
 
     def batched(self, *arrays: Any) -> Any:
         """By `numpy.linalg.inv`; by singular values where that loses half of the digits."""
@@ -192,9 +184,6 @@ class SLogDet(_MatrixOp):
     def dtypes(self, *types: TensorType) -> list[str]:
         found, _ = super().dtypes(*types)
         return [found, real_dtype(found)]
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        return square(types[0], [], [])
 
     def single(self, dtype: Any) -> Any:
         """As sums."""

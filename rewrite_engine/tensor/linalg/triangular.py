@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import NDimError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.diagonals import tril, triu
@@ -29,8 +28,7 @@ from rewrite_engine.tensor.linalg.core import (
     of_dtype,
     singular,
 )
-from rewrite_engine.tensor.op import Odd, Shapes
-from rewrite_engine.tensor.type import TensorType
+from rewrite_engine.tensor.op import Odd
 
 __all__ = ["SolveTriangular", "solve_triangular"]
 
@@ -40,12 +38,6 @@ class _Equations(_MatrixOp, Odd):
 
     nin = 2
     signature = "(m,m),(m,n)->(m,n)"
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        a, b = types
-        if a.ndim != 2 or b.ndim != 2:
-            raise NDimError(f"takes two matrices, not a {a} and a {b}")
-        return Shapes([[(1, 0), (1, 1)]], [[(0, 0), (0, 1), (1, 0)]])
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import NDimError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.origin import located
@@ -26,7 +25,6 @@ from rewrite_engine.tensor.linalg.core import (
     of_dtype,
     singular,
     solved,
-    square,
     working_dtype,
 )
 from rewrite_engine.tensor.linalg.triangular import _Equations, columns
@@ -75,6 +73,11 @@ class SolveTridiagonal(_Equations):
         return triu(tril(g, 1), -1)
 
 
+def _without(n: Any, less: int) -> Any:
+    """The length of a diagonal beside one of length n."""
+    return larger(n - less, 0)
+
+
 class LUFactorTridiagonal(_MatrixOp):
     """The factors of square matrices of which three diagonals are read, as LAPACK's `gttrf` has
     them: what is below the diagonal of L, the diagonal of U and the two above it, and the row that
@@ -83,16 +86,13 @@ class LUFactorTridiagonal(_MatrixOp):
 
     __props__ = ()
     signature = "(m,m)->(k),(m),(k),(l),(m)"
+    lengths = {name: Computed(_without, [(0, 0), n]) for name, n in (("k", 1), ("l", 2))}
     output_names = ("dl", "d", "du", "du2", "ipiv")
     only_lengths = True
     samples: Sequence[Any] = (({}, (4, 4)), ({}, (2, 2)), ({}, (1, 1)), ({}, (0, 0)))
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return [*super().dtypes(*types)[:4], "int32"]
-
-    def shapes(self, *types: TensorType) -> Shapes:
-        k, short = [Computed(_without, [(0, 0), n]) for n in (1, 2)]
-        return square(types[0], [k], [(0, 0)], [k], [short], [(0, 0)])
 
     def batched(self, *arrays: Any) -> Any:
         """Matrix by matrix: a singular one has factors, too."""
@@ -164,8 +164,6 @@ class SolveLUFactorTridiagonal(_MatrixOp):
         return [working_dtype(*[t.dtype for k, t in enumerate(types) if k != 4])]
 
     def shapes(self, *types: TensorType) -> Shapes:
-        if [t.ndim for t in types] != [1, 1, 1, 1, 1, 2]:
-            raise NDimError("takes five vectors and a matrix")
         k, short = [Computed(_without, [(1, 0), n]) for n in (1, 2)]
         equal: list[Any] = [[(1, 0), (4, 0), (5, 0)], [(0, 0), (2, 0), k], [(3, 0), short]]
         return Shapes([[(5, 0), (5, 1)]], equal)
@@ -226,11 +224,6 @@ def _upper(d: Any, du: Any, du2: Any, b: Any, transposed: bool = False) -> Any:
     """The x of u @ x = b for a matrix u with these diagonals."""
     rows = arange(1, lengths(d)[0] + 1, dtype="int32")
     return SolveLUFactorTridiagonal(transposed)(zeros_like(du), d, du, du2, rows, b)
-
-
-def _without(n: Any, less: int) -> Any:
-    """The length of a diagonal beside one of length n."""
-    return larger(n - less, 0)
 
 
 def _long(x: Any, n: int, value: int) -> Any:
