@@ -18,10 +18,8 @@ from rewrite_engine.match.decorate import node_rewriter
 def constant_folding(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """Compute what does not depend on any input. Not data: it applies to every op.
 
-    A result that is larger than `config.fold_limit` and than what it is made from stays symbolic,
-    and one with a length of 1 that its type does not tell: the constant's type would, and what is
-    an error would be broadcast. A node that cannot be computed stays, too: running it will raise
-    the error, with the user's line.
+    A result that is larger than `config.fold_limit` and than what it is made from stays symbolic. A
+    node that cannot be computed stays, too: running it will raise the error, with the user's line.
     """
     op = node.op
     if op.destroy_map or not op.do_constant_folding(fgraph, node):
@@ -37,9 +35,7 @@ def constant_folding(fgraph: FunctionGraph | None, node: Apply) -> Any:
         config.fold_limit, _bytes(node.inputs, [v.data for v in node.inputs])
     ):
         return None
-    made = [out.type.make_constant(value) for out, value in zip(node.outputs, values, strict=True)]
-    if any([_broadcasts(new) != _broadcasts(v) for new, v in zip(made, node.outputs)]):
-        return None
+    made = [_constant(out.type, value) for out, value in zip(node.outputs, values, strict=True)]
     return made[0] if len(made) == 1 else made
 
 
@@ -56,9 +52,17 @@ def _number(op: Any, constants: tuple[Constant, ...]) -> Any:
     return constant_folding.fn(None, op.make_node(*constants))
 
 
-def _broadcasts(v: Any) -> Any:
-    """Along which dimensions a variable does; None for what is no array."""
-    return getattr(v.type, "broadcastable", None)
+def _constant(type_: Any, value: Any) -> Any:
+    """A constant of a type, or of a narrower one that broadcasts where that does: a length of 1
+    that comes to light may be an error that would be lost.
+    """
+    made = type_.make_constant(value)
+    ones = getattr(type_, "broadcastable", None)
+    if ones is None or made.type.broadcastable == ones:
+        return made
+    lengths = zip(made.type.shape, ones, strict=True)
+    shape = [None if n == 1 and not one else n for n, one in lengths]
+    return type(made)(made.type.clone(shape=shape), made.data)
 
 
 def _bytes(variables: Any, values: list[Any]) -> int:
