@@ -47,7 +47,10 @@ class Worklist:
 
     def restored(self, level: Mapping[Apply, int], new: Iterable[Apply]) -> None:
         """The graph was put back: visit what still waits, and what is there again."""
-        waiting = [node for *_, node in sorted(self.heap) if node in self.queued and node in level]
+        waiting = [node for *_, node in sorted(self.heap) if node in self.queued]
+        first = self.queued.difference(waiting)  # what was to be visited before all of the heap
+        waiting += [node for node in level if node in first] if first else []
+        waiting = [node for node in waiting if node in level]
         self.queued.clear()
         self.heap.clear()
         for node in sorted(dict.fromkeys([*waiting, *new]), key=level.__getitem__):

@@ -10,7 +10,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.explain.diagnosis import why_not
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite.strategies import first, seq, where
-from rewrite_engine.rules.language import Float, Matrix, Rest, rule
+from rewrite_engine.rules.language import Float, Matrix, Prop, Rest, rule
 
 x, y = pt.vectors("x y")
 m = pt.matrix("m")
@@ -115,10 +115,12 @@ def test_strategies_name_the_part_and_its_reason(phase: Any) -> None:
 
 
 def test_a_rule_of_which_no_term_can_be_built() -> None:
+    """Of one with a parameter, of which not all values can be tried; others are refused."""
+
     @rule
-    def impossible(a: Float) -> Any:
+    def impossible(a: Float, n: Prop) -> Any:
         """(For tests.)"""
-        return pt.and_(a, pt.sin(a)) >> pt.tan(a)
+        return pt.and_(a, pt.Sum(axis=n)(a)) >> pt.tan(a)
 
     reason = told(impossible, pt.and_(pt.ivector("i"), pt.ivector("j")))
     assert (
