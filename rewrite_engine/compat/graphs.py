@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
+from rewrite_engine.compat.walks import walk
 from rewrite_engine.compile.shared import SharedVariable
 from rewrite_engine.graph import fgraph
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.graph.traverse import walk
 
 __all__ = ["UnmergedGraph", "ancestors", "explicit_graph_inputs", "graph_inputs"]
 

@@ -5,8 +5,7 @@ All iterative; all linear in the part they visit.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.errors import CycleError
@@ -34,24 +33,6 @@ def ancestors(
             stack += owner.inputs[::-1]
 
 
-def walk(
-    nodes: Iterable[Any], expand: Callable[[Any], Iterable[Any] | None], bfs: bool = True
-) -> Iterator[Any]:
-    """Yield these and what `expand` returns of each, and so on; each once. bfs: those nearest to
-    the first ones first; else what was found last.
-    """
-    seen, todo = set[Any](), deque(nodes)
-    while todo:
-        found = todo.popleft() if bfs else todo.pop()
-        if found not in seen:
-            seen.add(found)
-            yield found
-            todo.extend(expand(found) or ())
-
-
-variable_ancestors = ancestors  # as the field calls it beside the next one
-
-
 def apply_ancestors(
     variables: Iterable[Variable], blockers: Collection[Variable] | None = None
 ) -> Iterator[Apply]:
@@ -72,11 +53,6 @@ def explicit_graph_inputs(variables: Variable | Iterable[Variable]) -> Iterator[
     """Yield the roots that are not constants (shared variables are some)."""
     several = [variables] if isinstance(variables, Variable) else variables
     return (v for v in graph_inputs(several) if not isinstance(v, Constant))
-
-
-def get_var_by_name(graphs: Iterable[Variable], target_var_id: str) -> tuple[Variable, ...]:
-    """The variables with this name that these are computed from, themselves included."""
-    return tuple([v for v in ancestors(graphs) if v.name == target_var_id])
 
 
 def truncated_graph_inputs(
@@ -133,42 +109,9 @@ def toposort(
     return order
 
 
-def io_toposort(inputs: Collection[Variable], outputs: Iterable[Variable]) -> list[Apply]:
-    """`toposort(outputs, inputs)`, with the arguments in the order the field knows."""
-    return toposort(outputs, inputs)
-
-
-def applys_between(inputs: Collection[Variable], outputs: Iterable[Variable]) -> Iterator[Apply]:
-    """Yield the nodes between inputs and outputs."""
-    return iter(toposort(outputs, inputs))
-
-
 def vars_between(inputs: Collection[Variable], outputs: Iterable[Variable]) -> Iterator[Variable]:
     """Yield the variables between inputs and outputs, both ends included."""
     return ancestors(outputs, inputs)
-
-
-def orphans_between(
-    inputs: Collection[Variable], outputs: Iterable[Variable]
-) -> Iterator[Variable]:
-    """Yield the roots between inputs and outputs that are not inputs; constants are some."""
-    return (v for v in graph_inputs(outputs, inputs) if v not in inputs)
-
-
-def depends_on(variable: Variable, on: Variable | Collection[Variable]) -> bool:
-    """Whether the variable is computed from (or is) one of `on`."""
-    wanted = frozenset([on] if isinstance(on, Variable) else on)
-    return any(v in wanted for v in ancestors([variable]))
-
-
-#: what the field calls it
-variable_depends_on = depends_on
-
-
-def apply_depends_on(apply: Apply, depends_on: Apply | Collection[Apply]) -> bool:
-    """Whether the node needs (or is) one of these."""
-    wanted = frozenset([depends_on] if isinstance(depends_on, Apply) else depends_on)
-    return apply in wanted or any(n in wanted for n in apply_ancestors(apply.inputs))
 
 
 def clone_get_equiv(

@@ -12,8 +12,8 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.compat.walks import depends_on
 from rewrite_engine.errors import RuleTypeError
-from rewrite_engine.graph.traverse import depends_on
 from rewrite_engine.rules.language import rule
 from tests.rules.test_claims import sides
 

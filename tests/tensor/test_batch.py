@@ -14,7 +14,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import NDimError, ShapeError
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.graph.replace import equal_computations
-from rewrite_engine.graph.traverse import applys_between
+from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.tensor.blockwise import Blockwise, vectorize_graph
 
 RNG = np.random.default_rng(5)
@@ -46,7 +46,7 @@ def check(fn: Any, **batches: tuple[int, ...]) -> Any:
 
 def one_by_one(out: Any) -> list[str]:
     """The ops that are applied one by one."""
-    nodes = applys_between([], [out])
+    nodes = toposort([out])
     return [str(n.op) for n in nodes if isinstance(n.op, Blockwise) and n.op.batched is None]
 
 

@@ -1,0 +1,64 @@
+"""Walks over graphs that only programs of others use (those used here: `graph/traverse.py`)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
+
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.traverse import ancestors, apply_ancestors, graph_inputs, toposort
+
+variable_ancestors = ancestors  # as others call it beside `apply_ancestors`
+
+
+def walk(
+    nodes: Iterable[Any], expand: Callable[[Any], Iterable[Any] | None], bfs: bool = True
+) -> Iterator[Any]:
+    """Yield these and what `expand` returns of each, and so on; each once. bfs: those nearest to
+    the first ones first; else what was found last.
+    """
+    seen, todo = set[Any](), deque(nodes)
+    while todo:
+        found = todo.popleft() if bfs else todo.pop()
+        if found not in seen:
+            seen.add(found)
+            yield found
+            todo.extend(expand(found) or ())
+
+
+def get_var_by_name(graphs: Iterable[Variable], target_var_id: str) -> tuple[Variable, ...]:
+    """The variables with this name that these are computed from, themselves included."""
+    return tuple([v for v in ancestors(graphs) if v.name == target_var_id])
+
+
+def io_toposort(inputs: Collection[Variable], outputs: Iterable[Variable]) -> list[Apply]:
+    """`toposort(outputs, inputs)`, with the arguments in the order others know."""
+    return toposort(outputs, inputs)
+
+
+def applys_between(inputs: Collection[Variable], outputs: Iterable[Variable]) -> Iterator[Apply]:
+    """Yield the nodes between inputs and outputs."""
+    return iter(toposort(outputs, inputs))
+
+
+def orphans_between(
+    inputs: Collection[Variable], outputs: Iterable[Variable]
+) -> Iterator[Variable]:
+    """Yield the roots between inputs and outputs that are not inputs; constants are some."""
+    return (v for v in graph_inputs(outputs, inputs) if v not in inputs)
+
+
+def depends_on(variable: Variable, on: Variable | Collection[Variable]) -> bool:
+    """Whether the variable is computed from (or is) one of `on`."""
+    wanted = frozenset([on] if isinstance(on, Variable) else on)
+    return any(v in wanted for v in ancestors([variable]))
+
+
+variable_depends_on = depends_on
+
+
+def apply_depends_on(apply: Apply, depends_on: Apply | Collection[Apply]) -> bool:
+    """Whether the node needs (or is) one of these."""
+    wanted = frozenset([depends_on] if isinstance(depends_on, Apply) else depends_on)
+    return apply in wanted or any(n in wanted for n in apply_ancestors(apply.inputs))

@@ -1,0 +1,59 @@
+"""Walks that only programs of others use."""
+
+from rewrite_engine.compat.walks import (
+    apply_depends_on,
+    applys_between,
+    depends_on,
+    get_var_by_name,
+    io_toposort,
+    orphans_between,
+    variable_depends_on,
+)
+from rewrite_engine.graph.traverse import toposort
+from tests.toy import add, exp, num, sin
+
+
+def test_nodes_between() -> None:
+    x = num("x")
+    a = sin(x)
+    out = add(exp(a), x)
+    order = toposort([out], [a])
+    assert [str(n.op) for n in order] == ["exp", "add"]
+    assert io_toposort([a], [out]) == list(applys_between([a], [out])) == order
+
+
+def test_variables_are_found_by_name() -> None:
+    x, y = num("x"), num("y")
+    a = exp(x)
+    a.name = "x"
+    assert set(get_var_by_name([add(a, y)], "x")) == {x, a}
+    assert get_var_by_name([add(a, y)], "z") == ()
+
+
+def test_nodes_that_a_node_needs() -> None:
+    x, y = num("x"), num("y")
+    a = exp(x)
+    b, c = add(a, y), sin(a)
+    assert apply_depends_on(b.owner, a.owner)
+    assert apply_depends_on(a.owner, [a.owner, c.owner])
+    assert not apply_depends_on(b.owner, [c.owner])
+    deep = x
+    for _ in range(100_000):
+        deep = exp(deep)
+    assert apply_depends_on(deep.owner, c.owner) is False
+    assert depends_on(deep, [x])
+
+
+def test_orphans() -> None:
+    a, b = num("a"), num("b")
+    assert list(orphans_between([a], [add(a, b)])) == [b]
+
+
+def test_depends_on() -> None:
+    x, y = num("x"), num("y")
+    a = sin(x)
+    assert depends_on(exp(a), [a])
+    assert depends_on(a, [a])
+    assert variable_depends_on(exp(a), a)
+    assert depends_on(exp(a), [y, x])
+    assert not depends_on(a, [exp(a), y])
