@@ -1,4 +1,4 @@
-"""Small functions of PyTensor's, made of what is here."""
+"""Small functions and classes of PyTensor's, made of what is here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import numpy as np
 
 from rewrite_engine.compile.mode import Mode, get_mode
 from rewrite_engine.compile.ops import view_op
+from rewrite_engine.errors import InconsistencyError
+from rewrite_engine.graph.feature import AlreadyThere
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.random.op import read_size
@@ -20,6 +23,7 @@ from rewrite_engine.tensor.dimshuffle import broadcast_to
 from rewrite_engine.tensor.math import add, mul
 
 __all__ = [
+    "ReplaceValidate",
     "broadcast_arrays",
     "broadcast_params",
     "broadcasted_by",
@@ -143,3 +147,22 @@ def rewrite_inner_graph(
 def general_toposort(outputs: Iterable[Any], deps: Callable[[Any], Any]) -> list[Any]:
     """These and what they need, each after what it needs. deps(x): what x needs, or None."""
     return list(postorder(outputs, lambda x: list(deps(x) or ())))
+
+
+class ReplaceValidate(History):
+    """A `History` that a graph has once, and that tells whether it is `consistent()`.
+
+    `FunctionGraph.replace_validate` works without it.
+    """
+
+    def on_attach(self, fgraph: FunctionGraph) -> None:
+        if any(isinstance(f, ReplaceValidate) for f in fgraph.features):
+            raise AlreadyThere
+
+    def consistent(self, fgraph: FunctionGraph) -> bool:
+        """Whether all features find the graph valid."""
+        try:
+            fgraph.validate()
+        except InconsistencyError:
+            return False
+        return True

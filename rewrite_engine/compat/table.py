@@ -219,6 +219,7 @@ RENAMED = {
     "tensor.basic.infer_shape_db": "rewrite_engine.compat.databases:infer_shape_db",
     "tensor.NotScalarConstantError": "rewrite_engine.errors:NotConstantError",
     "tensor.exceptions.NotScalarConstantError": "rewrite_engine.errors:NotConstantError",
+    "graph.features.ReplaceValidate": "rewrite_engine.compat.extras:ReplaceValidate",
     "graph.features.ReplacementDidNotRemoveError": "rewrite_engine.errors:NotRemovedError",
     "tensor.math.variadic_add": "rewrite_engine.compat.extras:variadic_add",
     "tensor.math.variadic_mul": "rewrite_engine.compat.extras:variadic_mul",

@@ -1,5 +1,5 @@
 """The past of a graph: `State` (a graph at some time), `History` (what has changed, to go back),
-`FullHistory` (every step, back and forth) and `ReplaceValidate` (replace, or leave all as it was).
+`FullHistory` (every step, back and forth) and `replace_all_validate` (all, or nothing).
 
 A history keeps what changes, as it changes: a replacement moves clients and outputs from one
 variable to another, nodes leave, types become more precise, the graph is put back as a whole. Each
@@ -16,8 +16,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.errors import InconsistencyError, NotRemovedError
-from rewrite_engine.graph.feature import AlreadyThere, Feature
+from rewrite_engine.errors import NotRemovedError
+from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.replace import substitute
 
@@ -141,25 +141,6 @@ class History(Feature):
         for entry in reversed(self.log[end:]):
             state.undo(fgraph, *entry)
         return state
-
-
-class ReplaceValidate(History):
-    """A `History` that a graph has once, and that tells whether it is `consistent()`.
-
-    `FunctionGraph.replace_validate` works without it.
-    """
-
-    def on_attach(self, fgraph: FunctionGraph) -> None:
-        if any(isinstance(f, ReplaceValidate) for f in fgraph.features):
-            raise AlreadyThere
-
-    def consistent(self, fgraph: FunctionGraph) -> bool:
-        """Whether all features find the graph valid."""
-        try:
-            fgraph.validate()
-        except InconsistencyError:
-            return False
-        return True
 
 
 def replace_all_validate(

@@ -8,8 +8,8 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.compat.extras import ReplaceValidate
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.history import ReplaceValidate
 from tests.toy import exp, num, sin
 
 x, y, s = pt.dvector("x"), pt.dvector("y"), pt.dscalar("s")

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from rewrite_engine.compat.extras import ReplaceValidate
 from rewrite_engine.errors import ReadOnlyError
 from rewrite_engine.graph import columns
 from rewrite_engine.graph.columns import from_columns, to_columns
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.history import ReplaceValidate
 from rewrite_engine.graph.node import Projection
 from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.graph.traverse import toposort

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rewrite_engine.compat.extras import ReplaceValidate
 from rewrite_engine.errors import (
     CycleError,
     InconsistencyError,
@@ -15,7 +16,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.history import History, ReplaceValidate
+from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.worklist import Worklist
 from tests.toy import add, const, divmod_, exp, log, mul, neg, num, overwrite, pos, sin
