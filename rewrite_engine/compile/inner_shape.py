@@ -21,7 +21,7 @@ from rewrite_engine.tensor.shape import shape_i
 
 SMALL = 20  # nodes that are written out
 KEY = ("shape",)
-Place = tuple[int, int]  # an input, and one of its dimensions
+InputDim = tuple[int, int]  # an input, and one of its dimensions
 
 
 class InferredShapes(NamedTuple):
@@ -29,7 +29,7 @@ class InferredShapes(NamedTuple):
     fails: of each node that may fail, the lengths that have to be equal; None: in other ways.
     """
 
-    takes: list[Place]
+    takes: list[InputDim]
     lengths: Derivative
     fails: dict[Apply, list[Lengths] | None]
 
@@ -115,7 +115,7 @@ class ShapeInference:
 
     def __init__(self, op: Any) -> None:
         self.lengths: dict[Variable, tuple[Any, ...]] = {}
-        self.takes: dict[Variable, Place] = {}
+        self.takes: dict[Variable, InputDim] = {}
         self.unknown: set[Variable] = set()
         self.fails: dict[Apply, list[Lengths] | None] = {}
         for i, v in enumerate(op.inner_inputs):
@@ -152,7 +152,7 @@ class ShapeInference:
         elif several := [group for group in groups if len(group) > 1]:
             self.fails[node] = several
 
-    def member(self, node: Apply, member: Place | int) -> Place | int | None:
+    def member(self, node: Apply, member: InputDim | int) -> InputDim | int | None:
         """A length as the outer node knows it; None where it does not."""
         if not isinstance(member, tuple):
             return member

@@ -15,7 +15,7 @@ from rewrite_engine.link import ticks
 
 __all__ = ["ProfileStats"]
 
-Place = tuple[FunctionGraph, Apply]
+ProfiledNode = tuple[FunctionGraph, Apply]
 
 
 class ProfileStats:
@@ -93,18 +93,18 @@ class ProfileStats:
     # --- what is known ------------------------------------------------------------------------
 
     @property
-    def apply_time(self) -> dict[Place, float]:
+    def apply_time(self) -> dict[ProfiledNode, float]:
         """The time of each node, by graph and node; of one that holds a graph, that of the nodes in
         it as well, which have their own entries.
         """
         return self._rows("seconds")
 
     @property
-    def apply_callcount(self) -> dict[Place, int]:
+    def apply_callcount(self) -> dict[ProfiledNode, int]:
         """How often each node ran."""
         return self._rows("runs")
 
-    def _rows(self, what: str) -> dict[Place, Any]:
+    def _rows(self, what: str) -> dict[ProfiledNode, Any]:
         return {
             (fgraph, node): value
             for fgraph, found in list(self.graphs.items())
@@ -192,7 +192,7 @@ def _holders(ops: Iterable[Any]) -> dict[FunctionGraph, Any]:
     return {op.fgraph: op for op in ops if isinstance(op, HasInnerGraph)}
 
 
-def _told(holders: dict[FunctionGraph, Any], place: Place) -> list[str]:
+def _told(holders: dict[FunctionGraph, Any], place: ProfiledNode) -> list[str]:
     """A node, with the op whose graph it is in, and the user's line."""
     fgraph, node = place
     inside = f"in {holders[fgraph]}: " if fgraph in holders else ""

@@ -14,7 +14,7 @@ from rewrite_engine.explain.report import FunctionReport, Report
 from rewrite_engine.explain.table import rule_where
 from rewrite_engine.rewrite.trace.attempts import Attempt
 from rewrite_engine.rewrite.trace.lines import firing_record, line, lines_of, start
-from rewrite_engine.rewrite.trace.places import Place
+from rewrite_engine.rewrite.trace.places import Address
 
 
 def json_lines(
@@ -31,7 +31,7 @@ def json_lines(
         yield line(function_record(f) | whose)
 
 
-def _firing(whose: dict[str, Any], step: RecordedFiring, place: Place | None) -> dict[str, Any]:
+def _firing(whose: dict[str, Any], step: RecordedFiring, place: Address | None) -> dict[str, Any]:
     rule_file, rule_line = rule_where(step.rule) or (None, None)
     return firing_record(
         step,

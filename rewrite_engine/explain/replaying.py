@@ -22,7 +22,7 @@ from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.step import Refusal, put
 from rewrite_engine.rewrite.trace.lines import VERSION
-from rewrite_engine.rewrite.trace.places import Place, made, numbered
+from rewrite_engine.rewrite.trace.places import Address, made, numbered
 from rewrite_engine.terms.print import brief
 
 Line = str | Mapping[str, Any]
@@ -94,7 +94,7 @@ class PlaceTracker(Feature):
 
     def __init__(self, fgraph: FunctionGraph) -> None:
         self.fgraph = fgraph
-        self.nodes: dict[Place, Apply] = {(0, i): n for i, n in enumerate(numbered(fgraph))}
+        self.nodes: dict[Address, Apply] = {(0, i): n for i, n in enumerate(numbered(fgraph))}
         self.merged: dict[Apply, Apply] = {}  # node → the equal one that took its place
         #: a node and the rule that fired there → the numbers of the firings
         self.done: dict[tuple[Apply, str], range] = {}
@@ -104,7 +104,7 @@ class PlaceTracker(Feature):
         self.rows: list[Row] = []  # of what is about to be put in,
         self.put: list[Row] = []  # and of what was
 
-    def node(self, place: Place) -> Apply | None:
+    def node(self, place: Address) -> Apply | None:
         """The node at a place, perhaps one that is gone; None if there was none."""
         node = self.nodes.get(place)
         while node in self.merged:

@@ -22,7 +22,7 @@ from rewrite_engine.scalar.dtype import DISCRETE
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.scalar.type import ScalarType
 
-Step = tuple[ScalarOp, tuple[int, ...]]
+Instruction = tuple[ScalarOp, tuple[int, ...]]
 
 #: a longer program prints as a summary
 _PRINTED_STEPS = 24
@@ -58,7 +58,7 @@ class Composite(HasInnerGraph, ScalarOp):
         cls,
         nin: int,
         constants: Sequence[tuple[str, bytes]],
-        steps: Sequence[Step],
+        steps: Sequence[Instruction],
         out_refs: Sequence[int],
         dtypes: Sequence[str] = (),
     ) -> Composite:
@@ -73,7 +73,7 @@ class Composite(HasInnerGraph, ScalarOp):
         self,
         nin: int,
         constants: tuple[Any, ...],
-        steps: tuple[Step, ...],
+        steps: tuple[Instruction, ...],
         out_refs: tuple[int, ...],
         dtypes: tuple[str, ...],
     ) -> None:

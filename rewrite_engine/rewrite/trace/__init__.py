@@ -21,7 +21,7 @@ from rewrite_engine.graph.memory import written
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.origin import REFUSED, origin_line
 from rewrite_engine.rewrite.result import Result
-from rewrite_engine.rewrite.trace.places import Past, Place, addresses, made
+from rewrite_engine.rewrite.trace.places import Address, Past, addresses, made
 from rewrite_engine.terms.print import brief as brief
 
 if TYPE_CHECKING:
@@ -353,7 +353,7 @@ class Trace(Feature):
         then = past.end if first is None else first.at
         return past.copy(then if past.turned else 0)[0]
 
-    def addresses(self) -> dict[int, Place]:
+    def addresses(self) -> dict[int, Address]:
         """Where each firing that is kept took place (`places.py`), by its number."""
         self.tidy()
         return addresses(self.records, self.pasts)

@@ -17,7 +17,7 @@ from rewrite_engine.rewrite.result import COLUMNS, Result
 if TYPE_CHECKING:
     from rewrite_engine.rewrite.trace import Firing, Trace
     from rewrite_engine.rewrite.trace.attempts import Attempt
-    from rewrite_engine.rewrite.trace.places import Place
+    from rewrite_engine.rewrite.trace.places import Address
 
 VERSION = 1
 SCHEMA = Path(__file__).with_name("schema.json")
@@ -46,7 +46,7 @@ def trace_lines(trace: Trace) -> Iterator[str]:
     """Yield the lines of a trace."""
     since = first_of(trace)
 
-    def record(f: Firing, place: Place | None) -> Record:
+    def record(f: Firing, place: Address | None) -> Record:
         return firing_record(f, place, since.get(f.graph))
 
     return lines_of(trace, trace.records, trace.tries, record)
@@ -56,7 +56,7 @@ def lines_of(
     trace: Trace,
     firings: Iterable[Any],
     tries: Iterable[Attempt],
-    record: Callable[[Any, Place | None], Record],
+    record: Callable[[Any, Address | None], Record],
     **more: Any,
 ) -> Iterator[str]:
     """Yield lines of a trace: firings and attempts in order, then the phases. record: of a firing
@@ -92,7 +92,7 @@ def _fields(thing: Any, names: Iterable[str]) -> Record:
     return {name: getattr(thing, name) for name in names}
 
 
-def firing_record(f: Firing, place: Place | None, since: int | None, **more: Any) -> Record:
+def firing_record(f: Firing, place: Address | None, since: int | None, **more: Any) -> Record:
     """One firing; place: its address; more: fields that the caller knows better."""
     file, row = f.origin or (None, None)
     return start("firing") | _fields(f, FIRING) | _rule(f) | {

@@ -21,7 +21,7 @@ from rewrite_engine.graph.history import RESTORE, History, State
 from rewrite_engine.graph.node import Apply, Variable, copied
 from rewrite_engine.graph.traverse import toposort
 
-Place = tuple[int, int]
+Address = tuple[int, int]
 
 
 class Past(History):
@@ -73,7 +73,7 @@ class Past(History):
 
     # --- addresses -------------------------------------------------------------------------------
 
-    def numbers(self, end: int) -> dict[Apply, Place]:
+    def numbers(self, end: int) -> dict[Apply, Address]:
         """The address of each node in the graph that `copy` returns."""
         graph, own = self.copy(end)
         index = {node: i for i, node in enumerate(numbered(graph))}
@@ -111,10 +111,10 @@ def made(known: Mapping[Variable, Any], new: Variable) -> Sequence[Apply]:
     return () if new in known else toposort([new], known)
 
 
-def addresses(firings: Iterable[Any], pasts: Mapping[int, Past]) -> dict[int, Place]:
+def addresses(firings: Iterable[Any], pasts: Mapping[int, Past]) -> dict[int, Address]:
     """Where firings took place, by their numbers; the rest of one go has no address."""
-    place: dict[Apply, Place] = {}
-    found: dict[int, Place] = {}
+    place: dict[Apply, Address] = {}
+    found: dict[int, Address] = {}
     graph = 0
     for firing in firings:
         if firing.graph != graph:
