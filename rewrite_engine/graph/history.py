@@ -103,7 +103,9 @@ class History(Feature):
         self.log: list[tuple[Any, ...]] = []
         self.note: Callable[[tuple[Any, ...]], None] = self.log.append
 
-    def on_redirect(self, fgraph: Any, old: Any, new: Any, clients: Any, reason: Any) -> None:
+    def on_redirect(
+        self, fgraph: FunctionGraph, old: Any, new: Any, clients: Any, reason: Any
+    ) -> None:
         there, maker, both = fgraph.users[new], new.owner, NONE
         if there and not there.keys().isdisjoint(clients):
             both = {c: fgraph.present_inputs(c) for c in clients if c in there}
@@ -283,7 +285,9 @@ class FullHistory(History):
             self.steps.append(Replacement(n, reason, before, after, len(self.log) - 1))
             self.position = n
 
-    def on_redirect(self, fgraph: Any, old: Any, new: Any, clients: Any, reason: Any) -> None:
+    def on_redirect(
+        self, fgraph: FunctionGraph, old: Any, new: Any, clients: Any, reason: Any
+    ) -> None:
         shown: tuple[Any, Any] = (old, new)
         if self.text is not None and reason != "merge" and not self.moving:
             shown = self.text(old), self.text(new)

@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from rewrite_engine.errors import FactError
 from rewrite_engine.graph.intern import prop_key
 from rewrite_engine.graph.node import Apply, Constant, Variable
+
+if TYPE_CHECKING:
+    from rewrite_engine.graph.fgraph import FunctionGraph
 
 DEEP = 24  # how many facts may be inside of each other before one is put off
 DEFERRALS = 2  # how often a fact is put off before all of its node's operands are asked at once
@@ -32,8 +35,8 @@ MISSING = object()
 class Knowledge:
     """The answers about one graph (None: about terms of no graph, for one question only)."""
 
-    def __init__(self, fgraph: Any = None) -> None:
-        self.fgraph = fgraph
+    def __init__(self, fgraph: FunctionGraph | None = None) -> None:
+        self.fgraph: Any = fgraph
         self.answers: dict[Key, Any] = {}
         #: per answer: the answers it was concluded from, and the variables that were looked at
         self.grounds: dict[Key, tuple[dict[Key, None], dict[Variable, None]]] = {}
@@ -51,11 +54,11 @@ class Knowledge:
 
     # --- what changes in the graph ---------------------------------------------------------------
 
-    def on_change_type(self, fgraph: Any, var: Variable, old: Any, new: Any) -> None:
+    def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
         """A variable has a more precise type: nodes that use it may be seen differently, too."""
         self.forget([var, *[out for node in fgraph.users[var] for out in node.outputs]])
 
-    def on_prune(self, fgraph: Any, node: Apply, reason: Any) -> None:
+    def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         """A node left, and with it the constants that nobody else uses."""
         if node in self.waits:
             for key in self.waits.pop(node):
@@ -113,7 +116,9 @@ class Knowledge:
             known.update(new)
             self.forget([v])
 
-    def on_redirect(self, fgraph: Any, old: Any, new: Any, clients: Any, reason: Any) -> None:
+    def on_redirect(
+        self, fgraph: FunctionGraph, old: Any, new: Any, clients: Any, reason: Any
+    ) -> None:
         """A rule says that two terms are equal: what is declared of one holds for the other. (What
         a user replaces for no reason need not be equal.)
         """
@@ -152,7 +157,7 @@ def _unlink(links: dict[Any, dict[Any, None]], here: Any, key: Any) -> None:
             del links[here]
 
 
-def knowledge_of(fgraph: Any) -> Knowledge:
+def knowledge_of(fgraph: FunctionGraph) -> Knowledge:
     """What is known of a graph (kept with it from the first question on)."""
     if fgraph.facts is None:
         fgraph.facts = Knowledge(fgraph)

@@ -201,7 +201,9 @@ class Trace(Feature):
         old, new, depth = self.text(old), self.text(new), self.depth
         return rule, old, new, self.phase, self.graph, node, makes, end, origin, depth
 
-    def on_redirect(self, fgraph: Any, old: Any, new: Any, clients: Any, reason: Any) -> None:
+    def on_redirect(
+        self, fgraph: FunctionGraph, old: Any, new: Any, clients: Any, reason: Any
+    ) -> None:
         """What was about to happen takes place."""
         before, now = self._before, self.application
         if not before or before[-1][0] is not reason:
