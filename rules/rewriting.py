@@ -20,7 +20,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.traverse import vars_between
+from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.match.build import levels
 from rewrite_engine.match.claim import Claim, assumes, refines
 from rewrite_engine.match.decorate import node_rewriter as node_rewriter
@@ -253,7 +253,7 @@ def _where_alone(make: Callable[..., Any]) -> Callable[..., Any]:
 
     def made(fgraph: Any, node: Any, found: dict[str, Any]) -> Any:
         ends = set(found.values())
-        between = [v for v in vars_between(ends, node.inputs) if v not in ends and v.owner]
+        between = [v for v in ancestors(node.inputs, ends) if v not in ends and v.owner]
         alone = all(len(fgraph.get_clients(v)) == 1 for v in between)
         return make(fgraph, node, found) if alone else None
 

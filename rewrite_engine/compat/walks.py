@@ -42,6 +42,11 @@ def applys_between(inputs: Collection[Variable], outputs: Iterable[Variable]) ->
     return iter(toposort(outputs, inputs))
 
 
+def vars_between(inputs: Collection[Variable], outputs: Iterable[Variable]) -> Iterator[Variable]:
+    """Yield the variables between inputs and outputs, both ends included."""
+    return ancestors(outputs, inputs)
+
+
 def orphans_between(
     inputs: Collection[Variable], outputs: Iterable[Variable]
 ) -> Iterator[Variable]:

@@ -109,11 +109,6 @@ def toposort(
     return order
 
 
-def vars_between(inputs: Collection[Variable], outputs: Iterable[Variable]) -> Iterator[Variable]:
-    """Yield the variables between inputs and outputs, both ends included."""
-    return ancestors(outputs, inputs)
-
-
 def clone_get_equiv(
     inputs: Sequence[Variable],
     outputs: Sequence[Variable],

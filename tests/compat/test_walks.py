@@ -8,6 +8,7 @@ from rewrite_engine.compat.walks import (
     io_toposort,
     orphans_between,
     variable_depends_on,
+    vars_between,
 )
 from rewrite_engine.graph.traverse import toposort
 from tests.toy import add, exp, num, sin
@@ -19,6 +20,7 @@ def test_nodes_between() -> None:
     out = add(exp(a), x)
     order = toposort([out], [a])
     assert [str(n.op) for n in order] == ["exp", "add"]
+    assert set(vars_between([a], [out])) == {a, x, out, out.owner.inputs[0]}
     assert io_toposort([a], [out]) == list(applys_between([a], [out])) == order
 
 

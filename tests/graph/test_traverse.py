@@ -15,7 +15,6 @@ from rewrite_engine.graph.traverse import (
     graph_inputs,
     toposort,
     truncated_graph_inputs,
-    vars_between,
 )
 from tests.toy import add, const, divmod_, exp, mul, num, sin
 
@@ -50,7 +49,6 @@ def test_walks_stop_at_blockers() -> None:
     b = exp(a)
     assert list(ancestors([b], [a])) == [b, a]
     assert list(graph_inputs([b], [a])) == []
-    assert list(vars_between([a], [b])) == [b, a]
 
 
 def test_roots() -> None:
