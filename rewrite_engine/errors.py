@@ -111,8 +111,24 @@ class GradientError(RewriteEngineError):
     """A gradient cannot be built."""
 
 
+class NoGradientError(GradientError, NotImplementedError):
+    """The gradient goes through an op that defines none."""
+
+
+class GradientTermsError(GradientError, TypeError, ValueError):
+    """What an op returns for its derivatives is not one variable for each input, or output."""
+
+
 class NullTypeGradError(GradientError, TypeError):
     """The gradient goes through a place where it is undefined or not implemented."""
+
+
+class TangentsError(TypeMismatchError, ValueError, AssertionError):
+    """There are not as many tangents, or cotangents, as variables to which they belong."""
+
+
+class ComplexCostError(DTypeError, AssertionError):
+    """What is differentiated is complex."""
 
 
 class DisconnectedInputError(GradientError, ValueError):

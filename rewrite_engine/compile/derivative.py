@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from rewrite_engine.errors import GradientError, InputError, describe, message
+from rewrite_engine.errors import GradientTermsError, InputError, describe, message
 from rewrite_engine.gradient.forward import pushed
 from rewrite_engine.gradient.masked import Masked, condition, full, is_zero, written_out
 from rewrite_engine.gradient.walk import Reverse, float_zeros, gradient_dtype
@@ -253,7 +253,7 @@ class Differentiable(HasInnerGraph):
         if n - hidden <= len(many) <= n:
             return many
         why = f"{what} must return {n - hidden} variables, not {len(many)}"
-        raise GradientError(message(why, op=self))
+        raise GradientTermsError(message(why, op=self))
 
 
 def _called(

@@ -97,7 +97,7 @@ def as_op(
     itypes, otypes: types (or one) of its arguments and of what it returns. infer_shape:
     `infer_shape(fgraph, node, input_shapes)` returns a tuple of lengths per output, of such tuples
     of the inputs; without it the shape is that of the computed result. The function must not change
-    its arguments. The op has no gradient: asking for it is a `GradientError`. It is pickled by
+    its arguments. The op has no gradient: asking for it is a `NoGradientError`. It is pickled by
     the name of the function. Raises `ForeignObjectError` for what is no type.
 
     >>> import numpy as np

@@ -12,10 +12,10 @@ from typing import Any
 
 from rewrite_engine.errors import (
     DisconnectedInputError,
-    GradientError,
+    GradientTermsError,
     MethodNotDefined,
     NullTypeGradError,
-    TypeMismatchError,
+    TangentsError,
     message,
 )
 from rewrite_engine.gradient.reverse import _check_choice, _known, _like, _variables
@@ -50,7 +50,7 @@ def pushforward(
     shapes. disconnected_outputs: what happens where an `f` depends on no `wrt`: "raise"
     (`DisconnectedInputError`), "warn" or "ignore"; return_disconnected: "zero", "none" or
     "disconnected". use_op_pushforward: refuse (`MethodNotDefined`) ops that have no rule of their
-    own; else the derivative of their gradient is taken. Raises `TypeMismatchError` if the numbers
+    own; else the derivative of their gradient is taken. Raises `TangentsError` if the numbers
     of `wrt` and `tangents` differ, `NullTypeGradError` where a derivative is undefined.
 
     >>> import rewrite_engine.tensor as pt
@@ -65,7 +65,7 @@ def pushforward(
     points = list(tangents) if isinstance(tangents, list | tuple) else [tangents]
     if len(points) != len(wanted):
         what = f"there are {len(wanted)} wrt and {len(points)} eval_points (tangents)"
-        raise TypeMismatchError(f"pushforward: {what}")
+        raise TangentsError(f"pushforward: {what}")
     moved = {v: _known(v, point) for v, point in zip(wanted, points, strict=True)}
     push(outputs, moved, use_op_pushforward)
     results = [_result(v, moved, disconnected_outputs, return_disconnected) for v in outputs]
@@ -161,7 +161,7 @@ def _products(node: Apply, points: Sequence[Any], by_rule: bool) -> Sequence[Any
         raise NullTypeGradError(text) from error
     if not isinstance(results, list | tuple) or len(results) != len(node.outputs):
         what = f"its R_op must return {len(node.outputs)} variables or None, one per output"
-        raise GradientError(message(what, op=node.op, inputs=node.inputs, where=node.where()))
+        raise GradientTermsError(message(what, op=node.op, inputs=node.inputs, where=node.where()))
     for t in results:
         if t is not None and is_null(t):
             text = message(

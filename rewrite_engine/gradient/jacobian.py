@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from rewrite_engine.errors import DTypeError, message
+from rewrite_engine.errors import ComplexCostError, DTypeError, message
 from rewrite_engine.gradient.reverse import _like, _variables, grad, pullback
 from rewrite_engine.gradient.sources import with_sources
 from rewrite_engine.gradient.walk import gradient_dtype
@@ -44,7 +44,7 @@ def jacobian(
     if not isinstance(expression, Variable) or not isinstance(expression.type, TensorType):
         raise DTypeError(f"jacobian: the expression must be a tensor variable, not {expression!r}")
     if expression.type.kind == "c":
-        raise DTypeError(message("jacobian: the expression is complex", inputs=[expression]))
+        raise ComplexCostError(message("jacobian: the expression is complex", inputs=[expression]))
     if expression.type.ndim == 0:
         return grad(expression, wrt, consider_constant, disconnected_inputs)
     wanted = _variables(wrt, "wrt")

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.errors import (
+    ComplexCostError,
     DisconnectedInputError,
     DTypeError,
     ForeignObjectError,
     NDimError,
     NullTypeGradError,
-    TypeMismatchError,
+    TangentsError,
     describe,
     message,
 )
@@ -93,7 +94,7 @@ def pullback(
     cotangent.
 
     f: variables of any number of dimensions; cotangents: as many, with the shapes of `f`. The
-    options are those of `grad`. Raises `TypeMismatchError` if the numbers of `f` and
+    options are those of `grad`. Raises `TangentsError` if the numbers of `f` and
     `cotangents` differ.
     """
     _check_choice("disconnected_inputs", disconnected_inputs, ("raise", "warn", "ignore"))
@@ -102,7 +103,7 @@ def pullback(
     points = list(cotangents) if isinstance(cotangents, (list, tuple)) else [cotangents]
     if len(points) != len(outputs):
         what = f"there are {len(outputs)} f and {len(points)} eval_points (cotangents)"
-        raise TypeMismatchError(f"pullback: {what}")
+        raise TangentsError(f"pullback: {what}")
     seeds = [(v, _known(v, point)) for v, point in zip(outputs, points, strict=True)]
     walk = Reverse(seeds, {}, wanted, _constants(consider_constant))
     first = outputs[0] if outputs else None
@@ -243,7 +244,7 @@ def _one(cost: Any) -> Variable:
         raise NDimError(message(what, inputs=[cost], where=where, hint=hint))
     if cost.type.kind == "c":
         what = f"the cost must be a real number; this one is {cost.type.dtype}"
-        raise DTypeError(message(what, inputs=[cost], where=where))
+        raise ComplexCostError(message(what, inputs=[cost], where=where))
     return as_tensor_variable(np.ones((), dtype=gradient_dtype(cost)))
 
 

@@ -16,9 +16,10 @@ from typing import Any
 from rewrite_engine.config import config
 from rewrite_engine.errors import (
     DTypeError,
-    GradientError,
+    GradientTermsError,
     MethodNotDefined,
     NDimError,
+    NoGradientError,
     ShapeError,
     message,
 )
@@ -424,14 +425,14 @@ def _call(
             return {i: float_zeros(node.inputs[i]) for i in inputs}
         hint = "an op that can be differentiated defines grad or L_op"
         text = message("has no gradient", op=op, inputs=node.inputs, where=node.where(), hint=hint)
-        raise GradientError(text) from error
+        raise NoGradientError(text) from error
     except Exception as error:
         error.add_note(message("raised while its gradient was built", op=op, where=node.where()))
         raise
     if not isinstance(results, list | tuple) or len(results) != len(node.inputs):
         got = len(results) if isinstance(results, list | tuple) else repr(results)
         what = f"its grad must return {len(node.inputs)} gradients, one per input, not {got}"
-        raise GradientError(message(what, op=op, inputs=node.inputs, where=node.where()))
+        raise GradientTermsError(message(what, op=op, inputs=node.inputs, where=node.where()))
     return {i: _checked(node, i, results[i]) for i in inputs}
 
 
@@ -448,7 +449,7 @@ def _checked(node: Apply, i: int, term: Any) -> Variable:
         hint = (
             "" if term is not None else " (return a DisconnectedType variable where there is none)"
         )
-        raise GradientError(text(f"is not a variable but {term!r}{hint}"))
+        raise GradientTermsError(text(f"is not a variable but {term!r}{hint}"))
     if (
         isinstance(term.type, NullType)
         or is_disconnected(term)
@@ -456,7 +457,7 @@ def _checked(node: Apply, i: int, term: Any) -> Variable:
     ):
         return term
     if not isinstance(term.type, TensorType):
-        raise GradientError(text(f"is of type {term.type}"))
+        raise GradientTermsError(text(f"is of type {term.type}"))
     if term.type.kind not in "fc":
         raise DTypeError(text(f"has dtype {term.type.dtype}; gradients are never discrete"))
     if term.type.ndim != x.type.ndim:

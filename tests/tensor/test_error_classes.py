@@ -11,11 +11,33 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import RewriteEngineError
-from rewrite_engine.gradient import hessian
+from rewrite_engine.gradient import Lop, Rop, hessian, jacobian
 from rewrite_engine.tensor.raise_op import Assert
 
 x, m, s, n = pt.dvector("x"), pt.dmatrix("m"), pt.dscalar("s"), pt.lscalar("n")
+z = pt.zvector("z")
 MASKED = np.ma.array([1, 2], mask=[False, True])
+
+
+@rw.as_op([pt.dvector], [pt.dvector])
+def doubled(x: Any) -> Any:
+    """An op without a gradient."""
+    return 2 * x
+
+
+class Wrong(rw.Op):
+    """An op whose gradient is what is given."""
+
+    def __init__(self, terms: Any) -> None:
+        self.terms = terms
+
+    def make_node(self, x: Any) -> rw.Apply:
+        return rw.Apply(self, [x], [x.type()])
+
+    def grad(self, inputs: Any, output_gradients: Any) -> Any:
+        return self.terms
+
+
 MISTAKES: list[tuple[type[Exception], Callable[[], Any]]] = [
     (TypeError, lambda: pt.as_tensor(object())),
     (NotImplementedError, lambda: pt.as_tensor(None)),
@@ -53,6 +75,18 @@ MISTAKES: list[tuple[type[Exception], Callable[[], Any]]] = [
     (ValueError, lambda: rw.function([x], x)("a")),
     (TypeError, lambda: rw.function([x], x)({})),
     (TypeError, lambda: rw.function([x], x)(None)),
+    (NotImplementedError, lambda: rw.grad(doubled(x).sum(), x)),
+    (NotImplementedError, lambda: Rop(doubled(x), x, x)),
+    (NotImplementedError, lambda: jacobian(doubled(x), x)),
+    (TypeError, lambda: rw.grad(Wrong([None])(x).sum(), x)),
+    (TypeError, lambda: rw.grad(Wrong(None)(x).sum(), x)),
+    (ValueError, lambda: rw.grad(Wrong([])(x).sum(), x)),
+    (ValueError, lambda: rw.grad(Wrong([s])(x).sum(), x)),
+    (TypeError, lambda: rw.grad(Wrong([pt.lvector()])(x).sum(), x)),
+    (ValueError, lambda: Rop([x**2], [x], [x, x])),
+    (AssertionError, lambda: Lop([x**2], [x], [x, x])),
+    (AssertionError, lambda: rw.grad(z.sum(), z)),
+    (AssertionError, lambda: jacobian(z, z)),
 ]
 
 
