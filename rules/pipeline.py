@@ -30,6 +30,7 @@ from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.inner import Exchange, InnerGraphs, OnOps, inner_first
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rules.packs import installed
+from rewrite_engine.rules.peer_names import in_our_names
 
 PACKS = (
     "rewrite_engine.rewrite.fold",
@@ -136,13 +137,9 @@ PHASES = (
 
 NAMES = tuple([phase.name for phase in PHASES])
 WHOLE = "pipeline"  # what results call all phases together; no name that a query may use
-#: names a query may use that no rule has: what drivers do, and assumptions a user may grant; and
-#: a rule of PyTensor for what is done wherever states are overwritten
-KNOWN = ALWAYS.union({"random_make_inplace"}, *(p.names for p in PHASES))
-#: phases of PyTensor for which there is nothing here: programs exclude them
-ABSENT = frozenset(
-    {"BlasOpt", "c_blas", "cxx_only", "elemwise_fusion", "fusion", "local_elemwise_fusion"}
-)
+#: names a query may use that no rule has: what drivers do, and assumptions a user may grant
+#: (names of PyTensor's are in `peer_names.py`)
+KNOWN = ALWAYS.union(*(p.names for p in PHASES))
 
 
 @cache
@@ -235,7 +232,7 @@ def optimizer(
     Raises `UnknownNameError` for a name that nothing has, `PatternError` for an extra rule whose
     phase is not asked for, and what `known_rules` raises.
     """
-    query = query or Query()
+    query = in_our_names(query or Query())
     additions = (Addition(extra),) if isinstance(extra, RuleSet) else extra
     rules = known_rules(query, additions)
     check_names(query, rules)
@@ -265,10 +262,9 @@ def optimizer(
 
 def check_names(query: Query, rules: RuleSet) -> None:
     """Refuse a query that names what does not exist: a typing error would silently change
-    nothing. (A rule of PyTensor's, `local_…`, may be excluded.)
+    nothing.
     """
-    left_out = {name for name in query.exclude - ABSENT if not name.startswith("local_")}
-    unknown = (query.include | query.require | left_out) - KNOWN
+    unknown = query.mentioned - KNOWN
     if not unknown or not (unknown := unknown - rules.names):
         return
     packs: frozenset[str] = frozenset().union(*(pack.names for pack in installed()))

@@ -16,7 +16,9 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import _interned
 from rewrite_engine.match.query import RewriteDatabaseQuery
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rules import peer_names
 from rewrite_engine.rules.language import Float, exact, rule
+from rewrite_engine.rules.pipeline import KNOWN, all_rules
 
 
 def test_names_in_any_case() -> None:
@@ -162,13 +164,41 @@ def test_phases_of_others_can_be_excluded() -> None:
     mode = get_default_mode().excluding("fusion", "BlasOpt", "inplace", "local_remove_all_assert")
     assert len(function([x], pt.log(pt.exp(x)), mode=mode).fgraph) == 0
     for bad in (
-        mode.including("fusion"),
         mode.requiring("fusion"),
+        mode.including("fusoin"),
         mode.excluding("fusoin"),
         mode.including("local_remove_all_assert"),
     ):
         with pytest.raises(UnknownNameError):
             _ = bad.optimizer
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "fusion", "local_elemwise_fusion", "BlasOpt", "local_mul_canonizer", "ShapeOpt", "cxx_only",
+        "local_useless_elemwise", "local_dot_to_dot22", "inplace_elemwise", "scan_save_mem",
+    ],
+)  # fmt: skip
+def test_names_of_others_are_accepted(name: str) -> None:
+    x = pt.vector("x")
+    default = get_default_mode()
+    for mode in (default.including(name), default.excluding(name), default.including(name, "scan")):
+        assert function([x], pt.log(pt.exp(x)), mode=mode)([1.5]).tolist() == [1.5]
+    assert phases_of(default.including(name)) == phases_of(default)
+
+
+def test_names_of_others_mean_what_is_nearest() -> None:
+    default = get_default_mode()
+    pairs = {"inplace_elemwise": "inplace", "merge2": "merge", "canonicalize_db": "canonicalize"}
+    for theirs, ours in pairs.items():
+        assert phases_of(default.excluding(theirs)) == phases_of(default.excluding(ours))
+    x = pt.vector("x")
+    mode = default.excluding("ShapeOpt")
+    kept = function([x], pt.exp(x).shape[0], mode=mode).fgraph.toposort()
+    assert "exp" in [str(n.op) for n in kept]
+    for name, ours in peer_names.NEAREST.items():
+        assert ours in all_rules().names | KNOWN, name
 
 
 def test_merging_can_be_excluded() -> None:

@@ -1,0 +1,61 @@
+"""Names of PyTensor's rewrites and tags, which programs include and exclude; and what is nearest
+here. Data, and one function that reads it.
+"""
+
+from __future__ import annotations
+
+from rewrite_engine.match.query import Query
+
+#: names with a counterpart: {PyTensor's name: the phase, pack or rule}
+NEAREST = {
+    "InplaceBlasOpt": "inplace",
+    "MergeOptimizer": "merge",
+    "ShapeOpt": "shape",
+    "ShapeOptimizer": "shape",
+    "blas_opt_inplace": "inplace",
+    "blockwise_inplace": "inplace",
+    "canonicalize_db": "canonicalize",
+    "inplace_elemwise": "inplace",
+    "inplace_elemwise_opt": "inplace",
+    "inplace_elemwise_optimizer": "inplace",
+    "merge1": "merge",
+    "merge1.1": "merge",
+    "merge1.2": "merge",
+    "merge2": "merge",
+    "merge3": "merge",
+    "scan_save_mem": "last_of_trace",
+    "scan_save_mem_prealloc": "last_of_trace",
+    "scan_save_mem_no_prealloc": "last_of_trace",
+}
+_WITHOUT = """
+BlasOpt UnShapeOpt add_destroy_handler add_mul_fusion all_pushout_opt blockwise c_blas
+c_blas_destructive composite_elemwise_fusion cond_make_inplace cxx_only elemwise_fusion fusion
+gemm_optimizer ifelse_simplify inline_ofg_expansion introduce_explicit_core_shape_blockwise
+jax lazy_ifelse minimum_compile more_mem numba ofg_inner_graph optimize_inner_graph py_only
+pytorch random_make_inplace scan_eqopt1 scan_eqopt2 scan_inner_graph scan_make_inplace
+scan_merge scan_push_out_add scan_push_out_dot1 scan_push_out_non_seq scan_push_out_seq
+scan_pushout scan_reduce_nsteps scan_remove_unused scan_sit_sot_to_untraced
+symbolic_op_recognition topo_constant_folding uncanonicalize use_c_blas useless
+"""
+#: names of what is done by other means here, or not at all: they change nothing; nor do those of
+#: rewrites of single nodes, `local_...`
+WITHOUT = frozenset(_WITHOUT.split())
+#: the one of the latter that only those get who ask for it
+ON_REQUEST = "local_remove_all_assert"
+
+
+def in_our_names(query: Query) -> Query:
+    """The query with what is nearest for PyTensor's names, and without those that change nothing.
+    What is required has to be here.
+    """
+    include, exclude = _ours(query.include), _ours(query.exclude)
+    if ON_REQUEST in query.include:
+        include |= {ON_REQUEST}
+    if (include, exclude) == (query.include, query.exclude):
+        return query
+    return Query(include, exclude, query.require)
+
+
+def _ours(names: frozenset[str]) -> frozenset[str]:
+    there = [n for n in names if n not in WITHOUT and not n.startswith("local_")]
+    return frozenset([NEAREST.get(n, n) for n in there])
