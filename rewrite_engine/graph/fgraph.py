@@ -482,6 +482,16 @@ class FunctionGraph(NodeStore):
             self.out_uses.setdefault(v, []).append(i)
         self._prune(var, reason)
 
+    def remove_input(self, input_idx: int) -> None:
+        """Drop an input. Raises `InputError` if something uses it, or if it takes an update."""
+        self.flush()
+        at, updates = range(len(self.inputs))[input_idx], self.update_mapping
+        var = self.inputs[at]
+        if self.users[var] or var in self.out_uses or at in updates.values():
+            raise InputError(f"{var!r} is used by the graph: replace it, or remove those outputs")
+        del self.inputs[at], self.users[var]
+        self.update_mapping = {o: i - (i > at) for o, i in updates.items()}
+
     # --- copying ---------------------------------------------------------------------------------
 
     def clone(self, check_integrity: bool = False) -> FunctionGraph:

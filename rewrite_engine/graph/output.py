@@ -77,6 +77,5 @@ ELSEWHERE = {
     "import_node": "`replace` and `add_output` import what is new",
     "import_var": "`replace` and `add_output` import what is new",
     "remove_client": "`replace` keeps the clients",
-    "remove_input": "make a `FunctionGraph` of the inputs that are left",
     "remove_node": "a node leaves when nothing uses it: `replace`, `remove_output`",
 }

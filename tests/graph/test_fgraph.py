@@ -283,6 +283,27 @@ def test_an_output_is_removed() -> None:
         fgraph.remove_output(0)
 
 
+def test_an_input_is_removed() -> None:
+    x, y, z = num("x"), num("y"), num("z")
+    fgraph = FunctionGraph([x, y, z], [sin(y), z], clone=False, update_mapping={1: 2})
+    with pytest.raises(InputError, match="y is used by the graph"):
+        fgraph.remove_input(1)
+    with pytest.raises(InputError, match="z is used"):
+        fgraph.remove_input(-1)
+    fgraph.remove_input(0)
+    fgraph.check_integrity()
+    assert (fgraph.inputs, fgraph.update_mapping) == ([y, z], {1: 1})
+    assert x not in fgraph
+    fgraph.replace(fgraph.outputs[0], neg(z))
+    with pytest.raises(MissingInputError):
+        fgraph.replace(fgraph.outputs[0], x)
+    fgraph.remove_input(0)
+    assert (fgraph.inputs, fgraph.update_mapping) == ([z], {1: 0})
+    fgraph.check_integrity()
+    with pytest.raises(IndexError):
+        fgraph.remove_input(1)
+
+
 def test_roots_come_in_with_replacements() -> None:
     x, y = num("x"), num("y")
     a, b = sin(x), neg(x)
