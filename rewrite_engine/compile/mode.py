@@ -34,11 +34,17 @@ MODES = {
     "fast_run": Query(),
     "fast_compile": Query(exclude=frozenset({"specialize", "inplace"})),
 }
+#: linkers of the field that run what they have compiled, and the rest in Python: as "vm" does
+VIRTUAL_MACHINES = frozenset({"c|py", "c|py_nogc", "cvm", "cvm_nogc", "vm_nogc"})
 #: what the field has, and is not here yet
 PLANNED = frozenset(
-    {"c", "c|py", "cvm", "dask", "debugmode", "debug_mode", "jax", "mlx", "native",
-     "numba", "pytorch"}
-)  # fmt: skip
+    {"c", "dask", "debugmode", "debug_mode", "jax", "mlx", "native", "numba", "pytorch"}
+)
+#: what to write for some of them
+INSTEAD = dict.fromkeys(
+    ("debugmode", "debug_mode"),
+    "; Mode('py', optimizer=None) runs the graph as it was written, to compare with",
+)
 
 
 class Mode:
@@ -203,12 +209,15 @@ def _names(linker: Any) -> tuple[str, str]:
         return key, "vm"
     if key in LINKERS:
         return "fast_run", key
+    if key in VIRTUAL_MACHINES:
+        return "fast_run", "vm"
     why = f"no mode or linker is called {linker!r}"
     if key is None:
         why = f"a linker is given by its name (see `register_linker`), not {describe(linker)}"
     elif key in PLANNED:
         why = f"there is no {linker!r} yet"
-    raise UnknownNameError(f"{why}; modes: {', '.join(MODES)}; linkers: {', '.join(LINKERS)}")
+    known = f"modes: {', '.join(MODES)}; linkers: {', '.join(LINKERS)}"
+    raise UnknownNameError(f"{why}; {known}{INSTEAD.get(key or '', '')}")
 
 
 def get_mode(mode: Any = None) -> Mode:

@@ -48,7 +48,20 @@ def test_linkers_are_found_by_name_in_any_case() -> None:
     assert repr(Mode("py", optimizer=None)) == "Mode(linker='py', optimizer=None)"
 
 
-@pytest.mark.parametrize("name", ["JAX", "numba", "c|py", "DebugMode"])
+@pytest.mark.parametrize("name", ["CVM", "cvm", "c|py", "vm_nogc", "cvm_nogc", "c|py_nogc"])
+def test_the_vm_by_other_names(name: str) -> None:
+    assert get_mode(name) == Mode(name) == Mode(linker=name) == Mode("vm")
+    assert Mode(name, "fast_compile") == Mode("vm", "fast_compile")
+
+
+def test_what_to_write_for_debug_mode() -> None:
+    with pytest.raises(
+        UnknownNameError, match=r"no 'DEBUG_MODE' yet; .*; Mode\('py', optimizer=None\)"
+    ):
+        get_mode("DEBUG_MODE")
+
+
+@pytest.mark.parametrize("name", ["JAX", "numba", "c", "DebugMode"])
 def test_what_is_not_there_yet(name: str) -> None:
     for make in (get_mode, Mode, lambda linker: Mode(linker=linker)):
         with pytest.raises(UnknownNameError, match=r"no .* yet; modes: .*; linkers: vm, py"):
