@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.compile.function import function
     from rewrite_engine.compile.ops import as_op, wrap_py
     from rewrite_engine.compile.shared import shared
-    from rewrite_engine.gradient import grad
+    from rewrite_engine.gradient import Lop, Rop, grad, pullback, pushforward
     from rewrite_engine.graph.node import Apply, Constant, Variable
     from rewrite_engine.graph.op import Op
     from rewrite_engine.graph.origin import provenance
@@ -60,7 +60,11 @@ _HOMES = {
     "expand": "rules.language",
     "find": "rules.language",
     "rewrite_graph": "rules.rewriting",
+    "Lop": "gradient",
+    "Rop": "gradient",
     "grad": "gradient",
+    "pullback": "gradient",
+    "pushforward": "gradient",
     "In": "compile",
     "Mode": "compile",
     "OpFromGraph": "compile.from_graph",

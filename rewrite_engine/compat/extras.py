@@ -19,7 +19,9 @@ from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.random.op import read_size
 from rewrite_engine.tensor import rearrange
 from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.creation import arange, zeros
 from rewrite_engine.tensor.dimshuffle import broadcast_to
+from rewrite_engine.tensor.index import set_subtensor
 from rewrite_engine.tensor.math import add, mul
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "normalize_size_param",
     "rewrite_inner_graph",
     "safe_signature",
+    "to_one_hot",
     "variadic_add",
     "variadic_mul",
 ]
@@ -142,6 +145,13 @@ def rewrite_inner_graph(
         if made[op] is not op:
             new = made[op].make_node(*node.inputs).outputs
             fgraph.replace_all(zip(node.outputs, new, strict=True), reason="rewrite_inner_graph")
+
+
+def to_one_hot(y: Any, nb_class: int, dtype: Any = None) -> Any:
+    """A matrix with a row for each integer of a vector: 1 in the column of that number, else 0."""
+    y = as_tensor_variable(y)
+    rows = arange(y.shape[0])
+    return set_subtensor(zeros((y.shape[0], nb_class), dtype)[rows, y], 1)
 
 
 def general_toposort(outputs: Iterable[Any], deps: Callable[[Any], Any]) -> list[Any]:

@@ -11,7 +11,12 @@ from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
 from rewrite_engine.rewrite.result import Result
 
-__all__ = ["EquilibriumGraphRewriter", "WalkingGraphRewriter"]
+__all__ = ["EquilibriumGraphRewriter", "WalkingGraphRewriter", "copy_stack_trace"]
+
+
+def copy_stack_trace(from_var: Any, to_var: Any) -> Any:
+    """`to_var` as it is: what takes the place of a node comes from the same lines anyway."""
+    return to_var
 
 
 class WalkingGraphRewriter(WalkingOptimizer):

@@ -27,6 +27,7 @@ from rewrite_engine.graph.null import (
 )
 
 consider_constant = zero_grad
+pushforward_through_pullback = pushforward  # (which goes through it where an op has no rule)
 
 __all__ = [
     "DisconnectedInputError",
@@ -50,6 +51,7 @@ __all__ = [
     "pullback",
     "numeric_grad",
     "pushforward",
+    "pushforward_through_pullback",
     "subgraph_grad",
     "undefined_grad",
     "verify_grad",

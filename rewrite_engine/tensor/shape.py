@@ -37,6 +37,7 @@ __all__ = [
     "Shape_i",
     "SpecifyShape",
     "Unbroadcast",
+    "addbroadcast",
     "get_vector_length",
     "patternbroadcast",
     "shape",
@@ -342,6 +343,9 @@ def specify_broadcastable(x: Any, *axes: int) -> Any:
     x = as_tensor_variable(x)
     ones = normalize_axes(axes, x.type.ndim)
     return specify_shape(x, tuple([1 if i in ones else None for i in range(x.type.ndim)]))
+
+
+addbroadcast = specify_broadcastable  # as Theano calls it
 
 
 def unbroadcast(x: Any, *axes: int) -> Any:

@@ -41,6 +41,11 @@ SAME = [
     ("pytensor.tensor", "reshape", pt.reshape),
     ("theano.tensor", "dmatrix", pt.dmatrix),
     ("theano.tensor", "addbroadcast", pt.specify_broadcastable),
+    ("pytensor", "Rop", rw.Rop),
+    ("pytensor", "pullback", rw.pullback),
+    ("pytensor.gradient", "pushforward_through_pullback", rw.gradient.pushforward),
+    ("pytensor.gradient", "pushforward", rw.pushforward),
+    ("theano", "Lop", rw.gradient.Lop),
     ("theano.tensor", "Rop", rw.gradient.Rop),
     ("theano", "clone", rw.clone_replace),
     ("theano", "dot", pt.dot),
@@ -157,3 +162,18 @@ def test_missing_names_are_found_without_running() -> None:
         (7, "theano.tensor.nnet.nothing"),
         (8, "pytensor.tensor.linalg.unknown"),
     ]
+
+
+@pytest.mark.usefixtures("peers")
+def test_small_functions() -> None:
+    from pytensor.graph.rewriting.basic import copy_stack_trace  # type: ignore[import-not-found]
+    from theano.tensor.extra_ops import to_one_hot  # type: ignore[import-not-found]
+
+    x, y = pt.vectors("x", "y")
+    assert copy_stack_trace(x, y) is y
+    n = pt.lvector("n")
+    rows = to_one_hot(n, 3, dtype="int8")
+    assert rows.dtype == "int8"
+    assert rows.eval({n: [2, 0]}).tolist() == [[0, 0, 1], [1, 0, 0]]
+    with pytest.raises(IndexError):
+        to_one_hot(n, 3).eval({n: [3]})
