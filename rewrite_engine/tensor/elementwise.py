@@ -6,6 +6,8 @@ count as floats (float32 for up to 16 bits, else float64).
 
 from __future__ import annotations
 
+import builtins
+import operator
 from math import inf, pi
 from typing import Any
 
@@ -43,13 +45,20 @@ def ceil_intdiv(a: Any, b: Any) -> Any:
     return m.add(m.floor_div(a, b), m.neq(m.mod(a, b), 0))
 
 
-def round(a: Any, mode: str | None = None) -> Any:
+def round(a: Any, mode: str | None = None, decimals: int = 0) -> Any:
     """To the nearest integer, in the dtype of `a`; mode: "half_to_even" (the default) or
-    "half_away_from_zero". Raises `OptionError`.
+    "half_away_from_zero". decimals: so many digits behind the point (of -n: to 10**n), as NumPy
+    does it. Raises `OptionError`.
     """
     if mode not in (None, "half_to_even", "half_away_from_zero"):
         raise OptionError(f"round: no mode {mode!r}; there are half_to_even, half_away_from_zero")
-    return (m.round_half_away_from_zero if mode == "half_away_from_zero" else m.round)(a)
+    nearest = m.round_half_away_from_zero if mode == "half_away_from_zero" else m.round
+    if not decimals:
+        return nearest(a)
+    a, unit = as_tensor_variable(a), 10.0 ** builtins.abs(operator.index(decimals))
+    if decimals > 0:
+        return a if a.type.kind in "iub" else m.true_div(nearest(m.mul(a, unit)), unit)
+    return m.cast(m.mul(nearest(m.true_div(a, unit)), unit), a.type.dtype)
 
 
 def iround(a: Any, mode: str | None = None) -> Any:

@@ -17,7 +17,14 @@ from rewrite_engine.errors import NotConstantError, OptionError
 from rewrite_engine.graph.origin import located
 
 #: names of NumPy's that are others here
-_NAMES = {"amax": "max", "amin": "min", "around": "round", "fix": "trunc", "copy": "identity"}
+_NAMES = {
+    "amax": "max", "amin": "min", "around": "round", "fix": "trunc", "copy": "identity",
+    "cumulative_sum": "cumsum", "cumulative_prod": "cumprod",
+}  # fmt: skip
+#: reductions that may leave out elements (`where=`), and what then stands for those
+_NEUTRAL = {"sum": 0, "prod": 1, "any": 0, "all": 1, "max": None, "min": None}
+#: how the result of a reduction starts from `initial=`
+_FIRST = {"sum": "add", "prod": "mul"}
 #: functions whose arguments mean something else here, and what to write
 _UNLIKE = {
     "atleast_3d": "x.dimshuffle('x', 0, 'x'), x[:, :, None]; pt.atleast_3d adds them in front",
@@ -51,8 +58,12 @@ def call_ufunc(pt: Any, ufunc: np.ufunc, method: str, inputs: Sequence[Any], opt
         raise OptionError(located(f"{name}: a variable is not written to, nor is an array `out`; "
                                   "`a = a + x` makes a new one"))  # fmt: skip
     if method in _ALONG:
-        found = _find(pt, _ALONG[method].get(ufunc.__name__, ""), name)
-        return _call(name, found, inputs, {"axis": 0} | options)
+        ours = _ALONG[method].get(ufunc.__name__, "")
+        found = _find(pt, ours, name)
+        given = dict(enumerate(inputs)) | {"axis": 0} | options
+        start = _all_of(pt, name, ours, 0, given)
+        args = [given.pop(i) for i in range(len(inputs))]
+        return start(_call(name, found, args, given))
     if method not in ("__call__", "outer"):
         raise NotConstantError(
             located(f"{name}: write `x[i].inc(y)`, or a reduction along an axis")
@@ -84,7 +95,26 @@ def call_function(pt: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, 
     bound = signature.bind(*args, **kwargs)
     usual = {k: p.default for k, p in signature.parameters.items()}
     given = {k: v for k, v in bound.arguments.items() if not _is_usual(v, usual[k])}
-    return _by_name(name, found, given, list(usual))
+    start = _all_of(pt, name, _NAMES.get(func.__name__, func.__name__), next(iter(usual)), given)
+    return start(_by_name(name, found, given, list(usual)))
+
+
+def _all_of(pt: Any, name: str, ours: str, first: Any, given: dict[Any, Any]) -> Any:
+    """Take `where=` and `initial=` of a reduction out of its arguments, the first of which is the
+    array; returns what then makes its result. Raises `OptionError` where `initial` is missing.
+    """
+    if ours not in _NEUTRAL:
+        return lambda found: found
+    if "where" in given:
+        neutral = given.get("initial") if _NEUTRAL[ours] is None else _NEUTRAL[ours]
+        if neutral is None:
+            raise OptionError(located(f"{name}: `where=` may leave nothing: say `initial=`, too"))
+        x = pt.as_tensor_variable(given[first])
+        given[first] = pt.switch(given.pop("where"), x, pt.cast(neutral, x.dtype))
+    if ours not in _FIRST or given.get("initial") is None:
+        return lambda found: found
+    initial = given.pop("initial")
+    return lambda found: getattr(pt, _FIRST[ours])(found, pt.cast(initial, found.dtype))
 
 
 def _find(pt: Any, name: str, asked: str) -> Callable[..., Any]:

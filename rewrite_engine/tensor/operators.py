@@ -142,8 +142,8 @@ class TensorOperators:
     def __trunc__(self) -> Any:
         return pt.trunc(self)
 
-    def __round__(self) -> Any:
-        return pt.round(self)
+    def __round__(self, ndigits: int = 0) -> Any:
+        return pt.round(self, decimals=ndigits)
 
     # --- logic and comparison ---------------------------------------------------------------
 
@@ -319,13 +319,13 @@ class TensorOperators:
         """Standard deviation along axes."""
         return pt.std(self, axis, ddof, keepdims, corrected)
 
-    def max(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """Maximum along axes."""
-        return pt.max(self, axis, keepdims)
+    def max(self, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+        """Maximum along axes, with `initial` among the elements."""
+        return pt.max(self, axis, keepdims, initial)
 
-    def min(self, axis: Any = None, keepdims: bool = False) -> Any:
-        """Minimum along axes."""
-        return pt.min(self, axis, keepdims)
+    def min(self, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+        """Minimum along axes, with `initial` among the elements."""
+        return pt.min(self, axis, keepdims, initial)
 
     def argmax(self, axis: Any = None, keepdims: bool = False) -> Any:
         """Position of the maximum along axes."""

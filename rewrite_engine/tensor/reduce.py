@@ -19,6 +19,7 @@ from rewrite_engine.scalar import ops as scalar
 from rewrite_engine.scalar.dtype import DISCRETE, accumulator, dtype_name
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor import math as m
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.reduction import Reduction
 from rewrite_engine.tensor.type import TensorType
 
@@ -300,14 +301,40 @@ def prod(
     return Prod(axis, dtype, acc_dtype, keepdims)(input)
 
 
-def max(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Maximum along axes; NaN if there is one."""
-    return Max(axis, keepdims=keepdims)(x)
+def max(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+    """Maximum along axes; NaN if there is one. initial: a number that is among the elements, so
+    that there may be no others (-inf: of integers, the lowest that there is).
+    """
+    op = Max(axis, keepdims=keepdims)
+    return op(x) if initial is None else _with_initial(op, m.maximum, x, initial)
 
 
-def min(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Minimum along axes; NaN if there is one."""
-    return Min(axis, keepdims=keepdims)(x)
+def min(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+    """Minimum along axes; NaN if there is one. initial: a number that is among the elements, so
+    that there may be no others (inf: of integers, the highest that there is).
+    """
+    op = Min(axis, keepdims=keepdims)
+    return op(x) if initial is None else _with_initial(op, m.minimum, x, initial)
+
+
+def _with_initial(op: _Fixed, of_two: Any, x: Any, initial: Any) -> Any:
+    """The extremum of elements and a number. Where there may be no elements, the number is put
+    before them; else it is compared with what they are reduced to.
+    """
+    from rewrite_engine.tensor.padding import pad
+
+    x = as_tensor_variable(x)
+    op = op.canonical(x.type.ndim)
+    if x.type.dtype in DISCRETE and isinstance(initial, float) and np.isinf(initial):
+        ends = np.iinfo(x.type.dtype) if x.type.kind != "b" else None
+        low, high = (ends.min, ends.max) if ends else (0, 1)
+        initial = low if initial < 0 else high
+    first = m.cast(initial, x.type.dtype)
+    axes = op.axes(x.type.ndim)
+    if 0 in [x.type.shape[a] or 0 for a in axes]:
+        widths = [(int(a in axes), 0) for a in range(x.type.ndim)]
+        return op(pad(x, widths, constant_values=first))
+    return of_two(op(x), first)
 
 
 def all(x: Any, axis: Any = None, keepdims: bool = False) -> Any:

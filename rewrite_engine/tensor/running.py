@@ -262,9 +262,10 @@ def cumprod(x: Any, axis: int | None = None) -> Any:
     return CumOp(axis, "mul")(x)
 
 
-def diff(x: Any, n: int = 1, axis: int = -1) -> Any:
+def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """The n-th differences of neighbours along an axis, which is n shorter (or empty); of booleans,
-    whether they differ. dtype of x. Raises `AxisError`; `ShapeError` for n < 0.
+    whether they differ. dtype of x. prepend, append: arrays that come before and after `x` along
+    the axis, or numbers. Raises `AxisError`; `ShapeError` for n < 0.
 
     >>> from rewrite_engine.tensor import diff
     >>> diff([1, 4, 9, 16], n=2).eval()
@@ -273,10 +274,24 @@ def diff(x: Any, n: int = 1, axis: int = -1) -> Any:
     x, axis = one_axis(operand(x), axis)
     if operator.index(n) < 0:
         raise ShapeError(located(f"diff: n is an integer >= 0, not {n}"))
+    if prepend is not None or append is not None:
+        x = _lengthened(x, axis, prepend, append)
     for _ in range(n):
         below, above = [x[slice_at_axis(s, axis)] for s in (slice(None, -1), slice(1, None))]
         x = (m.neq if x.type.dtype == "bool" else m.sub)(above, below)
     return x
+
+
+def _lengthened(x: Any, axis: int, prepend: Any, append: Any) -> Any:
+    """An array with others, or numbers, before and after it along an axis."""
+    from rewrite_engine.tensor.creation import alloc
+    from rewrite_engine.tensor.joins import join
+
+    parts = [x if v is None else operand(v) for v in (prepend, x, append)]
+    one = [1 if i == axis else x.shape[i] for i in range(x.type.ndim)]
+    parts = [v if v.type.ndim else alloc(v, *one) for v in parts]
+    kept = [v for v, given in zip(parts, (prepend, x, append), strict=True) if given is not None]
+    return join(axis, *kept)
 
 
 # --- along an axis ------------------------------------------------------------------------------

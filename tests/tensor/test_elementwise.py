@@ -201,3 +201,14 @@ def test_quotients_are_rounded_up_in_any_dtype(dtype: str) -> None:
     got = evaluate_one(pt.ceil_intdiv(*map(pt.constant, values)))
     assert got.dtype == dtype
     assert got.tolist() == [[-(-n // k) for k in b] for n in a]
+
+
+@pytest.mark.parametrize("decimals", [-1, 0, 1])
+def test_rounding_to_digits(decimals):
+    x, n = pt.dvector("x"), pt.lvector("n")
+    at, whole = np.array([15.25, -24.96, 0.04]), np.array([15, 25, -15])
+    found = pt.round(x, decimals=decimals)
+    np.testing.assert_allclose(found.eval({x: at}), np.round(at, decimals))
+    np.testing.assert_array_equal(
+        pt.round(n, decimals=decimals).eval({n: whole}), np.round(whole, decimals)
+    )

@@ -71,6 +71,16 @@ CALLS: list[Any] = [
     lambda x, y: np.linalg.norm(x), lambda x, y: np.linalg.det(x @ x.T),
     lambda x, y: np.linalg.pinv(x), lambda x, y: np.linalg.solve(x @ x.T, A),
     lambda x, y: np.linalg.cholesky(x @ x.T), lambda x, y: np.linalg.matrix_power(x @ x.T, 3),
+    lambda x, y: np.round(x, 1), lambda x, y: np.around(10 * x, decimals=-1),
+    lambda x, y: np.diff(x, prepend=0), lambda x, y: np.diff(x, axis=0, append=y),
+    lambda x, y: np.diff(x, 2, prepend=y, append=[[1], [2]]),
+    lambda x, y: np.max(x, initial=0.5), lambda x, y: np.max(x, axis=1, initial=0.6),
+    lambda x, y: np.min(x, 0, initial=0.5), lambda x, y: np.maximum.reduce(x, initial=0.5),
+    lambda x, y: np.max(x, where=x > y, initial=-1), lambda x, y: np.sum(x, initial=2.5),
+    lambda x, y: np.sum(x, axis=1, where=x > y), lambda x, y: np.prod(x, 0, initial=2, where=x > y),
+    lambda x, y: np.add.reduce(x, initial=2, where=x > y), lambda x, y: np.any(x, where=x > y),
+    lambda x, y: np.all(x > 0.4, where=x < y), lambda x, y: np.cumulative_sum(x, axis=1),
+    lambda x, y: np.cumulative_prod(x, axis=0), lambda x, y: np.sum(x > y, initial=2.5),
     lambda x, y: np.array_equal(x, x), lambda x, y: np.tensordot(x, y.T, 1),
 ]  # fmt: skip
 
@@ -91,8 +101,10 @@ def test_the_same_call_on_variables(call: Any) -> None:
         (lambda x: np.add(x, 1, out=np.ones(3)), OptionError, "np.add: a variable is not written"),
         (lambda x: np.exp(x, where=np.ones(3, bool)), OptionError, "`where=` .*pt.switch"),
         (lambda x: np.exp(x, dtype="float32"), OptionError, "`dtype=` .*astype"),
-        (lambda x: np.sum(x, where=np.ones(3, bool)), OptionError, "np.sum: `where=`"),
-        (lambda x: np.sum(x, initial=2.0), OptionError, "np.sum: `initial=`"),
+        (lambda x: np.max(x, where=np.ones(3, bool)), OptionError, "np.max: `where=` .*`initial="),
+        (lambda x: np.mean(x, where=np.ones(3, bool)), OptionError, "np.mean: `where=`"),
+        (lambda x: np.any(x, initial=True), TypeError, "initial"),
+        (lambda x: np.cumulative_sum(x, include_initial=True), OptionError, "`include_initial="),
         (lambda x: np.sum(x, out=np.ones(())), OptionError, "np.sum: `out=`"),
         (lambda x: np.split(x, 2), NotConstantError, "np.split .*write: pt.split"),
         (lambda x: np.atleast_3d(x), NotConstantError, "write: x.dimshuffle"),
@@ -139,4 +151,5 @@ def test_methods_by_the_names_of_functions() -> None:
     assert x.real.owner.op is pt.real
     assert x.imag.owner.op is pt.imag
     assert round(x).owner.op is pt.round_half_to_even
+    np.testing.assert_allclose(round(x, 1).eval({x: A}), np.round(A, 1))
     assert x.round("half_away_from_zero").owner.op is pt.round_half_away_from_zero

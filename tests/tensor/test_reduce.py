@@ -249,3 +249,27 @@ def test_running_sums_check_the_axis():
     with pytest.raises(AxisError):
         pt.cumsum(pt.matrix(), axis=2)
     assert pt.cumsum(pt.bvector()).dtype == "int64"
+
+
+@pytest.mark.parametrize("axis", [None, 0, (0, 1)])
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0), (2, 3)])
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extrema_with_an_initial_number(name, shape, axis):
+    at = np.arange(float(np.prod(shape))).reshape(shape) - 1.5
+    for static in ((None, None), shape):
+        x = pt.tensor(dtype="float64", shape=static)
+        y = getattr(x, name)(axis=axis, keepdims=True, initial=-1)
+        wanted = NUMPY[name](at, axis=axis, keepdims=True, initial=-1)
+        np.testing.assert_array_equal(y.eval({x: at}), wanted)
+        slope = (at == wanted).astype(float)
+        np.testing.assert_array_equal(pt.grad(y.sum(), x).eval({x: at}), slope)
+
+
+def test_the_lowest_integer_of_none():
+    x, b = pt.ivector("x"), pt.vector("b", dtype="bool")
+    nothing = np.zeros(0)
+    assert pt.max(x, initial=-np.inf).eval({x: nothing.astype("int32")}) == np.iinfo("int32").min
+    assert pt.min(x, initial=np.inf).eval({x: nothing.astype("int32")}) == np.iinfo("int32").max
+    assert pt.max(b, initial=-np.inf).eval({b: nothing.astype(bool)}) == False  # noqa: E712
+    assert pt.max(x, initial=2.5).eval({x: nothing.astype("int32")}) == 2
+    assert pt.max(pt.dscalar(), initial=3).type.ndim == 0
