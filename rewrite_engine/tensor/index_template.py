@@ -163,7 +163,7 @@ def as_indices(x: Any) -> Any:
 
 def _width(item: Any) -> int:
     """How many dimensions an index stands for."""
-    if item is None or item is Ellipsis:
+    if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     dtype = getattr(item, "dtype", None)
     if dtype is not None and str(dtype) == "bool":
@@ -222,6 +222,9 @@ def static_integer(item: Any) -> int | None:
     if isinstance(item, (bool, np.bool_)) or not hasattr(item, "__index__"):
         what = f"an index must be an integer, a slice, None, ... or an array, not {item!r}"
         hint = TRUTH if item.__class__ is bool else None
+        if isinstance(item, (bool, np.bool_)):
+            new = "x[None]" if item else "x[None][:0]"
+            hint = f"NumPy's x[{item}] is {new}" + (f"; {hint}" if hint else "")
         raise DTypeError(located(what, hint=hint))
     return int(item.__index__())
 

@@ -236,3 +236,13 @@ def test_what_is_added_to_more_dimensions_than_it_has() -> None:
     f = rw.function([x, y], x[[[0, 0], [0, -1]]].inc(y))
     np.testing.assert_array_equal(f([10.0], [3.0, 11.0]), [38.0])
     np.testing.assert_array_equal(f([10.0, 20.0], [3.0, 11.0]), [27.0, 31.0])
+
+
+@pytest.mark.parametrize("index", [True, False, np.True_, (True, 1), (slice(None), np.False_)])
+def test_what_to_write_for_a_truth_value(index: Any) -> None:
+    x = pt.dvector("x")
+    with pytest.raises(TypeError, match=r"NumPy's x\[(True|False)\] is x\[None\]"):
+        x[index]
+    at = np.ones(3)
+    assert x[None].eval({x: at}).shape == at[True].shape
+    assert x[None][:0].eval({x: at}).shape == at[False].shape
