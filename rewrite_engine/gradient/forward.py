@@ -1,7 +1,8 @@
 """`pushforward`: forward-mode differentiation, by the `R_op` of the ops.
 
 An op that defines none is pushed through by differentiating its reverse mode, which is linear in
-the gradient it is given: d/du <L_op(u), v> is the Jacobian-vector product, whatever u is.
+the gradient it is given: d/du <L_op(u), v> is the Jacobian-vector product, whatever u is. It is
+taken at 0, for those that change what flows back otherwise.
 """
 
 from __future__ import annotations
@@ -184,7 +185,7 @@ def _by_double_reverse(node: Apply, points: Sequence[Any]) -> list[Any]:
     pairs = [(g, t) for g, t in zip(pulled, given, strict=True) if not is_disconnected(g)]
     outer = Reverse(pairs, {}, u, frozenset())
     results = [outer.result(v) for v in u]
-    stand_ins = {a: cast(b, a.type.dtype) for a, b in zip(u, node.outputs, strict=True)}
+    stand_ins = {a: float_zeros(b) for a, b in zip(u, node.outputs, strict=True)}
     return [
         None if is_disconnected(t) else graph_replace(t, stand_ins, strict=False) for t in results
     ]

@@ -73,7 +73,9 @@ class UndefinedGrad(GradientView):
 
 
 class GradClip(GradientView):
-    """What flows back is clipped to [clip_lower_bound, clip_upper_bound]."""
+    """What flows back is clipped to [clip_lower_bound, clip_upper_bound]. The forward derivative is
+    that of the clipping at 0: the identity where 0 is within the bounds, else 0.
+    """
 
     __props__ = ("clip_lower_bound", "clip_upper_bound")
     samples = (({"clip_lower_bound": -1.0, "clip_upper_bound": 1.0}, (2, 3)),)
@@ -87,6 +89,9 @@ class GradClip(GradientView):
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         return [clip(output_gradients[0], self.clip_lower_bound, self.clip_upper_bound)]
 
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [eval_points[0] if self.clip_lower_bound <= 0 <= self.clip_upper_bound else None]
+
 
 class GradScale(GradientView):
     """What flows back is multiplied."""
@@ -99,6 +104,9 @@ class GradScale(GradientView):
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         return [mul(self.multiplier, output_gradients[0])]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        return [mul(self.multiplier, eval_points[0])]
 
 
 disconnected_grad_ = DisconnectedGrad()

@@ -17,6 +17,8 @@ from rewrite_engine.gradient import (
     zero_grad,
 )
 from rewrite_engine.gradient.verify import evaluate
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.op import Op
 
 
 @pytest.mark.parametrize(
@@ -70,3 +72,38 @@ def test_grad_clip_and_scale():
     assert evaluate([g], {x: np.ones(3)})[0].tolist() == [-6, -6, -6]
     with pytest.raises(ValueError, match="not below"):
         grad_clip(x, 1, 0)
+
+
+@pytest.mark.parametrize("by_rule", [False, True])
+def test_forward_derivatives_of_clipped_and_scaled_gradients(by_rule):
+    """What is clipped is what flows back, not what flows forward."""
+    x, v = pt.dvectors("x", "v")
+    at = {x: np.ones(3), v: np.array([4.0, 5, 6])}
+    for f, want in [
+        (grad_clip(x, -1, 1), [4, 5, 6]),
+        (grad_clip(x, 0, 1) * x, [8, 10, 12]),
+        (grad_clip(x, 1, 2), [0, 0, 0]),
+        (grad_scale(x, 3) + x, [16, 20, 24]),
+    ]:
+        assert evaluate([Rop(f, x, v, use_op_rop_implementation=by_rule)], at)[0].tolist() == want
+
+
+class Clipped(Op):
+    """The input; what flows back is clipped."""
+
+    __props__ = ()
+
+    def make_node(self, x):
+        return Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = inputs[0].copy()
+
+    def grad(self, inputs, output_gradients):
+        return [pt.clip(output_gradients[0], -1, 1)]
+
+
+def test_forward_derivatives_by_a_gradient_that_is_not_linear():
+    x, v = pt.dvectors("x", "v")
+    found = Rop(Clipped()(x), x, v)
+    assert evaluate([found], {x: np.ones(3) * 7, v: np.array([4.0, 5, 6])})[0].tolist() == [4, 5, 6]
