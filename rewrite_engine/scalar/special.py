@@ -121,16 +121,19 @@ def _polygamma_dtype(n: str, x: str) -> str:
 def _polygamma(n: Any, x: Any, out: Any = None) -> Any:
     """The n-th derivative of psi, by Hurwitz's zeta function (DLMF 5.15.2, 25.11.12), which takes
     as many steps as a negative number has units; the first one below 0 by reflection (5.15.6).
+    Whole numbers below 0 are poles, as those that are too large for a fraction, and -inf.
     """
     from scipy import special
 
     order, at = np.broadcast_arrays(np.asarray(n, np.float64), np.asarray(x, np.float64))
     with np.errstate(all="ignore"):
-        turned = (at < 0) & (order == 1)
-        at = np.where(turned, 1 - at, np.where(at < -1e4, np.nan, at))
-        found = special.gamma(order + 1) * special.zeta(order + 1, at)
+        pole = (at < 0) & (np.floor(at) == at)
+        turned = (at < 0) & (order == 1) & ~pole
+        steps = np.where(turned, 1 - at, np.where(pole, 0, np.where(at < -1e4, np.nan, at)))
+        found = special.gamma(order + 1) * special.zeta(order + 1, steps)
         found = np.where(order % 2 == 0, -found, found)
-        found = np.where(turned, np.square(np.pi / np.sin(np.pi * (at % 1))) - found, found)
+        sine = np.sin(np.pi * (at - np.round(at)))
+        found = np.where(turned, np.square(np.pi / sine) - found, found)
         found = np.where(order == 0, special.psi(x), found)
     found = np.where((order >= 0) & (order == np.floor(order)), found, np.nan)
     return _copy(found.astype(_real_dtype(x.dtype.name)), out)

@@ -101,6 +101,32 @@ def test_ends_and_outside_of_the_domain() -> None:
     assert parameters.gammainc_dk(np.ones((0, 3)), np.ones(3)).shape == (0, 3)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 6])
+def test_polygamma_below_0(n: int) -> None:
+    """All digits near a pole; the poles themselves are infinite on both sides or as from above."""
+    near = [s * k for k in (1e-3, 1e-8, 1e-13, 1e-15, 1e-17, 1e-40) for s in (1, -1)]
+    at = [*near, *[k + d for k in (-1, -3, -40) for d in near if k + d != k], -0.3, -2.3, -999.7]
+    with mp.workdps(60):
+        wanted = [float(mp.polygamma(n, mp.mpf(v))) for v in at]
+    np.testing.assert_allclose(pt.polygamma(n, at).eval(), wanted, rtol=1e-12)
+    pole = np.inf if n % 2 else -np.inf
+    poles = [0.0, -1.0, -3.0, -1e4, -1e5, -1e20, -1e308, -np.inf]
+    assert (pt.polygamma(n, poles).eval() == pole).all()
+    assert (pt.polygamma(n, [np.inf]).eval() == 0).all()
+    assert np.isnan(pt.polygamma(n, np.nan).eval())
+
+
+def test_tri_gamma_and_the_gradient_of_psi_below_0() -> None:
+    at = [-1e-8, -1e-13, -1e-15, -1e-17, -1 + 1e-12, -2 - 1e-9, -12345.678]
+    with mp.workdps(60):
+        wanted = [float(mp.polygamma(1, mp.mpf(v))) for v in at]
+    x = pt.dvector("x")
+    for f in (pt.tri_gamma(x), grad(pt.psi(x).sum(), x)):
+        np.testing.assert_allclose(f.eval({x: at}), wanted, rtol=1e-11)
+        assert (f.eval({x: [-4.0, -1e308, -np.inf]}) == np.inf).all()
+    assert pt.tri_gamma(np.float32(-1e-15)).eval() == pytest.approx(1e30, rel=1e-6)
+
+
 @pytest.mark.parametrize(
     ("build", "why"),
     [
