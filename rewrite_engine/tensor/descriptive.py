@@ -12,10 +12,11 @@ import numpy as np
 
 import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError, ShapeError
-from rewrite_engine.graph.node import Constant
+from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import DISCRETE, float_dtype, is_number, promote
 from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.creation import alloc
 from rewrite_engine.tensor.diagonals import diagonal
 from rewrite_engine.tensor.dimshuffle import expand_dims, slice_at_axis
 from rewrite_engine.tensor.dots import dot
@@ -24,7 +25,7 @@ from rewrite_engine.tensor.reduce import Max, Min, Sum
 from rewrite_engine.tensor.reduction import normalize_axes, sorted_axes
 from rewrite_engine.tensor.reshape import flatten
 from rewrite_engine.tensor.running import diff, one_axis
-from rewrite_engine.tensor.shape import shape_i
+from rewrite_engine.tensor.shape import larger, lengths, shape_i
 from rewrite_engine.tensor.sorting import SortOp
 from rewrite_engine.tensor.statistics import count, mean
 
@@ -197,34 +198,37 @@ def _cov(x: Any, ddof: int, fweights: Any, aweights: Any) -> Any:
 # --- in the middle ----------------------------------------------------------------------------
 
 
-def as_last(x: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
-    """An array with axes taken together as the last one, and which axes these were."""
+def as_last(x: Any, axis: Any, else_nan: bool = False) -> tuple[Any, tuple[int, ...]]:
+    """An array with axes taken together as the last one, and which axes these were.
+
+    else_nan: with a NaN where there is nothing along them.
+    """
     ndim = x.type.ndim
     axes = normalize_axes(sorted_axes(axis), ndim)
     axes = tuple(range(ndim)) if axes is None else axes
     kept = [i for i in range(ndim) if i not in axes]
     flat = x.dimshuffle(*kept, *axes)
     flat = flat if len(axes) == 1 else flat.flatten(len(kept) + 1)
-    if flat.type.shape[-1] == 0:
+    *others, n = lengths(flat)
+    if else_nan and (isinstance(n, Variable) or n == 0):
+        missing = alloc(m.cast(np.nan, flat.type.dtype), *others, larger(m.sub(1, n), 0))
+        return concatenate([flat, missing], -1), axes
+    if isinstance(n, int) and n == 0:
         raise ShapeError(located("there is nothing to reduce: a length is 0"))
     return flat, axes
 
 
 def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The median along axes: the element in the middle, or the mean of the two there. NaN where
-    there is one; float64 for integers and booleans.
-
-    Raises `AxisError`; `ShapeError` or `AxisError` where there is nothing to reduce.
+    there is one, and where there is nothing; float64 for integers and booleans. Raises `AxisError`.
 
     >>> from rewrite_engine.tensor import median
     >>> median([[3.0, 1, 2], [8, 7, 0]], axis=1).eval()
     array([2., 7.])
     """
-    flat, axes = as_last(as_floats(operand(x)), axis)
+    flat, axes = as_last(as_floats(operand(x)), axis, else_nan=True)
     last = flat.type.ndim - 1
-    rising = SortOp(last)(flat)
-    n = flat.type.shape[last]
-    n = shape_i(flat, last) if n is None else n
+    rising, n = SortOp(last)(flat), lengths(flat)[last]
     low, high = rising[..., (n - 1) // 2], rising[..., n // 2]
     found = m.switch(m.isnan(rising[..., -1]), rising[..., -1], mean_of_two(low, high))
     return expand_dims(found, axes) if keepdims and axes else found
@@ -236,11 +240,13 @@ def as_floats(x: Any) -> Any:
 
 
 def mean_of_two(low: Any, high: Any) -> Any:
-    """The mean; what they are where both are equal, however large."""
+    """The mean; what they are where both are equal, however large (`maximum`: both have a share of
+    its gradient).
+    """
     dtype = low.type.dtype
     wide = "float32" if dtype == "float16" else dtype
     mean = m.true_div(m.add(m.cast(low, wide), m.cast(high, wide)), 2)
-    return m.switch(m.eq(low, high), low, m.cast(mean, dtype))
+    return m.switch(m.eq(low, high), m.maximum(low, high), m.cast(mean, dtype))
 
 
 #: where the quantile q of n elements is, by Hyndman & Fan: at n q + a + q (1 - a - b) - 1
@@ -299,7 +305,7 @@ def quantile(
     low, high = rising[..., i], rising[..., m.minimum(i + 1, n - 1)]
     if not takes:
         between = m.add(low, m.mul(m.cast(share, dtype), m.sub(high, low)))
-        high = m.switch(m.eq(low, high), low, between)
+        high = m.switch(m.and_(m.eq(low, high), m.isinf(low)), low, between)
     found = m.switch(m.eq(share, 0), low, high)
     top = rising[..., -1].dimshuffle(*range(last), *["x"] * q.type.ndim)
     found = m.switch(m.isnan(top), top, found)

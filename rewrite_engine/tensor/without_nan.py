@@ -90,7 +90,7 @@ def nanstd(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> A
 
 def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The median along axes of what is not NaN; NaN where all are. See `median`."""
-    flat, axes = as_last(as_floats(operand(x)), axis)
+    flat, axes = as_last(as_floats(operand(x)), axis, else_nan=True)
     last = flat.type.ndim - 1
     rising, n = SortOp(last)(flat), _present(flat, last, True)
     low, high = [take_along_axis(rising, i, last) for i in ((n - 1) // 2, n // 2)]

@@ -215,9 +215,12 @@ def test_nothing_but_nan() -> None:
 def test_infinite_neighbours() -> None:
     x = pt.dvector("x")
     outs = [pt.median(x), pt.quantile(x, 0.5), pt.quantile(x, [0.25, 0.75, 0.1])]
-    found = rw.function([x], outs)([-np.inf, -np.inf, 2.0, np.inf, np.inf])
+    f = rw.function([x], outs)
+    found = f([-np.inf, -np.inf, 2.0, np.inf, np.inf])
     assert found[0] == found[1] == 2
     np.testing.assert_array_equal(found[2], [-np.inf, np.inf, -np.inf])
+    assert f([1.7e308] * 4)[:2] == [1.7e308] * 2
+    assert f([np.inf] * 4)[:2] == [np.inf] * 2
 
 
 def test_gradients_leave_nan_out() -> None:
@@ -269,12 +272,16 @@ def test_nothing_at_all() -> None:
         (pt.searchsorted(x[:, 0], [1.0, 2.0]), np.zeros(2)),
         (pt.bincount(pt.cast(x[:, 0], "int64"), minlength=2), np.zeros(2)),
         (pt.logsumexp(x, axis=0), np.full(3, -np.inf)),
+        *[(f(v, axis), np.full(n, np.nan)) for f in (pt.median, pt.nanmedian)
+          for v in (x, pt.cast(x, "int8"), x * 1j) for axis, n in ((0, 3), (None, ()))],
     ]  # fmt: skip
     for out, wanted in cases:
         found = rw.function([x], out)(empty)
         np.testing.assert_array_equal(found, wanted)
         assert found.shape == np.shape(wanted)
-    for f in (pt.median, pt.ptp, pt.max, pt.argmin):
+    assert np.isnan(pt.median(np.zeros((0, 3)), axis=0).eval()).tolist() == [True] * 3
+    assert rw.function([x], grad(pt.median(x), x))(empty).shape == (0, 3)
+    for f in (lambda v, axis: pt.quantile(v, 0.5, axis), pt.ptp, pt.max, pt.argmin):
         with pytest.raises(ShapeError):
             f(pt.dmatrix(shape=(0, 3)), axis=0)
         with pytest.raises((ShapeError, AxisError)):
@@ -503,6 +510,9 @@ def test_equal_elements() -> None:
         (pt.var(x[:2]), [0, 0, 0, 0]),
         (pt.ptp(x[:2]), [0, 0, 0, 0]),
         (pt.norm(0 * x, 1), [0, 0, 0, 0]),
+        (pt.median(x), [0.5, 0.5, 0, 0]),
+        (pt.nanmedian(x), [0.5, 0.5, 0, 0]),
+        (pt.quantile(x, 0.4), [0.8, 0.2, 0, 0]),
     ):
         np.testing.assert_allclose(rw.function([x], grad(out, x))(at), wanted)
 
