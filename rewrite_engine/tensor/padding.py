@@ -20,6 +20,7 @@ from rewrite_engine.tensor.creation import alloc, arange, empty
 from rewrite_engine.tensor.descriptive import median
 from rewrite_engine.tensor.dimshuffle import slice_at_axis
 from rewrite_engine.tensor.joins import join
+from rewrite_engine.tensor.raise_op import CheckAndRaise
 from rewrite_engine.tensor.ranges import linspace
 from rewrite_engine.tensor.rearrange import flip
 from rewrite_engine.tensor.reduce import max as max_
@@ -167,6 +168,18 @@ def _ramp(x: Any, axis: int, width: Width, values: Any, mode: str) -> Any:
     return _joined(x, axis, width, part)
 
 
+_NOTHING = "pad: there is nothing to take more elements from: a length is 0"
+
+
+def _not_empty(x: Any, size: Any, n: Any) -> Any:
+    """The same, where it has elements or gets none. Raises `ShapeError`, perhaps when it runs."""
+    if isinstance(size, Variable) or isinstance(n, Variable):
+        return CheckAndRaise(ShapeError, _NOTHING)(x, m.or_(m.gt(size, 0), m.eq(n, 0)))
+    if size == 0:
+        raise ShapeError(located(_NOTHING, inputs=[x]))
+    return x
+
+
 def _statistic(x: Any, axis: int, width: Width, values: Any, mode: str) -> Any:
     size = lengths(x)[axis]
     of: Any = {"maximum": max_, "minimum": min_, "mean": mean, "median": median}[mode]
@@ -174,6 +187,8 @@ def _statistic(x: Any, axis: int, width: Width, values: Any, mode: str) -> Any:
     def part(n: Any, k: int) -> Any:
         count = size if values[k] is None else smaller(as_length(values[k]), size)
         ends = _part(x, axis, size - count, None) if k else _part(x, axis, None, count)
+        if mode in ("mean", "median"):
+            ends = _not_empty(ends, size, n)
         value = of(ends, axis=axis, keepdims=True)
         if mode in ("mean", "median") and x.type.kind in "iu":
             value = m.round(value)

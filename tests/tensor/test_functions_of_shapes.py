@@ -14,6 +14,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine import tensor
+from rewrite_engine.errors import AxisError, ShapeError
 from rewrite_engine.gradient import verify_grad
 from rewrite_engine.tensor.type import TensorType
 from tests.tensor.evaluate import evaluate
@@ -212,3 +213,21 @@ def test_gradients(case: Case) -> None:
     arrays = [x + 0.03 * x**2 for x in arrays]  # no mean of two is that of two others
     for k in range(len(several(case.numpy(*arrays)))):
         verify_grad(lambda *xs, k=k: several(case.ours(*xs))[k], arrays, n_tests=1)
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("mode", sorted({p["mode"] for p in PADS} - {"constant"}))
+def test_there_is_nothing_to_pad_an_empty_dimension_with(mode: str, known: bool) -> None:
+    x, at = TensorType("float64", (0, 3) if known else (None, None))("x"), np.zeros((0, 3))
+    assert rw.function([x], tensor.pad(x, ((0, 0), (1, 1)), mode))(at).shape == (0, 5)
+    with pytest.raises((ShapeError, AxisError)):
+        rw.function([x], tensor.pad(x, 1, mode))(at)
+
+
+@pytest.mark.parametrize("mode", ["mean", "median"])
+def test_an_empty_dimension_may_be_left_as_it_is(mode: str) -> None:
+    x, n = tensor.dmatrix("x"), tensor.lscalar("n")
+    f = rw.function([x, n], tensor.pad(x, n, mode))
+    assert f(np.zeros((0, 3)), 0).shape == (0, 3)
+    with pytest.raises(ShapeError, match="nothing to take"):
+        f(np.zeros((0, 3)), 1)
