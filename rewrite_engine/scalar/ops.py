@@ -283,7 +283,9 @@ logdiffexp = _op(
     inner=float_dtype,
 )  # fmt: skip
 log1mexp = _op(
-    "log1mexp", 1, grad=(lambda m, g, z, x: -(g * m.exp(x)) / m.abs(m.expm1(x)),),
+    "log1mexp", 1, grad=(
+        lambda m, g, z, x: -(g * m.exp(x)) / m.switch(m.eq(x, 0), 0.0, -m.expm1(x)),
+    ),
     compute=_log1mexp, cost=20,
     dtypes=lambda x: log.result_dtypes((x,))[0], inner=float_dtype,
     domain="(-inf, 0)",
@@ -353,7 +355,7 @@ def _arcsinh_grad(m: Any, g: Any, z: Any, x: Any) -> Any:
 
 
 def _arccosh_grad(m: Any, g: Any, z: Any, x: Any) -> Any:
-    return g / (m.sqrt(x - 1) * m.sqrt(x + 1))
+    return g / m.sqrt(x + 1) / m.sqrt(x - 1)
 
 
 tanh = _float(

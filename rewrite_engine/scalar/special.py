@@ -286,10 +286,11 @@ kv = _with_order(
     "kv", lambda f, m, z, v, x: -0.5 * (f(v - 1, x) + f(v + 1, x)), domain="(0, inf)",
     range="(0, inf)", aliases="kn",
 )  # fmt: skip
-#: kv, times exp(x)
+#: kv, times exp(x); of two infinities its slope has that of the higher order
 kve = _with_order(
-    "kve", lambda f, m, z, v, x: z - 0.5 * (f(v - 1, x) + f(v + 1, x)), domain="(0, inf)",
-    range="(0, inf)",
+    "kve",
+    lambda f, m, z, v, x: m.switch(m.isinf(z), 0.0, z) - 0.5 * (f(v - 1, x) + f(v + 1, x)),
+    domain="(0, inf)", range="(0, inf)",
 )  # fmt: skip
 
 # --- the hypergeometric function (DLMF 15.5.1) --------------------------------------------------

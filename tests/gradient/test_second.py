@@ -93,3 +93,19 @@ def test_a_product_differentiated_twice(at: list[float]) -> None:
     second = hessian(pt.prod(X), X)
     assert evaluate([second], {X: at})[0].tolist() == want
     assert rw.function([X], second)(at).tolist() == want
+
+
+@pytest.mark.parametrize(
+    ("slope", "end", "limit"),
+    [
+        (grad(grad(pt.log1mexp(X).sum(), X).sum(), X), 0.0, -np.inf),
+        (grad(grad(pt.log1mexp(X).sum(), X).sum(), X), -0.0, -np.inf),
+        (grad(grad(pt.arccosh(X).sum(), X).sum(), X), 1.0, -np.inf),
+        *[(grad(pt.kve(v, X).sum(), X), 0.0, -np.inf) for v in (0.0, 0.5, 1.0, 3.0)],
+        *[(grad(pt.kve(v, X).sum(), X), 1e-200, -np.inf) for v in (2.5, 3.0)],
+    ],
+)
+def test_slopes_at_one_sided_ends_are_their_limits(slope: Any, end: float, limit: float) -> None:
+    with np.errstate(all="ignore"):
+        assert evaluate([slope], {X: [end]})[0].tolist() == [limit]
+        assert rw.function([X], slope)([end]).tolist() == [limit]
