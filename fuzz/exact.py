@@ -179,7 +179,7 @@ SCALAR: dict[str, Any] = {
     "erf": real(lambda a: mp.erf(a)),
     "erfc": real(erfc),
     "gammaln": real(gammaln),
-    "psi": real(lambda a: mp.digamma(a)),
+    "psi": real(lambda a: mp.digamma(a) if a else -INF),  # (as SciPy has it)
     "sin": real(lambda a: NAN if abs(a) > WHOLE else mp.sin(a)),
     "cos": real(lambda a: NAN if abs(a) > WHOLE else mp.cos(a)),
     "tan": real(lambda a: NAN if abs(a) > WHOLE else mp.tan(a)),

@@ -5,6 +5,7 @@ here. Data, and one function that reads it.
 from __future__ import annotations
 
 from rewrite_engine.match.query import Query
+from rewrite_engine.match.ruleset import RuleSet
 
 #: names with a counterpart: {PyTensor's name: the phase, pack or rule}
 NEAREST = {
@@ -44,11 +45,11 @@ WITHOUT = frozenset(_WITHOUT.split())
 ON_REQUEST = "local_remove_all_assert"
 
 
-def in_our_names(query: Query) -> Query:
-    """The query with what is nearest for PyTensor's names, and without those that change nothing.
-    What is required has to be here.
+def in_our_names(query: Query, rules: RuleSet) -> Query:
+    """The query with what is nearest for PyTensor's names, and without those that change nothing:
+    but names of the rules are what they are. What is required has to be here.
     """
-    include, exclude = _ours(query.include), _ours(query.exclude)
+    include, exclude = [_ours(names, rules) for names in (query.include, query.exclude)]
     if ON_REQUEST in query.include:
         include |= {ON_REQUEST}
     if (include, exclude) == (query.include, query.exclude):
@@ -56,6 +57,8 @@ def in_our_names(query: Query) -> Query:
     return Query(include, exclude, query.require)
 
 
-def _ours(names: frozenset[str]) -> frozenset[str]:
-    there = [n for n in names if n not in WITHOUT and not n.startswith("local_")]
-    return frozenset([NEAREST.get(n, n) for n in there])
+def _ours(names: frozenset[str], rules: RuleSet) -> frozenset[str]:
+    foreign = {n for n in names if n in NEAREST or n in WITHOUT or n.startswith("local_")}
+    foreign -= rules.names if foreign else set()
+    nearest = [NEAREST[n] for n in foreign if n in NEAREST]
+    return frozenset([*(names - foreign), *nearest])

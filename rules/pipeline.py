@@ -232,9 +232,10 @@ def optimizer(
     Raises `UnknownNameError` for a name that nothing has, `PatternError` for an extra rule whose
     phase is not asked for, and what `known_rules` raises.
     """
-    query = in_our_names(query or Query())
+    query = query or Query()
     additions = (Addition(extra),) if isinstance(extra, RuleSet) else extra
     rules = known_rules(query, additions)
+    query = in_our_names(query, rules)
     check_names(query, rules)
     for addition in additions:
         check_asked_for(query, addition.rules, phases)

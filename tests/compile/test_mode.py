@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -199,6 +200,18 @@ def test_names_of_others_mean_what_is_nearest() -> None:
     assert "exp" in [str(n.op) for n in kept]
     for name, ours in peer_names.NEAREST.items():
         assert ours in all_rules().names | KNOWN, name
+
+
+def test_rules_of_ones_own_may_be_called_as_theirs() -> None:
+    @rule(phase="canonicalize", claim=exact)
+    def local_mine(a: Any) -> Any:
+        """(For tests.)"""
+        return pt.tan(a) >> pt.sin(a)
+
+    x = pt.vector("x")
+    mode = Mode() + local_mine
+    for mode, op in ((mode, "sin"), (mode.excluding("local_mine"), "tan")):
+        assert [str(n.op) for n in function([x], pt.tan(x), mode=mode).fgraph.toposort()] == [op]
 
 
 def test_merging_can_be_excluded() -> None:

@@ -465,3 +465,11 @@ def test_the_number_of_digits_is_as_before_when_a_case_was_judged() -> None:
     judge = Judge(one, graphs.wanted_of(one))
     assert judge.is_led(0, (0,), np.float64(-1.0))
     assert mp.dps == before
+
+
+@pytest.mark.parametrize(("found", "is_told"), [(-np.inf, False), (np.nan, True)])
+def test_a_pole_where_what_cancels_is_mended(found: float, is_told: bool) -> None:
+    """As it is written it is the function of infinity."""
+    one = case(lambda x: pt.psi(x - pt.log(pt.exp(x))), np.array(-2490.0))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array(found)])
+    assert (finding is not None) is is_told
