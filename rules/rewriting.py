@@ -10,9 +10,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from inspect import Parameter, Signature
 from types import FunctionType
-from typing import Any
+from typing import Any, NoReturn
 
 from rewrite_engine.errors import (
+    OptionError,
     PatternError,
     UnboundVariableError,
     UnknownNameError,
@@ -88,6 +89,11 @@ class PipelineDatabase:
         phases = pipeline.NAMES if query.include & ALL else ()
         query = Query(query.include - ALL, query.exclude, query.require)
         return pipeline.optimizer(query, phases=tuple(phases))
+
+    def register(self, name: str, *rewriter: Any, **options: Any) -> NoReturn:
+        """Raise `OptionError`: rules are registered in a phase."""
+        where = f"optdb['specialize'].register({name!r}, rule), or Mode() + rule for one mode"
+        raise OptionError(f"optdb.register: a rule belongs to a phase; write {where}")
 
     def __getitem__(self, name: str) -> PhaseDatabase:
         """The rules of a phase: others can be registered there. Raises `UnknownNameError`."""

@@ -28,7 +28,8 @@ class RuleSet:
         by_name: dict[str, Rule] = {}
         for rule in [rules] if isinstance(rules, Rule) else rules:
             if not isinstance(rule, Rule):
-                raise TypeError(f"a RuleSet is made of rules, and {rule!r} is none")
+                hint = "; give it the rules of the driver" if hasattr(rule, "rewrite") else ""
+                raise TypeError(f"a RuleSet is made of rules, and {rule!r} is none{hint}")
             known = by_name.setdefault(rule.name, rule)
             if known is not rule:
                 raise DuplicateRuleError(

@@ -87,6 +87,14 @@ def test_what_is_there() -> None:
     assert len(optdb.rules) > 100
 
 
+def test_what_is_registered_says_where() -> None:
+    walk = in2out(PatternNodeRewriter((pt.exp, "x"), "x"))
+    with pytest.raises(OptionError, match=r"optdb\['specialize'\].register\('mine', rule\)"):
+        optdb.register("mine", walk, "fast_run", position=50)
+    with pytest.raises(TypeError, match="give it the rules of the driver"):
+        rw.Mode().register(walk)
+
+
 # --- patterns -------------------------------------------------------------------------------------
 
 
