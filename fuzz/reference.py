@@ -97,6 +97,10 @@ def extend(
         values[out] = result if rng is None else noisy(rng, node, inputs, result, regrouped)
 
 
+class Flips(Random):
+    """Noise of the signs of zeros alone: others might hide what is exactly 0."""
+
+
 def noisy(
     rng: Random,
     node: Apply,
@@ -106,12 +110,13 @@ def noisy(
 ) -> np.ndarray:
     """A result moved by a unit in the last place (of sums: of what is added up)."""
     op = node.op
-    if isinstance(op, Elemwise) and isinstance(op.scalar_op, Cast) and result.dtype.kind in "iu":
+    cuts = isinstance(op, Elemwise) and isinstance(op.scalar_op, Cast)
+    if cuts and result.dtype.kind in "iu" and not isinstance(rng, Flips):
         return _cut_off(rng, inputs[0], result)
     if result.dtype.kind not in "fc" or not result.size or not rounds(node):
         return result
     name = str(op.scalar_op) if isinstance(op, Elemwise) else ""
-    dice = thrown(rng, result.shape)
+    dice = thrown(rng, result.shape) * (result == 0 if isinstance(rng, Flips) else 1)
     with np.errstate(all="ignore"):
         moved = _moved(result, dice)
         many = name == "add" and len(inputs) > 2
@@ -226,9 +231,9 @@ def spread(
     noise makes the graph fail.
     """
     found = []
-    for k in range(samples):
+    for rng in [*map(Random, range(samples)), *map(Flips, range(3))]:
         try:
-            values = evaluate(outputs, given, Random(k), regrouped, mended)
+            values = evaluate(outputs, given, rng, regrouped, mended)
         except Exception:
             return None
         found.append([values[v] for v in outputs])

@@ -473,3 +473,17 @@ def test_a_pole_where_what_cancels_is_mended(found: float, is_told: bool) -> Non
     one = case(lambda x: pt.psi(x - pt.log(pt.exp(x))), np.array(-2490.0))
     finding = Judge(one, graphs.wanted_of(one)).compare([np.array(found)])
     assert (finding is not None) is is_told
+
+
+@pytest.mark.parametrize(("over", "is_told"), [(0.0, False), (1.0, True)])
+def test_the_sign_of_a_zero_that_all_other_noise_hides(over: float, is_told: bool) -> None:
+    """Numbers less their mean are 0 as they are written, and never under noise."""
+
+    def value(x: Any) -> Any:
+        square = pt.sqr(x - pt.sum(x) / 1.0)
+        return pt.log(3 * pt.exp(-1 / (over - pt.switch(square > 0, square * pt.log(square), 0.0))))
+
+    one = case(value, np.array([1.0]))
+    wanted = graphs.wanted_of(one)
+    finding = Judge(one, wanted).compare([np.array([-wanted[0][0]])])
+    assert (finding is not None) is is_told
