@@ -100,6 +100,9 @@ def extend(
 class Flips(Random):
     """Noise of the signs of zeros alone: others might hide what is exactly 0."""
 
+    def choice(self, seq: Any) -> Any:
+        return super().choice((0, 1))
+
 
 def noisy(
     rng: Random,
@@ -231,7 +234,7 @@ def spread(
     noise makes the graph fail.
     """
     found = []
-    for rng in [*map(Random, range(samples)), *map(Flips, range(3))]:
+    for rng in [*map(Random, range(samples)), *map(Flips, range(8))]:
         try:
             values = evaluate(outputs, given, rng, regrouped, mended)
         except Exception:

@@ -103,6 +103,12 @@ CASES = [Case(cls(**sample[0]), sample[1:]) for cls in OPS for sample in cls.sam
 of_all = pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c.op}-{c.given}")
 
 
+def test_no_op_is_left_out() -> None:
+    """But those that take something else than tensors, too."""
+    others = {"PdbBreakpoint", "Print", "ScalarFromTensor", "TensorFromScalar"}
+    assert {cls.__name__ for cls in classes(TensorOp) if cls not in OPS} == others
+
+
 @pytest.mark.parametrize("cls", OPS, ids=lambda cls: cls.__name__)
 def test_every_op_has_samples_and_a_meaning(cls: Any) -> None:
     assert cls.samples

@@ -19,7 +19,7 @@ from rewrite_engine.tensor.constant import operand
 from rewrite_engine.tensor.creation import eye, zeros_like
 from rewrite_engine.tensor.diagonals import tril, triu
 from rewrite_engine.tensor.dimshuffle import expand_dims, shape_padleft
-from rewrite_engine.tensor.op import Computed, Shapes, TensorOp, Types
+from rewrite_engine.tensor.op import Computed, Shapes, TensorOp
 from rewrite_engine.tensor.selection import take_along_axis
 from rewrite_engine.tensor.shape import smaller
 from rewrite_engine.tensor.type import TensorType
@@ -62,9 +62,8 @@ class _MatrixOp(TensorOp):
         """How many dimensions each input has."""
         return [len(names) for names in parse(self.signature)[0]]
 
-    def takes(self, types: Types) -> None:
-        """Raise `ForeignObjectError` for what is no tensor, `NDimError` for one of another rank."""
-        super().takes(types)
+    def check_ranks(self, types: Sequence[TensorType]) -> None:
+        """Raise `NDimError` for tensors of other ranks."""
         if [t.ndim for t in types] != self.ranks:
             each = " and ".join([("a number", "a vector", "a matrix")[n] for n in self.ranks])
             what = "matrices" if len(types) > 1 and {*self.ranks} == {2} else each
@@ -72,6 +71,7 @@ class _MatrixOp(TensorOp):
 
     def shapes(self, *types: TensorType) -> Shapes:
         """As the signature says: dimensions of one name have one length."""
+        self.check_ranks(types)
         named: dict[str, list[Any]] = {}
         ins, outs = parse(self.signature)
         for i, names in enumerate(ins):

@@ -164,6 +164,7 @@ class SolveLUFactorTridiagonal(_MatrixOp):
         return [working_dtype(*[t.dtype for k, t in enumerate(types) if k != 4])]
 
     def shapes(self, *types: TensorType) -> Shapes:
+        self.check_ranks(types)
         k, short = [Computed(_without, [(1, 0), n]) for n in (1, 2)]
         equal: list[Any] = [[(1, 0), (4, 0), (5, 0)], [(0, 0), (2, 0), k], [(3, 0), short]]
         return Shapes([[(5, 0), (5, 1)]], equal)
