@@ -135,8 +135,13 @@ def as_float(x, dtype):
 
 
 def floats_of(v):
-    """The linear form of the argument of v, or None."""
-    x = as_float(v.owner.inputs[0], v.type.dtype)
+    """The linear form of the argument of v, or None. An integer is a term of it as it is, so that
+    equal ones are one, and is written as a float.
+    """
+    (x,) = v.owner.inputs
+    if x.type.kind in "biu" and promote(x.type.dtype, v.type.dtype) == v.type.dtype:
+        return {x: 1.0}
+    x = as_float(x, v.type.dtype)
     return linear(x) if x.type.kind == v.type.kind == "f" else None
 
 

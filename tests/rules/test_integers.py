@@ -60,3 +60,21 @@ def test_exponentials_of_integers_and_of_floats(dtype: str) -> None:
     if dtype not in ("int8", "int64"):  # exponentials of float16; not all are floats
         np.testing.assert_allclose(difference[1], low + np.log(np.expm1(1)), rtol=1e-3)
         np.testing.assert_allclose(total, [low + np.log(2), low + np.log1p(np.e)], rtol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32"])
+def test_exponentials_of_integers_cancel_whatever_the_float(dtype: str) -> None:
+    """exp(n) of a short one is float32: taken together in float64 only in part, it would keep the
+    digits of float32.
+    """
+    n, v = pt.tensor("n", dtype=dtype, shape=(1, 1)), pt.tensor("v", shape=(3, 1))
+    w = pt.constant([[1.0], [2.0], [3.0]])
+    first = rw.grad((pt.log(v / pt.exp(n)) * w).sum(), v)
+    f = rw.function([n, v], rw.grad((first * w).sum(), v))
+    at = np.array([[4.7], [4.0], [0.0625]])
+    wanted = -(w.data**2) / at**2
+    np.testing.assert_allclose(f(np.ones((1, 1), dtype), at), wanted, rtol=1e-15)
+    g = rw.function([n], pt.log(pt.exp(n) * pt.exp(n) * pt.exp(n)))
+    assert g(np.array([[1]], dtype)).item() == pytest.approx(3.0)
+    if dtype != "bool":
+        assert g(np.array([[120]], dtype)).item() == pytest.approx(360.0)  # (int8 has no 240)
