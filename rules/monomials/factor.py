@@ -135,11 +135,12 @@ def as_float(x, dtype):
 
 
 def floats_of(v):
-    """The linear form of the argument of v, or None. An integer is a term of it as it is, so that
-    equal ones are one, and is written as a float.
+    """The linear form of the argument of v, or None. An integer that no float rounds is a term of
+    it as it is, so that equal ones are one, and is written as a float.
     """
     (x,) = v.owner.inputs
-    if x.type.kind in "biu" and promote(x.type.dtype, v.type.dtype) == v.type.dtype:
+    is_exact = x.type.kind in "biu" and np.dtype(x.type.dtype).itemsize <= 4
+    if is_exact and promote(x.type.dtype, v.type.dtype) == v.type.dtype:
         return {x: 1.0}
     x = as_float(x, v.type.dtype)
     return linear(x) if x.type.kind == v.type.kind == "f" else None

@@ -106,7 +106,8 @@ of_all = pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c.op}-{c.given}
 def test_no_op_is_left_out() -> None:
     """But those that take something else than tensors, too."""
     others = {"PdbBreakpoint", "Print", "ScalarFromTensor", "TensorFromScalar"}
-    assert {cls.__name__ for cls in classes(TensorOp) if cls not in OPS} == others
+    ours = [cls for cls in classes(TensorOp) if cls.__module__.startswith("rewrite_engine.tensor.")]
+    assert {cls.__name__ for cls in ours if cls not in OPS} == others
 
 
 @pytest.mark.parametrize("cls", OPS, ids=lambda cls: cls.__name__)
