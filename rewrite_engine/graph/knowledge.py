@@ -307,9 +307,12 @@ class Evaluation:
 
 
 class CurrentEvaluation(threading.local):
-    """The evaluation of this thread, while facts are computed."""
+    """The evaluation of this thread, while facts are computed; the graph that is being rewritten,
+    whose answers are kept.
+    """
 
     evaluation: Evaluation | None = None
+    fgraph: FunctionGraph | None = None
 
 
 current = CurrentEvaluation()

@@ -167,7 +167,9 @@ class Fact:
             text = f"{self.name}({', '.join(map(str, args))})"
             self.check_number(args, text)
             return Condition(self.fn, args, text, fact=self)
-        return Evaluation(Knowledge()).first(key_for(self, args), args)
+        fgraph = current.fgraph
+        known = Knowledge() if fgraph is None else knowledge_of(fgraph)
+        return Evaluation(known).first(key_for(self, args), args)
 
     def ask(self, fgraph: Graph, *args: Any) -> Any:
         """The answer about variables of a graph (None: of none), kept with the graph until what

@@ -16,6 +16,7 @@ from typing import Any
 from rewrite_engine.errors import CycleError, InconsistencyError, RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import TYPE, History
+from rewrite_engine.graph.knowledge import current
 from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import REFUSED
@@ -69,6 +70,7 @@ class Run(Worklist):
         """
         fgraph, account = self.fgraph, self.account
         error: RuleLoopError | None = None
+        outer, current.fgraph = current.fgraph, fgraph
         try:
             try:
                 if self.asks:
@@ -90,6 +92,8 @@ class Run(Worklist):
         except BaseException as error:  # a rule's Exception has changed nothing
             self.leave(None if isinstance(error, Exception) else error)  # (again, if need be)
             raise
+        finally:
+            current.fgraph = outer
 
     def leave(self, error: BaseException | None = None) -> None:
         """Let go of the graph. error: why it goes back to what it was before the run."""

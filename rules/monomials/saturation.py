@@ -309,6 +309,8 @@ def by_choice(products):
             v = cast(slot.v.owner.inputs[branch], slot.v.type.dtype)
             terms.append((sign, with_leaf(p, slot, v)))
         sums.append(total(terms))
+    if len({x.v for x in slots}) == 1 and all(combined_once(v) is None for v in sums):
+        return None  # nothing comes of it but work that is done twice
     return with_nans(switch(slots[0].v.owner.inputs[0], *sums), [p for _, p in products])
 
 

@@ -9,7 +9,9 @@ import pytest
 
 from rewrite_engine.errors import MethodNotDefined
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.knowledge import current
 from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.match.fact import because, fact
 from rewrite_engine.rewrite.driver import (
     GraphRewriter,
     MergeOptimizer,
@@ -146,3 +148,34 @@ def test_phases_are_told_to_the_trace() -> None:
         ("one", neg_neg.name),
         ("two", log_exp.name),
     ]
+
+
+# --- facts ------------------------------------------------------------------------------------
+
+
+def test_facts_that_a_function_asks_are_kept_with_the_graph() -> None:
+    looked: list[Any] = []
+
+    @fact
+    def climbs(v: Any) -> Any:
+        """v grows with x."""
+        looked.append(v)
+        return because("a leaf") if v.owner is None else climbs(v.owner.inputs[0])
+
+    @node_rewriter([exp])
+    def asks(fgraph, node):
+        """Asks of a node, of what it stands on, and of a term of no graph."""
+        inside.append(FunctionGraph([y], [sin(y)]).outputs[0])
+        EquilibriumOptimizer([neg_neg]).rewrite(FunctionGraph([y], [neg(neg(y))]))
+        return None if climbs(node.outputs[0]) and climbs(sin(node.outputs[0])) else False
+
+    inside: list[Any] = []
+    v = x
+    for _ in range(50):
+        v = exp(v)
+    EquilibriumOptimizer([asks]).rewrite(FunctionGraph([x], [v]))
+    assert len(inside) == 50
+    assert len(looked) == 1 + 50 + 50  # each once, and what is in no graph
+    assert current.fgraph is None
+    assert climbs(exp(x))
+    assert len(looked) == 103
