@@ -235,7 +235,7 @@ class Product:
                 f.halved = False
         parts = self.operands(self.tree)
         for slot in self.extra:
-            if any(f.power for f in slot.factors):
+            if slot.number != 1 or any(f.power for f in slot.factors):
                 parts += slot.written(self.dtype)
         for slot in self.slots:
             parts += [p for f in slot.factors if slot.rises(f) for p in f.written(1)]
