@@ -57,7 +57,7 @@ from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.scalar.type import ScalarType
 from rewrite_engine.tensor.creation import ones_like, zeros_like
 from rewrite_engine.tensor.elemwise import Elemwise
-from rewrite_engine.tensor.math import add, cast, second
+from rewrite_engine.tensor.math import add, cast, second, true_div
 from rewrite_engine.tensor.numbers import scalar_from_tensor
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.shape import specify_shape
@@ -182,6 +182,7 @@ class Reverse:
                 self.nulls[v] = guilty[0] if guilty else node
             return
         known = self.terms.setdefault(v, [])
+        term = self._by_first(v, term)
         reach = self.reach.get(v, 0)
         term, gate = read_gates(opened(term), gate_of(term, self.ground))
         if reach:
@@ -191,6 +192,13 @@ class Reverse:
         if isinstance(term, Masked) and reach < (1 if term.is_whole() else 2):
             term = full(term)
         known.append(behind(gate, term))
+
+    def _by_first(self, v: Variable, term: Any) -> Any:
+        """A term that is divided by what is equal to v, divided by v."""
+        if isinstance(term, Masked | Gated) or term.owner is None or term.owner.op is not true_div:
+            return term
+        n, below = term.owner.inputs
+        return n / v if below is not v and self.first.get(below) is v else term
 
     # --- one node ----------------------------------------------------------------------------
 
@@ -372,10 +380,10 @@ def _add_up(terms: list[Any]) -> Any:
     """The sum: one `add`, on top of which scattered terms are written one after the other.
 
     A term that is zero but for `zeros[index] += y` costs as much as the whole array if it is added,
-    and as much as `y` if it is written.
+    and as much as `y` if it is written. Terms that are divided by the same are one quotient.
     """
     scattered = [t for t in terms if is_scattered(t)]
-    full = [t for t in terms if not is_scattered(t)]
+    full = _over_one_bar([t for t in terms if not is_scattered(t)])
     if full:
         total = full[0] if len(full) == 1 else add(*full)
     else:
@@ -384,6 +392,19 @@ def _add_up(terms: list[Any]) -> Any:
         fits = t.type.dtype == total.type.dtype
         total = t.owner.op(total, *t.owner.inputs[1:]) if fits else add(total, t)
     return total
+
+
+def _over_one_bar(terms: list[Any]) -> list[Any]:
+    """The terms of a sum, a / v and b / v as (a + b) / v."""
+    below: dict[Any, list[Any]] = {}
+    for t in terms:
+        is_quotient = t.owner is not None and t.owner.op is true_div
+        below.setdefault(t.owner.inputs[1] if is_quotient else None, []).append(t)
+    found = below.pop(None, [])
+    for v, some in below.items():
+        above = [t.owner.inputs[0] for t in some]
+        found.append(some[0] if len(some) == 1 else add(*above) / v)
+    return found
 
 
 def _fit(v: Variable, g: Any) -> Any:

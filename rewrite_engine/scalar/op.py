@@ -62,9 +62,10 @@ class ScalarOp(Op):
     inner: see `inner_dtype`. compute: `compute(*arrays, out=None)`, where it is no ufunc; `out` may
     be one of the arrays. free: inputs whose dtype does not influence the result's. shape_only:
     inputs whose values do not matter. holomorphic: whether a gradient of complex numbers is a
-    product with the derivative. associative, commutative, idempotent, identity, absorbing: its
-    algebra over exact numbers (0 absorbs in a product only if the other factors are finite:
-    what uses that has to know).
+    product with the derivative. degree: `degree(*inputs)`, the powers of which the result is the
+    product (None: of an input that is none): [1, -1] of a quotient.
+    associative, commutative, idempotent, identity, absorbing: its algebra over exact numbers (0
+    absorbs in a product only if the other factors are finite: what uses that has to know).
 
     What is known of its values: domain: where it is defined on real numbers, "(0, inf)", of all
     inputs or of each; tests take samples from it. range: "(0, inf)", where all real results are
@@ -82,6 +83,7 @@ class ScalarOp(Op):
     cost = 1
     increasing = correctly_rounded = False
     holomorphic = True
+    degree: Callable[..., Sequence[Any]] | None = None
 
     def __init__(
         self,

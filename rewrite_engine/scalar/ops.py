@@ -117,7 +117,7 @@ add = _op(
 mul = _op(
     "mul", None, "multiply", _mul_grads, **_ac(identity=1, absorbing=0), bounds=product,
     keeps="whole positive", implied={"nonneg": _squares} | matrices.OF_PRODUCTS,
-    aliases="multiply",
+    degree=lambda *xs: [1] * len(xs), aliases="multiply",
 )  # fmt: skip
 sub = _op(
     "sub", 2, "subtract", (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -g), **_moves,
@@ -134,6 +134,7 @@ true_div = _op(
     bounds=quotient,
     keeps="positive",
     implied={"nonneg": _nonneg_quotient},
+    degree=lambda x, y: [1, -1],
     aliases="true_divide divide",
 )
 floor_div = _op("floor_div", 2, "floor_divide", _step, cost=4, aliases="floor_divide int_div")
@@ -150,7 +151,7 @@ fmod = _op(
     (lambda m, g, z, x, y: g, lambda m, g, z, x, y: -(g * m.trunc(m.true_div(x, y)))), cost=4,
 )  # fmt: skip
 neg = _unary(
-    "neg", "negative", lambda m, g, z, x: -g, **_moves, bounds=negative,
+    "neg", "negative", lambda m, g, z, x: -g, **_moves, bounds=negative, degree=lambda x: [1],
     keeps="finite whole nonzero distinct diagonal",
     aliases="negative",
 )  # fmt: skip
@@ -167,12 +168,12 @@ sign = _unary(
 )  # fmt: skip
 sqr = _unary(
     "sqr", "square", lambda m, g, z, x: g * x * 2, bounds=square, range="[0, inf)", keeps="whole",
-    implied={"positive": "nonzero"},
+    implied={"positive": "nonzero"}, degree=lambda x: [2],
     aliases="square",
 )  # fmt: skip
 sqrt = _float(
     "sqrt", "sqrt", lambda m, g, z, x: g * 0.5 / z, cost=4, increasing=True,
-    correctly_rounded=True, range="[0, inf)", keeps="positive",
+    correctly_rounded=True, range="[0, inf)", keeps="positive", degree=lambda x: [0.5],
     domain="[0, inf)",
 )  # fmt: skip
 cbrt = _float(
@@ -182,7 +183,7 @@ cbrt = _float(
 reciprocal = _float(
     "reciprocal", "reciprocal", lambda m, g, z, x: -(g * m.sqr(z)), cost=4, keeps="positive",
     bounds=lambda dtype, a: quotient(dtype, (1, 1), a), implied={"nonzero": "finite"},
-    aliases="inv",
+    degree=lambda x: [-1], aliases="inv",
 )  # fmt: skip
 
 
@@ -208,6 +209,7 @@ def _positive_power(f: Any, x: Any, y: Any) -> Any:
 pow = _op(
     "pow", 2, "power", (_pow_base, _pow_exponent), cost=10, keeps="nonneg",
     implied={"positive": _positive_power},
+    degree=lambda x, y: [getattr(y, "number", 0) or None, None],
     domain="(0, inf)", aliases="power",
 )  # fmt: skip
 

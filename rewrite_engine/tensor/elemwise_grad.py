@@ -60,12 +60,40 @@ def partials(
     if all(g is None for g in live):
         return dict.fromkeys(wanted)
     inputs = _as_floats(op, inputs, outputs)
+    found = _of_logarithm(op, inputs, outputs[0], live[0])
+    wanted = [i for i in wanted if i not in found]
     try:
-        return dict(zip(wanted, op.scalar_op.pullback(m, live, outputs, inputs, wanted)))
+        return found | dict(zip(wanted, op.scalar_op.pullback(m, live, outputs, inputs, wanted)))
     except NotImplementedError as error:
         if len(wanted) == 1:
             return {i: grad_not_implemented(op, i, inputs[i], str(error)) for i in wanted}
     return {i: partials(op, inputs, outputs, gs, [i])[i] for i in wanted}
+
+
+def _over(g: Any, z: Any) -> Any:
+    """What is divided by z in a gradient, if it is a quotient by z; else None."""
+    if g.owner is None or g.owner.op is not m.true_div or g.owner.inputs[1] is not z:
+        return None
+    return g.owner.inputs[0]
+
+
+def _of_logarithm(op: Elemwise, xs: Sequence[Any], z: Any, g: Any) -> dict[int, Any]:
+    """The parts of a gradient n / z, as that of log(z) is, for the operands of a product of powers:
+    n / x. The product of the others, and z, cancel; either may be 0, or overflow.
+    """
+    degree = op.scalar_op.degree
+    n = None if degree is None or g is None or z.type.kind != "f" else _over(g, z)
+    if degree is None or n is None:
+        return {}
+    found = {}
+    for i, (x, power) in enumerate(zip(xs, degree(*xs), strict=True)):
+        if power is None or x.type.kind != "f":
+            continue
+        share = n if power == 1 else n * power
+        part = share / x
+        alike = part.type.broadcastable == z.type.broadcastable
+        found[i] = part if alike else m.second(z, share) / x
+    return found
 
 
 def _as_floats(op: Elemwise, inputs: Sequence[Any], outputs: Sequence[Any]) -> Sequence[Any]:
