@@ -40,11 +40,9 @@ Value = tuple[int, Roots, list[tuple[Apply, int]], Collection[Apply]]
 class InplaceOptimizer(GraphRewriter):
     """Give ops that can work in place (`Op.inplace_on_inputs`) an input, where it is safe."""
 
+    name = "inplace"
     #: what a trace and a report call this step
     rule_name = "inplace/overwrite_dead_input"
-
-    def __init__(self, name: str = "inplace") -> None:
-        super().__init__(name)
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         if fgraph.destroy_handler is None:
