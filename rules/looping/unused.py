@@ -183,8 +183,8 @@ def no_step(loop):
     first = {new: start for _, start, new in loop.carried}
     traces = []
     for v in loop.results:
-        shape = [0 if k is None else k for k in v.type.shape]
-        shape = pt.shape_tuple(first[v]) if v in first else shape
+        start = pt.shape_tuple(first[v]) if v in first else [0] * v.type.ndim
+        shape = [n if k is None else k for n, k in zip(start, v.type.shape, strict=True)]
         traces.append(pt.zeros([0, *shape], v.type.dtype))
     return checked_outputs(loop, without_loop(loop, starts, traces))
 
