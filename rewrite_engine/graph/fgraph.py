@@ -74,13 +74,14 @@ class FunctionGraph(NodeStore):
         self.update_mapping = dict(update_mapping or {})
         self.memo: dict[Variable, Variable] = {} if memo is None else memo
         for v in inputs:
-            self.add_input(self.memo.setdefault(v, v.clone() if clone and copy_inputs else v))
+            own = self.memo.setdefault(v, v.clone() if clone and copy_inputs else v)
+            FunctionGraph.add_input(self, own)  # (an op's graph refuses it afterwards)
         if copy_orphans:
             self._copy_constants(outputs)
         self.wants_handler = False
         overwrites = self._take_in(outputs, merging)
         for v in outputs:
-            self.add_output(v)
+            FunctionGraph.add_output(self, v)
         for feature in features:
             self.attach_feature(feature)
         self.wants_handler = True

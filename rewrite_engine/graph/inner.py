@@ -40,8 +40,11 @@ class InnerGraph(FunctionGraph):
         copy.merging = False
         return copy
 
-    def replace(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise ReadOnlyError("the graph inside an op does not change: op.clone(fgraph) makes an op")
+
+    replace = exchange = restore = change_node_input = _refuse
+    add_input = add_output = remove_input = remove_output = _refuse
 
 
 class HasInnerGraph:

@@ -54,13 +54,14 @@ class InplaceOptimizer(GraphRewriter):
             choice.choose()
             if tries is not None:
                 self.tell(choice, tries)
+            if fgraph.facts is not None:  # all that was known of what is exchanged
+                fgraph.facts.clear()
+            if fgraph.owns_nodes:
+                fgraph.exchange(choice.claims, choice.ops, self.rule_name)
         except BaseException:
             choice.leave_order()
             raise
-        if fgraph.facts is not None:  # all that was known of what is exchanged
-            fgraph.facts.clear()
         if fgraph.owns_nodes:
-            fgraph.exchange(choice.claims, choice.ops, self.rule_name)
             handler = fgraph.destroy_handler  # that others come first is in the order already
             handler.claims.update(choice.claims)
             handler.destroyer.update(choice.taken)
