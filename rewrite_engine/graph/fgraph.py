@@ -74,13 +74,14 @@ class FunctionGraph(NodeStore):
         self.update_mapping = dict(update_mapping or {})
         self.memo: dict[Variable, Variable] = {} if memo is None else memo
         for v in inputs:
-            self.add_input(self.memo.setdefault(v, v.clone() if clone and copy_inputs else v))
+            own = self.memo.setdefault(v, v.clone() if clone and copy_inputs else v)
+            FunctionGraph.add_input(self, own)  # (an op's graph refuses it afterwards)
         if copy_orphans:
             self._copy_constants(outputs)
         self.wants_handler = False
         overwrites = self._take_in(outputs, merging)
         for v in outputs:
-            self.add_output(v)
+            FunctionGraph.add_output(self, v)
         for feature in features:
             self.attach_feature(feature)
         self.wants_handler = True
@@ -171,7 +172,15 @@ class FunctionGraph(NodeStore):
     def toposort(self) -> list[Apply]:
         """All nodes, each after those it needs, with the orderings of features honoured."""
         self.flush()
-        return self.order.arranged()[0]
+        own, usual = self.destroy_handler, Feature.orderings  # (its edges are in the order)
+        if all([f is own or type(f).orderings is usual for f in self.features]):
+            return self.order.arranged()[0]
+        before = self.orderings()
+        operands = {
+            node: [*node.inputs, *[first.outputs[0] for first in before.get(node, ())]]
+            for node in self.order.level
+        }
+        return toposort(self.outputs, (), operands)
 
     def orderings(self) -> dict[Apply, list[Apply]]:
         """Extra constraints from the features: {node: nodes that must run before it}."""

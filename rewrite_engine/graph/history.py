@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import NotRemovedError
 from rewrite_engine.graph.feature import Feature
+from rewrite_engine.graph.memory import exchanged
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.replace import substitute
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
+    from rewrite_engine.graph.op import Op
 
 REDIRECT, LEAVE, TYPE, RESTORE = range(4)
 NONE: dict[Apply, tuple[Variable, ...]] = {}
@@ -285,15 +287,21 @@ class FullHistory(History):
             self.steps.append(Replacement(n, reason, before, after, len(self.log) - 1))
             self.position = n
 
+    def shown(self, *terms: Any) -> list[Any]:
+        """Terms as steps show them."""
+        return [*terms] if self.text is None or self.moving else [*map(self.text, terms)]
+
     def on_redirect(
         self, fgraph: FunctionGraph, old: Any, new: Any, clients: Any, reason: Any
     ) -> None:
-        shown: tuple[Any, Any] = (old, new)
-        if self.text is not None and reason != "merge" and not self.moving:
-            shown = self.text(old), self.text(new)
+        shown = [] if reason == "merge" else self.shown(old, new)
         super().on_redirect(fgraph, old, new, clients, reason)
-        if reason != "merge":
+        if shown:
             self.step(reason, *shown)
+
+    def on_exchange(self, fgraph: FunctionGraph, node: Apply, op: Op, reason: Any) -> None:
+        self.note((LEAVE, node, node.inputs, node.op))
+        self.step(reason, *self.shown(*exchanged(node, op)))
 
     def on_restore(self, fgraph: FunctionGraph, before: State, after: State) -> None:
         super().on_restore(fgraph, before, after)

@@ -9,6 +9,7 @@ distinct op is looked at once, however often it is used.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from operator import getitem
 from typing import Any, ClassVar, NoReturn
 
 from rewrite_engine.errors import ConstantInputError, MethodNotDefined, ReadOnlyError
@@ -18,8 +19,8 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import intern
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.postorder import postorder
-from rewrite_engine.graph.replace import clone_replace
-from rewrite_engine.graph.traverse import clone_get_equiv, toposort
+from rewrite_engine.graph.replace import clone_replace, rebuilt
+from rewrite_engine.graph.traverse import toposort
 
 
 class InnerGraph(FunctionGraph):
@@ -28,10 +29,10 @@ class InnerGraph(FunctionGraph):
     """
 
     def bind(self, inputs: Sequence[Variable]) -> list[Variable]:
-        """The outputs, of other inputs."""
-        return clone_replace(  # type: ignore[no-any-return]
-            self.outputs, dict(zip(self.inputs, inputs, strict=True))
-        )
+        """The outputs, of other inputs: new nodes, as of `inlined`."""
+        pairs = zip(self.inputs, inputs, strict=True)
+        fitted = {v: v.type.filter_variable(new) for v, new in pairs}
+        return rebuilt(self.outputs, fitted, True, anew=True)
 
     def unfreeze(self) -> FunctionGraph:
         """A copy that can be changed, and does not merge equal nodes."""
@@ -39,8 +40,11 @@ class InnerGraph(FunctionGraph):
         copy.merging = False
         return copy
 
-    def replace(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise ReadOnlyError("the graph inside an op does not change: op.clone(fgraph) makes an op")
+
+    replace = exchange = restore = change_node_input = _refuse
+    add_input = add_output = remove_input = remove_output = _refuse
 
 
 class HasInnerGraph:
@@ -153,7 +157,8 @@ class HasInnerGraph:
         return intern(made)
 
     def __reduce__(self) -> Any:
-        return _last, ([row_of(op) for op in inner_ops([self]) if hasattr(op, "structure")],)
+        rows = [row_of(op) for op in inner_ops([self]) if hasattr(op, "structure")]
+        return getitem, (rows, -1)
 
 
 # --- structure ------------------------------------------------------------------------------------
@@ -237,9 +242,8 @@ def inner_ops(ops: Iterable[Any]) -> list[Any]:
 def inlined(node: Apply) -> list[Variable]:
     """What the graph of a node's op makes of the node's inputs: new nodes, one level deep."""
     op: Any = node.op
-    memo: dict[Any, Any] = dict(zip(op.inner_inputs, node.inputs, strict=True))
-    memo = clone_get_equiv(op.inner_inputs, op.inner_outputs, memo=memo)
-    return [memo[v] for v in op.inner_outputs]
+    pairs = dict(zip(op.inner_inputs, node.inputs, strict=True))
+    return rebuilt(op.inner_outputs, pairs, True, anew=True)
 
 
 def unfolded(outputs: Sequence[Variable], ops: Collection[Any]) -> list[Variable]:
@@ -285,7 +289,3 @@ def _op(cls: type, state: dict[str, Any], columns: Columns) -> Any:
     made.fgraph = from_columns(columns)
     made.structure = Structure(made.fgraph)
     return intern(made)
-
-
-def _last(rows: Sequence[Any]) -> Any:
-    return rows[-1]

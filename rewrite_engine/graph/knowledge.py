@@ -98,7 +98,7 @@ class Knowledge:
 
     def wait(self, key: Key, node: Apply) -> None:
         """An answer refused a rule at a node, which is visited again when the answer is dropped."""
-        if key in self.answers and self.fgraph.worklist is not None:
+        if key in self.answers:
             self.waiting.setdefault(key, {})[node] = None
             self.waits.setdefault(node, {})[key] = None
 

@@ -13,7 +13,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rewrite_engine.errors import InconsistencyError, message
-from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.postorder import postorder
 
 if TYPE_CHECKING:
@@ -42,6 +42,13 @@ class Memory(NamedTuple):
 def written(op: Op) -> int:
     """Which output of an op that overwrites an input lives there."""
     return min([o for o in op.destroy_map if o is not None], default=0)
+
+
+def exchanged(node: Apply, op: Op) -> tuple[Variable, Variable]:
+    """What a node writes, as it is, and with an op that overwrites an input: of no graph."""
+    types, place = tuple([v.type for v in node.outputs]), written(op)
+    was, new = [build_node(o, node.inputs, types, node.origin) for o in (node.op, op)]
+    return was.outputs[place], new.outputs[place]
 
 
 def memory_of(op: Op) -> Memory:

@@ -74,10 +74,6 @@ class Tagged:
     def tag(self, value: SimpleNamespace) -> None:
         self._tag = value
 
-    def copied_tag(self) -> SimpleNamespace | None:
-        """A copy of the scratch pad, if there is one."""
-        return None if self._tag is None else SimpleNamespace(**vars(self._tag))
-
 
 class Variable(Tagged):
     """A value in a graph that will be known when the graph runs.
@@ -316,9 +312,6 @@ class Apply(Tagged):
         is in does that (`FunctionGraph.exchange`).
         """
         self.op, outputs = op, self.outputs
-        if len(outputs) == 1:
-            outputs[0].head = op
-            return
         for out, head in zip(outputs, heads_of(op, len(outputs))):
             out.head = head
 
@@ -458,4 +451,4 @@ def copied(node: Apply, inputs: tuple[Any, ...]) -> Apply:
 
 def _copy_tag(old: Tagged, new: Tagged) -> None:
     if old._tag is not None:
-        new._tag = old.copied_tag()
+        new._tag = SimpleNamespace(**vars(old._tag))

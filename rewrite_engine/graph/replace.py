@@ -48,9 +48,9 @@ def clone_replace(
         pairs = _fitted(pairs)
     single = isinstance(output, Variable)
     given = output.values() if isinstance(output, Mapping) else [output] if single else output
-    found = _rebuild(list(given), pairs, rebuild_strict)
+    found = rebuilt(list(given), pairs, rebuild_strict)
     if not copy_inputs_over:
-        found = _rebuild(found, {v: v.clone() for v in explicit_graph_inputs(found)}, True)
+        found = rebuilt(found, {v: v.clone() for v in explicit_graph_inputs(found)}, True)
     if isinstance(output, Mapping):
         return dict(zip(output, found, strict=True))
     return found[0] if single else found
@@ -76,18 +76,23 @@ def graph_replace(
         missing = [v for v in pairs if v not in found]
         if missing:
             raise ValueError(f"{missing[0]!r} is not in the graph, so it cannot be replaced")
-    result = _rebuild(roots, _fitted(pairs), True)
+    result = rebuilt(roots, _fitted(pairs), True)
     return result[0] if single else result
 
 
-def _rebuild(
-    roots: Sequence[Variable], pairs: Mapping[Variable, Variable], strict: bool
+def rebuilt(
+    roots: Sequence[Variable],
+    pairs: Mapping[Variable, Variable],
+    strict: bool,
+    anew: bool = False,
 ) -> list[Variable]:
-    """Copy what is above a replaced variable. strict: the nodes' inputs must keep their types."""
+    """Copy what is above a replaced variable (anew: all nodes, so that nothing is shared). strict:
+    the nodes' inputs must keep their types.
+    """
     memo: dict[Variable, Variable] = dict(pairs)
     for node in toposort(roots, memo.keys()):
         inputs = [memo.get(v, v) for v in node.inputs]
-        if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
+        if not anew and all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
             continue
         copy = node.clone_with_new_inputs(inputs, strict)
         for old, new in zip(node.outputs, copy.outputs, strict=True):

@@ -171,9 +171,9 @@ class Scan(HasInnerGraph, Op):
         found = []
         own = self.inner_outputs
         for v, t in zip(own[self.carried :], types, strict=False):
-            shape = [0 if n is None else n for n in v.type.shape]
-            if v in own[: self.carried]:
-                shape = list(np.shape(kept[own.index(v)]))
+            carried = v in own[: self.carried]
+            start = np.shape(kept[own.index(v)]) if carried else [0] * v.type.ndim
+            shape = [n if k is None else k for n, k in zip(start, v.type.shape, strict=True)]
             found.append(np.empty((0, *shape), t.numpy_dtype))
         return found
 

@@ -5,7 +5,7 @@ input); of two inputs also whether they are the same. The candidates for a key a
 the rules once whether they `fit`, and remembered; so adding rules does not slow a miss, and the
 order in which rules are tried is the order in which they stand in the set. Where more than a few
 rules are left that differ by numbers or by what is further below, the key goes on with that
-(`ByNumber`, `ByNumbers`, `Below`).
+(`Below`).
 
 Not all rules are asked: they are filed by root, and by something that must be there
 (`outline.RuleIndex`), so that a key costs about the same in a set of ten rules and of ten thousand.
@@ -34,86 +34,69 @@ MORE = 4  # rules at the end of a set that is otherwise known
 Candidates = tuple[Rule, ...]
 
 
-class ByNumber:
-    """Candidates told apart by the one constant among two inputs, looked up itself: fast."""
-
-    __slots__ = ("position", "index", "table", "others")
-
-    def __init__(self, position: int, rules: Sequence[Rule]) -> None:
-        self.position = position
-        self.index = RuleIndex(rules, 1)
-        self.table: dict[Any, Found | None] = {n: None for r in rules for n in r.numbers()}
-        self.others: Found | None = None  # for a number that no rule tells from others
-
-    def get(self, inputs: tuple[Any, ...]) -> Found:
-        """The rules that may match the number that is there."""
-        constant = inputs[self.position]
-        number = constant.number
-        if number is None:
-            number = constant.element
-        if number not in self.table:
-            if self.others is None:
-                self.others = self._find(inputs, UNWANTED)
-            return self.others
-        found = self.table[number]
-        if found is None:
-            found = self.table[number] = self._find(inputs, (CONSTANT, number))
-        return found
-
-    def _find(self, inputs: tuple[Any, ...], there: Any) -> Found:
-        seen = [outline(v, 0) for v in inputs]
-        seen[self.position] = there
-        return narrowed([r for r in self.index.pick(seen) if r.fits(seen)], 1)
-
-
-class ByNumbers:
-    """Candidates told apart by the constants among the inputs that some rule asks for."""
-
-    __slots__ = ("index", "wanted", "table")
-
-    def __init__(self, rules: Sequence[Rule]) -> None:
-        self.index = RuleIndex(rules, 1)
-        self.wanted = {n for r in rules for n in r.numbers()}
-        self.table: dict[frozenset[Any], Found] = {}
-
-    def get(self, inputs: tuple[Any, ...]) -> Found:
-        """The rules that may match constants with the numbers that are there."""
-        wanted = self.wanted
-        key = frozenset([n for v in inputs if v.head is CONSTANT and (n := v.element) in wanted])
-        found = self.table.get(key)
-        if found is None:
-            seen = [outline(v, 0) for v in inputs]
-            seen = [s if s.__class__ is not tuple or s[1] in wanted else UNWANTED for s in seen]
-            rules = [r for r in self.index.pick(seen) if r.fits(seen)]
-            found = self.table[key] = narrowed(rules, 1)
-        return found
-
-
 class Below:
-    """Candidates told apart further below: by the outlines of the inputs, one level deeper."""
+    """Candidates told apart by a longer key: the outlines of the inputs, some levels down."""
 
-    __slots__ = ("level", "index", "table")
+    __slots__ = ("index", "level", "table")
 
     def __init__(self, rules: Sequence[Rule], level: int) -> None:
         self.level = level
         self.index = RuleIndex(rules, level)
-        self.table: dict[tuple[Outline, ...], Found] = {}
+        self.table: dict[Any, Found] = {}
 
     def get(self, inputs: tuple[Any, ...]) -> Found:
-        """The rules that may match what is there, so many levels down."""
-        depth = self.level - 1
-        key = tuple([outline(v, depth) for v in inputs])
+        """The rules that may match what is there."""
+        key = self.key(inputs)
         found = self.table.get(key)
         if found is None:
-            rules = [r for r in self.index.pick(key) if r.fits(key)]
-            found = narrowed(rules, self.level)
+            seen = self.seen(inputs)
+            found = narrowed([r for r in self.index.pick(seen) if r.fits(seen)], self.level)
             if len(self.table) >= LIMIT:
                 self.table.clear()
             self.table[key] = found
         return found
 
+    def seen(self, inputs: tuple[Any, ...]) -> tuple[Outline, ...]:
+        """The outlines of inputs, as far as the key tells."""
+        depth = self.level - 1
+        return tuple([outline(v, depth) for v in inputs])
 
-Found = Candidates | ByNumber | ByNumbers | Below
+    key = seen
+
+
+class ByNumbers(Below):
+    """The same by the constants among the inputs that some rule asks for."""
+
+    __slots__ = ("wanted",)
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        super().__init__(rules, 1)
+        self.wanted = {n for r in rules for n in r.numbers()}
+
+    def key(self, inputs: tuple[Any, ...]) -> Any:
+        wanted = self.wanted
+        return frozenset([n for v in inputs if v.head is CONSTANT and (n := v.element) in wanted])
+
+    def seen(self, inputs: tuple[Any, ...]) -> tuple[Outline, ...]:
+        seen, wanted = super().seen(inputs), self.wanted
+        return tuple([UNWANTED if s.__class__ is tuple and s[1] not in wanted else s for s in seen])
+
+
+class ByNumber(ByNumbers):
+    """The same by the one constant among two inputs, looked up itself: fast."""
+
+    __slots__ = ()
+
+    def key(self, inputs: tuple[Any, ...]) -> Any:
+        a, b = inputs
+        constant = a if a.head is CONSTANT else b
+        number = constant.number
+        if number is None:
+            number = constant.element
+        return number if number in self.wanted else UNWANTED
+
+
+Found = Candidates | Below
 
 
 def narrowed(rules: Sequence[Rule], level: int) -> Found:
@@ -233,7 +216,7 @@ class Dispatch:
         constants = [i for i, head in enumerate(heads) if head is CONSTANT]
         by_number = constants and any(r.numbers() for r in found)
         if by_number and len(heads) == 2 and len(constants) == 1:
-            return ByNumber(constants[0], found)
+            return ByNumber(found)
         if by_number and len(heads) > 2 and op.associative:
             return ByNumbers(found)
         return narrowed(found, 1) if whole else tuple(found)

@@ -194,21 +194,9 @@ class Fact:
         """The same for a rule at a node, which is visited again when it need not be refused any
         more.
         """
-        try:
-            known: Any = fgraph.facts  # type: ignore[union-attr]
-            key = key_for(self, args)
-            answer = known.answers[key]
-        except (AttributeError, KeyError):  # no graph, nothing known of it, or not this
-            answer = self.ask(fgraph, *args)
-            if fgraph is None or answer:
-                return answer
-            known, key = fgraph.facts, key_for(self, args)
-        if (
-            type(answer) is Unknown
-            and fgraph.worklist is not None  # type: ignore[union-attr]
-            and node not in known.waiting.get(key, ())
-        ):
-            known.wait(key, node)
+        answer = self.ask(fgraph, *args)
+        if type(answer) is Unknown and fgraph is not None and fgraph.worklist is not None:
+            fgraph.facts.wait(key_for(self, args), node)
         return answer
 
     def case(self, *ops: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

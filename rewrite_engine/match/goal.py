@@ -27,6 +27,7 @@ from unification import reify
 import rewrite_engine.terms.dispatch  # noqa: F401  (importing it registers)
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.number import same_number
+from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.replace import Shared
 from rewrite_engine.match.ac import EXTRA, is_ac, is_associative, plan
 from rewrite_engine.match.build import Bindings, guards_hold, instantiate, views
@@ -305,13 +306,10 @@ def _filled(pattern: Any, named: dict[str, tuple[Any, ...]]) -> Any:
 
 
 def _most_operands(term: Any) -> int:
-    stack, most = [term], 0
-    while stack:
-        x = stack.pop()
-        if isinstance(x, ExpressionTuple):
-            most = max(most, len(x) - 1)
-            stack.extend(x._tuple)
-    return most
+    def below(x: Any) -> tuple[Any, ...]:
+        return x._tuple if isinstance(x, ExpressionTuple) else ()
+
+    return max([len(below(x)) for x in postorder([term], below)]) - 1
 
 
 # --- sides as terms -------------------------------------------------------------------------------

@@ -277,17 +277,11 @@ def subpatterns(pattern: Any) -> Iterator[tuple[Any, int]]:
 def holes(pattern: Any) -> dict[str, Hole]:
     """The holes of a pattern by name, those in op parameters included, in order of appearance."""
     found: dict[str, Hole] = {}
-    stack = list(pattern[::-1]) if isinstance(pattern, tuple) else [pattern]
-    while stack:
-        p = stack.pop()
-        if isinstance(p, Hole):
-            found.setdefault(p.name, p)
-        elif isinstance(p, OpNode):
-            stack += p.args[::-1]
-            if isinstance(p.op, OpClass):
-                for _, value in p.op.props:
-                    if isinstance(value, Hole):
-                        found.setdefault(value.name, value)
+    for p, _ in subpatterns(pattern):
+        props = p.op.props if isinstance(p, OpNode) and isinstance(p.op, OpClass) else ()
+        for hole in (p, *[value for _, value in props]):
+            if isinstance(hole, Hole):
+                found.setdefault(hole.name, hole)
     return found
 
 

@@ -64,10 +64,10 @@ class GraphRewriter:
     """
 
     budget = RunBudget()
-    name: str = ""
+    name: str = "GraphRewriter"
 
     def __init__(self, name: str | None = None) -> None:
-        self.name = type(self).__name__ if name is None else name
+        self.name = self.name if name is None else name  # (that of the class)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -40,11 +40,9 @@ Value = tuple[int, Roots, list[tuple[Apply, int]], Collection[Apply]]
 class InplaceOptimizer(GraphRewriter):
     """Give ops that can work in place (`Op.inplace_on_inputs`) an input, where it is safe."""
 
+    name = "inplace"
     #: what a trace and a report call this step
     rule_name = "inplace/overwrite_dead_input"
-
-    def __init__(self, name: str = "inplace") -> None:
-        super().__init__(name)
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         if fgraph.destroy_handler is None:
@@ -56,13 +54,14 @@ class InplaceOptimizer(GraphRewriter):
             choice.choose()
             if tries is not None:
                 self.tell(choice, tries)
+            if fgraph.facts is not None:  # all that was known of what is exchanged
+                fgraph.facts.clear()
+            if fgraph.owns_nodes:
+                fgraph.exchange(choice.claims, choice.ops, self.rule_name)
         except BaseException:
             choice.leave_order()
             raise
-        if fgraph.facts is not None:  # all that was known of what is exchanged
-            fgraph.facts.clear()
         if fgraph.owns_nodes:
-            fgraph.exchange(choice.claims, choice.ops, self.rule_name)
             handler = fgraph.destroy_handler  # that others come first is in the order already
             handler.claims.update(choice.claims)
             handler.destroyer.update(choice.taken)

@@ -2,7 +2,7 @@
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.graph.node import Constant
-from rewrite_engine.graph.replace import clone_replace, first_of_equal
+from rewrite_engine.graph.replace import first_of_equal, rebuilt
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.rules.looping.parts import Lengths, Made
 
@@ -183,8 +183,8 @@ def no_step(loop):
     first = {new: start for _, start, new in loop.carried}
     traces = []
     for v in loop.results:
-        shape = [0 if k is None else k for k in v.type.shape]
-        shape = pt.shape_tuple(first[v]) if v in first else shape
+        start = pt.shape_tuple(first[v]) if v in first else [0] * v.type.ndim
+        shape = [n if k is None else k for n, k in zip(start, v.type.shape, strict=True)]
         traces.append(pt.zeros([0, *shape], v.type.dtype))
     return checked_outputs(loop, without_loop(loop, starts, traces))
 
@@ -192,7 +192,7 @@ def no_step(loop):
 def one_step(loop):
     given = [*[(v, x[0]) for v, x in loop.sequences], *[(v, s) for v, s, _ in loop.carried]]
     outputs = [*[new for *_, new in loop.carried], *loop.results]
-    made = clone_replace(outputs, [*given, *loop.others], rebuild_strict=False)
+    made = rebuilt(outputs, dict([*given, *loop.others]), False, anew=True)  # the op keeps its own
     n = len(loop.carried)
     traces = [pt.expand_dims(v, 0) for v in made[n:]]
     return checked_outputs(loop, without_loop(loop, made[:n], traces))

@@ -27,8 +27,12 @@ from rewrite_engine.errors import (
     TypeMismatchError,
 )
 from rewrite_engine.gradient import Rop, verify_grad
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.inner import Structure, inlined
 from rewrite_engine.graph.null import DisconnectedType, NullType
 from rewrite_engine.graph.op import Op
+from rewrite_engine.rewrite.inplace import InplaceOptimizer
+from rewrite_engine.rules.pipeline import optimizer
 from rewrite_engine.scalar import ops as scalar
 from rewrite_engine.tensor import Elemwise
 
@@ -382,6 +386,38 @@ def test_the_graph_inside_can_be_bound_and_copied() -> None:
 
 
 # --- errors ---------------------------------------------------------------------------------------
+
+
+def test_what_is_bound_shares_no_node_with_the_op() -> None:
+    x, y = pt.dvectors("x", "y")
+    op = OpFromGraph([x], [x + 1, pt.log(pt.exp(pt.constant([1.0, 2.0])))])
+    for outputs in (op.fgraph.bind([y]), inlined(op(y)[0].owner)):
+        graph = FunctionGraph([y], outputs, clone=False)
+        assert graph.apply_nodes.isdisjoint(op.fgraph.apply_nodes)
+        optimizer().rewrite(graph)
+        op.fgraph.check_integrity()
+        assert Structure(op.fgraph) == op.structure
+
+
+CHANGES: list[Any] = [
+    lambda graph: graph.replace(graph.outputs[0], graph.inputs[0]),
+    lambda graph: graph.change_node_input(graph.get_output_client(0)[0], 0, graph.outputs[1]),
+    lambda graph: graph.add_input(pt.dvector()),
+    lambda graph: graph.add_output(graph.inputs[0]),
+    lambda graph: graph.remove_input(0),
+    lambda graph: graph.remove_output(1),
+    lambda graph: InplaceOptimizer().rewrite(graph),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_nobody_changes_the_graph_inside(change: Any) -> None:
+    op = OpFromGraph([X, Y], [pt.exp(pt.sin(X)), X + 1])
+    with pytest.raises(ReadOnlyError):
+        change(op.fgraph)
+    op.fgraph.check_integrity()
+    assert not op.fgraph.order.extra
+    assert Structure(op.fgraph) == op.structure
 
 
 def test_graphs_that_are_refused() -> None:

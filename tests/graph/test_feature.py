@@ -191,7 +191,7 @@ def test_what_is_not_overridden_is_not_called() -> None:
     assert fgraph.on_import == fgraph.on_prune == fgraph.on_change_input == fgraph.on_validate == []
 
 
-def test_orderings_are_collected() -> None:
+def test_orderings_are_collected_and_honoured() -> None:
     x = num("x")
     a, b = sin(x).owner, exp(x).owner
 
@@ -201,6 +201,7 @@ def test_orderings_are_collected() -> None:
 
     fgraph = FunctionGraph([x], [a.out, b.out], [Orders(), Orders(), Log()], clone=False)
     assert fgraph.orderings() == {a: [b, b]}
+    assert fgraph.toposort() == [b, a]
 
 
 def test_a_clone_is_a_new_feature_of_the_class() -> None:

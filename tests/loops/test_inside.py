@@ -17,7 +17,9 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import InputError
 from rewrite_engine.explain import explain
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.inner import HasInnerGraph, Structure, inner_ops
 from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.loops import Scan, scan, until
 from rewrite_engine.rewrite.trace import Trace
 from rewrite_engine.rules.pipeline import optimizer
@@ -194,3 +196,26 @@ def test_programs_without_loops_import_nothing_for_them() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['rewrite_engine.rules.loops']"
+
+
+def kept(v: Any) -> float:
+    """A number that is neither folded nor depends on anything."""
+    return pt.exp(pt.sin(pt.arange(300_000) * 1e-6)).sum() * v
+
+
+@pytest.mark.parametrize("mode", ["vm", "FAST_COMPILE"])
+@pytest.mark.parametrize("nested", [False, True])
+def test_the_graph_of_a_loop_that_is_unrolled_stays_what_it_was(nested: bool, mode: str) -> None:
+    x = pt.dvector("x")
+
+    def once(step: Any, start: Any) -> Any:
+        return scan(step, outputs_info=[start], n_steps=1)[0][-1]
+
+    out = once(lambda s: kept(once(kept, s) if nested else s), x)
+    ops = inner_ops([node.op for node in toposort([out]) if isinstance(node.op, HasInnerGraph)])
+    expected = (np.exp(np.sin(np.arange(300_000) * 1e-6)).sum()) ** (1 + nested)
+    for _ in range(2):
+        np.testing.assert_allclose(rw.function([x], out, mode=mode)([1.0]), [expected])
+        for op in ops:
+            op.fgraph.check_integrity()
+            assert Structure(op.fgraph) == op.structure

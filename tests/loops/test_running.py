@@ -302,3 +302,13 @@ def test_shapes_that_cannot_change_are_not_compared() -> None:
     m, h, w = pt.dmatrix("m"), pt.dvector("h"), pt.dmatrix("w")
     f = rw.function([m, h, w], scan(lambda r, h: pt.tanh(pt.dot(h, w) + r), m, h)[0])
     assert "uneven" not in loop_text(f)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_no_step_gives_has_the_lengths_that_its_type_knows(known: bool) -> None:
+    start, n = pt.dvector("start"), pt.lscalar("n")
+    steps = 0 if known else n
+    out = scan(lambda s: s + pt.constant(np.ones(3)), None, start, n_steps=steps)[0]
+    found = both([start, n], [out, out.shape[1], out.sum(axis=0), n], np.ones(4), 0)
+    assert [np.shape(v) for v in found[:3]] == [(0, 3), (), (3,)]
+    assert found[1] == 3

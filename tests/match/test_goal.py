@@ -15,7 +15,7 @@ from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.pattern import Const, Rest
 from rewrite_engine.rules.pipeline import all_rules
-from rewrite_engine.terms import etuplize, logic_variables, unify
+from rewrite_engine.terms import GraphTuple, etuplize, logic_variables, unify
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.logic import LogicVariable
 from rewrite_engine.terms.search import run
@@ -145,6 +145,15 @@ def test_both_sides_may_have_free_variables() -> None:
     assert etuple(join, a, b, y) in run(0, q, flat_rule.goal(term, q), answers=100)
     found = run(0, q, make(scaled).goal(etuple(add, a, etuple(exp, y)), q), answers=100)
     assert any(len(t) == 4 and t[1] == 1 for t in found)  # the missing factor
+
+
+def test_open_terms_may_share_what_they_are_made_of() -> None:
+    deep: Any = x
+    for _ in range(60):
+        deep = exp(mul(deep, deep))
+    shared = etuplize(deep, holes={x: LogicVariable("a")})
+    found = next(run(None, q, flat_rule.goal(GraphTuple((join, shared, etuplize(join(y)))), q)))
+    assert found[:2] == (join, shared)
 
 
 def test_relations_compose() -> None:

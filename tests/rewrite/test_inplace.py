@@ -24,7 +24,7 @@ from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.strategies import seq, try_
-from rewrite_engine.rewrite.trace import Trace
+from rewrite_engine.rewrite.trace import Trace, brief
 from tests.toy import num
 
 
@@ -297,3 +297,22 @@ def test_what_failed_after_it_gives_the_ops_back() -> None:
     InplaceOptimizer().rewrite(graph)
     assert graph.outputs[0].owner.op.destroy_map
     graph.remove_feature(history)
+
+
+@pytest.mark.parametrize("clone", [True, False])
+def test_a_history_steps_through_what_is_to_overwrite(clone: bool) -> None:
+    graph = FunctionGraph([x], [pt.exp(pt.sin(pt.cos(x)))], clone=clone)
+    history = FullHistory(text=brief)
+    graph.attach_feature(history)
+    InplaceOptimizer().rewrite(graph)
+    assert [step.after for step in history] == [
+        "sin{inplace 0<-0}(cos(x))",
+        "exp{inplace 0<-0}(sin{inplace 0<-0}(cos(x)))",
+    ]
+    assert {step.reason for step in history} == {InplaceOptimizer.rule_name}
+    for n in (0, 2, 1, 0, 1, 2):
+        history.goto(n)
+        overwrite = [bool(node.op.destroy_map) for node in graph.toposort()]
+        assert overwrite == [False, n > 0, n > 1]
+        graph.check_integrity()
+        graph.validate()

@@ -10,12 +10,13 @@ that pays.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from time import perf_counter
 from typing import Any
 
 from rewrite_engine.graph.node import build_node
+from rewrite_engine.graph.postorder import postorder, same
 from rewrite_engine.rewrite.cost import CostModel, price
 from rewrite_engine.rewrite.egraph import EGraph
 
@@ -69,7 +70,7 @@ class Extractor:
         best = self._improved(best, roots, until)
         return best if self.total(best, roots) < start else None
 
-    def total(self, choice: Choice, roots: Iterable[int]) -> float:
+    def total(self, choice: Choice, roots: Sequence[int]) -> float:
         """What the chosen e-nodes cost together; infinite if one of them would need itself."""
         order = self.order(choice, roots)
         if order is None:
@@ -77,28 +78,19 @@ class Extractor:
         chosen = [choice[c] for c in order]
         return sum({self.node[n]: self.price[n] for n in chosen}.values())
 
-    def order(self, choice: Choice, roots: Iterable[int]) -> list[int] | None:
+    def order(self, choice: Choice, roots: Sequence[int]) -> list[int] | None:
         """The e-classes that are needed, operands first; None if one needs itself."""
-        state: dict[int, bool] = {}  # True: done
-        out: list[int] = []
-        stack = list(roots)
-        while stack:
-            c = stack[-1]
-            if c in state:
-                stack.pop()
-                if not state[c]:
-                    state[c] = True
-                    out.append(c)
-                continue
-            if c not in choice:
-                return None
-            state[c] = False
-            for k in self.below[choice[c]]:
-                if k not in state:
-                    stack.append(k)
-                elif not state[k]:
-                    return None
-        return out
+
+        def below(c: int) -> list[int]:
+            return self.below[choice[c]][::-1]
+
+        try:
+            out = list(postorder(reversed(roots), below, key=same))
+        except KeyError:  # nothing is chosen for one
+            return None
+        place = {c: i for i, c in enumerate(out)}
+        looped = any([place[k] >= i for i, c in enumerate(out) for k in below(c)])
+        return None if looped else out
 
     # --- ways to choose --------------------------------------------------------------------------
 

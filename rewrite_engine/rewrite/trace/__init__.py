@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.memory import written
-from rewrite_engine.graph.node import Apply, Variable, build_node
+from rewrite_engine.graph.memory import exchanged
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import REFUSED, origin_line
 from rewrite_engine.rewrite.result import Result
 from rewrite_engine.rewrite.trace.places import Address, Past, addresses, made
@@ -221,10 +221,7 @@ class Trace(Feature):
             self.tidy()
 
     def on_exchange(self, fgraph: FunctionGraph, node: Apply, op: Any, reason: Any) -> None:
-        types = tuple([v.type for v in node.outputs])
-        was, new = [build_node(o, node.inputs, types, node.origin) for o in (node.op, op)]
-        old, out = [n.outputs[written(op)] for n in (was, new)]
-        past = self._turn_to(fgraph)
+        past, (old, out) = self._turn_to(fgraph), exchanged(node, op)
         self._before = [self._announced(past, {out: ()}, node, reason, old, out)]
         self.on_redirect(fgraph, old, out, (), reason)
 
