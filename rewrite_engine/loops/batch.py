@@ -24,8 +24,8 @@ class Along:
 
     def __init__(self, node: Apply, inputs: Sequence[Any]) -> None:
         self.op: Any = node.op
-        pairs = list(zip(inputs, node.inputs, strict=True))
-        ranks = [x.type.ndim - v.type.ndim if hasattr(v.type, "ndim") else 0 for x, v in pairs]
+        types = [(x.type, v.type) for x, v in zip(inputs, node.inputs, strict=True)]
+        ranks = [t.ndim - own.ndim if isinstance(own, TensorType) else 0 for t, own in types]
         if ranks[0]:
             self.refuse(inputs)
         self.steps, self.inputs, self.ranks = inputs[0], list(inputs[1:]), ranks[1:]

@@ -405,12 +405,12 @@ def along_batch(
 
 
 def whole_batch(outputs: Sequence[Variable], given: Mapping[Any, Variable]) -> list[Any]:
-    """As `vectorize_graph`: what is the same along all of the batch is stretched. Raises
-    `BatchError` where not all is done at once.
+    """As `vectorize_graph`: what is the same along all of the batch is stretched (of states that
+    are no tensors there is one). Raises `BatchError` where not all is done at once.
     """
     wide = along_batch(outputs, given)
     for k, (v, w) in enumerate(zip(outputs, wide, strict=True)):
-        if w is not v and w.type.ndim == v.type.ndim:
+        if w is not v and isinstance(w.type, TensorType) and w.type.ndim == v.type.ndim:
             from rewrite_engine.tensor.dimshuffle import broadcast_to
             from rewrite_engine.tensor.rearrange import broadcast_shape
 

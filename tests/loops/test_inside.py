@@ -211,6 +211,27 @@ def test_loops_of_other_lengths_in_loops_along_a_batch() -> None:
     np.testing.assert_allclose(got, [[f(values[0][0], v) for v in values[1]]] * 2)
 
 
+def test_loops_that_draw_along_a_batch() -> None:
+    """All of the batch draws from one state, step by step."""
+    s, many = pt.dscalar("s"), pt.dvector("many")
+    rng = rw.shared(np.random.default_rng(3))
+
+    def step(t: Any) -> Any:
+        after, draw = pt.random.normal(t * s, 1.0, rng=rng).owner.outputs
+        return draw, {rng: after}
+
+    out, updates = scan(step, outputs_info=1.0, n_steps=4)
+    found, after = vectorize_graph([out, updates[rng]], {s: many})
+    f = rw.function([many], found, updates={rng: after})
+    own, value, scale = np.random.default_rng(3), np.ones(2), np.array([0.5, 2.0])
+    for _ in range(2):
+        value, wanted = np.ones(2), []
+        for _ in range(4):
+            value = own.normal(value * scale, 1.0)
+            wanted.append(value)
+        np.testing.assert_allclose(f(scale), np.transpose(wanted))
+
+
 def test_what_no_batch_can_have() -> None:
     """What is drawn is not drawn anew in a loop that runs one by one."""
     n, rng = pt.lscalar("n"), rw.shared(np.random.default_rng(0))
