@@ -164,6 +164,10 @@ class UnusedInputError(InputError):
     """An input is not used by the graph (see `on_unused_input`)."""
 
 
+class BatchError(InputError):
+    """Along a batch there is not one value of what all of a call needs."""
+
+
 class ConstantInputError(InputError, TypeError):
     """A constant was given as an input."""
 

@@ -31,7 +31,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import origin_line, user_origin
 from rewrite_engine.graph.replace import clone_replace
 from rewrite_engine.graph.traverse import graph_inputs
-from rewrite_engine.tensor.blockwise import vectorize_graph
+from rewrite_engine.tensor.blockwise import whole_batch
 
 OPTIONS = (
     "inline", "strict", "lop_overrides", "rop_overrides", "connection_pattern", "name",
@@ -142,7 +142,7 @@ class OpFromGraph(ShapesOfGraph, Op):
         if self.lop_overrides or self.rop_overrides or self.connections is not None:
             return None
         wide = [x.type() for x in inputs]
-        outputs = vectorize_graph(self.inner_outputs, dict(zip(self.inner_inputs, wide)))
+        outputs = whole_batch(self.inner_outputs, dict(zip(self.inner_inputs, wide)))
         return OpFromGraph(wide, outputs, self.inline, name=self.name).make_node(*inputs).outputs
 
     def runs(self, node: Apply, body: Callable[..., Any]) -> Callable[..., Any]:

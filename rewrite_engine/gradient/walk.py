@@ -232,7 +232,8 @@ class Reverse:
                 continue
             flat = False
         if pattern is not None:
-            inputs = [i for i in inputs if any(pattern[i])]
+            reached = [j for j, g in enumerate(grads) if not is_disconnected(g)]
+            inputs = [i for i in inputs if any([pattern[i][j] for j in reached])]
         for i, term in self._ask(node, grads, inputs, flat).items():
             if flat and not is_null(term) and not is_disconnected(term):
                 v = node.inputs[i]

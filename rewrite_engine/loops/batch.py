@@ -1,15 +1,20 @@
-"""Loops along a batch: one loop, whose steps do all of the batch at once."""
+"""Loops along a batch: one loop, whose steps do all of the batch at once; or, where these differ, a
+loop over the batch.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rewrite_engine.errors import InputError, message
+from rewrite_engine.errors import BatchError, message
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.replace import graph_replace
+from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.tensor.batch import batch_shape, stretched
 from rewrite_engine.tensor.blockwise import along_batch
 from rewrite_engine.tensor.shape import shape_tuple
+from rewrite_engine.tensor.type import TensorType
 
 
 class Along:
@@ -19,8 +24,8 @@ class Along:
 
     def __init__(self, node: Apply, inputs: Sequence[Any]) -> None:
         self.op: Any = node.op
-        pairs = list(zip(inputs, node.inputs, strict=True))
-        ranks = [x.type.ndim - v.type.ndim if hasattr(v.type, "ndim") else 0 for x, v in pairs]
+        types = [(x.type, v.type) for x, v in zip(inputs, node.inputs, strict=True)]
+        ranks = [t.ndim - own.ndim if isinstance(own, TensorType) else 0 for t, own in types]
         if ranks[0]:
             self.refuse(inputs)
         self.steps, self.inputs, self.ranks = inputs[0], list(inputs[1:]), ranks[1:]
@@ -28,7 +33,7 @@ class Along:
 
     def refuse(self, inputs: Sequence[Any]) -> None:
         what = "along a batch there is one number of steps, and one condition that ends the loop"
-        raise InputError(message(what, op=self.op, inputs=inputs))
+        raise BatchError(message(what, op=self.op, inputs=inputs))
 
     def outputs(self) -> list[Any]:
         """Those of the loop; what is the same along all of the batch has none."""
@@ -83,3 +88,28 @@ class Along:
             if rank:
                 found[j] = v.dimshuffle(*range(1, rank + 1), 0, *range(rank + 1, v.type.ndim))
         return list(found)
+
+
+def one_by_one(outputs: Sequence[Any], given: Mapping[Any, Any], error: BatchError) -> list[Any]:
+    """What `vectorize_graph` gives, by a loop over the batch for each dimension of it. Raises the
+    error where there are states that are no tensors.
+    """
+    if not all([isinstance(v.type, TensorType) for v in (*outputs, *graph_inputs(outputs, given))]):
+        raise error
+    given = {v: x for v, x in given.items() if isinstance(v.type, TensorType)}
+    ranks = {v: x.type.ndim - v.type.ndim for v, x in given.items()}
+    batch = batch_shape(list(given.values()), list(ranks.values()))
+    wide = {v: stretched(x, ranks[v], batch) for v, x in given.items() if ranks[v]}
+    return _each(outputs, given, wide, len(batch))
+
+
+def _each(
+    outputs: Sequence[Any], given: Mapping[Any, Any], wide: Mapping[Any, Any], n: int
+) -> list[Any]:
+    """Outputs, if n loops give the variables that have values along the batch."""
+    if not n:
+        return graph_replace(outputs, {**given, **wide}, strict=False)
+    from rewrite_engine.loops.basic import scan
+
+    step = lambda *values: _each(outputs, given, dict(zip(wide, values, strict=True)), n - 1)
+    return scan(step, list(wide.values()), name="batch", return_list=True, return_updates=False)

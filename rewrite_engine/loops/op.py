@@ -213,7 +213,7 @@ class Scan(HasInnerGraph, Op):
         return [none, *[[*row[: self.nout - self.until], *flags] for row in reach]]
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """A loop whose steps do all of the batch. Raises `InputError` where the number of steps
+        """A loop whose steps do all of the batch. Raises `BatchError` where the number of steps
         differs along the batch, or might.
         """
         return Along(node, inputs).outputs()

@@ -11,12 +11,19 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, update_wrapper
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import BroadcastError, NDimError, RewriteEngineError, ShapeError
+from rewrite_engine.errors import (
+    BatchError,
+    BroadcastError,
+    NDimError,
+    RewriteEngineError,
+    ShapeError,
+)
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import located
@@ -360,7 +367,8 @@ def vectorize_graph(outputs: Any, replace: Mapping[Any, Variable]) -> Any:
     front, a batch, along which all is computed: those of the variables that replace them.
 
     Batches broadcast as in elementwise ops. Ops do all of a batch at once; the few that cannot,
-    as slices of different lengths, are computed one by one (`Blockwise`).
+    as slices of different lengths, are computed one by one (`Blockwise`). Where the number of steps
+    of a loop, or the condition that ends it, differs along the batch, all is: by a loop over it.
 
     >>> from rewrite_engine.tensor import dmatrix, dvector
     >>> x, rows = dvector("x"), dmatrix("rows")
@@ -369,8 +377,17 @@ def vectorize_graph(outputs: Any, replace: Mapping[Any, Variable]) -> Any:
            [4., 7.]])
     """
     if isinstance(outputs, Variable):
-        return _whole_batch([outputs], replace)[0]
-    return _whole_batch(list(outputs), replace)
+        return _all_of_batch([outputs], replace)[0]
+    return _all_of_batch(list(outputs), replace)
+
+
+def _all_of_batch(outputs: Sequence[Variable], given: Mapping[Any, Variable]) -> list[Any]:
+    """At once, or one by one."""
+    try:
+        return whole_batch(outputs, given)
+    except BatchError as error:
+        each = import_module("rewrite_engine.loops.batch").one_by_one  # (a layer above)
+        return each(outputs, given, error)  # type: ignore[no-any-return]
 
 
 def along_batch(
@@ -387,11 +404,13 @@ def along_batch(
     return [found.get(v, v) for v in outputs]
 
 
-def _whole_batch(outputs: Sequence[Variable], given: Mapping[Any, Variable]) -> list[Any]:
-    """As `vectorize_graph`: what is the same along all of the batch is stretched."""
+def whole_batch(outputs: Sequence[Variable], given: Mapping[Any, Variable]) -> list[Any]:
+    """As `vectorize_graph`: what is the same along all of the batch is stretched (of states that
+    are no tensors there is one). Raises `BatchError` where not all is done at once.
+    """
     wide = along_batch(outputs, given)
     for k, (v, w) in enumerate(zip(outputs, wide, strict=True)):
-        if w is not v and w.type.ndim == v.type.ndim:
+        if w is not v and isinstance(w.type, TensorType) and w.type.ndim == v.type.ndim:
             from rewrite_engine.tensor.dimshuffle import broadcast_to
             from rewrite_engine.tensor.rearrange import broadcast_shape
 
@@ -441,7 +460,7 @@ def vectorize(func: Callable[..., Any], signature: str | None = None) -> Callabl
         if sides is not None and [v.type.ndim for v in outputs] != [*map(len, sides[1])]:
             what = f"the results are {', '.join([str(v.type) for v in outputs])}"
             raise ShapeError(located(f"{what}, where the signature is {signature}"))
-        wide = _whole_batch(outputs, dict(zip(cores, xs, strict=True)))
+        wide = _all_of_batch(outputs, dict(zip(cores, xs, strict=True)))
         return type(found)(wide) if several else wide[0]
 
     return update_wrapper(vectorized, func)

@@ -7,7 +7,7 @@ from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.traverse import apply_ancestors
 from rewrite_engine.loops.op import Scan, longer
 from rewrite_engine.rules.looping.parts import Lengths, clients
-from rewrite_engine.rules.looping.unused import may_go, reached
+from rewrite_engine.rules.looping.unused import may_go, put_together, reached
 from rewrite_engine.tensor.op import TensorOp
 from rewrite_engine.tensor.type import TensorType
 
@@ -188,5 +188,6 @@ class Late:
         if not all([t.is_super(terms[v].type) for t, v in zip(types, self.moved, strict=True)]):
             return None
         new = loop.if_any_step([terms[v] for v in self.moved], types, roots)
-        each = made.each | dict(zip(self.moved, new, strict=True))
-        return loop.outputs(made._replace(each=each))
+        each = dict(zip(self.moved, new, strict=True))
+        found = {t: each[v] for v, t in zip(loop.results, loop.traces) if v in each}
+        return put_together(loop, made, found, added)

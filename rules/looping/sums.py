@@ -4,7 +4,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.rules.looping.parts import Lengths, clients
 from rewrite_engine.rules.looping.pushing import without
-from rewrite_engine.rules.looping.unused import may_go
+from rewrite_engine.rules.looping.unused import may_go, put_together
 
 RUNNING = {pt.add: pt.cumsum, pt.mul: pt.cumprod}
 
@@ -114,7 +114,7 @@ class Accumulated:
         wide = [terms[v] for v in vectors]
         whole = pt.sum(wide[0], axis=0) if product is None else product(*wide)
         found = self.block(pt.add(self.start, whole), roots)
-        return None if found is None else loop.outputs(made, found)
+        return None if found is None else put_together(loop, made, found, added)
 
 
 def factors(term):

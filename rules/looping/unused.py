@@ -205,6 +205,15 @@ def without_loop(loop, finals, traces):
     return Made(last, dict(zip(loop.results, traces, strict=True)), done)
 
 
+def put_together(loop, made, found, more):
+    """The outputs of which some were found of results of a loop that is left (more: of results that
+    it has besides); where nobody reads that, all of it has to be needed. None where it is not.
+    """
+    if more or loop.outputs(made):
+        return loop.outputs(made, found)
+    return checked_outputs(loop, made, found) if may_go(loop) else None
+
+
 def checked_outputs(loop, made, found=()):
     """The outputs where no loop is left."""
     return {old: loop.checked(old, new) for old, new in loop.outputs(made, found).items()}

@@ -241,6 +241,26 @@ def test_connection_pattern_is_followed():
         grad(op(x, y), y)
 
 
+def test_inputs_of_an_output_without_gradient_are_disconnected():
+    class Apart(TwoOutputs):
+        """Each output is of one input; gives zeros where it has no gradient."""
+
+        def connection_pattern(self, node: Any) -> Any:
+            return [[True, False], [False, True]]
+
+        def L_op(self, inputs: Any, outputs: Any, output_gradients: Any) -> Any:
+            return [pt.zeros_like(x) if isinstance(g.type, DisconnectedType) else g
+                    for x, g in zip(inputs, output_gradients, strict=True)]  # fmt: skip
+
+    x, y = pt.dscalars("x", "y")
+    a, b = Apart()(x, y)
+    assert grad(a, x) is not None
+    assert grad(a + b, y) is not None
+    for cost, other in ((a, y), (b, x)):
+        with pytest.raises(DisconnectedInputError):
+            grad(cost, other)
+
+
 def test_an_unused_output_has_a_disconnected_gradient():
     x = pt.dscalar("x")
     a, b = TwoOutputs()(x)

@@ -325,3 +325,15 @@ def test_a_step_gets_the_variables_themselves() -> None:
     assert f(1.0).tolist() == [5, 13, 29]
     (loop,) = [n for n in f.fgraph.toposort() if isinstance(n.op, Scan)]
     assert len(loop.op.fgraph.toposort()) == 2  # 2 * a is computed once
+
+
+def test_what_only_other_outputs_depend_on_is_disconnected() -> None:
+    x, y, h, k = *pt.dvectors("x", "y"), *pt.dscalars("h", "k")
+    (a, b), _ = scan(lambda v, w: [v * 2, w * 3], [x, y])
+    (c, d), _ = scan(lambda v, t, u: [v * 2 + u, v], x, [h, k])
+    (e, f), _ = scan(lambda v, t, u: [v * t, u * v], x, [h, k])
+    for cost, other in ((a, y), (b, x), (c, h), (d, h), (d, k), (e, k), (f, h)):
+        with pytest.raises(rw.gradient.DisconnectedInputError):
+            rw.grad(cost.sum(), other)
+    for cost, one in ((a, x), (b, y), (c, k), (e, h), (f, k)):
+        rw.grad(cost.sum(), one)

@@ -14,7 +14,7 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import InputError
+from rewrite_engine.errors import BatchError, ShapeError
 from rewrite_engine.explain import explain
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import HasInnerGraph, Structure, inner_ops
@@ -178,14 +178,70 @@ def test_loops_that_end_early_along_a_batch() -> None:
     assert [v.type.ndim for v in found] == [2, 1, 2, 1]
 
 
+def test_loops_of_other_lengths_along_a_batch() -> None:
+    """They run one by one: what is read of them may have any length, results have one."""
+    x, s, n = pt.dvector("x"), pt.dscalar("s"), pt.lscalar("n")
+    powers, _ = scan(lambda t: t * s, outputs_info=1.0, n_steps=n)
+    outputs = [powers[-1], powers.sum(), rw.grad(powers.sum(), s)]
+    many = np.array([3, 1, 6])
+    along(outputs, [s, n], [n], [0.7, many])
+    along(outputs, [s, n], [s, n], [np.array([0.7, 1.2, -1.0]), many])
+    root = lambda t: ((t + s / t) / 2, until(abs(t - s / t) < 1e-9))
+    found, _ = scan(root, outputs_info=pt.constant(1.0), n_steps=50)
+    outputs = [found[-1], found.shape[0], rw.grad(found[-1], s)]
+    along(outputs, [s], [s], [np.array([2.0, 1e6, 0.3])])
+    rows, _ = scan(lambda v: root(v)[0] + found[-1] * v, x)
+    along([rows], [x, s], [x, s], [RNG.uniform(1, 2, size=(2, 4)), np.array([2.0, 1e6])])
+    with pytest.raises(ShapeError, match=r"the shape \(3,\) in the first step, and \(1,\)"):
+        along([powers], [s, n], [n], [0.7, many])
+    along([powers], [s, n], [n], [0.7, np.array([3, 3])])
+
+
+def test_loops_of_other_lengths_in_loops_along_a_batch() -> None:
+    m, s = pt.dmatrix("m"), pt.dscalar("s")
+
+    def row(r: Any, t: Any) -> Any:
+        values, _ = scan(lambda v, u: (u + v * s, until(u > 1)), r, t)
+        return values.sum()
+
+    out, _ = scan(row, m, s)
+    values = [RNG.uniform(size=(3, 4, 5)), np.array([0.1, 0.5, 2.0])]
+    along([out, rw.grad(out.sum(), m)], [m, s], [m, s], values)
+    wide = {s: pt.dmatrix("wide")}
+    got = rw.function([m, wide[s]], vectorize_graph(out[-1], wide))(values[0][0], [values[1]] * 2)
+    f = rw.function([m, s], out[-1])
+    np.testing.assert_allclose(got, [[f(values[0][0], v) for v in values[1]]] * 2)
+
+
+def test_loops_that_draw_along_a_batch() -> None:
+    """All of the batch draws from one state, step by step."""
+    s, many = pt.dscalar("s"), pt.dvector("many")
+    rng = rw.shared(np.random.default_rng(3))
+
+    def step(t: Any) -> Any:
+        after, draw = pt.random.normal(t * s, 1.0, rng=rng).owner.outputs
+        return draw, {rng: after}
+
+    out, updates = scan(step, outputs_info=1.0, n_steps=4)
+    found, after = vectorize_graph([out, updates[rng]], {s: many})
+    f = rw.function([many], found, updates={rng: after})
+    own, value, scale = np.random.default_rng(3), np.ones(2), np.array([0.5, 2.0])
+    for _ in range(2):
+        value, wanted = np.ones(2), []
+        for _ in range(4):
+            value = own.normal(value * scale, 1.0)
+            wanted.append(value)
+        np.testing.assert_allclose(f(scale), np.transpose(wanted))
+
+
 def test_what_no_batch_can_have() -> None:
-    x, n = pt.dvector("x"), pt.lscalar("n")
-    out, _ = scan(lambda t: pt.sin(t), outputs_info=1.0, n_steps=n)
-    with pytest.raises(InputError, match="one number of steps"):
-        vectorize_graph(out, {n: pt.lvector("many")})
-    out, _ = scan(lambda v: (v, until(v > 0)), x)
-    with pytest.raises(InputError, match="one condition that ends the loop"):
-        vectorize_graph(out, {x: pt.dmatrix("xs")})
+    """What is drawn is not drawn anew in a loop that runs one by one."""
+    n, rng = pt.lscalar("n"), rw.shared(np.random.default_rng(0))
+    state, first = pt.random.normal(rng=rng).owner.outputs
+    out, _ = scan(lambda t: t + first, outputs_info=1.0, n_steps=n)
+    for outputs in (out, [out[-1], state]):
+        with pytest.raises(BatchError, match="one number of steps, and one condition that ends"):
+            vectorize_graph(outputs, {n: pt.lvector("many")})
 
 
 def test_programs_without_loops_import_nothing_for_them() -> None:

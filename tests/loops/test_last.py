@@ -151,3 +151,22 @@ def test_the_sequence_that_is_too_short_is_told_where_no_loop_is_left() -> None:
         f([1.0, 2.0], 3)
     with pytest.raises(ShapeError, match="number of steps is negative"):
         f([1.0, 2.0], -1)
+
+
+def test_a_sequence_that_nobody_reads_is_long_enough_where_no_loop_is_left() -> None:
+    x, y, m, w = pt.dvector("x"), pt.dvector("y"), pt.dmatrix("m"), pt.dmatrix("w")
+    row = lambda v, start: scan(lambda a, t: pt.sin(a) * t, v, start, return_updates=False)[-1]
+    loops = [
+        scan(lambda v, u, t: t + pt.outer(v, v), [m, y], np.zeros((3, 3)), n_steps=4),
+        scan(lambda v, u, t: t + pt.outer(v, pt.exp(v)), [m, y], np.zeros((3, 3)), n_steps=4),
+        scan(lambda v, u: row(v, x), [m, y], n_steps=4),
+        scan(lambda v, u: pt.dot(v, w), [m, y], n_steps=4),
+    ]
+    given = {m: np.ones((4, 3)), x: np.ones(2), w: np.ones((3, 3))}
+    for out, _ in loops:
+        for outputs in ([out[-1]], [rw.grad(out[-1].sum(), m)], [out.sum(), rw.grad(out.sum(), m)]):
+            f, _ = both(outputs, {**given, y: np.ones(4)})
+            for rows, what in ((4, "sequence 1 has"), (3, None)):
+                short = {**given, m: np.ones((rows, 3)), y: np.ones(3)}
+                with pytest.raises(ShapeError, match=what):
+                    f(*short.values())

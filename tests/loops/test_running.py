@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import warnings
 from typing import Any
@@ -171,6 +172,28 @@ def test_values_that_change_places_and_show_each_other() -> None:
         found = both([v, w], [*out, *last], *values)
         for k, value in enumerate(found):
             assert not any([np.shares_memory(value, other) for other in (*found[:k], *values)])
+
+
+def test_values_that_a_choice_shows_are_several() -> None:
+    """What takes the place of one that is overwritten is ours, whatever it shares a branch with."""
+    v, w, u, x = pt.dvector("v"), pt.dvector("w"), pt.dvector("u"), pt.dvector("x")
+
+    def step(k: Any, a: Any, b: Any, c: Any) -> Any:
+        seen = pt.tanh(pt.dot(chosen := rw.ifelse(k > 0, b, c), chosen))
+        return [b, pt.inc_subtensor(a[0], k), seen * pt.sin(b)]
+
+    values = {v: np.array([1.0, 2.0]), w: np.array([5.0, 7.0]), u: np.array([0.5, -1.0])}
+    for names in ([v, w, u], [v, v, v], [u, v, v]):
+        for order in itertools.permutations(range(3)):
+            turned = lambda k, *own, order=order: [
+                step(k, *[own[order.index(i)] for i in range(3)])[i] for i in order
+            ]
+            out, _ = scan(turned, x, names)
+            given = list(dict.fromkeys(names))
+            last = [value[-1] for value in out]
+            both(
+                [x, *given], [*out, *last], np.array([1.0, -1.0, 2.0]), *[values[g] for g in given]
+            )
 
 
 def test_what_may_be_somebody_elses_is_left() -> None:

@@ -366,6 +366,8 @@ def test_batches() -> None:
         np.testing.assert_array_equal(many.eval(used), generator().normal(wide, scale, shape))
     (many,) = pt.vectorize_graph([r.dirichlet(s, rng=state)], {s: pt.constant(np.ones((5, 3)))})
     assert many.eval().shape == many.type.shape == (5, 3)
+    after, many = pt.vectorize_graph(r.normal(m, 1.0, rng=state).owner.outputs, {m: mv})
+    assert after is many.owner.outputs[0]
     few = r.choice(pt.lscalar("k"), 2, replace=False)
     with pytest.raises(MethodNotDefined, match="draws have no batch"):
         pt.vectorize_graph([few], {few.owner.inputs[2]: pt.lvector()})

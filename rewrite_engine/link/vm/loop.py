@@ -100,11 +100,13 @@ class LoopShell(Shell):
 
     def _owned(self) -> set[int]:
         """The numbers of what is carried on in memory that nobody else sees: what a step overwrites
-        (numbers have no memory), and what takes its place.
+        (numbers have no memory), and what takes its place. (What a branch may show counts as one.)
         """
         storage, first = self.code.storage, self.op.sequences
         kept = self.code.inputs[first : first + self.op.carried]
-        self.starts = {id(storage(v)): i for i, v in enumerate(kept)}
+        self.starts: dict[int, set[int]] = {}
+        for i, v in enumerate(kept):
+            self.starts.setdefault(id(storage(v)), set()).add(i)
         self.ends = [id(storage(v)) for v in self.code.outputs[: self.op.carried]]
         destroyed = self.code.destroyed()
         left = [i for i, v in enumerate(kept) if v.type.ndim != 0 and id(storage(v)) in destroyed]
@@ -112,9 +114,7 @@ class LoopShell(Shell):
         while left:
             i = left.pop()
             owned.add(i)
-            k = self.starts.get(self.ends[i], i)
-            if k not in owned:
-                left.append(k)
+            left += self.starts.get(self.ends[i], set()) - owned
         return owned
 
     def _alone(self, i: int) -> bool:
@@ -122,7 +122,7 @@ class LoopShell(Shell):
         number i.
         """
         end, storage = self.ends[i], self.code.storage(self.code.outputs[i])
-        ours = storage.ours or (storage.lent and self.starts.get(end) in self.owned)
+        ours = storage.ours or (storage.lent and self.owned >= self.starts.get(end, {-1}))
         others = [j for j, other in enumerate(self.ends) if other == end and j != i]
         return ours and not any([j < i or j not in self.owned for j in others])
 
