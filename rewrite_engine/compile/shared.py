@@ -192,11 +192,13 @@ def shared_constructor(
     allow_downcast: bool | None = None,
     borrow: bool = False,
     shape: Any = None,
+    broadcastable: Any = None,
     **options: Any,
 ) -> SharedVariable:
     """Make the shared variable for a value; other classes of values are added by `register`."""
     refuse_unknown("shared", options, OPTIONS)
-    refuse_options("shared", f"{type(value).__name__} has none", shape=shape)
+    why = f"{type(value).__name__} has none"
+    refuse_options("shared", why, shape=shape, broadcastable=broadcastable)
     kept = value if borrow else deepcopy(value)
     if is_generator(value):
         return RandomGeneratorSharedVariable(
@@ -231,9 +233,9 @@ def _(
     **options: Any,
 ) -> TensorSharedVariable:
     refuse_unknown("shared", options, OPTIONS)
-    if broadcastable is not None and shape is None:
-        shape = [1 if b else None for b in broadcastable]
-    type_ = TensorType(value.dtype, (None,) * value.ndim if shape is None else shape)
+    if shape is None and broadcastable is None:
+        shape = (None,) * value.ndim
+    type_ = TensorType(value.dtype, shape, broadcastable=broadcastable)
     kept = value if borrow else value.copy()
     return TensorSharedVariable(type_, kept, strict, allow_downcast, name=name)
 
@@ -250,10 +252,12 @@ def _(
     allow_downcast: bool | None = None,
     borrow: bool = False,
     shape: Any = (),
+    broadcastable: Any = (),
     **options: Any,
 ) -> TensorSharedVariable:
     refuse_unknown("shared", options, OPTIONS)
-    refuse_options("shared", "a number has no dimensions", shape=shape or None)
+    lengths = {"shape": shape or None, "broadcastable": broadcastable or None}
+    refuse_options("shared", "a number has no dimensions", **lengths)
     array = np.array(value)
     return TensorSharedVariable(
         TensorType(array.dtype, ()), array, strict, allow_downcast, name=name

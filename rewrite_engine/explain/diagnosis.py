@@ -89,7 +89,14 @@ def why_not(rule: Rule | str, variable: Variable, fgraph: Any = None) -> WhyNot:
 
 def _asked(rule: Rule, node: Apply, fgraph: Any) -> WhyNot:
     found = diagnose(rule, node, fgraph, _short)
-    return WhyNot(rule, node, found.applies, found.reason, found.progress)
+    reason = found.reason + (_where(rule) if found.applies else "")
+    return WhyNot(rule, node, found.applies, reason, found.progress)
+
+
+def _where(rule: Rule) -> str:
+    """What a mode has to grant before a rule applies."""
+    needed = rule.needs_grant
+    return f" where {needed!r} is granted: including({needed!r})" if needed else ""
 
 
 def _short(v: Any) -> str:
@@ -109,7 +116,7 @@ def _in_phase(rule: Rule, node: Apply, variable: Variable) -> WhyNot | None:
         return None
     sees = f"{rule.phase} sees it as {list(there)[-1]}"
     if fired:
-        return WhyNot(rule, node, True, f"the rule applies; {sees}")
+        return WhyNot(rule, node, True, f"the rule applies{_where(rule)}; {sees}")
     for graph in (after, before):
         nodes = [n for n in graph.toposort() if tracks(rule.roots(), n.op)]
         answers = [_asked(rule, n, graph) for n in nodes]

@@ -21,24 +21,27 @@ def runner(node: Apply) -> Callable[..., Any]:
 
 def call_perform(node: Apply, perform: Callable[..., None] | None = None) -> Callable[..., Any]:
     """Return a function of the input values that runs `perform` (the op's, or one in its place);
-    every call has storage cells of its own.
+    every call has storage cells of its own. A cell that was left empty is an error, unless None is
+    a value of the output's type.
     """
     op = node.op
     op.prepare_node(node, None, None, "py")
-    perform, count = perform or op.perform, len(node.outputs)
-    if count == 1:
+    perform, types = perform or op.perform, [v.type for v in node.outputs]
+    if len(types) == 1:
+        (type_,) = types
 
         def run(*inputs: Any) -> Any:
             cell = [None]
             perform(node, list(inputs), [cell])
-            return cell[0]
+            return type_.filter(None) if cell[0] is None else cell[0]
 
     else:
 
         def run(*inputs: Any) -> Any:
-            cells: list[list[Any]] = [[None] for _ in range(count)]
+            cells: list[list[Any]] = [[None] for _ in types]
             perform(node, list(inputs), cells)
-            return tuple([cell[0] for cell in cells])
+            pairs = zip(types, cells, strict=True)
+            return tuple([t.filter(None) if c[0] is None else c[0] for t, c in pairs])
 
     return run
 

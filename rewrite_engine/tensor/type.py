@@ -20,6 +20,7 @@ from rewrite_engine.errors import (
     ForeignObjectError,
     NDimError,
     NoTensorError,
+    OptionError,
     RewriteEngineError,
     ShapeError,
     StaticShapeError,
@@ -77,7 +78,8 @@ class TensorType(Type):
     dtype: a dtype or its name. shape: one entry per dimension, an integer or None for "not
     known"; a number is the length of a vector.
     broadcastable: the legacy way to give a shape: True for 1, False for not known.
-    Equal types are one object, so `name` is taken and not kept. Raises `DTypeError`, `ShapeError`.
+    Equal types are one object, so `name` is taken and not kept. Raises `DTypeError`, `ShapeError`,
+    `OptionError`.
 
     >>> TensorType("float64", (2, None))
     TensorType(float64, (2, None))
@@ -94,6 +96,8 @@ class TensorType(Type):
         name: str | None = None,
         broadcastable: Iterable[bool] | None = None,
     ) -> None:
+        if shape is not None and broadcastable is not None:
+            raise OptionError("TensorType takes shape or broadcastable, not both")
         dims = broadcastable if shape is None else (shape,) if isinstance(shape, int) else shape
         if dims is None:
             raise ShapeError("TensorType needs a shape, such as (None, 3), or () for a scalar")

@@ -12,7 +12,7 @@ import numpy as np
 
 from rewrite_engine.rules.facts import nonneg, nonzero, positive
 from rewrite_engine.rules.language import *
-from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, summands
+from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, known_factors, summands
 from rewrite_engine.rules.monomials.linear import MANY, number_of, widened
 from rewrite_engine.rules.monomials.product import Product, with_nans
 from rewrite_engine.rules.monomials.saturation import COMBINED, fitting
@@ -29,6 +29,7 @@ from rewrite_engine.tensor import (
     erfc,
     exp,
     expm1,
+    gt,
     log,
     log1mexp,
     log1p,
@@ -227,6 +228,8 @@ def log_of_sum(terms, depth, dtype):
     """
     if len(terms) > MANY:
         return None
+    if pair := two_sigmoids(terms):
+        return log_between(*(pair if terms[0][0] > 0 else pair[::-1]), dtype)
     terms = [with_its_sign(s, t) for s, t in terms]
     found = [(s, *log_of_term(t, depth - 1, dtype)) for s, t in terms]
     if any(x is None for _, x, _ in found):
@@ -242,6 +245,26 @@ def log_of_sum(terms, depth, dtype):
     if not risky:
         return None
     return logdiffexp(log_sum(plus), log_sum(minus)) if minus else log_sum(plus)
+
+
+def two_sigmoids(terms):
+    """The two factors that a difference of sigmoids consists of; None for other sums."""
+    if len(terms) != 2 or terms[0][0] == terms[1][0]:
+        return None
+    if not all(getattr(t, "head", None) is sigmoid for _, t in terms):
+        return None
+    known = [known_factors(t) for _, t in terms]
+    return None if None in known else [f for found, _ in known for f in found]
+
+
+def log_between(above, below, dtype):
+    """log(sigmoid(x) - sigmoid(y)), with all digits where both sigmoids are 0, or 1. It is -inf
+    where both are equal, as they are written, unless x is above y.
+    """
+    above.dtype = below.dtype = dtype
+    x, y = above.written_argument(), below.written_argument()
+    rise = switch(gt(x, y), y - x, sigmoid(y) - sigmoid(x))
+    return log1mexp(rise) - softplus(above.written_argument(-1.0)) - softplus(y)
 
 
 def log_of_rest_of_one(t, log_of_t):

@@ -21,7 +21,7 @@ from rewrite_engine.rules.monomials.factor import (
 )
 from rewrite_engine.rules.monomials.linear import MANY, SIGNED, factors_of, number_of, times
 from rewrite_engine.rules.monomials.product import Product, with_nans
-from rewrite_engine.rules.monomials.step import near_step, simple_step, step, total
+from rewrite_engine.rules.monomials.step import near_step, sigmoid_expm1, simple_step, step, total
 from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import (
     Softmax,
@@ -122,6 +122,25 @@ def factors_combined(out):
         new = with_nans(product.written(), [product])
         return fitting(out, new) if Product(new).measure() < before else None
     return fitting(out, spread(product))
+
+
+@node_rewriter([mul, true_div], phase="specialize", claim=COMBINED, depth=8, when=may_spoil)
+def slope_between_sigmoids(fgraph, node):
+    """The slope of log(sigmoid(x) - sigmoid(y)) where both are 0, or 1. Not earlier: what else may
+    cancel is found beside sigmoid(-x).
+
+    Not data: see `combine_factors`.
+
+    >>> x, y = vectors("x y")
+    >>> rewritten(sigmoid(x) / expm1(softplus(x) - softplus(y)))
+    1.0 / (exp(maximum(softplus(x) - softplus(y), softplus(-x) - softplus(-y)))
+    * expm1(-abs(x - y)) * switch(x - y > 0.0, -1.0, 1.0))
+    """
+    (out,) = node.outputs
+    product = Product(out)
+    if out.type.kind != "f" or not product.fits or not product.reduce(sigmoid_expm1):
+        return None
+    return fitting(out, with_nans(product.written(), [product]))
 
 
 def settled(out, new):

@@ -11,6 +11,7 @@ from rewrite_engine.rules.monomials.linear import (
     linear,
     squared,
     times,
+    written,
 )
 from rewrite_engine.rules.monomials.product import Product
 from rewrite_engine.rules.softmax import stands_beside
@@ -18,15 +19,19 @@ from rewrite_engine.tensor import (
     Softmax,
     Sum,
     add,
+    cast,
     cosh,
     erfc,
     erfcx,
     exp,
     expm1,
+    gt,
+    maximum,
     second,
     sigmoid,
     sinh,
     softplus,
+    switch,
     tanh,
     true_div,
 )
@@ -280,7 +285,12 @@ def is_extreme(v):
         return False
     if all(any(f.kind in KNOWN for f in p.factors()) for p in products):
         return True
-    return any(f.kind is exp for p in products for f in p.factors())
+    return any(f.kind is exp and not is_bounded(f) for p in products for f in p.factors())
+
+
+def is_bounded(f):
+    """Whether an exponential is known never to be more than 1."""
+    return is_below_zero(times(f.argument, f.power))
 
 
 def takes(product, wanted):
@@ -371,3 +381,32 @@ def near_step(product, f, g):
     if f.kind is g.kind is exp and not cores(f.argument) & cores(g.argument):
         return False
     return step(product, f, g)
+
+
+def sigmoid_expm1(product, f, g):
+    """sigmoid(x) / expm1(softplus(x) - softplus(y)), where both may be 0, is 1 / (exp(u) - exp(v))
+    with u = softplus(x) - softplus(y) and v = softplus(-x) - softplus(-y), where u - v = x - y. So
+    the slope of log(sigmoid(-y) - sigmoid(-x)) has its digits at both ends.
+    """
+    if f.kind is not sigmoid or f.power < 1 or g.kind is not expm1 or g.power != -1:
+        return False
+    ends = {c: v.owner.inputs[0] for v, c in g.argument.items() if is_softplus(v)}
+    if len(g.argument) != 2 or ends.keys() != {1.0, -1.0}:
+        return False
+    if combined(linear(ends[1.0]), f.argument, -1.0):
+        return False
+    u = written(g.argument, product.dtype)
+    v = written({softplus(-x): c for c, x in ends.items()}, product.dtype)
+    rise = written({ends[1.0]: 1.0, ends[-1.0]: -1.0}, product.dtype)
+    rest = exp(maximum(u, v)) * expm1(-abs(rise)) * switch(gt(rise, 0.0), -1.0, 1.0)
+    lost = list(product.lost)
+    product.change(f, f.power - 1)
+    product.change(g, 0.0)
+    product.put(g, Factor(None, {}, -1.0, term=cast(rest, product.dtype)))
+    product.lost = lost  # it shows them
+    return True
+
+
+def is_softplus(v):
+    """Whether a term of a linear form is the softplus of floats."""
+    return getattr(v, "head", None) is softplus and v.owner.inputs[0].type.kind == "f"

@@ -10,7 +10,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.explain.diagnosis import why_not
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite.strategies import first, seq, where
-from rewrite_engine.rules.language import Float, Matrix, Prop, Rest, rule
+from rewrite_engine.rules.language import Float, Matrix, Prop, Rest, assumes, rule
 
 x, y = pt.vectors("x y")
 m = pt.matrix("m")
@@ -49,6 +49,17 @@ def test_what_other_rules_of_the_phase_make_is_asked() -> None:
         "canonicalize sees it as tan(3.0 + x); tan(3.0 + x): `1`: 3.0 is another number"
     )
     assert why_not(one_more, pt.tan(1 + x)).reason == "the rule applies"
+
+
+def test_a_rule_that_has_to_be_granted_says_so() -> None:
+    @rule(phase="stabilize", claim=assumes("fastmath"))
+    def log_of_cube(a: Float) -> Any:
+        """(For tests.)"""
+        return pt.log(a**3) >> 3 * pt.log(a)
+
+    answer = why_not(log_of_cube, pt.log(x**3))
+    assert answer.matches
+    assert answer.reason == "the rule applies where 'fastmath' is granted: including('fastmath')"
 
 
 def test_what_earlier_phases_make_is_asked() -> None:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import AxisError, BroadcastError, ShapeError
+from rewrite_engine.errors import AxisError, BroadcastError, NoTensorError, ShapeError
 from rewrite_engine.graph.op import Op
 from rewrite_engine.link.vm import emit
 from tests.link.reference import link
@@ -137,6 +138,34 @@ def test_foreign_errors_keep_their_class_and_get_a_note(error: Exception) -> Non
     assert "Fails" in note
     assert "shape (3,)" in note
     assert "# the line" in note
+
+
+class Forgets(Op):
+    """Fills only the first of its outputs."""
+
+    __props__ = ("n",)
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def infer_types(self, types: Any) -> Any:
+        return types * self.n
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        if self.n > 1:
+            output_storage[0][0] = inputs[0]
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_an_output_that_perform_left_empty(n: int) -> None:
+    x = pt.vector("x")
+    out = Forgets(n)(x, return_list=True)[-1]
+    state = rw.shared(np.ones(2))
+    for f in (rw.function([x], out), rw.function([x], [], updates=[(state, out)])):
+        with pytest.raises(NoTensorError, match="got NoneType None") as caught:
+            f(np.ones(2))
+        assert "Forgets" in "\n".join(caught.value.__notes__)
+    assert (state.get_value() == 1).all()
 
 
 def test_an_interrupt_is_left_alone() -> None:

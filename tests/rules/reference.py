@@ -40,6 +40,14 @@ def exponential(x: Any) -> Any:
     return mp.exp(x)
 
 
+def expm1(x: Any) -> Any:
+    return mp.expm1(x) if abs(x) < 1 else exponential(x) - 1
+
+
+def softplus(x: Any) -> Any:
+    return mp.log1p(exponential(x)) if x < 0 else logarithm(1 + exponential(x))
+
+
 def divide(x: Any, y: Any) -> Any:
     if y == 0:
         return NAN if x == 0 else mp.inf * mp.sign(x)
@@ -82,7 +90,7 @@ SCALAR: dict[str, Any] = {
     "pow": real(power),
     "reciprocal": real(lambda a: divide(mpf(1), a)),
     "exp": real(lambda a: exponential(a)),
-    "expm1": real(lambda a: exponential(a) - 1),
+    "expm1": real(expm1),
     "log": real(logarithm),
     "log1p": real(lambda a: logarithm(1 + a)),
     "sigmoid": real(sigmoid),
@@ -90,7 +98,7 @@ SCALAR: dict[str, Any] = {
     "erfc": real(lambda a: erfc(a)),
     "logerfc": real(lambda a: logarithm(erfc(a))),
     "square": real(lambda a: a * a),
-    "softplus": real(lambda a: logarithm(1 + exponential(a))),
+    "softplus": real(softplus),
     "log1mexp": real(lambda a: logarithm(1 - exponential(a))),
     "sin": real(lambda a: mp.sin(a)),
     "cos": real(lambda a: mp.cos(a)),

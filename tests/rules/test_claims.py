@@ -49,6 +49,7 @@ CAREFUL = [*DATA, *TRUSTING, *FUNCTIONS]
 CARELESS = [r.unchecked for r in CAREFUL if r.keeps]
 FEW = [SHAPES[i] for i in (1, 2, 7)]
 MOST = 250  # computations for one rule
+STABLE = ("exp_log", "softmax", "softmax_index", "saturation")
 RUN = 60  # one among so many is run by the machine, too
 
 by_rule = pytest.mark.parametrize("rule", [*CAREFUL, *CARELESS], ids=lambda r: r.name)
@@ -92,7 +93,7 @@ def promised(rule: Any, term: Any) -> Sides | None:
         return None
     granted = "shape_unsafe" if rule in CARELESS else rule.needs_grant
     promise = (rule.claim.then or refines) if rule.needs_grant else rule.promise
-    stable = rule.phase == "stabilize" or rule.pack in ("exp_log", "softmax", "softmax_index")
+    stable = rule.phase == "stabilize" or rule.pack in STABLE
     return Sides(rule.name, promise, term, new, "reorder" in rule.tags, stable, granted)
 
 

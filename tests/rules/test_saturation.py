@@ -237,6 +237,9 @@ FINITE: dict[str, tuple[Any, list[Any], Any, Any]] = {
         3 * pt.log(pt.exp(x) / (pt.exp(x) + 2)) + 2 * pt.log(2 / (pt.exp(x) + 2)), [1000.0],
         -1998.6137056388801, -2.0,
     ),
+    "survival of some": (
+        pt.log(0.3 + 0.7 * pt.exp(-pt.exp(x))), [1000.0], np.log(0.3), 0.0,
+    ),
 }  # fmt: skip
 
 

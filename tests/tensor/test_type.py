@@ -15,6 +15,7 @@ from rewrite_engine.errors import (
     DTypeError,
     ForeignObjectError,
     NDimError,
+    OptionError,
     ShapeError,
     TypeMismatchError,
 )
@@ -48,6 +49,8 @@ def test_prints_as_in_the_document():
 def test_legacy_broadcastable():
     assert TensorType("float64", broadcastable=(True, False)) is TensorType("float64", (1, None))
     assert TensorType("float64", (True, False)).broadcastable == (True, False)
+    with pytest.raises(OptionError, match="shape or broadcastable, not both"):
+        TensorType("float64", (2,), broadcastable=(True,))
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,11 @@ DIFFERENCES: list[Callable[[Any, Any], Any]] = [
     lambda x, y: y * pt.exp(x) - pt.sigmoid(x) * y,
     lambda x, y: y * pt.sigmoid(x) - y,
 ]
+#: (with arguments that are never equal: there is a pole)
+SLOPES: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: pt.sigmoid(x) / pt.expm1(pt.softplus(x) - pt.softplus(x + abs(x) + 1)),
+    lambda x, y: -2.0 / pt.expm1(pt.softplus(-x) - pt.softplus(abs(x) + 1 - x)) * pt.sigmoid(-x),
+]
 CHOICES: list[Callable[[Any, Any], Any]] = [
     lambda x, y: pt.switch(x > 0, y / pt.switch(x > 0, x, -x), 0.0),
     lambda x, y: pt.switch(x > 0, 0.0, 2 - y / pt.switch(x > 0, -x, x)),
@@ -116,6 +121,7 @@ LOGARITHMS: list[Callable[[Any, Any], Any]] = [
     lambda x, y: pt.log(2 * pt.exp(x) / pt.sigmoid(y)),
     lambda x, y: pt.log(pt.erfc(x)),
     lambda x, y: pt.log(pt.exp(x) - pt.exp(y)),
+    lambda x, y: pt.log(pt.sigmoid(x) - pt.sigmoid(y)),
     lambda x, y: pt.log(1 - pt.sigmoid(x) * pt.sigmoid(y)),
     lambda x, y: pt.log(pt.exp(x) + pt.exp(y) + pt.exp(x - y)),
 ]
@@ -205,6 +211,7 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
     ],
     "exponentials_are_scaled": [scaled(make) for make in SCALED],
     "combine_factors": [on_floats(make) for make in PRODUCTS],
+    "slope_between_sigmoids": [on_floats(make) for make in SLOPES],
     "combine_terms": [on_floats(make) for make in DIFFERENCES],
     "choice_in_branch": [on_floats(make) for make in CHOICES],
     "log_of_factors": [on_floats(make) for make in LOGARITHMS],
