@@ -153,3 +153,22 @@ def test_models_by_other_means() -> None:
     np.testing.assert_allclose([found["named"], found["copied"]], density)
     np.testing.assert_allclose(found["observed"], stats.norm.logpdf(0) + stats.norm.logpdf(1))
     assert found["product"] == "Prod"
+
+
+def test_densities_that_ask_for_shapes_of_draws() -> None:
+    """Random walks, regressions on earlier values, mixtures of one component."""
+    done = compat(PROGRAMS / "pymc_walks.py")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    at, norm = np.array([0.3, -0.2, 0.5, 1.1]), stats.norm.logpdf
+    steps = np.diff(at.reshape(2, 2), axis=0) - 1
+    told = 0.4 * at[1:3] - 0.3 * at[:2]
+    prior, means = norm([0.4, -0.3]).sum(), np.array([0.5, -1.0])
+    parts = np.log([0.3, 0.7]) + norm(at[:, None], means)
+    want = {
+        "walk": norm(0.3, 0, 2) + norm(np.diff(at), 0.1, 0.5).sum(),
+        "walk of vectors": norm(at[:2]).sum() + norm(steps).sum(),
+        "regression": prior + norm(at[:2], 0, 2).sum() + norm(at[2:], told, 0.5).sum(),
+        "mixture": norm(means).sum() + np.logaddexp(*parts.T).sum(),
+    }
+    assert found == pytest.approx(want, rel=1e-12)
