@@ -128,7 +128,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.random.basic",
         "rewrite_engine.compile.shared",
     ),
-    "tensor.random.rewriting": (),
+    "tensor.random.rewriting": ("rewrite_engine.compat.draws",),
     "tensor.rewriting": ("rewrite_engine.compat.databases",),
     "tensor.sharedvar": ("rewrite_engine.compile.shared",),
     "tensor.signal": (f"{TENSOR}.signal", TENSOR),
