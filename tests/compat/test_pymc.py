@@ -141,7 +141,9 @@ def test_derived_densities(told: Any) -> None:
 
 
 def test_models_by_other_means() -> None:
-    """Densities of powers, names that are no identifiers, copies, and products of functions."""
+    """Densities of powers, names that are no identifiers, copies, products of functions, and which
+    step is chosen for which variable.
+    """
     done = compat(PROGRAMS / "pymc_means.py")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
@@ -153,6 +155,12 @@ def test_models_by_other_means() -> None:
     np.testing.assert_allclose([found["named"], found["copied"]], density)
     np.testing.assert_allclose(found["observed"], stats.norm.logpdf(0) + stats.norm.logpdf(1))
     assert found["product"] == "Prod"
+    assert found["steps"] == {
+        "CategoricalGibbsMetropolis": ["c"],
+        "BinaryGibbsMetropolis": ["b"],
+        "Metropolis": ["n"],
+        "NUTS": ["x", "g"],
+    }
 
 
 def test_densities_that_ask_for_shapes_of_draws() -> None:
