@@ -223,6 +223,8 @@ RENAMED = {
     "tensor.math.variadic_add": "rewrite_engine.compat.extras:variadic_add",
     "tensor.math.variadic_mul": "rewrite_engine.compat.extras:variadic_mul",
     "tensor.random.basic._gamma": "rewrite_engine.random.basic:_gamma",
+    "tensor.random.MRG_RandomStreams": "rewrite_engine.compat.streams:RandomStreams",
+    "tensor.random.RandomStreams": "rewrite_engine.compat.streams:RandomStreams",
     "tensor.random.type.RandomType": "rewrite_engine.random.type:RandomGeneratorType",
     "tensor.random.utils.broadcast_params": "rewrite_engine.compat.extras:broadcast_params",
     "tensor.random.utils.normalize_size_param": (
