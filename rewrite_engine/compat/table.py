@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: {the library: the version whose names these are}
-VERSIONS = {"pytensor": "3.0.7", "aesara": "2.9.4", "theano": "1.0.5"}
+VERSIONS = {"pytensor": "3.3.7", "aesara": "2.9.4", "theano": "1.0.5"}
 
 TENSOR = "rewrite_engine.tensor"
 GRAPH = "rewrite_engine.graph"
