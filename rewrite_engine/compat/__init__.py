@@ -23,6 +23,7 @@ from typing import Any
 
 from rewrite_engine.compat.table import HIDING, HOMES, MODULES, OLD_MODULES, RENAMED, VERSIONS
 from rewrite_engine.errors import NotHereError, OptionError, did_you_mean
+from rewrite_engine.tensor.numpy_calls import AS_OBJECTS
 
 __all__ = ["PeerModule", "install", "is_missing", "not_here"]
 
@@ -185,9 +186,11 @@ class PeerFinder(MetaPathFinder, Loader):
 
 
 def install(libraries: Iterable[str] = tuple(VERSIONS)) -> None:
-    """Let `import pytensor` (or aesara, theano) find the names here. Raises `OptionError` if the
-    library itself has been imported.
+    """Let `import pytensor` (or aesara, theano) find the names here, and `np.atleast_1d(x)` be an
+    array that holds the variable, as it is there. Raises `OptionError` if the library itself has
+    been imported.
     """
+    AS_OBJECTS.add("atleast_1d")
     for library in libraries:
         if any(isinstance(f, PeerFinder) and f.library == library for f in sys.meta_path):
             continue

@@ -185,13 +185,14 @@ def elemwise_of(kind: Any) -> Callable[[Any], bool]:
 
 
 class ShapeFeature(Feature):
-    """Says that shapes are known, which they always are: rules infer them where they are asked for
-    (`rules/shape.py`). It keeps nothing.
+    """Shapes are told from operands where it is attached, whether or not these fit, as PyTensor
+    does: PyMC counts on it that no draw is left where its shape is asked for. It keeps nothing.
     """
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         if any(isinstance(feature, ShapeFeature) for feature in fgraph.features):
             raise AlreadyThere
+        infer_shape_db.default_query.rewrite(fgraph)
 
 
 class ShapeOptimizer(GraphRewriter):
@@ -202,12 +203,12 @@ class ShapeOptimizer(GraphRewriter):
 
 
 class _ShapeRules(RewriteDatabase):
-    """The rules that tell shapes from operands."""
+    """The rules that tell shapes from operands, whether or not these fit."""
 
     @property
     def default_query(self) -> Any:
-        rules = RuleSet.of(import_module("rewrite_engine.rules.shape")) + constant_folding
-        return EquilibriumGraphRewriter(rules, name="infer_shape")
+        rules = RuleSet.of(import_module("rewrite_engine.rules.shape")).including("shape_unsafe")
+        return EquilibriumGraphRewriter(rules + constant_folding, name="infer_shape")
 
 
 infer_shape_db = _ShapeRules()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: {the library: the version whose names these are}
-VERSIONS = {"pytensor": "3.0.7", "aesara": "2.9.4", "theano": "1.0.5"}
+VERSIONS = {"pytensor": "3.3.7", "aesara": "2.9.4", "theano": "1.0.5"}
 
 TENSOR = "rewrite_engine.tensor"
 GRAPH = "rewrite_engine.graph"
@@ -128,7 +128,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.random.basic",
         "rewrite_engine.compile.shared",
     ),
-    "tensor.random.rewriting": (),
+    "tensor.random.rewriting": ("rewrite_engine.compat.draws",),
     "tensor.rewriting": ("rewrite_engine.compat.databases",),
     "tensor.sharedvar": ("rewrite_engine.compile.shared",),
     "tensor.signal": (f"{TENSOR}.signal", TENSOR),
@@ -223,6 +223,8 @@ RENAMED = {
     "tensor.math.variadic_add": "rewrite_engine.compat.extras:variadic_add",
     "tensor.math.variadic_mul": "rewrite_engine.compat.extras:variadic_mul",
     "tensor.random.basic._gamma": "rewrite_engine.random.basic:_gamma",
+    "tensor.random.MRG_RandomStreams": "rewrite_engine.compat.streams:RandomStreams",
+    "tensor.random.RandomStreams": "rewrite_engine.compat.streams:RandomStreams",
     "tensor.random.type.RandomType": "rewrite_engine.random.type:RandomGeneratorType",
     "tensor.random.utils.broadcast_params": "rewrite_engine.compat.extras:broadcast_params",
     "tensor.random.utils.normalize_size_param": (

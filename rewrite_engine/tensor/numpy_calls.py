@@ -36,6 +36,9 @@ _UNLIKE = {
     "place": "x[mask].set(values)",
     "put": "x[indices].set(values)",
 }
+#: functions that put variables into arrays of objects, as they do where a library says nothing of
+#: them: `rewrite_engine.compat` fills it
+AS_OBJECTS: set[str] = set()
 #: what a ufunc does along an axis, by the names of its methods
 _ALONG = {
     "reduce": {
@@ -85,6 +88,8 @@ def call_function(pt: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, 
     name = f"{func.__module__.replace('numpy', 'np', 1)}.{func.__name__}"
     if func.__name__ == "ndim":
         return args[0].type.ndim
+    if func.__name__ in AS_OBJECTS:
+        return func(*map(_as_object, args))
     if func.__name__ == "clip":
         return _clip(pt, *args, **kwargs)
     home = pt.linalg if func.__module__ == "numpy.linalg" else pt
@@ -161,6 +166,13 @@ def _call(name: str, found: Any, args: Sequence[Any], kwargs: Mapping[str, Any])
         except TypeError as error:
             raise OptionError(located(f"{name}: {error}")) from error
     return found(*args, **kwargs)
+
+
+def _as_object(x: Any) -> Any:
+    """An array of no dimensions that holds it."""
+    held = np.empty((), object)
+    held[()] = x
+    return held
 
 
 def _clip(

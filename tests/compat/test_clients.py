@@ -368,3 +368,17 @@ def test_shapes_and_constants() -> None:
         big = FunctionGraph([], [pt.zeros(100) + 1.0])
         topo_unconditional_constant_folding.apply(big)
     assert big.outputs[0].data.tolist() == [1.0] * 100
+
+
+@pytest.mark.usefixtures("peers")
+def test_arrays_hold_variables_as_objects() -> None:
+    """`np.atleast_1d` of one variable is an array of that variable, as over PyTensor."""
+    x = pt.vector("x")
+    (held,) = np.atleast_1d(x)
+    assert held is x
+    one, other = np.atleast_1d(x, 2.0)
+    assert (one[0], other[0]) == (x, 2.0)
+
+
+def test_arrays_hold_no_variables_elsewhere() -> None:
+    assert np.atleast_1d(pt.dscalar("x")).type.ndim == 1

@@ -141,7 +141,9 @@ def test_derived_densities(told: Any) -> None:
 
 
 def test_models_by_other_means() -> None:
-    """Densities of powers, names that are no identifiers, copies, and products of functions."""
+    """Densities of powers, names that are no identifiers, copies, products of functions, and which
+    step is chosen for which variable.
+    """
     done = compat(PROGRAMS / "pymc_means.py")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
@@ -153,3 +155,52 @@ def test_models_by_other_means() -> None:
     np.testing.assert_allclose([found["named"], found["copied"]], density)
     np.testing.assert_allclose(found["observed"], stats.norm.logpdf(0) + stats.norm.logpdf(1))
     assert found["product"] == "Prod"
+    assert found["steps"] == {
+        "CategoricalGibbsMetropolis": ["c"],
+        "BinaryGibbsMetropolis": ["b"],
+        "Metropolis": ["n"],
+        "NUTS": ["x", "g"],
+    }
+
+
+def test_densities_that_ask_for_shapes_of_draws() -> None:
+    """Random walks, regressions on earlier values, mixtures of one component."""
+    done = compat(PROGRAMS / "pymc_walks.py")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    at, norm = np.array([0.3, -0.2, 0.5, 1.1]), stats.norm.logpdf
+    steps = np.diff(at.reshape(2, 2), axis=0) - 1
+    told = 0.4 * at[1:3] - 0.3 * at[:2]
+    prior, means = norm([0.4, -0.3]).sum(), np.array([0.5, -1.0])
+    parts = np.log([0.3, 0.7]) + norm(at[:, None], means)
+    want = {
+        "walk": norm(0.3, 0, 2) + norm(np.diff(at), 0.1, 0.5).sum(),
+        "walk of vectors": norm(at[:2]).sum() + norm(steps).sum(),
+        "regression": prior + norm(at[:2], 0, 2).sum() + norm(at[2:], told, 0.5).sum(),
+        "mixture": norm(means).sum() + np.logaddexp(*parts.T).sum(),
+    }
+    assert found == pytest.approx(want, rel=1e-12)
+
+
+def test_elements_of_variables_and_missing_values() -> None:
+    done = compat(PROGRAMS / "pymc_elements.py")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    norm, mu = stats.norm.logpdf, np.array([0.1, 0.2])
+    y, z = np.array([[0.3, 0.5], [-0.2, 1.1]]), np.array([[0.3, 0.6], [-0.7, 1.1]])
+    prior, seen, vectors = norm(mu).sum(), norm(y, mu, 2), norm(z, mu)
+    apart = [(mu - y[0])[1] / 4, *(mu - z)[[0, 1], [1, 0]]]
+    want = {
+        "item": [norm(0.3, 1, 2)],
+        "sized": [norm(0.3, 0, 2)],
+        "slice": norm([0.3, 0.4], [1, 2], 2),
+        "mask": norm([0.3, 0.4], [0, 2], 2),
+        "row": [stats.multivariate_normal.logpdf([0.3, 0.4], [0, 0], [[2, 0.5], [0.5, 1]])],
+        "turned": np.ravel(norm([[0, 1], [1, 2], [2, 3]], np.arange(3.0)[:, None], 2)),
+        "missing": prior + seen.sum() + vectors.sum(),
+        "slopes": [*(((y - mu) / 4).sum(0) + (z - mu).sum(0) - mu), *apart],
+    }
+    for name, value in want.items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-12, err_msg=name)
+    shapes = {"mu": [2], "y": [2, 2], "y_unobserved": [1], "z": [2, 2], "z_unobserved": [2]}
+    assert found["drawn"] == shapes
