@@ -237,8 +237,12 @@ def _swapped(program: Program, swap: Mapping[Any, Any]) -> dict[Cell, Cell]:
     own = {c for c in program.inputs if isinstance(c, Cell)} | {c for _, c in program.updates}
     cells: dict[Cell, Cell] = {}
     for old, new in swap.items():
-        if old.container not in own:
+        if getattr(old, "container", None) not in own:
             raise InputError(f"{old!r} is not a shared variable of the function {program.name!r}")
+        if not hasattr(new, "container"):
+            raise InputError(
+                f"{new!r} is not a shared variable: it cannot take the place of {old!r}"
+            )
         if old.type != new.type:
             raise UpdateTypeError(
                 f"cannot swap {old!r} of type {old.type} for {new!r} of type {new.type}"

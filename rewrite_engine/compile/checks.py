@@ -44,7 +44,7 @@ class Checks:
     def copy(self, swap: Mapping[Any, Any]) -> Checks:
         """The same for other shared variables."""
         own = {v.container for v in self.values.get_shared()}
-        mine = {old: new for old, new in swap.items() if old.container in own}
+        mine = {old: new for old, new in swap.items() if getattr(old, "container", None) in own}
         return Checks(self.declared, self.values.copy(swap=mine))
 
 

@@ -20,6 +20,7 @@ from rewrite_engine.compile.shared import SharedVariable
 from rewrite_engine.errors import (
     InputError,
     MissingInputError,
+    OptionError,
     RewriteEngineError,
     describe,
     message,
@@ -34,7 +35,8 @@ from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.tensor.blockwise import whole_batch
 
 OPTIONS = (
-    "inline", "strict", "lop_overrides", "rop_overrides", "connection_pattern", "name",
+    "inline", "strict", "pullback", "pushforward", "lop_overrides", "rop_overrides",
+    "connection_pattern", "name",
 )  # fmt: skip
 
 
@@ -49,12 +51,13 @@ class OpFromGraph(ShapesOfGraph, Op):
     in its place. name: what it prints as. on_unused_input: "raise" makes an input that no output
     needs an `InputError`.
 
-    lop_overrides, rop_overrides: what to use in the place of the derivatives of the graph: a
+    pullback, pushforward: what to use in the place of the derivatives of the graph: a
     function `(inputs, outputs, output_gradients) -> gradients of the inputs`, or `(inputs,
     eval_points) -> those of the outputs`; an `OpFromGraph` with these as inputs; or a list with one
     entry per input (output) that is None or "default" (of the graph), such a function that returns
     one variable, or a variable of `NullType` or `DisconnectedType`. connection_pattern:
-    `[[does input i affect output j?]]`, if not as the graph says.
+    `[[does input i affect output j?]]`, if not as the graph says. lop_overrides, rop_overrides:
+    older names of `pullback` and `pushforward`.
 
     Raises `MissingInputError` where an output depends on another root, `DuplicateInputError`,
     `ForeignObjectError`, `InputError` where there are no outputs or an override does not fit,
@@ -73,15 +76,15 @@ class OpFromGraph(ShapesOfGraph, Op):
         inputs: Sequence[Variable],
         outputs: Sequence[Variable],
         inline: bool = False,
-        lop_overrides: Any = None,
-        rop_overrides: Any = None,
+        pullback: Any = None,
+        pushforward: Any = None,
         connection_pattern: Any = None,
         name: str | None = None,
         strict: bool = False,
         on_unused_input: str = "ignore",
-        **unknown: Any,
+        **older: Any,
     ) -> None:
-        refuse_unknown("OpFromGraph", unknown, OPTIONS)
+        overrides = under_older_names(older, pullback, pushforward)
         inputs, outputs = listed(inputs, "inputs"), listed(outputs, "outputs")
         if not outputs:
             raise InputError("an OpFromGraph needs an output")
@@ -99,9 +102,7 @@ class OpFromGraph(ShapesOfGraph, Op):
         except RewriteEngineError as error:
             error.add_note(f"in making {self}")
             raise
-        self.lop_overrides, self.rop_overrides = checked_overrides(
-            self, lop_overrides, rop_overrides
-        )
+        self.lop_overrides, self.rop_overrides = checked_overrides(self, *overrides)
         self.connections = connection_pattern
         if connection_pattern is not None and not callable(connection_pattern):
             self.connections = tuple([tuple(map(bool, row)) for row in connection_pattern])
@@ -196,10 +197,24 @@ class OpFromGraph(ShapesOfGraph, Op):
 
 
 def listed(variables: Any, what: str) -> list[Any]:
-    """Variables as a list. Raises `InputError` for one alone."""
+    """Variables as a list. Raises `OptionError` for one alone."""
     if isinstance(variables, Variable) or not isinstance(variables, Sequence):
-        raise InputError(f"the {what} of an OpFromGraph are a list, not {describe(variables)}")
+        raise OptionError(f"the {what} of an OpFromGraph are a list, not {describe(variables)}")
     return list(variables)
+
+
+def under_older_names(options: dict[str, Any], *given: Any) -> list[Any]:
+    """`pullback` and `pushforward` as they were given, or under the names that they had. Raises
+    `OptionError` where both were used, and for options that do not exist.
+    """
+    older = [options.pop(name, None) for name in ("lop_overrides", "rop_overrides")]
+    refuse_unknown("OpFromGraph", options, OPTIONS)
+    if any(new is not None and old is not None for new, old in zip(given, older, strict=True)):
+        raise OptionError(
+            "OpFromGraph: lop_overrides and rop_overrides are older names of pullback "
+            "and pushforward: give one of both"
+        )
+    return [old if new is None else new for new, old in zip(given, older, strict=True)]
 
 
 def with_variables(inputs: list[Any], outputs: list[Any]) -> tuple[list[Any], list[Any]]:

@@ -21,6 +21,7 @@ from rewrite_engine.errors import (
     ForeignObjectError,
     NDimError,
     NullTypeGradError,
+    OptionError,
     TangentsError,
     describe,
     message,
@@ -73,7 +74,7 @@ def grad(
     fixed = {v: _known(v, g) for v, g in (known_grads or {}).items()}
     seeds = [] if cost is None else [(cost, _one(cost))]
     if not seeds and not fixed:
-        raise ValueError("grad needs a cost or known_grads")
+        raise OptionError("grad needs a cost or known_grads")
     walk = Reverse(seeds, fixed, wanted, _constants(consider_constant))
     results = _results(walk, wanted, cost, disconnected_inputs, return_disconnected, null_gradients)
     results = with_sources(results, [cost, *fixed, *wanted])
@@ -151,11 +152,11 @@ def subgraph_grad(
     """
     for name, given in (("wrt", wrt), ("end", end)):
         if not isinstance(given, list | tuple):
-            raise TypeError(f"subgraph_grad: {name} must be a list, not {describe(given)}")
+            raise OptionError(f"subgraph_grad: {name} must be a list, not {describe(given)}")
     if start is not None and not isinstance(start, Mapping):
-        raise TypeError(f"subgraph_grad: start must be a mapping, not {describe(start)}")
+        raise OptionError(f"subgraph_grad: start must be a mapping, not {describe(start)}")
     if cost is None and start is None:
-        raise ValueError("subgraph_grad needs a cost or a start")
+        raise OptionError("subgraph_grad needs a cost or a start")
     params = [*wrt, *end]
 
     def gradients(cost: Variable | None, known: Mapping[Variable, Any] | None) -> list[Any]:
@@ -200,7 +201,7 @@ def _results(
 
 
 def _what_is_returned(value: Any) -> Any:
-    """Read `return_disconnected`, in any case. Raises `ValueError`."""
+    """Read `return_disconnected`, in any case. Raises `OptionError`."""
     lower = value.lower() if isinstance(value, str) else value
     _check_choice("return_disconnected", lower, ("zero", "none", "disconnected"))
     return lower
@@ -208,7 +209,7 @@ def _what_is_returned(value: Any) -> Any:
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}; it is {value!r}")
+        raise OptionError(f"{name} must be one of {', '.join(choices)}; it is {value!r}")
 
 
 def _variables(given: Any, what: str) -> list[Variable]:

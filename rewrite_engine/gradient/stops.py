@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rewrite_engine.errors import OptionError
 from rewrite_engine.gradient.walk import float_zeros
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, grad_undefined
@@ -82,7 +83,7 @@ class GradClip(GradientView):
 
     def __init__(self, clip_lower_bound: float, clip_upper_bound: float) -> None:
         if not clip_lower_bound <= clip_upper_bound:
-            raise ValueError(f"grad_clip: {clip_lower_bound} is not below {clip_upper_bound}")
+            raise OptionError(f"grad_clip: {clip_lower_bound} is not below {clip_upper_bound}")
         self.clip_lower_bound = clip_lower_bound
         self.clip_upper_bound = clip_upper_bound
 

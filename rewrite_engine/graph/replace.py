@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from rewrite_engine.errors import RewriteEngineError
+from rewrite_engine.errors import InputError, RewriteEngineError
 from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs, toposort
@@ -65,7 +65,7 @@ def graph_replace(
 ) -> Any:
     """Return `outputs` with variables replaced; only nodes above a replaced variable are copied.
 
-    strict: raise `ValueError` if a variable to be replaced is not in the graph. Raises
+    strict: raise `InputError` if a variable to be replaced is not in the graph. Raises
     `TypeMismatchError` where types do not fit.
     """
     pairs = as_pairs(replace)
@@ -75,7 +75,7 @@ def graph_replace(
         found = set(ancestors(roots))
         missing = [v for v in pairs if v not in found]
         if missing:
-            raise ValueError(f"{missing[0]!r} is not in the graph, so it cannot be replaced")
+            raise InputError(f"{missing[0]!r} is not in the graph, so it cannot be replaced")
     result = rebuilt(roots, _fitted(pairs), True)
     return result[0] if single else result
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import ParameterError
+from rewrite_engine.errors import OptionError, ParameterError
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.tensor.constant import as_tensor_variable
@@ -41,7 +41,7 @@ class CheckAndRaise(TensorOp):
 
     def __init__(self, exc_type: type[BaseException], msg: str = "") -> None:
         if not (isinstance(exc_type, type) and issubclass(exc_type, BaseException)):
-            raise ValueError(f"CheckAndRaise takes the class of an exception, not {exc_type!r}")
+            raise OptionError(f"CheckAndRaise takes the class of an exception, not {exc_type!r}")
         self.exc_type, self.msg = exc_type, msg
 
     def __call__(self, *inputs: Any, **options: Any) -> Any:

@@ -66,6 +66,9 @@ def test_swap_and_delete_updates() -> None:
         f.copy(swap={w: shared(np.zeros((2, 2)))})
     with pytest.raises(InputError, match="not a shared variable"):
         f.copy(swap={other: w})
+    for swap in {pt.dvector("v"): other}, {w: pt.dvector("v")}:
+        with pytest.raises(InputError, match="v is not a shared variable"):
+            f.copy(swap=swap)
 
 
 def test_pickling() -> None:

@@ -328,6 +328,19 @@ def test_overrides_forwards() -> None:
     np.testing.assert_allclose(value(*Rop(h(A, B), A, one))[1], VALUES[A])
 
 
+def test_overrides_have_the_names_of_what_they_replace() -> None:
+    f = two(
+        pullback=lambda ins, outs, gs: [gs[0] * 10.0, ins[0]],
+        pushforward=[None, lambda ins, ts: ts[0] * 4.0],
+    )
+    np.testing.assert_allclose(value(rw.grad(f(A, B)[0].sum(), A))[0], [10.0] * 3)
+    np.testing.assert_allclose(value(*Rop(f(A, B), A, pt.constant(np.ones(3))))[1], [4.0] * 3)
+    with pytest.raises(OptionError, match="older names"):
+        two(pullback=[None, None], lop_overrides=[None, None])
+    with pytest.raises(TypeError, match="the outputs of an OpFromGraph are a list"):
+        OpFromGraph([X], X)
+
+
 def test_overrides_that_do_not_fit() -> None:
     with pytest.raises(InputError, match="lop_overrides: a list must have 2 entries, not 1"):
         two(lop_overrides=[None])
@@ -430,7 +443,7 @@ def test_graphs_that_are_refused() -> None:
         OpFromGraph([pt.constant(1.0)], [X])
     with pytest.raises(ForeignObjectError):
         OpFromGraph([X], [3.0])
-    with pytest.raises(InputError, match="a list"):
+    with pytest.raises(OptionError, match="a list"):
         OpFromGraph(X, [X])
     with pytest.raises(InputError, match="needs an output"):
         OpFromGraph([X], [])

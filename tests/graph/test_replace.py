@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rewrite_engine.errors import TypeMismatchError
+from rewrite_engine.errors import InputError, TypeMismatchError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import (
     clone_replace,
@@ -116,7 +116,7 @@ def originals(roots: list[Variable], *known: Variable) -> list[Variable]:
 
 def test_graph_replace_wants_its_variables_found() -> None:
     x, y = num("x"), num("y")
-    with pytest.raises(ValueError, match="y is not in the graph"):
+    with pytest.raises(InputError, match="y is not in the graph"):
         graph_replace([sin(x)], {y: x})
     assert graph_replace([sin(x)], {y: x}, strict=False)[0].owner.inputs == (x,)
     assert graph_replace(sin(x), {x: y}).owner.inputs == (y,)

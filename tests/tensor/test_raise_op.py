@@ -9,7 +9,7 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import ParameterError
+from rewrite_engine.errors import OptionError, ParameterError
 from rewrite_engine.gradient import Rop, grad, verify_grad
 from rewrite_engine.tensor.blockwise import vectorize_graph
 from rewrite_engine.tensor.raise_op import Assert, CheckAndRaise, assert_op
@@ -71,7 +71,7 @@ def test_equality_and_pickling() -> None:
 
 def test_bad_arguments() -> None:
     for bad in ("no", str, ValueError("no")):
-        with pytest.raises(ValueError, match="the class of an exception"):
+        with pytest.raises(OptionError, match="the class of an exception"):
             CheckAndRaise(bad)  # type: ignore[arg-type]
 
 
