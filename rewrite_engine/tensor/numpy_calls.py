@@ -19,8 +19,10 @@ from rewrite_engine.graph.origin import located
 #: names of NumPy's that are others here
 _NAMES = {
     "amax": "max", "amin": "min", "around": "round", "fix": "trunc", "copy": "identity",
-    "cumulative_sum": "cumsum", "cumulative_prod": "cumprod",
+    "cumulative_sum": "cumsum", "cumulative_prod": "cumprod", "astype": "cast",
 }  # fmt: skip
+#: functions of `np.linalg` that are NumPy's own
+_PLAIN = {"cross", "matmul", "matrix_transpose", "outer", "tensordot", "vecdot"}
 #: reductions that may leave out elements (`where=`), and what then stands for those
 _NEUTRAL = {"sum": 0, "prod": 1, "any": 0, "all": 1, "max": None, "min": None}
 #: how the result of a reduction starts from `initial=`
@@ -35,6 +37,7 @@ _UNLIKE = {
     "putmask": "pt.switch(mask, values, x)",
     "place": "x[mask].set(values)",
     "put": "x[indices].set(values)",
+    "fill_diagonal": "pt.fill_diagonal(x, value), which leaves x as it is",
 }
 #: functions that put variables into arrays of objects, as they do where a library says nothing of
 #: them: `rewrite_engine.compat` fills it
@@ -92,7 +95,7 @@ def call_function(pt: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, 
         return func(*map(_as_object, args))
     if func.__name__ == "clip":
         return _clip(pt, *args, **kwargs)
-    home = pt.linalg if func.__module__ == "numpy.linalg" else pt
+    home = pt.linalg if func.__module__ == "numpy.linalg" and func.__name__ not in _PLAIN else pt
     found = _find(home, func.__name__, name)
     signature = inspect.signature(func)
     if any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values()):
@@ -100,8 +103,11 @@ def call_function(pt: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, 
     bound = signature.bind(*args, **kwargs)
     usual = {k: p.default for k, p in signature.parameters.items()}
     given = {k: v for k, v in bound.arguments.items() if not _is_usual(v, usual[k])}
+    for p in signature.parameters.values():
+        if p.kind is p.VAR_KEYWORD:
+            given |= given.pop(p.name, {})
     start = _all_of(pt, name, _NAMES.get(func.__name__, func.__name__), next(iter(usual)), given)
-    return start(_by_name(name, found, given, list(usual)))
+    return start(_by_name(name, found, given, usual))
 
 
 def _all_of(pt: Any, name: str, ours: str, first: Any, given: dict[Any, Any]) -> Any:
@@ -138,25 +144,25 @@ def _is_usual(value: Any, default: Any) -> bool:
     return value is default or (type(value) in (bool, int, str) and bool(value == default))
 
 
-def _by_name(name: str, found: Any, given: dict[str, Any], order: Sequence[str]) -> Any:
-    """Call with arguments under NumPy's names, the first ones by their places."""
+def _by_name(name: str, found: Any, given: dict[str, Any], usual: dict[str, Any]) -> Any:
+    """Call with arguments under NumPy's names. usual: {its name: what it is if not given}. One
+    without a value of its own may be called otherwise here, if it has the same place.
+    """
     if not inspect.isfunction(found):  # an elementwise op
         return _call(name, found, list(given.values()), {})
-    ours = list(inspect.signature(found).parameters)
-    places: list[Any] = []
+    ours = inspect.signature(found).parameters
     named: dict[str, Any] = {}
     for key, value in given.items():
-        place = order.index(key)
-        if key in ours:
-            named[key] = value
-        elif place == len(places) and place < len(ours) and ours[place] not in order:
-            places.append(value)
-        else:
-            what = (
-                f"{name}: `{key}=` cannot be honoured; pt.{found.__name__} takes {', '.join(ours)}"
-            )
-            raise OptionError(located(what))
-    return _call(name, found, places, named)
+        if key in usual and key not in ours:
+            place = list(usual).index(key)
+            other = [*ours, *usual][place]
+            if usual[key] not in (None, inspect.Parameter.empty) or other in usual:
+                takes = f"pt.{found.__name__} takes {', '.join(ours)}"
+                raise OptionError(located(f"{name}: `{key}=` cannot be honoured; {takes}"))
+            key = other
+        named[key] = value
+    first = [k for k, p in ours.items() if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)]
+    return _call(name, found, [named.pop(k) for k in first if k in named], named)
 
 
 def _call(name: str, found: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
