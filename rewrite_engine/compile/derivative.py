@@ -18,7 +18,7 @@ from rewrite_engine.gradient.masked import Masked, condition, full, is_zero, wri
 from rewrite_engine.gradient.walk import Reverse, float_zeros, gradient_dtype
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.graph.null import is_disconnected, is_null
+from rewrite_engine.graph.null import disconnected, is_disconnected, is_null
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.tensor.math import switch
 from rewrite_engine.tensor.type import TensorType
@@ -226,7 +226,11 @@ class Differentiable(HasInnerGraph):
     # --- forwards --------------------------------------------------------------------------------
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> Sequence[Any]:
-        """The derivatives of all outputs; None where they are zeros."""
+        """The derivatives of all outputs; disconnected where they are zeros."""
+        found = self._moved(inputs, eval_points)
+        return [disconnected() if t is None else t for t in found]
+
+    def _moved(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> Sequence[Any]:
         override, n = self.rop_overrides, len(self.inner_outputs)
         if override is None:
             return self._push(inputs, eval_points)

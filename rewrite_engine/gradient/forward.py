@@ -2,7 +2,8 @@
 
 An op that defines none is pushed through by differentiating its reverse mode, which is linear in
 the gradient it is given: d/du <L_op(u), v> is the Jacobian-vector product, whatever u is. It is
-taken at 0, for those that change what flows back otherwise.
+taken at 0, for those that change what flows back otherwise. So is an output for which an `R_op`
+returns None: where the gradient is undefined, this is an error, and not zeros.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ def _push(node: Apply, tangents: dict[Variable, Any], by_rule: bool) -> None:
     if all(is_discrete(node.outputs[j]) for j in live):
         results: Sequence[Any] = [None] * len(node.outputs)
     else:
-        results = _products(node, points, by_rule)
+        results = _products(node, points, live, by_rule)
     for j in live:
         out = node.outputs[j]
         t = results[j]
@@ -148,8 +149,10 @@ def _fit(out: Variable, t: Any) -> Any:
     return t if t.type.dtype == dtype or t.type.kind == "c" else cast(t, dtype)
 
 
-def _products(node: Apply, points: Sequence[Any], by_rule: bool) -> Sequence[Any]:
-    """The op's own `R_op`, or the derivative of its reverse mode."""
+def _products(
+    node: Apply, points: Sequence[Any], live: Sequence[int], by_rule: bool
+) -> Sequence[Any]:
+    """The op's own `R_op`, or the derivative of its reverse mode. None: zeros."""
     try:
         results = node.op.R_op(node.inputs, points)
     except MethodNotDefined as error:
@@ -169,6 +172,12 @@ def _products(node: Apply, points: Sequence[Any], by_rule: bool) -> Sequence[Any
                 "the derivative is null", op=node.op, where=node.where(), hint=t.type.why_null
             )
             raise NullTypeGradError(text)
+    unsaid = [j for j in live if results[j] is None and not is_discrete(node.outputs[j])]
+    if unsaid and by_rule:
+        what = f"its R_op has no derivative of output {unsaid[0]}"
+        raise GradientTermsError(message(what, op=node.op, inputs=node.inputs, where=node.where()))
+    found = _by_double_reverse(node, points) if unsaid else results
+    results = [found[j] if j in unsaid else t for j, t in enumerate(results)]
     return [None if t is None or is_disconnected(t) else t for t in results]
 
 

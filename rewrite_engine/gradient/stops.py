@@ -60,7 +60,7 @@ class ZeroGrad(GradientView):
         return [float_zeros(inputs[0])]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        return [None]
+        return [disconnected()]
 
 
 class UndefinedGrad(GradientView):
@@ -91,7 +91,8 @@ class GradClip(GradientView):
         return [clip(output_gradients[0], self.clip_lower_bound, self.clip_upper_bound)]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        return [eval_points[0] if self.clip_lower_bound <= 0 <= self.clip_upper_bound else None]
+        through = self.clip_lower_bound <= 0 <= self.clip_upper_bound
+        return [eval_points[0] if through else disconnected()]
 
 
 class GradScale(GradientView):

@@ -63,7 +63,7 @@ def with_outputs(pushforward: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         tangents = [disconnected() if t is None else t for t in eval_points]
         found = pushforward(self, inputs, self.make_node(*inputs).outputs, tangents)
-        return [None if t is None or is_disconnected(t) else t for t in found]
+        return list(found)
 
     return method
 
@@ -379,7 +379,9 @@ class Op(Record):
         return self.grad(inputs, output_gradients)
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> Sequence[Any]:
-        """Return the Jacobian-vector products, one per output; None where not differentiable."""
+        """Return the Jacobian-vector products, one per output: disconnected where they are zeros,
+        None where the gradient has to tell (an error, if it is undefined).
+        """
         raise MethodNotDefined(f"{self} defines no R_op")
 
     def pullback(

@@ -25,6 +25,7 @@ from rewrite_engine.errors import (
     ShapeError,
 )
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.null import is_disconnected
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import located
 from rewrite_engine.graph.traverse import ancestors, toposort
@@ -283,9 +284,10 @@ class Blockwise(TensorOp):
         given = dict(zip([*own, *made, *points], [*inputs, *outputs, *eval_points], strict=True))
         found: list[Any] = []
         for z, v in zip(outputs, self.core.R_op(own, points), strict=True):
-            v = None if v is None else along_batch([v], given, self)[0]
-            whole = v is None or v.type.broadcastable == z.type.broadcastable
-            found.append(v if whole else second(z, v))
+            if v is not None and not is_disconnected(v):
+                (v,) = along_batch([v], given, self)
+                v = v if v.type.broadcastable == z.type.broadcastable else second(z, v)
+            found.append(v)
         return found
 
 

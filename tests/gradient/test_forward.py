@@ -15,7 +15,15 @@ from rewrite_engine.errors import (
     NullTypeGradError,
     TypeMismatchError,
 )
-from rewrite_engine.gradient import Lop, Rop, grad_undefined, pushforward
+from rewrite_engine.gradient import (
+    Lop,
+    Rop,
+    disconnected_grad,
+    grad_clip,
+    grad_undefined,
+    pushforward,
+    zero_grad,
+)
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.graph.null import DisconnectedType
 from rewrite_engine.graph.op import Op
@@ -90,6 +98,26 @@ class Nowhere(Cube):
         return [grad_undefined(self, 0, inputs[0])]
 
 
+class Silent(Cube):
+    """x³ whose R_op says nothing."""
+
+    def R_op(self, inputs: Any, eval_points: Any) -> Any:
+        return [None]
+
+
+class SilentNowhere(Silent):
+    """x³ whose R_op says nothing, and whose gradient is undefined."""
+
+    L_op = Nowhere.L_op
+
+
+class Still(Cube):
+    """x³ whose pushforward says that nothing moves."""
+
+    def pushforward(self, inputs: Any, outputs: Any, tangents: Any) -> Any:
+        return [DisconnectedType()()]
+
+
 class WrongNumber(Cube):
     """x³ with too many tangents."""
 
@@ -104,6 +132,20 @@ def test_an_op_without_r_op_is_differentiated_backwards_twice():
     assert got.tolist() == [6, 12]
     with pytest.raises(MethodNotDefined, match=r"Cube defines no R_op[\s\S]*test_forward.py"):
         Rop(Cube()(x) * 2, x, v, use_op_rop_implementation=True)
+
+
+def test_an_r_op_that_says_nothing_is_not_zeros() -> None:
+    x, v = pt.dvector("x"), pt.dvector("v")
+    values = {x: [1.0, 2.0], v: [1.0, 0.5]}
+    assert evaluate([Rop(Silent()(x) * 2, x, v)], values)[0].tolist() == [6, 12]
+    assert evaluate([Rop(Still()(x) + x, x, v)], values)[0].tolist() == [1, 0.5]
+    with pytest.raises(NullTypeGradError, match=r"SilentNowhere[\s\S]*test_forward.py"):
+        Rop(SilentNowhere()(x) + x, x, v)
+    with pytest.raises(ValueError, match=r"Silent: its R_op has no derivative of output 0"):
+        Rop(Silent()(x) + x, x, v, use_op_rop_implementation=True)
+    for stop in zero_grad(x), disconnected_grad(x), grad_clip(x, 1.0, 2.0):
+        found = Rop(stop + 2 * x, x, v, use_op_rop_implementation=True)
+        assert evaluate([found], values)[0].tolist() == [2, 1]
 
 
 def test_several():
