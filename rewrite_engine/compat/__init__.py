@@ -77,8 +77,10 @@ class PeerModule(ModuleType):
         return f"{self.__name__}.{name} is not in rewrite_engine{did_you_mean(name, dir(self))}"
 
     def __dir__(self) -> list[str]:
-        homes = [import_module(home) for home in homes_of(self.__name__.partition(".")[2])]
-        return sorted({name for home in homes for name in dir(home) if has(home, name)})
+        path = self.__name__.partition(".")[2]
+        homes = [import_module(home) for home in homes_of(path)]
+        found = {name for home in homes for name in dir(home) if has(home, name)}
+        return sorted(name for name in found if f"{path}.{name}" not in HIDING)
 
 
 def canonical(path: str) -> str:
@@ -102,6 +104,8 @@ def homes_of(path: str) -> Sequence[str]:
 
 def lookup(path: str, name: str) -> Any:
     """What a name of a module is here. Raises `LookupError`."""
+    if path and f"{path}.{name}" in HIDING:  # (`pytensor.ifelse` is the function, too)
+        raise LookupError(name)
     for one in parents(canonical(path)):
         target = RENAMED.get(f"{one}.{name}".lstrip("."))
         if target is not None:

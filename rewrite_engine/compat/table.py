@@ -186,7 +186,7 @@ OLD_MODULES = {
 MODULES += [*OLD_MODULES, "sandbox"]
 
 #: modules that hide a name of ours in the module above them, as `.name` or `module.name`
-HIDING = frozenset({".ifelse"})
+HIDING = frozenset({".ifelse", "tensor.subtensor"})
 
 #: {module and name: our module and name}
 RENAMED = {

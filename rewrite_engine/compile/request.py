@@ -20,11 +20,13 @@ from rewrite_engine.errors import (
     ForeignObjectError,
     InputError,
     MissingInputError,
+    NullTypeGradError,
     UnusedInputError,
     describe,
     source_line,
 )
 from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.null import is_null
 from rewrite_engine.graph.replace import as_pairs, clone_replace
 from rewrite_engine.graph.traverse import ancestors, toposort
 
@@ -187,11 +189,15 @@ def _collect_shared(
 
 
 def _check_roots(request: Request) -> None:
-    """Raise `MissingInputError` for the first root that nobody gives."""
+    """Raise `MissingInputError` for the first root that nobody gives; `NullTypeGradError` for a
+    derivative that there is not.
+    """
     given = {spec.variable for spec in request.inputs}
     for v in request.reached:
         if v.owner is not None or v in given or isinstance(v, Constant | SharedVariable):
             continue
+        if is_null(v):
+            raise NullTypeGradError(f"{describe(v)} has no values{v.type.why}")
         raise MissingInputError(
             f"the variable {describe(v)} is needed but not given: it must be an input, be replaced "
             f"by givens, or be a shared variable\n{_who_needs(v, request.expressions, given)}"

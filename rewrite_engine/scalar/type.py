@@ -18,7 +18,7 @@ from rewrite_engine.scalar.dtype import KIND, dtype_name, refuse_masked
 
 
 class ScalarVariable(Variable):
-    """A single number. The arithmetic operators work and make scalar ops."""
+    """A single number. Operators work, and make scalar ops; `==` compares objects."""
 
     __slots__ = ()
 
@@ -64,6 +64,58 @@ class ScalarVariable(Variable):
 
     def __pow__(self, other: Any) -> Any:
         return _ops().pow(self, other)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _ops().floor_div(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return _ops().floor_div(other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return _ops().mod(self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return _ops().mod(other, self)
+
+    def __rpow__(self, other: Any) -> Any:
+        return _ops().pow(other, self)
+
+    def __and__(self, other: Any) -> Any:
+        return _ops().and_(self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return _ops().and_(other, self)
+
+    def __or__(self, other: Any) -> Any:
+        return _ops().or_(self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return _ops().or_(other, self)
+
+    def __xor__(self, other: Any) -> Any:
+        return _ops().xor(self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return _ops().xor(other, self)
+
+    def __invert__(self) -> Any:
+        return _ops().invert(self)
+
+    def __lt__(self, other: Any) -> Any:
+        return _ops().lt(self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return _ops().le(self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _ops().gt(self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return _ops().ge(self, other)
+
+    def astype(self, dtype: Any) -> Any:
+        """The number as one of another dtype."""
+        return _ops().cast(self, dtype)
 
 
 class ScalarConstant(ScalarVariable, Constant):

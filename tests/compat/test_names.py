@@ -88,6 +88,7 @@ def test_the_table_leads_somewhere() -> None:
 def test_submodules_are_attributes() -> None:
     import theano  # type: ignore[import-not-found]
 
+    assert theano.tensor.subtensor.inc_subtensor is pt.inc_subtensor
     assert theano.tensor.nnet.relu is import_module("rewrite_engine.compat.nnet").relu
     assert theano.__version__ == VERSIONS["theano"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import DisconnectedInputError, NullTypeGradError, OptionError
 from rewrite_engine.gradient import (
@@ -12,7 +13,9 @@ from rewrite_engine.gradient import (
     disconnected_grad,
     grad,
     grad_clip,
+    grad_not_implemented,
     grad_scale,
+    grad_undefined,
     undefined_grad,
     zero_grad,
 )
@@ -62,6 +65,9 @@ def test_undefined_grad():
         grad(undefined_grad(x) ** 2, x)
     with pytest.raises(NullTypeGradError, match="UndefinedGrad"):
         Rop(undefined_grad(x) ** 2, x, v)
+    for null in grad_undefined, grad_not_implemented:
+        with pytest.raises(NullTypeGradError, match="has no values; it is null because"):
+            rw.function([x], null(pt.add, 0, x), on_unused_input="ignore")
 
 
 def test_grad_clip_and_scale():

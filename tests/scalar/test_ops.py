@@ -233,6 +233,20 @@ def test_arity_is_checked():
 # --- scalar variables -------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("f", [
+    lambda a, b: a // b, lambda a, b: a % b, lambda a, b: a**b, lambda a, b: 7 // b,
+    lambda a, b: 7 % b, lambda a, b: 2**b, lambda a, b: a < b, lambda a, b: a <= 5,
+    lambda a, b: b > 1, lambda a, b: a >= b, lambda a, b: a & b, lambda a, b: 6 | b,
+    lambda a, b: a ^ 3, lambda a, b: ~a & b, lambda a, b: (a > 4) & (b < 3),
+    lambda a, b: a.astype("float64") / b,
+])  # fmt: skip
+def test_operators_are_those_of_numbers(f):
+    a, b = ScalarType("int64")("a"), ScalarType("int64")("b")
+    got = f(a, b).eval({a: 5, b: 2}, on_unused_input="ignore")
+    assert got == f(np.int64(5), np.int64(2))
+    assert got.dtype == f(np.int64(5), np.int64(2)).dtype
+
+
 def test_scalar_graphs():
     x = ScalarType("float32")("x")
     y = ops.exp(x * 2 + 1) / (1 - x) - abs(-x) ** 2
