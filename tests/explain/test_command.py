@@ -259,4 +259,4 @@ def test_iris(folder):
     assert "no values disagree" in done.stdout
     assert "→ LogSoftmax(" in done.stdout
     assert "result: repaired: nan became 0.693147" in done.stdout
-    assert "values agree to" in done.stdout
+    assert "values are identical" in done.stdout
