@@ -374,7 +374,9 @@ class Judge:
         """
         truth: Any = None
         self.doubts = []
-        if any(np.isnan(self.start[v]).any() for v in self.taken):
+        if self.case.results[i].type.kind == "c" or any(
+            np.isnan(self.start[v]).any() for v in self.taken
+        ):
             return None
         for digits in DIGITS[: self.most]:
             if digits not in self._truth:

@@ -123,6 +123,7 @@ class Rounding:
         if isinstance(node.op, ScaledExp):  # which factor they have is left to the op
             kind = node.inputs[0].type.numpy_dtype
             return [exact.exact(run(node, [inputs[0].astype(kind)])[0])]
+        results = [self.signed(node, inputs, result) for result in results]
         if node not in self.rounded:
             return results
         (result,) = results
@@ -134,6 +135,14 @@ class Rounding:
         rounded = np.frompyfunc(partial(_rounded, eps, info), 3, 1)
         return [np.asarray(rounded(result, sizes, dice), object)]
 
+    def signed(self, node: Apply, inputs: Sequence[Any], result: Any) -> Any:
+        """A quotient by a computed 0, whose sign may be another: infinite either way."""
+        divides = str(getattr(node.op, "scalar_op", "")) == "true_div"
+        if self.rng is None or not divides or not _has_signs(node.inputs[1]):
+            return result
+        turned = (exact.exact(inputs[1]) == 0) & (thrown(self.rng, result.shape) > 0)
+        return np.where(turned, -result, result)
+
     def sizes(self, node: Apply, inputs: Sequence[Any], result: Any) -> Any:
         """What errors are fractions of."""
         adds = str(getattr(node.op, "scalar_op", "")) in ("add", "sub")
@@ -144,6 +153,14 @@ class Rounding:
         if adds and (self.regrouped or len(inputs) > 2):
             return sum([abs(exact.exact(x)) for x in inputs])
         return result
+
+
+def _has_signs(v: Variable) -> bool:
+    """Whether what is computed may be below 0."""
+    if v.owner is None or v.type.kind != "f":
+        return False
+    known = getattr(getattr(v.owner.op, "scalar_op", None), "range", None)
+    return known is None or known[0] < 0
 
 
 def _rounded(eps: float, info: Any, t: Any, size: Any, die: int) -> Any:

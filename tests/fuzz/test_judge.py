@@ -487,3 +487,24 @@ def test_the_sign_of_a_zero_that_all_other_noise_hides(over: float, is_told: boo
     wanted = graphs.wanted_of(one)
     finding = Judge(one, wanted).compare([np.array([-wanted[0][0]])])
     assert (finding is not None) is is_told
+
+
+@pytest.mark.parametrize(("found", "is_told"), [(1e200, False), (1e199, True)])
+def test_the_sign_of_a_zero_that_noise_hides_where_a_step_is_mended(
+    found: float, is_told: bool
+) -> None:
+    """1 / sum(-x) of no elements is infinite with either sign; exp overflows for both."""
+    one = case(
+        lambda x: pt.log(pt.exp(pt.maximum(1.0 / pt.sum(-x, axis=0), 1e200))), np.ones((0, 1))
+    )
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    assert (finding is not None) is is_told
+
+
+@pytest.mark.parametrize(("found", "is_told"), [(5.7871859819511124e-37, False), (9.0, True)])
+def test_complex_numbers_of_a_mended_float_have_no_exact_value(found: float, is_told: bool) -> None:
+    """The square overflows, and its logarithm does not."""
+    given = np.float32([3.0625412211588078e38])
+    one = case(lambda x: pt.cast(pt.arctan2(pt.log(x * x), x), "complex128"), given)
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found + 0j])])
+    assert (finding is not None) is is_told
