@@ -57,7 +57,8 @@ from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.scalar.type import ScalarType
 from rewrite_engine.tensor.creation import ones_like, zeros_like
 from rewrite_engine.tensor.elemwise import Elemwise
-from rewrite_engine.tensor.math import add, cast, second, true_div
+from rewrite_engine.tensor.elemwise_grad import quotient
+from rewrite_engine.tensor.math import add, cast, second
 from rewrite_engine.tensor.numbers import scalar_from_tensor
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.shape import specify_shape
@@ -195,9 +196,9 @@ class Reverse:
 
     def _by_first(self, v: Variable, term: Any) -> Any:
         """A term that is divided by what is equal to v, divided by v."""
-        if isinstance(term, Masked | Gated) or term.owner is None or term.owner.op is not true_div:
+        if isinstance(term, Masked | Gated):
             return term
-        n, below = term.owner.inputs
+        n, below = quotient(term)
         return n / v if below is not v and self.first.get(below) is v else term
 
     # --- one node ----------------------------------------------------------------------------
@@ -399,11 +400,10 @@ def _over_one_bar(terms: list[Any]) -> list[Any]:
     """The terms of a sum, a / v and b / v as (a + b) / v."""
     below: dict[Any, list[Any]] = {}
     for t in terms:
-        is_quotient = t.owner is not None and t.owner.op is true_div
-        below.setdefault(t.owner.inputs[1] if is_quotient else None, []).append(t)
+        below.setdefault(quotient(t)[1], []).append(t)
     found = below.pop(None, [])
     for v, some in below.items():
-        above = [t.owner.inputs[0] for t in some]
+        above = [quotient(t)[0] for t in some]
         found.append(some[0] if len(some) == 1 else add(*above) / v)
     return found
 

@@ -70,20 +70,20 @@ def partials(
     return {i: partials(op, inputs, outputs, gs, [i])[i] for i in wanted}
 
 
-def _over(g: Any, z: Any) -> Any:
-    """What is divided by z in a gradient, if it is a quotient by z; else None."""
-    if g.owner is None or g.owner.op is not m.true_div or g.owner.inputs[1] is not z:
-        return None
-    return g.owner.inputs[0]
+def quotient(g: Any) -> tuple[Any, Any]:
+    """What is divided in a gradient, in the dtype of all of it, and by what; else (None, None)."""
+    if g is None or g.owner is None or g.owner.op is not m.true_div:
+        return None, None
+    n, below = g.owner.inputs
+    return (n, below) if n.type.dtype == g.type.dtype else (None, None)
 
 
 def _of_logarithm(op: Elemwise, xs: Sequence[Any], z: Any, g: Any) -> dict[int, Any]:
     """The parts of a gradient n / z, as that of log(z) is, for the operands of a product of powers:
     n / x. The product of the others, and z, cancel; either may be 0, or overflow.
     """
-    degree = op.scalar_op.degree
-    n = None if degree is None or g is None or z.type.kind != "f" else _over(g, z)
-    if degree is None or n is None:
+    degree, (n, below) = op.scalar_op.degree, quotient(g)
+    if degree is None or below is not z or z.type.kind != "f":
         return {}
     found = {}
     for i, (x, power) in enumerate(zip(xs, degree(*xs), strict=True)):

@@ -45,3 +45,23 @@ def test_shares_of_powers() -> None:
     for mode in (plain, None):
         found = rw.function([x, y], slopes, mode=mode)(*at)
         np.testing.assert_allclose(found, (1 / at[0], 0.5 / at[1]), rtol=1e-12)
+
+
+def test_what_is_divided_has_the_digits_of_the_gradient() -> None:
+    x, y = pt.vectors("x y")
+    n = pt.tensor("n", dtype="int8", shape=(None,))
+    square, twice = pt.sqr(x), x * x
+    slope = rw.grad(None, x, known_grads={square: n / square})
+    assert rw.function([x, n], slope)([2.0], np.int8([100])) == 100.0
+    both = rw.Lop([twice * y, twice + y], x, [n / (twice * y), n / twice])
+    found = rw.function([x, y, n], both)([2.0], [5.0], np.int8([100]))
+    np.testing.assert_allclose(found, 2 * 100 / 2.0 + 100 / 4.0 * 4)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_that_underflow(dtype: str) -> None:
+    x, y, z = pt.vectors("x y z", dtype=dtype)
+    slope = rw.grad((pt.log(x * y * z) + pt.log(x * y)).sum(), x)
+    f = rw.function([x, y, z], slope, mode=rw.Mode(linker="py", optimizer=None))
+    tiny = np.array([float(np.finfo(dtype).tiny)], dtype)
+    np.testing.assert_allclose(f(np.array([4.0], dtype), tiny, tiny), [0.5], rtol=1e-6)
