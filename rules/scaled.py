@@ -34,9 +34,10 @@ MANY = 100  # terms among which a sum is looked for
 
 
 class Scaled(NamedTuple):
-    """What becomes of a term. degree: None for zeros, which have any. dims: for each of its
-    dimensions that of x along which the scale differs, or None where it is the same. shows: whether
-    each element is NaN if there is one in what it is scaled with, as all of `ScaledExp` is then.
+    """What becomes of a term. degree: None for zeros, which have any in a sum. dims: for each of
+    its dimensions that of x along which the scale differs, or None where it is the same. shows:
+    whether each element is NaN if there is one in what it is scaled with, as all of `ScaledExp`
+    is then.
     """
 
     term: Any
@@ -99,13 +100,13 @@ def degree_of(op, parts):
     if op is second:  # the first has nothing but its shape in it
         return degrees[1]
     if op is mul or isinstance(op, Dot | MatMul):
-        return None if None in degrees else sum(degrees)
+        return sum([d or 0 for d in degrees])
     if op is true_div or op is reciprocal:
         below = degrees[-1]
         if below is None:
             return NotImplemented
         above = degrees[0] if op is true_div else 0
-        return None if above is None else above - below
+        return (above or 0) - below
     if op is sqr or op is sqrt:
         return degrees[0] and degrees[0] * (2 if op is sqr else 0.5)
     if not op.moves_only:

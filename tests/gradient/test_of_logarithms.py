@@ -65,3 +65,17 @@ def test_products_that_underflow(dtype: str) -> None:
     f = rw.function([x, y, z], slope, mode=rw.Mode(linker="py", optimizer=None))
     tiny = np.array([float(np.finfo(dtype).tiny)], dtype)
     np.testing.assert_allclose(f(np.array([4.0], dtype), tiny, tiny), [0.5], rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("labels", [[0.0, 0.0], [1.0, 0.0], [2.0, -3.0]])
+def test_cross_entropies_whose_labels_are_constants(labels: list[float], dtype: str) -> None:
+    x = pt.vector("x", dtype=dtype)
+    y = np.array(labels, dtype)
+    once = pt.exp(x)
+    for below in (once, pt.exp(x)):
+        term = -(pt.constant(y) * pt.log(once / below.sum())).sum()
+        slope = rw.function([x], rw.grad(term, x))(np.array([11.0, 1000.0], dtype))
+        np.testing.assert_allclose(slope, np.array([0.0, 1.0]) * y.sum() - y)
+    zero = rw.function([x], 0.0 / pt.exp(x).sum() * pt.exp(x))
+    assert not zero(np.array([11.0, 1000.0], dtype)).any()
