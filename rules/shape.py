@@ -20,6 +20,7 @@ from rewrite_engine.tensor import (
     constant,
     shape_i,
 )
+from rewrite_engine.tensor.reshape import as_many
 
 length_op = cache(Shape_i)
 
@@ -187,6 +188,11 @@ def shape_as_lengths(fgraph, node):
     return MakeVector("int64")(*lengths)
 
 
+def may_fit(x, outer):
+    """Whether x may have as many elements: where it surely has not, the first reshape fails."""
+    return as_many(x.type.shape, outer) is not False
+
+
 @rule(phase="canonicalize", claim=exact)
 def reshape_of_reshape(x, inner: Prop, outer: Prop):
     """Only the last shape counts, if the first one fits.
@@ -196,7 +202,7 @@ def reshape_of_reshape(x, inner: Prop, outer: Prop):
     >>> rewritten(vector("x").reshape((2, -1)).reshape((-1,)))
     Reshape{-1}(Reshape{2, -1}(x))
     """
-    return Reshape(shape=outer)(Reshape(shape=inner)(x)) >> Reshape(shape=outer)(x)
+    return Reshape(shape=outer)(Reshape(shape=inner)(x)) >> Reshape(shape=outer)(x), given(may_fit)
 
 
 @node_rewriter([Reshape], phase="canonicalize", claim=exact)

@@ -451,6 +451,16 @@ def test_a_rule_that_builds_what_does_not_fit_is_to_blame() -> None:
         rw.function([a], pt.exp(a), mode=rw.Mode() + stacks)
 
 
+@pytest.mark.parametrize("rows", [1, 2])
+def test_reshapes_that_never_fit_together_fail_when_they_run(rows: int) -> None:
+    """Three by something has never two elements, though it may be split in twos."""
+    A = pt.matrix("A", shape=(None, 3))
+    for mode in (PLAIN, rw.Mode()):
+        f = rw.function([A], A.reshape((-1, 2)).reshape((1, 2, 1)), mode=mode)
+        with pytest.raises(ShapeError, match="Reshape"):
+            f(np.ones((rows, 3)))
+
+
 def test_numpy_finds_that_lengths_do_not_fit() -> None:
     """The product says that the minimum has length 1, so its first step may use memory of that."""
     a, B, v = pt.vector("a", shape=(1,)), pt.matrix("B", shape=(1, None)), pt.vector("v")
