@@ -411,7 +411,7 @@ def compute(node: Apply, inputs: Sequence[Any]) -> list[Any]:
     """The outputs of a node. Raises `NotKnown`."""
     op, out = node.op, node.outputs[0]
     slow = mp.dps > 250 and str(getattr(op, "scalar_op", "")) in SLOW
-    if out.type.kind == "c" or slow or reads_complex(node):
+    if slow or is_complex(node):
         raise NotKnown
     try:
         if all(a.dtype != object for a in inputs) and out.type.kind in "biu":
@@ -439,10 +439,23 @@ def compute(node: Apply, inputs: Sequence[Any]) -> list[Any]:
     raise NotKnown
 
 
-def reads_complex(node: Apply) -> bool:
-    """Whether a node reads complex numbers, and not only their shape."""
-    of_shape = str(getattr(node.op, "scalar_op", "")) == "second"
-    return any(v.type.kind == "c" for v in node.inputs[of_shape:])
+def is_complex(node: Apply) -> bool:
+    """Whether a node gives complex numbers or reads them, and not only their shape: these have no
+    exact values here. Real ones as complex ones have, where they are compared.
+    """
+    name = str(getattr(node.op, "scalar_op", ""))
+    if name in TESTS and all(v.type.kind != "c" or _is_real(v) for v in node.inputs):
+        return False
+    read = node.inputs[1:] if name == "second" else node.inputs
+    gives = [v for v in node.outputs if not _is_real(v)]
+    return any(v.type.kind == "c" for v in [*gives, *read])
+
+
+def _is_real(v: Variable) -> bool:
+    """Whether a complex variable is a real one in another dtype."""
+    if v.owner is None or not isinstance(getattr(v.owner.op, "scalar_op", None), Cast):
+        return False
+    return v.owner.inputs[0].type.kind != "c"
 
 
 def _narrow(a: Any, v: Any) -> Any:
@@ -464,7 +477,7 @@ def _elementwise(op: Any, inputs: Sequence[Any], out: Any) -> Any:
     name = str(op)
     if isinstance(op, Cast):
         (x,) = inputs
-        if out.type.kind == "f":
+        if out.type.kind in "fc":
             return exact(x)
         if x.dtype != object:
             return x.astype(out.type.dtype)

@@ -396,8 +396,7 @@ class Judge:
         """
         start: dict[Any, Any] = dict(self.case.given)
         for node in self.case.nodes:
-            is_complex = any(v.type.kind == "c" for v in node.outputs)
-            if is_complex or exact.reads_complex(node) or isinstance(node.op, ScaledExp):
+            if exact.is_complex(node) or isinstance(node.op, ScaledExp):
                 start |= {v: self.values[v] for v in node.outputs}
         return start
 

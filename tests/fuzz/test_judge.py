@@ -352,6 +352,18 @@ def test_a_complex_number_of_a_mended_float(found: float, is_told: bool) -> None
     assert (finding is not None) is is_told
 
 
+@pytest.mark.parametrize(("other", "is_told"), [(-1.0, False), (1.0, True)])
+def test_real_numbers_that_are_compared_as_complex_ones(other: float, is_told: bool) -> None:
+    """log(exp(x)) is x, also where exp(x) underflows as it is written."""
+
+    def compared(x: Any) -> Any:
+        return pt.lt(pt.cast(x + other, "complex128"), pt.log(pt.exp(x)))
+
+    one = case(compared, np.array([-800.0]))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([True])])
+    assert (finding is not None) is is_told
+
+
 @pytest.mark.parametrize(("found", "is_told"), [(-np.inf, False), (np.inf, True)])
 def test_complex_infinities_by_a_limit(found: float, is_told: bool) -> None:
     """-log(1 - sigmoid(x)) at inf is NaN as it is written, and inf by its limit."""
