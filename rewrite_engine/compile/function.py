@@ -62,10 +62,10 @@ def function(
     allow_input_downcast: arguments may lose precision (True), or not even
     become floatX (False). profile: True, a text that tells which one it is, or a `ProfileStats` to
     count in: `f.profile` has how often and how long everything runs (default: `config.profile`).
-    on_unused_input: "raise", "warn" or "ignore". trust_input: arguments
-    are taken as they are (see `Function.trust_input`). trace: records what the rules do. check:
-    each call first looks whether what was declared with `assume` is true of the values, and
-    raises `AssumptionError` if it is not (default: `config.check`).
+    on_unused_input: "raise", "warn" or "ignore". trust_input: arguments are taken as they are (see
+    `Function.trust_input`). trace: a `Trace`, which records what the rules do. check: each call
+    first looks whether what was declared with `assume` is true of the values, and raises
+    `AssumptionError` if it is not (default: `config.check`).
 
     Raises `OptionError` (an option that does not exist), `MissingInputError`,
     `DuplicateInputError`, `ConstantInputError`, `UnusedInputError`,

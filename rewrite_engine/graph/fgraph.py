@@ -213,10 +213,13 @@ class FunctionGraph(NodeStore):
     def attach_feature(self, feature: Feature) -> None:
         """Let a feature watch this graph.
 
-        Does nothing if one of its kind says it is there already.
+        Does nothing if one of its kind says it is there already. Raises `ForeignObjectError`.
         """
         if feature in self.features:
             return
+        if not hasattr(feature, "on_attach"):
+            what = "only a Feature (such as a Trace) can watch a graph"
+            raise ForeignObjectError(f"{what}, not {describe(feature)}")
         self.flush()
         try:
             feature.on_attach(self)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rewrite_engine.errors import CycleError, InconsistencyError
+from rewrite_engine.errors import CycleError, ForeignObjectError, InconsistencyError
 from rewrite_engine.graph.feature import AlreadyThere, Feature, heard_by
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
@@ -217,3 +217,9 @@ def test_attaching_settles_what_waits() -> None:
     fgraph.attach_feature(feature)
     fgraph.flush()
     assert feature.heard == ["attach"]
+
+
+def test_what_is_no_feature_is_refused() -> None:
+    x = num("x")
+    with pytest.raises(ForeignObjectError, match="only a Feature .* not bool True"):
+        FunctionGraph([x], [exp(x)]).attach_feature(True)  # type: ignore[arg-type]
