@@ -151,11 +151,11 @@ def stretches_alike(y, v):
     return all(one or not wanted for one, wanted in ends)
 
 
-def fill_errors_stay(fgraph, node, v, kept):
+def fill_errors_stay(fgraph, node, v, new):
     """Whether the errors of what fills a shape stay where only the lengths are compared anyway."""
     x, y = v.owner.inputs[0], filling(v)
     number = v.head is second and all(y.type.broadcastable)
-    return errors_stay(fgraph, node, x if number else v, kept)
+    return errors_stay(fgraph, node, x if number else v, new.owner.inputs, new)
 
 
 @node_rewriter([Elemwise], phase="specialize", claim=exact, depth=2, when=among_filled)
@@ -166,15 +166,16 @@ def second_beside_its_shape(fgraph, node):
     >>> rewritten(second(exp(x), y) * sin(x))
     y * sin(x)
     """
-    operands, bare = list(node.inputs), False
+    operands, bare = list(node.inputs), None
     for i in range(node.op is second, len(operands)):
         v, others = operands[i], operands[:i] + operands[i + 1 :]
         y = filling(v)
         if y is None or not stretches_alike(y, v) or not is_covered(v, others):
             continue
-        if fill_errors_stay(fgraph, node, v, [y, *others]):
-            operands[i], bare = y, True
-    return fitting(node.outputs[0], node.op(*operands)) if bare else None
+        new = node.op(*operands[:i], y, *operands[i + 1 :])
+        if fill_errors_stay(fgraph, node, v, new):
+            operands[i], bare = y, new
+    return None if bare is None else fitting(node.outputs[0], bare)
 
 
 def refilled(v, y, order=None):

@@ -9,7 +9,7 @@ import numpy as np
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.fact import because, fact, unknown
 from rewrite_engine.rules.facts_numbers import FACTS, from_operands
-from rewrite_engine.tensor import Shape_i
+from rewrite_engine.tensor import CheckedLength, Shape_i
 from rewrite_engine.tensor.dimshuffle import transposes
 from rewrite_engine.tensor.op import TensorOp, Value, is_dimension
 
@@ -117,6 +117,8 @@ def is_same_length(x, i, y, j):
 
 def _dimension_read(v):
     """The dimension that an integer is the length of, if it is read from one."""
+    while isinstance(v.head, CheckedLength):
+        v = v.owner.inputs[0]
     return (v.owner.inputs[0], v.head.i) if isinstance(v.head, Shape_i) else None
 
 

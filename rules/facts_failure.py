@@ -18,8 +18,9 @@ from rewrite_engine.match.fact import because, every, fact, unknown
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.pattern import OpNode, Prop, holes, subpatterns
 from rewrite_engine.rewrite.step import is_used
-from rewrite_engine.rules.facts_arrays import length
+from rewrite_engine.rules.facts_arrays import length, length_read
 from rewrite_engine.rules.facts_numbers import FACTS
+from rewrite_engine.tensor.shape import CheckedLength
 
 __all__ = ["cannot_fail", "fits", "operands_kept"]
 
@@ -73,13 +74,14 @@ def cannot_fail(x):
 # --- what stays ---------------------------------------------------------------------------------
 
 
-def errors_stay(fgraph, node, dropped, kept):
+def errors_stay(fgraph, node, dropped, kept, new=None):
     """Evidence that every error of a term is still raised when a node needs it no more.
 
-    kept: what takes the place of the node is computed from these. fgraph, node: None where the rule
-    is applied outside of a graph.
+    kept: what takes the place of the node is computed from these. new: what takes its place, which
+    compares lengths, too. fgraph, node: None where the rule is applied outside of a graph.
     """
     todo, seen = [dropped], set()
+    equal = None
     level = {} if fgraph is None or node is None else fgraph.order.level
     is_below = below(level, kept)
     while todo:
@@ -94,12 +96,38 @@ def errors_stay(fgraph, node, dropped, kept):
         if is_below(v.owner):
             continue
         here = fits.at(fgraph, node, v)
-        if not here:
+        if not here and equal is None:
+            equal = [] if new is None else compared(new.owner) or []
+        if not here and not _are_compared(v.owner, equal):
             return here
         if len(seen) > MOST:
             return unknown("what is dropped may raise an error", blame=v)
         todo += v.owner.inputs
     return because("no error is lost")
+
+
+def compared(node):
+    """The groups of lengths, as `length` gives them, that a node compares; None for one that may
+    fail in other ways.
+    """
+    if isinstance(node.op, CheckedLength):
+        return [{length_read(node.inputs[i]) for i in pair} for pair in node.op.pairs()]
+    groups = node.op.equal_lengths(node)
+    if groups is None:
+        return None
+    return [
+        {length(node.inputs[m[0]], m[1]).value if isinstance(m, tuple) else m for m in group}
+        for group in groups
+    ]
+
+
+def _are_compared(node, equal):
+    """Whether all lengths that a node compares are equal if those in each of some groups are."""
+    groups = compared(node)
+    return groups is not None and all(
+        None not in group and (len(group) < 2 or any(group <= known for known in equal))
+        for group in groups
+    )
 
 
 def _has_other_uses(fgraph, node, v, level):

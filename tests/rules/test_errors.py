@@ -28,7 +28,7 @@ from rewrite_engine.rules.facts import cannot_fail
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.logic import CHOICES
 from rewrite_engine.rules.pipeline import optimizer
-from rewrite_engine.tensor import Join, MakeVector, Reshape, Shape_i
+from rewrite_engine.tensor import Alloc, CheckedLength, Join, MakeVector, Reshape, Shape_i
 from rewrite_engine.tensor.op import TensorOp, same_shape
 from tests.rules.instances import DATA, instances
 from tests.tensor.evaluate import evaluate
@@ -101,6 +101,9 @@ LOST = {
     "what is dropped is not 1": A.squeeze(axis=0).shape[0],
     "of nested ones": (pt.dot(A, x) + y).shape[0],
     "a negative power": pt.switch((i ** (i - j * 2)) > 0, s, s),
+    "filled beside operands that are compared": pt.second(x * y, s) * x * pt.cos(y),
+    "beside others than those": pt.second(x * y, s) * x * pt.cos(z),
+    "beside one of them": pt.second(x * y, s) * x,
     "filled with a number": pt.zeros_like(x + y) + pt.ones_like(x),
     "in a known shape": pt.second(x, pt.constant([1.0, 2.0, 3.0])),
     "that was made of it": pt.second(x, pt.constant([1.0, 2.0, 3.0]) * x.sum()),
@@ -360,6 +363,20 @@ def test_what_is_computed_anyway_may_be_dropped() -> None:
     both = rewritten(total.shape[0], pt.exp(total))
     assert list(map(repr, both)) == ["Shape_i{i=0}(x)", "exp(x + y)"]
     assert repr(rewritten(pt.switch(total > 0, total, total))) == "x + y"
+
+
+def test_lengths_that_the_new_term_compares_need_no_other_check() -> None:
+    slopes = rw.grad((x * pt.sin(y) * pt.sin(z)).sum(), [y, z])
+    f = rw.function([x, y, z], slopes)
+    assert not any(isinstance(node.op, Alloc | CheckedLength) for node in f.nodes)
+    a, b, c = np.array([0.5, -1.0]), np.array([2.0, 0.1]), np.array([-0.3, 4.0])
+    wanted = [a * np.cos(b) * np.sin(c), a * np.sin(b) * np.cos(c)]
+    for found, right in zip(f(a, b, c), wanted, strict=True):
+        np.testing.assert_allclose(found, right, rtol=1e-14)
+    for one in range(3):
+        given = [v if i == one else v.repeat(2) for i, v in enumerate((a, b, c))]
+        with pytest.raises(ShapeError, match="do not fit"):
+            f(*given)
 
 
 def test_only_one_of_two_that_hold_each_other_is_dropped() -> None:
