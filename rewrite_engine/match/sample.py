@@ -293,7 +293,8 @@ def _ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bindings]:
     operands = [hole for name, hole in found.items() if name not in parameters]
     values = list(islice(product(*parameters.values()), 50))
     rests = any(hole.rest for hole in operands)
-    for way in _kinds(operands, worlds):
+    wanted = _wanted(pattern)
+    for way in _kinds(operands, worlds, wanted):
         if None in way:
             return
         for several in (False, True) if rests else (False,):
@@ -305,21 +306,35 @@ def _ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bindings]:
                 yield bound | dict(zip(parameters, value, strict=True))
 
 
-def _kinds(holes: Sequence[Hole], worlds: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+def _wanted(pattern: Any) -> dict[str, list[Any]]:
+    """Samples of the types that ops declare (`itypes`) where holes are."""
+    found: dict[str, list[Any]] = {}
+    for p, _ in subpatterns(pattern):
+        itypes = p.operator.itypes if isinstance(p, OpNode) else None
+        for arg, type_ in zip(p.args, itypes, strict=False) if itypes else ():
+            if isinstance(arg, Hole):
+                found.setdefault(arg.name, []).append(type_())
+    return found
+
+
+def _kinds(
+    holes: Sequence[Hole], worlds: Sequence[Sequence[Any]], wanted: Mapping[str, list[Any]]
+) -> Iterator[tuple[Any, ...]]:
     """Yield samples for holes: all of one kind, then mixed. None: there is no sample for a hole."""
     uniform = []
     for i, world in enumerate(worlds if holes else [()]):
-        uniform.append(tuple([_candidate(hole, i, world) for hole in holes]))
+        first = [wanted.get(hole.name, []) for hole in holes]
+        uniform.append(tuple([_candidate(h, i, world, w) for h, w in zip(holes, first)]))
         yield uniform[-1]
     options = [{v.type: v for v in reversed(some)}.values() for some in zip(*uniform, strict=True)]
     if options:
         yield from islice(product(*[list(some)[::-1] for some in options]), MOST)
 
 
-def _candidate(hole: Hole, i: int, world: Sequence[Any]) -> Any:
-    """What a hole may stand for in the i-th of the worlds."""
+def _candidate(hole: Hole, i: int, world: Sequence[Any], wanted: Sequence[Any]) -> Any:
+    """What a hole may stand for in the i-th of the worlds. wanted: what ops ask for there."""
     own = list(hole.sort.samples()) if hole.sort.samples is not None else []
-    some = [*own[i % len(own) :], *own] if own else world
+    some = [*wanted, *([*own[i % len(own) :], *own] if own else world)]
     return next((v for v in some if hole.rest or _belongs(hole, v)), None)
 
 

@@ -17,6 +17,7 @@ from rewrite_engine.match.sample import own_form
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.language import TensorLogicVariable
 from rewrite_engine.rules.pipeline import all_rules
+from tests.families import SparseType
 
 RANKS = {"Scalar": 0, "Vector": 1, "Matrix": 2, "Tensor[None, None, None]": 3}
 
@@ -173,6 +174,54 @@ def test_terms_that_no_dtype_allows() -> None:
     assert written("pt.exp(a * (b & 1))", a="", b="")
     with pytest.raises(PatternError, match="SVD.*takes a matrix, not a"):
         written("pt.linalg.SVD()(a).S", a="Vector")
+
+
+def of_types(*itypes: Any) -> Any:
+    def perform(self: Any, node: Any, inputs: Any, output_storage: Any) -> None:
+        output_storage[0][0] = inputs[0]
+
+    body = {"__props__": (), "itypes": itypes, "otypes": itypes[:1], "perform": perform}
+    return type("OfTypes", (Op,), body)()
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        pt.bscalar, pt.zrow, pt.TensorType("float64", (3,)), pt.TensorType("float32", (3, 7, 1)),
+        SparseType("float64"),
+    ],
+)  # fmt: skip
+def test_a_variable_may_be_what_an_op_asks_for(wanted: Any) -> None:
+    """Also where no tensor of the usual dtypes, ranks and lengths is."""
+    op, other = of_types(wanted), of_types(wanted, pt.dscalar)
+    x, y = wanted("x"), pt.dscalar("y")
+
+    @rule(phase="canonicalize")
+    def twice(x):  # type: ignore[no-untyped-def]
+        """(For tests.)"""
+        return op(op(x)) >> x
+
+    assert str(rewritten(op(op(x)), rules=[twice])) == "x"
+    found = rw.find(other(op(x), y), lambda a, b: other(op(a), b))
+    assert [(match["a"], match["b"]) for match in found] == [(x, y)]
+    with pytest.raises(PatternError, match="can never match: OfTypes: input 0 must be of type"):
+        list(rw.find(op(x), lambda a: op(pt.eq(a, a))))
+    with pytest.raises(PatternError, match="can never match: OfTypes: input 0 must be of type"):
+        list(rw.find(op(x), lambda a: of_types(pt.fvector)(op(a))))
+
+
+def test_a_sort_holds_beside_what_an_op_asks_for() -> None:
+    x, op = pt.zrow("x"), of_types(pt.zrow)
+
+    def turned(a: Matrix) -> Any:
+        return op(a)
+
+    def never(a: Real) -> Any:
+        return op(a)
+
+    assert [match["a"] for match in rw.find(op(x), turned)] == [x]
+    with pytest.raises(PatternError, match="can never match"):
+        list(rw.find(op(x), never))
 
 
 def test_find_looks_for_what_ops_build() -> None:
