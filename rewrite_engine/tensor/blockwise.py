@@ -26,7 +26,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import is_disconnected
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import Op, known_outputs
 from rewrite_engine.graph.origin import located
 from rewrite_engine.graph.traverse import ancestors, toposort
 from rewrite_engine.tensor.broadcast import broadcast
@@ -98,6 +98,9 @@ class Blockwise(TensorOp):
         self.core = core
         self.signature = signature.replace(" ", "")
         self.nin, self.nout = map(len, parse(self.signature))
+        if known_outputs(core) not in (None, self.nout):
+            told = f"{core} has {known_outputs(core)} outputs"
+            raise ShapeError(f"{told}, and the signature {signature!r} has {self.nout}")
         self.output_names = core.output_names
         self.only_lengths = getattr(core, "only_lengths", False)
 
@@ -148,6 +151,10 @@ class Blockwise(TensorOp):
                 equal.append(group)
         known, more = self._core_shapes(types, ranks)
         equal += [group for group in more if group not in equal]
+        if [len(own) for own in known] != [len(names) for names in outputs]:
+            ranks_of = ", ".join([str(len(own)) for own in known])
+            what = f"{self.core} has {len(known)} outputs, of {ranks_of} dimensions"
+            raise NDimError(f"{what}, and the signature is {self.signature}")
         lengths = [
             [*batch, *[places[n][0] if n in places else k for n, k in zip(names, own, strict=True)]]
             for names, own in zip(outputs, known, strict=True)

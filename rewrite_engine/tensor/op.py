@@ -18,6 +18,7 @@ from rewrite_engine.errors import (
     ForeignObjectError,
     InconsistencyError,
     MethodNotDefined,
+    NDimError,
     NotConstantError,
     ShapeError,
     message,
@@ -172,7 +173,12 @@ class TensorOp(Op):
         known: dict[Any, Any] = {Value(i): n for i, n in enumerate(numbers)}
 
         def static(length: Any) -> Any:
-            n = types[length[0]].shape[length[1]] if length.__class__ is tuple else None
+            if length.__class__ is not tuple:
+                return known.get(length)
+            i, axis = length
+            if not 0 <= axis < types[i].ndim:
+                raise NDimError(f"its shapes are of dimension {axis} of input {i}, a {types[i]}")
+            n = types[i].shape[axis]
             return known.get(length) if n is None and known else n
 
         for group in rule.equal:
@@ -187,7 +193,11 @@ class TensorOp(Op):
         if known_outputs(self) not in (None, len(outputs)):
             told = f"it declares {known_outputs(self)} outputs (`nout`, `output_names`)"
             raise InconsistencyError(f"{told}, and the shapes of {len(outputs)}")
-        pairs = zip(self.dtypes(*types), outputs, strict=True)
+        dtypes = self.dtypes(*types)
+        if len(dtypes) != len(outputs):
+            what = f"its `dtypes` are of {len(dtypes)} outputs, and its `shapes` of {len(outputs)}"
+            raise InconsistencyError(what)
+        pairs = zip(dtypes, outputs, strict=True)
         return [d if isinstance(d, Type) else TensorType(d, s) for d, s in pairs]
 
     def takes(self, types: Types) -> None:

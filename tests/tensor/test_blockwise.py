@@ -174,6 +174,15 @@ def test_lengths_that_are_numbers() -> None:
         op(pt.tensor(shape=(3, 3)), pt.dvector())
 
 
+def test_a_signature_is_one_of_its_core_op() -> None:
+    with pytest.raises(ShapeError, match=r"Sum.* has 1 outputs, and the signature '.*' has 2"):
+        Blockwise(pt.Sum(), "(m)->(m),()")
+    for text in "(m,m),(m)->(m),(m)", "(m,m),(m)->()":
+        match = r"Solve has 1 outputs, of 1 dimensions, and the sig[\s\S]*test_blockwise.py"
+        with pytest.raises(NDimError, match=match):
+            Blockwise(Solve(), text)(pt.dtensor3(), pt.dmatrix())
+
+
 def test_what_is_refused() -> None:
     for text in (
         "",

@@ -14,9 +14,12 @@ from rewrite_engine.errors import (
     DTypeError,
     ForeignObjectError,
     InconsistencyError,
+    NDimError,
+    PatternError,
     ShapeError,
 )
 from rewrite_engine.graph.op import Op
+from rewrite_engine.rules.language import Matrix, Vector, rule
 from rewrite_engine.tensor.op import Computed, Shapes, TensorOp, Value, resolve
 
 
@@ -64,6 +67,53 @@ def test_errors_tell_the_op_the_types_and_the_line() -> None:
     out = Paired()(x, y)
     with pytest.raises(ShapeError, match=r"length 2, .* length 3[\s\S]*x of type[\s\S]*test_op.py"):
         rw.function([x, y], out)(np.ones(2), np.ones(3))
+
+
+class Halves(TensorOp):
+    """Both halves of the rows of a matrix; says what it is told of dtypes and lengths."""
+
+    __props__ = ("told", "lengths")
+    nout = 2
+
+    def __init__(self, told: tuple[str, ...], lengths: tuple[Any, ...]) -> None:
+        self.told, self.lengths = told, lengths
+
+    def dtypes(self, *types: Any) -> list[str]:
+        return list(self.told)
+
+    def shapes(self, *types: Any) -> Shapes:
+        return Shapes([[n] for n in self.lengths])
+
+
+@pytest.mark.parametrize(
+    ("told", "lengths", "error", "what"),
+    [
+        (["int8"], [1, 1], InconsistencyError, "dtypes` are of 1 outputs, .* `shapes` of 2"),
+        (["int8"] * 3, [1, 1], InconsistencyError, "dtypes` are of 3 outputs, .* `shapes` of 2"),
+        (["int8"] * 2, [1], InconsistencyError, "declares 2 outputs .* the shapes of 1"),
+        (["int8"] * 2, [(0, 1), 1], NDimError, r"dimension 1 of input 0, a TensorType\(float64"),
+        (["int8"] * 2, [(0, -1), 1], NDimError, "dimension -1 of input 0"),
+    ],
+)
+def test_what_an_op_says_of_its_outputs_has_to_fit(
+    told: list[str], lengths: list[Any], error: type[Exception], what: str
+) -> None:
+    op = Halves(tuple(told), tuple(lengths))
+    with pytest.raises(error, match=rf"Halves.*: .*{what}[\s\S]*test_op.py"):
+        op(pt.dvector())
+
+
+def test_a_pattern_of_an_op_on_a_dimension_that_a_sort_lacks_is_refused() -> None:
+    op = Halves(("float64", "float64"), ((0, 1), (0, 0)))
+
+    def second(a: Vector) -> Any:
+        """(For tests.)"""
+        return op(a)[0] >> op(a)[1]
+
+    with pytest.raises(PatternError, match="no such term can be built: Halves.*dimension 1 of inp"):
+        rule(second)
+    second.__annotations__["a"] = Matrix
+    assert rule(second)
 
 
 def test_an_op_may_fail_unless_it_says_that_only_lengths_do() -> None:
