@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from rewrite_engine.errors import OptionError
 
 LONGEST = 2**62  # no array has as many elements
 Ends = tuple[Any, Any]
@@ -30,8 +33,13 @@ class Interval(NamedTuple):
     @staticmethod
     @cache
     def parse(text: str) -> Interval:
-        """Read `(0, inf)` or `[-1, 1]`."""
-        low, high = map(float, text[1:-1].split(","))
+        """Read `(0, inf)` or `[-1, 1]`. Raises `OptionError` for other texts."""
+        try:
+            low, high = map(float, text[1:-1].split(","))
+        except ValueError:
+            low, high = inf, -inf
+        if not low <= high or text[0] not in "([" or text[-1] not in ")]":
+            raise OptionError(f"no interval such as '(0, inf)' or '[-1, 1]': {text!r}")
         return Interval(low, high, text[0] == "(", text[-1] == ")")
 
     def __str__(self) -> str:

@@ -12,6 +12,7 @@ import importlib
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial, reduce
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,10 @@ from rewrite_engine.errors import (
     DTypeError,
     ForeignObjectError,
     MethodNotDefined,
+    OptionError,
     describe,
     message,
+    refuse_unknown,
 )
 from rewrite_engine.graph.intern import prop_key
 from rewrite_engine.graph.node import Apply, Variable
@@ -107,6 +110,7 @@ class ScalarOp(Op):
         self.nin = nin
         self.function = function
         self.gradient = grad
+        self._check(others)
         self.dtypes = dtypes
         folds = nin is None and function is not None and dtypes is None
         self.inner = promote if folds and inner is None else inner
@@ -121,6 +125,18 @@ class ScalarOp(Op):
         self.implied |= implied or {}
         for key, value in others.items():
             setattr(self, key, value)
+
+    def _check(self, others: Mapping[str, Any]) -> None:
+        """Refuse options that do not exist, and what is no gradient for each input."""
+        unknown = [key for key in others if not hasattr(type(self), key)]
+        if unknown:
+            known = (*signature(ScalarOp.__init__).parameters, *dir(type(self)))
+            refuse_unknown(f"ScalarOp({self.name!r}, …)", unknown, known)
+        grad, nin = self.gradient, self.nin
+        if isinstance(grad, tuple) and not (len(grad) == nin and all(map(callable, grad))):
+            what = f"grad is a function for each of {nin} inputs, or one for all, not {grad!r}"
+            hint = "a gradient of 0 is what a function says that returns None"
+            raise OptionError(message(what, op=self, hint=hint))
 
     @classmethod
     def define(cls, name: str, *args: Any, **kwargs: Any) -> ScalarOp:

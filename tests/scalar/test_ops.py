@@ -14,7 +14,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.config import config
-from rewrite_engine.errors import DTypeError, ForeignObjectError, NDimError
+from rewrite_engine.errors import DTypeError, ForeignObjectError, NDimError, OptionError
 from rewrite_engine.scalar import DTYPES, Cast, ScalarOp, ScalarType, ops
 from rewrite_engine.scalar.dtype import DISCRETE, float_dtype, weak_dtype
 
@@ -281,3 +281,22 @@ def test_gradients_work_on_scalars():
     g = ScalarType("float64")("g")
     (dx,) = ops.sin.pullback(ops, [g], [ops.sin(x)], [x], [0])
     assert str(dx) == "mul(g, cos(x))" or dx.owner.op is ops.mul
+
+
+@pytest.mark.parametrize(
+    ("nin", "options", "what"),
+    [
+        (1, {"rnge": "(0, 1)"}, r"ScalarOp\('mine', …\) has no option 'rnge'; did you mean range"),
+        (2, {"comutative": True}, "has no option 'comutative'; did you mean commutative"),
+        (2, {"grad": (_twice,)}, "mine: grad is a function for each of 2 inputs"),
+        (1, {"grad": (_twice, _twice)}, "mine: grad is a function for each of 1 inputs"),
+        (2, {"grad": (None, _twice)}, "for each of 2 inputs, or one for all, not .None"),
+        (1, {"range": "(1, 0)"}, r"no interval such as .*: '\(1, 0\)'"),
+        (1, {"range": "0..1"}, r"no interval such as .*: '0\.\.1'"),
+        (1, {"domain": "0, 1"}, "no interval such as .*: '0, 1'"),
+        (2, {"domain": ["(0, 1)", ""]}, "no interval such as .*: ''"),
+    ],
+)
+def test_what_is_said_of_an_op_has_to_make_sense(nin, options, what):
+    with pytest.raises(OptionError, match=what):
+        ScalarOp("mine", nin, compute=_twice, inner=float_dtype, **options)
