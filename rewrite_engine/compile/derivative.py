@@ -190,7 +190,7 @@ class Differentiable(HasInnerGraph):
         else:
             hidden = len(getattr(self, "shared_inputs", ()))
             made = _called(override, (inputs, outputs), outputs, grads)
-            found = dict(enumerate(self._several(made, "lop_overrides", len(inputs), hidden)))
+            found = dict(enumerate(self._several(made, "pullback", len(inputs), hidden)))
         rest = [i for i in wanted if i not in found]
         if rest:
             found.update(zip(rest, self._pull(inputs, outputs, grads, rest, ())))
@@ -241,7 +241,7 @@ class Differentiable(HasInnerGraph):
                 for j, own in enumerate(override)
             ]
         made = _called(override, (inputs,), inputs, eval_points)
-        return self._several(made, "rop_overrides", n)
+        return self._several(made, "pushforward", n)
 
     def _push(self, inputs: Sequence[Variable], points: Sequence[Any]) -> list[Any]:
         outs = self.inner_outputs
@@ -285,8 +285,8 @@ def checked_overrides(op: Any, lop: Any, rop: Any) -> tuple[Any, Any]:
     forwards = [*ins, *map(slope_of, ins)], list(map(slope_of, outs))
     hidden = len(op.shared_inputs)
     return (
-        _checked(op, "lop_overrides", lop, *backwards, hidden),
-        _checked(op, "rop_overrides", rop, *forwards, 0),
+        _checked(op, "pullback", lop, *backwards, hidden),
+        _checked(op, "pushforward", rop, *forwards, 0),
     )
 
 

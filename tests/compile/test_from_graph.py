@@ -342,7 +342,7 @@ def test_overrides_have_the_names_of_what_they_replace() -> None:
 
 
 def test_overrides_that_do_not_fit() -> None:
-    with pytest.raises(InputError, match="lop_overrides: a list must have 2 entries, not 1"):
+    with pytest.raises(InputError, match="pullback: a list must have 2 entries, not 1"):
         two(lop_overrides=[None])
     with pytest.raises(InputError, match="entry 1 is neither a function nor None"):
         two(lop_overrides=[None, 3])
@@ -353,10 +353,10 @@ def test_overrides_that_do_not_fit() -> None:
         two(lop_overrides=OpFromGraph(six, six[:1]))
     with pytest.raises(InputError, match="outputs 1 of"):
         two(lop_overrides=OpFromGraph(six, [six[0], six[0].sum()]))
-    with pytest.raises(InputError, match="rop_overrides: a function"):
+    with pytest.raises(InputError, match="pushforward: a function"):
         two(rop_overrides=3)
     short = two(lop_overrides=lambda ins, outs, gs: gs[:1])
-    with pytest.raises(GradientError, match="lop_overrides must return 2 variables, not 1"):
+    with pytest.raises(GradientError, match="pullback must return 2 variables, not 1"):
         rw.grad(short(A, B)[0].sum(), A)
     wrong = two(lop_overrides=lambda ins, outs, gs: [gs[0].sum(), gs[0]])
     with pytest.raises(TypeError, match="has 0 dimensions"):
