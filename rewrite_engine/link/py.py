@@ -1,5 +1,5 @@
-"""The reference: each node's `perform`, one node after the other, and nothing else. It is what the
-other linkers are compared with.
+"""The reference: each node's `perform`, one node after the other, held against what its op says of
+types and lengths, and nothing else. It is what the other linkers are compared with.
 """
 
 from __future__ import annotations
@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.failure import failed
 from rewrite_engine.link.lazy import Conditions, conditions
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.program import schedule
+from rewrite_engine.tensor.op import TensorOp
 from rewrite_engine.tensor.type import TensorType
 
 
 class PyLinker(Linker):
-    """Runs a graph node by node; every value must be of the type that its variable has.
+    """Runs a graph node by node; every value must be of the type that its variable has, and has the
+    lengths that the op's shape rule gives.
 
     A subclass may say what runs for a node (`runner`), and what values are like (`checked`).
     """
@@ -31,6 +33,11 @@ class PyLinker(Linker):
         if isinstance(value, np.generic) and isinstance(v.type, TensorType):
             value = np.asarray(value)
         return v.type.filter(value, strict=True)
+
+    def runner(self, node: Apply) -> Callable[..., Any]:
+        """As of any linker, held against the op's shape rule if it has one."""
+        run = super().runner(node)
+        return _by_rule(node, node.op, run) if isinstance(node.op, TensorOp) else run
 
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
         nodes = schedule(fgraph)
@@ -66,6 +73,25 @@ class PyLinker(Linker):
             return [known[v] for v in fgraph.outputs]
 
         return run
+
+
+def _by_rule(node: Apply, op: TensorOp, run: Callable[..., Any]) -> Callable[..., Any]:
+    """What a node does, if lengths that have to be equal are, and its results have the shapes that
+    follow.
+    """
+
+    def held(*values: Any) -> Any:
+        expected = op.checked(node, values)
+        found = run(*values)
+        results = (found,) if len(node.outputs) == 1 else found
+        for i, (result, shape) in enumerate(zip(results, expected, strict=True)):
+            pairs = zip(np.shape(result), shape, strict=False)
+            if any(n is not None and k != n for k, n in pairs):
+                told = f"by its shape rule it has {shape}".replace("None", "?")
+                op.fail(node, f"output {i} has shape {np.shape(result)}; {told}")
+        return found
+
+    return held
 
 
 def _hold(only_if: Conditions, known: dict[Variable, Any]) -> bool:

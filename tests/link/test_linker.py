@@ -18,12 +18,14 @@ from rewrite_engine.errors import (
     ForeignObjectError,
     NDimError,
     PatternError,
+    ShapeError,
     UnknownNameError,
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.op import Op
 from rewrite_engine.link import Linker, PyLinker, get_linker, register_linker
 from rewrite_engine.rules.language import rule
+from rewrite_engine.tensor.op import Shapes, TensorOp
 from tests.link.reference import random_graphs, values_for
 from tests.threads import in_threads
 
@@ -280,3 +282,34 @@ def test_a_linker_of_a_user(registered: Any) -> None:
     assert get_mode("tracing").linker == "tracing"
     with pytest.raises(NotImplementedError, match="does not define compile"):
         Linker().compile(f.fgraph)
+
+
+class Added(TensorOp):
+    """The sum of two vectors of one length, without a look at their lengths; less the first
+    elements.
+    """
+
+    __props__ = ("less",)
+    nin = 2
+
+    def __init__(self, less: int) -> None:
+        self.less = less
+
+    def shapes(self, *types: Any) -> Shapes:
+        return Shapes([[(0, 0)]], [[(0, 0), (1, 0)]])
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        output_storage[0][0] = (inputs[0] + inputs[1])[self.less :]
+
+
+def test_the_reference_holds_ops_against_their_shape_rules() -> None:
+    x, y = pt.dvectors("x", "y")
+    f, g = [function([x, y], Added(less)(x, y), mode="py") for less in (0, 1)]
+    np.testing.assert_array_equal(f([1.0, 2.0], [3.0, 4.0]), [4.0, 6.0])
+    with pytest.raises(
+        ShapeError, match=r"Added.*: shapes \(1,\) and \(2,\) do not fit[\s\S]*x of"
+    ):
+        f([1.0], [3.0, 4.0])
+    told = r"output 0 has shape \(1,\); by its shape rule it has \(2,\)[\s\S]*test_linker"
+    with pytest.raises(ShapeError, match=told):
+        g([1.0, 2.0], [3.0, 4.0])
