@@ -10,8 +10,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from rewrite_engine.errors import FactError, did_you_mean
 from rewrite_engine.graph.node import CONSTANT, Variable
-from rewrite_engine.match.fact import because, both, every, fact, unknown
+from rewrite_engine.match.fact import Fact, because, both, every, fact, unknown
 from rewrite_engine.scalar.bounds import rounded
 
 __all__ = [
@@ -56,8 +57,15 @@ def _keeps_values(v, x):
 
 
 def said_of(x):
-    """What the op that computes x says of its values: of the first output."""
-    return x.owner.op.implied if x.owner is not None and x.index == 0 else {}
+    """What the op that computes x says of its values: of the first output. Raises `FactError` for
+    the name of what is no fact.
+    """
+    said = x.owner.op.implied if x.owner is not None and x.index == 0 else {}
+    if not said.keys() <= Fact.names:
+        (name, *_) = sorted(said.keys() - Fact.names)
+        close = did_you_mean(name, Fact.names)
+        raise FactError(f"{x.owner.op}: what it implies, {name!r}, is no fact{close}")
+    return said
 
 
 def always(fact, x):

@@ -134,6 +134,8 @@ class Fact:
     parameter is `fgraph` (it gets the graph, or None) are not.
     """
 
+    #: the names of all there are
+    names: set[str] = set()
     #: how a value is tested (None: a constant of it is asked); whether what is declared has a value
     tester: Callable[..., Any] | None = None
     takes_value = False
@@ -150,6 +152,7 @@ class Fact:
     ) -> None:
         self.fn = fn
         self.name: str = fn.__name__
+        self.names.add(self.name)
         self.depth = depth
         self.cost = cost
         self.implies = tuple(implies)

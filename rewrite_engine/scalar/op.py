@@ -127,11 +127,14 @@ class ScalarOp(Op):
             setattr(self, key, value)
 
     def _check(self, others: Mapping[str, Any]) -> None:
-        """Refuse options that do not exist, and what is no gradient for each input."""
+        """Refuse options that do not exist, and what is no ufunc or no gradient for each input."""
         unknown = [key for key in others if not hasattr(type(self), key)]
         if unknown:
             known = (*signature(ScalarOp.__init__).parameters, *dir(type(self)))
             refuse_unknown(f"ScalarOp({self.name!r}, …)", unknown, known)
+        if not isinstance(self.function, str | None):
+            what = f"function is the name of a ufunc, not {describe(self.function)}"
+            raise OptionError(message(what, op=self, hint="what is none: compute=…"))
         grad, nin = self.gradient, self.nin
         if isinstance(grad, tuple) and not (len(grad) == nin and all(map(callable, grad))):
             what = f"grad is a function for each of {nin} inputs, or one for all, not {grad!r}"

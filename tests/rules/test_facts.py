@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import RewriteEngineError
+from rewrite_engine.errors import FactError, RewriteEngineError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rules import facts
 from rewrite_engine.rules.facts import *
 from rewrite_engine.rules.language import because, fact
+from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.special import Softmax
 from tests.tensor.evaluate import evaluate
@@ -320,6 +321,12 @@ def test_a_user_says_it_beside_the_op() -> None:
     assert whole(s(pt.floor(pt.sin(i))))
     assert not finite(s(x))
     assert str(finite(s(x))).endswith("(x)")
+
+
+def test_what_is_implied_has_the_name_of_a_fact() -> None:
+    function = ScalarOp("misspelt", 1, "exp", keeps="finte")
+    with pytest.raises(FactError, match="misspelt.*'finte', is no fact; did you mean finite"):
+        finite(Elemwise(function)(x))
 
 
 def test_a_user_says_what_matrices_are() -> None:
