@@ -163,10 +163,12 @@ def _only(kind: str, a: Any, lower: bool) -> Any:
     return m.add(part, m.conjugated(turned) if kind == "hermitian" else turned)
 
 
-def cho_solve(c_and_lower: Any, b: Any, *, b_ndim: int | None = None) -> Any:
+def cho_solve(
+    c_and_lower: Any, b: Any, *, check_finite: bool = True, b_ndim: int | None = None
+) -> Any:
     """The x of a @ x = b as of `solve`, given a pair: a Cholesky factor of `a`, and whether it is
-    the lower one. Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` when it
-    runs.
+    the lower one. check_finite has no effect: NaN makes NaN. Raises `ValueError`, `NDimError`,
+    `ShapeError`; `SingularMatrixError` when it runs.
 
     >>> from rewrite_engine.tensor.linalg import cho_solve, cholesky
     >>> cho_solve((cholesky([[4.0, 0.0], [0.0, 9.0]]), True), [4.0, 3.0]).eval()
