@@ -149,13 +149,13 @@ def solve(
     if kind == "diagonal":
         x = m.true_div(b, expand_dims(diagonal(a, 0, -2, -1), -1))
     else:
-        whole, op = _only(kind, a, lower), SolveTridiagonal if kind == "tridiagonal" else Solve
+        whole, op = mirrored(kind, a, lower), SolveTridiagonal if kind == "tridiagonal" else Solve
         x = op().lifted(whole.mT if transposed else whole, b)
     return squeeze(x, -1) if vector else x
 
 
-def _only(kind: str, a: Any, lower: bool) -> Any:
-    """The matrix made of what is read."""
+def mirrored(kind: str, a: Any, lower: bool) -> Any:
+    """The matrix made of the triangle that is read, if it is symmetric or Hermitian."""
     if kind not in ("symmetric", "hermitian"):
         return a
     part, rest = (tril(a), tril(a, -1)) if lower else (triu(a), triu(a, 1))

@@ -43,7 +43,7 @@ from rewrite_engine.tensor.linalg.core import (
 )
 from rewrite_engine.tensor.linalg.decomposition import halved
 from rewrite_engine.tensor.linalg.pencils import EighPair
-from rewrite_engine.tensor.linalg.solvers import Solve
+from rewrite_engine.tensor.linalg.solvers import Solve, mirrored
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
 from rewrite_engine.tensor.padding import pad
 from rewrite_engine.tensor.reduce import sum as reduce_sum
@@ -359,14 +359,16 @@ class Schur(_MatrixOp):
 
 
 class MatrixPinv(_MatrixOp):
-    """The pseudo-inverses of matrices. hermitian: whether they are known to be."""
+    """The pseudo-inverses of matrices. hermitian: whether they are known to be; of these the lower
+    triangle is read.
+    """
 
     __props__ = ("hermitian",)
-    signature = "(m,n)->(n,m)"
-    samples: Sequence[Any] = (({}, (3, 2)), ({}, (2, 3)))
+    samples: Sequence[Any] = (({}, (3, 2)), ({}, (2, 3)), ({"hermitian": True}, (3, 3)))
 
     def __init__(self, hermitian: bool = False) -> None:
         self.hermitian = hermitian
+        self.signature = "(m,m)->(m,m)" if hermitian else "(m,n)->(n,m)"
 
     def single(self, dtype: Any) -> Any:
         """By `SVD`, where no singular value counts as 0."""
@@ -387,11 +389,13 @@ class MatrixPinv(_MatrixOp):
     ) -> list[Any]:
         """Golub & Pereyra, equation 4.12: where the rank does not change."""
         (a,), (p,), (g,) = inputs, outputs, output_gradients
+        a = mirrored("hermitian", a, True) if self.hermitian else a
         p_turned, g_turned = adjoint(p), adjoint(g)
         left = matmul(g_turned - matmul(a, matmul(p, g_turned)), matmul(p, p_turned))
         right = matmul(p_turned, p)
         right = matmul(right, g_turned - matmul(matmul(g_turned, p), a))
-        return [left + right - matmul(matmul(p_turned, g), p_turned)]
+        whole = left + right - matmul(matmul(p_turned, g), p_turned)
+        return [in_triangle(whole, True) if self.hermitian else whole]
 
 
 class Expm(_MatrixOp):
@@ -542,7 +546,8 @@ def qr(A: Any, mode: str = "full", overwrite_a: bool = False, pivoting: bool = F
 
 def pinv(x: Any, hermitian: bool = False) -> Any:
     """The pseudo-inverses of matrices, the last two dimensions, by singular values (hermitian: by
-    eigenvalues). Has a gradient where the rank does not change nearby. Raises `NDimError`.
+    eigenvalues, of the lower triangle). Has a gradient where the rank does not change nearby.
+    Raises `NDimError`, of a Hermitian matrix that is not square `ShapeError`.
 
     >>> from rewrite_engine.tensor.linalg import pinv
     >>> pinv([[2.0], [0.0]]).eval()
