@@ -104,6 +104,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "raise_op": (f"{TENSOR}.raise_op",),
     "scan": ("rewrite_engine.loops", "rewrite_engine.loops.op"),
     "scan.rewriting": (),
+    "sparse": (),
     "scalar": (
         "rewrite_engine.scalar",
         "rewrite_engine.scalar.ops",
@@ -147,7 +148,7 @@ compile.function.pfunc compile.function.types compile.io compile.maker compile.o
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
 graph.rewriting.db graph.rewriting.kanren graph.rewriting.unify graph.rewriting.utils
 link.basic link.vm misc raise_op scalar.basic scalar.math scalar.sharedvar scan.basic
-scan.checkpoints scan.op scan.utils scan.views sparse tensor.basic tensor.einsum tensor.extra_ops
+scan.checkpoints scan.op scan.utils scan.views tensor.basic tensor.einsum tensor.extra_ops
 tensor.functional tensor.inplace tensor.interpolate tensor.math tensor.nlinalg tensor.nnet.basic
 tensor.nnet.nnet tensor.nnet.sigm tensor.opt tensor.pad tensor.random.basic
 tensor.random.op tensor.random.type tensor.random.utils tensor.random.var tensor.random.variable
@@ -157,6 +158,7 @@ tensor.linalg.decomposition tensor.linalg.constructors tensor.linalg.inverse
 tensor.linalg.products tensor.linalg.solvers tensor.linalg.summary
 assumptions.specify compile.rewriting conditional link.c.type link.jax.dispatch link.jax.linker
 link.mlx.linker link.numba.linker link.pytorch.linker sparse.basic sparse.math
+sparse.type sparse.variable
 tensor.random.rewriting tensor.rewriting.basic tensor.rewriting.math tensor.rewriting.shape
 xtensor.basic xtensor.linalg xtensor.math xtensor.random xtensor.random.variable xtensor.shape
 xtensor.type xtensor.vectorization
@@ -185,6 +187,9 @@ OLD_MODULES = {
 }
 MODULES += [*OLD_MODULES, "sandbox"]
 
+#: types of which nothing here is one: they may be asked for in `isinstance` as attributes, too
+OF_NOTHING = frozenset({"sparse.SparseTensorType", "sparse.variable.SparseVariable"})
+
 #: modules that hide a name of ours in the module above them, as `.name` or `module.name`
 HIDING = frozenset({".ifelse", "tensor.subtensor"})
 
@@ -192,9 +197,12 @@ HIDING = frozenset({".ifelse", "tensor.subtensor"})
 RENAMED = {
     "OrderedUpdates": "builtins:dict",
     "updates.OrderedUpdates": "builtins:dict",
+    "sparse.as_sparse_or_tensor_variable": "rewrite_engine.tensor.constant:as_tensor_variable",
     "graph.rewriting.is_same_graph": "rewrite_engine.graph.replace:is_same_graph",
     "clone": "rewrite_engine.graph.replace:clone_replace",
     "dot": "rewrite_engine.tensor:dot",
+    "scan": "rewrite_engine.compat.loops:scan",
+    "scan.scan": "rewrite_engine.compat.loops:scan",
     "graph.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
     "graph.basic.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
     "graph.fg.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
