@@ -157,13 +157,15 @@ class Eigh(_Symmetric):
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
         """Giles, section 3.1, in the triangle that is read; of complex eigenvectors where the cost
-        does not depend on their phases.
+        does not depend on their phases. Only what is asked of eigenvectors needs eigenvalues that
+        differ.
         """
         w, v = outputs
         gw, gv = connected(outputs, output_gradients)
         e = unit(v)
-        f = m.true_div(1 - e, w - w[:, None] + e)
-        core = e * gw + f * matmul(adjoint(v), gv)
+        core = m.mul(e, gw)
+        if not is_disconnected(output_gradients[1]):
+            core = core + m.true_div(1 - e, w - w[:, None] + e) * matmul(adjoint(v), gv)
         return [in_triangle(matmul(matmul(v, core), adjoint(v)), self.lower)]
 
 
@@ -453,8 +455,9 @@ def eigh(
     last two dimensions, of which one triangle is read.
 
     b: of the generalised problem a @ v = (b @ v) * w, positive definite; one triangle is read.
-    UPLO: "L" or "U", an older way to say `lower`. driver has no effect. Has gradients where the
-    eigenvalues differ; those of complex eigenvectors are of what does not depend on their phases.
+    UPLO: "L" or "U", an older way to say `lower`. driver has no effect. The eigenvectors have
+    gradients where the eigenvalues differ (NaN elsewhere), complex ones those of what does not
+    depend on their phases; of equal eigenvalues what does not tell them apart, as a sum, has one.
     Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` when it runs, where `b` is
     not positive definite.
 
