@@ -163,8 +163,8 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         if dtype is None:
             return have
         wanted = config.floatX if dtype == "floatX" else dtype_name(dtype)
-        kinds = [np.dtype(d).kind.replace("u", "i") for d in (wanted, have)]
-        if kinds[0] != kinds[1]:
+        whole = [np.dtype(d).kind in "bui" for d in (wanted, have)]
+        if whole[0] != whole[1] or np.dtype(wanted).kind == "c":
             raise DTypeError(located(f"draws are {self.dtype}, which cannot be {wanted}", op=self))
         return wanted
 
