@@ -12,6 +12,7 @@ from rewrite_engine.compile.inputs import In
 from rewrite_engine.compile.mode import DEFAULT
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.tensor.linalg import solve
+from rewrite_engine.tensor.special import xlogy
 
 __all__ = [
     "MonitorMode",
@@ -20,6 +21,7 @@ __all__ = [
     "solve_lower_triangular",
     "solve_symmetric",
     "solve_upper_triangular",
+    "xlogx",
 ]
 
 
@@ -75,3 +77,8 @@ def solve_upper_triangular(a: Any, b: Any) -> Any:
 def solve_symmetric(a: Any, b: Any) -> Any:
     """`solve` of a symmetric matrix, of which the upper triangle is read."""
     return solve(a, b, assume_a="sym")
+
+
+def xlogx(x: Any) -> Any:
+    """`x * log(x)`, and 0 where x is 0."""
+    return xlogy(x, x)

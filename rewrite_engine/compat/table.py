@@ -133,7 +133,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensor.rewriting": ("rewrite_engine.compat.databases",),
     "tensor.sharedvar": ("rewrite_engine.compile.shared",),
     "tensor.signal": (f"{TENSOR}.signal", TENSOR),
-    "tensor.signal.conv": ("rewrite_engine.compat.images",),
+    "tensor.signal.conv": (f"{TENSOR}.signal", "rewrite_engine.compat.images"),
     "tensor.signal.pool": ("rewrite_engine.compat.images",),
     "tensor.type": (f"{TENSOR}.type", f"{TENSOR}.constructors", TENSOR),
     "tensor.variable": (f"{TENSOR}.variable", TENSOR),
@@ -159,6 +159,11 @@ tensor.reshape tensor.rewriting tensor.shape tensor.sharedvar tensor.signal.conv
 tensor.sort tensor.special tensor.subtensor tensor.type_other tensor.utils tensor.var tensor.xlogx
 tensor.linalg.decomposition tensor.linalg.constructors tensor.linalg.inverse
 tensor.linalg.products tensor.linalg.solvers tensor.linalg.summary
+tensor.linalg.decomposition.cholesky tensor.linalg.decomposition.eigen
+tensor.linalg.decomposition.lu tensor.linalg.decomposition.qr tensor.linalg.decomposition.schur
+tensor.linalg.decomposition.svd tensor.linalg.solvers.core tensor.linalg.solvers.general
+tensor.linalg.solvers.linear_control tensor.linalg.solvers.lstsq tensor.linalg.solvers.psd
+tensor.linalg.solvers.triangular tensor.linalg.solvers.tridiagonal
 assumptions.specify compile.rewriting conditional link.c.type link.jax.dispatch link.jax.linker
 link.mlx.linker link.numba.linker link.pytorch.linker sparse.basic sparse.math
 sparse.type sparse.variable
@@ -272,6 +277,8 @@ RENAMED = {
     "tensor.rewriting.math.local_exp_over_1_plus_exp": (
         "rewrite_engine.rules.exp_log:exp_over_one_plus_exp"
     ),
+    "tensor.xlogx.xlogx": "rewrite_engine.compat.older:xlogx",
+    "tensor.xlogx.xlogy0": "rewrite_engine.tensor.special:xlogy",
     "tensor.type_other.NoneConst": "rewrite_engine.graph.type:NoneConst",
     "tensor.NoneConst": "rewrite_engine.graph.type:NoneConst",
     "tensor.type_other.NoneTypeT": "rewrite_engine.graph.type:NoneType",

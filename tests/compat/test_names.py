@@ -8,7 +8,15 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.compat import KNOWN, PeerModule, canonical, homes_of, install, not_here, older
+from rewrite_engine.compat import (
+    KNOWN,
+    PeerModule,
+    canonical,
+    homes_of,
+    install,
+    not_here,
+    older,
+)
 from rewrite_engine.compat.missing import missing
 from rewrite_engine.compat.table import HOMES, MODULES, RENAMED, VERSIONS
 from rewrite_engine.errors import NotHereError, OptionError

@@ -171,6 +171,11 @@ def test_solving_by_kinds() -> None:
     np.testing.assert_allclose(older.solve_symmetric(upper, b).eval(), np.linalg.solve(a, b))
 
 
+def test_products_with_logarithms() -> None:
+    x = np.array([0.0, 1.0, 2.0])
+    np.testing.assert_allclose(older.xlogx(x).eval(), [0, 0, 2 * np.log(2)])
+
+
 def test_a_parameter_with_a_default() -> None:
     x, y = pt.dscalars("x", "y")
     f = rw.function([x, older.Param(y, default=1, name="by")], x + y)
