@@ -129,12 +129,14 @@ class _Search(HasInnerGraph, Op):
         last = len(node.inputs) - len(self.within)
         return [[0 < i < last, False] for i in range(len(node.inputs))]
 
-    def _at(self, inputs: Sequence[Any], solution: Any) -> tuple[Any, Any, Any]:
-        """A variable for x, what is 0 there, and the flat matrix of its derivatives."""
-        x = solution.type("x")
-        f = self.equations(x, inlined(self.make_node(x, *inputs[1:])))
+    def _at(self, inputs: Sequence[Any]) -> tuple[list[Any], Any, Any]:
+        """Variables for x and the parameters, what is 0 there, and the flat matrix of its
+        derivatives by x. (Inputs themselves may be computed from each other.)
+        """
+        own = [v.type(v.name) for v in inputs]
+        x, f = own[0], self.equations(own[0], inlined(self.make_node(*own)))
         slopes = jacobian(f, x, disconnected_inputs="ignore")
-        return x, f, slopes.reshape((f.size, x.size)) if x.type.ndim else slopes
+        return own, f, slopes.reshape((f.size, x.size)) if x.type.ndim else slopes
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
@@ -143,28 +145,30 @@ class _Search(HasInnerGraph, Op):
         g = output_gradients[0]
         if is_disconnected(g):
             return [disconnected() for _ in inputs]
-        x, f, slopes = self._at(inputs, outputs[0])
+        own, f, slopes = self._at(inputs)
         change = (
             pt.linalg.solve(slopes.T, g.flatten()).reshape(f.shape) if f.type.ndim else g / slopes
         )
-        wanted = list(inputs[1:])
+        wanted = own[1:]
         found = Lop([f], wanted, [-change], None, "ignore", "disconnected") if wanted else []
-        return [disconnected(), *graph_replace(found, {x: outputs[0]}, strict=False)]
+        given = dict(zip(own, [outputs[0], *inputs[1:]], strict=True))
+        return [disconnected(), *graph_replace(found, given, strict=False)]
 
     def R_op(self, inputs: Sequence[Any], eval_points: Sequence[Any]) -> list[Any]:
         """As `L_op`, forwards."""
-        pairs = [(v, t) for v, t in zip(inputs[1:], eval_points[1:], strict=True) if t is not None]
         solution = self.make_node(*inputs).outputs[0]
+        own, f, slopes = self._at(inputs)
+        pairs = [(v, t) for v, t in zip(own[1:], eval_points[1:], strict=True) if t is not None]
         if not pairs:
             return [None, None]
-        x, f, slopes = self._at(inputs, solution)
         moved = Rop(f, [v for v, _ in pairs], [t for _, t in pairs], "ignore")
         flat = (
-            pt.linalg.solve(slopes, moved.flatten()).reshape(x.shape)
+            pt.linalg.solve(slopes, moved.flatten()).reshape(own[0].shape)
             if f.type.ndim
             else moved / slopes
         )
-        return [graph_replace(-flat, {x: solution}, strict=False), None]
+        given = dict(zip(own, [solution, *inputs[1:]], strict=True))
+        return [graph_replace(-flat, given, strict=False), None]
 
 
 class _Remembered:

@@ -111,6 +111,17 @@ def test_gradients_agree_with_differences() -> None:
     verify_grad(solution, [np.array([2.0, 0.7]), np.array(1.3)], rng=np.random.default_rng(0))
 
 
+def test_parameters_that_are_computed_from_each_other() -> None:
+    """What depends on `a` twice, by itself and by `2 * a`, counts once for each."""
+    x, y, a = pt.dscalars("x", "y", "a")
+    cost = (x - a) ** 2 + (y - 2 * a) ** 2 + 0.1 * x * y
+    (at_x, at_y), _ = optimize.minimize(cost, [x, y])
+    found = [at_x, at_y, *[rw.grad(v, a) for v in (at_x, at_y)], Rop(at_x, a, pt.constant(1.0))]
+    wanted = np.linalg.solve([[2, 0.1], [0.1, 2]], [2, 4])  # (a minimum that is linear in a)
+    got = rw.function([x, y, a], found)(0.0, 0.0, 1.0)
+    np.testing.assert_allclose(got, [*wanted, *wanted, wanted[0]], rtol=1e-5)
+
+
 def test_what_does_not_depend_on_the_variable_is_a_parameter() -> None:
     x, a = pt.dscalars("x", "a")
     solution, _ = optimize.minimize_scalar((x - pt.exp(a)) ** 2, x)
